@@ -1,5 +1,5 @@
-"""People: users, their roles, API tokens, and links that sign in once.
+"""Users, their roles, API tokens and one-time sign-in links.
 
-Grain: one user, one token. Only digests of secrets are stored. Who may do what on a page or an endpoint is decided in
-web and rest; agents have tokens of their own, in dispatch.
+Grain: one row per user, token and link. Only digests of secrets are stored. Permissions of pages and endpoints are
+in web and rest; tokens of agents are in dispatch.
 """

@@ -1,11 +1,11 @@
-"""Secrets are shown once; only their SHA-256 is kept. They are random, so no salt and no slow hash is needed."""
+"""Random secrets, stored only as SHA-256 digests. Random input needs neither a salt nor a slow hash."""
 
 import hashlib
 import secrets
 
 
 def new_secret() -> str:
-    """32 random bytes, safe in an address."""
+    """32 random bytes as URL-safe text."""
     return secrets.token_urlsafe(32)
 
 

@@ -1,4 +1,4 @@
-"""Who sends a request, on pages and in the REST API alike."""
+"""The user of a request, on pages and in the REST API."""
 
 from typing import Any, Protocol
 
@@ -6,7 +6,7 @@ from apps.accounts.models import User
 
 
 class HasUser(Protocol):
-    """Django's request, or Django REST Framework's."""
+    """A request of Django or of Django REST Framework."""
 
     @property
     def user(self) -> Any: ...
@@ -22,7 +22,7 @@ def may_write(request: HasUser) -> bool:
 
 
 def writer(request: HasUser) -> User:
-    """For views that permissions open to writers alone."""
+    """The user, in a view whose permissions admit only writers."""
     user = signed_in(request)
     assert user is not None, "permissions let somebody else in"  # noqa: S101
     return user

@@ -1,4 +1,4 @@
-"""Pages are public unless SPLASHBOARD_PUBLIC_READ is off; then every page but the sign-in asks who reads it."""
+"""Pages are public unless SPLASHBOARD_PUBLIC_READ is off; then all but the sign-in page require a signed-in user."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 
 class ReadingMayNeedSignIn(LoginRequiredMiddleware):
-    """The API answers by its own permissions: DRF's views opt out."""
+    """Leaves the REST API to its own permissions: DRF's views opt out."""
 
     def process_view(
         self,

@@ -1,11 +1,11 @@
-"""People, their roles and their tokens. Only digests of tokens are kept."""
+"""Users, API tokens and sign-in links. Only digests of secrets are stored."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 
 
 class User(AbstractUser):
-    """A person. Readers read; engineers also plan and submit; administrators also manage people and agents."""
+    """Readers read; engineers also plan and submit; administrators also manage people and agents."""
 
     class Role(models.TextChoices):
         READER = "reader"
@@ -27,7 +27,7 @@ class User(AbstractUser):
 
 
 class ApiToken(models.Model):
-    """A person's key to the REST API: `digest` is the SHA-256 of the secret, `prefix` its first characters."""
+    """A user's REST API token: `digest` is the SHA-256 of the secret, `prefix` its first characters."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100)
@@ -39,7 +39,7 @@ class ApiToken(models.Model):
 
 
 class SignInLink(models.Model):
-    """A link that signs its owner in once."""
+    """A one-time sign-in link."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_in_links")
     digest = models.CharField(max_length=64, unique=True)

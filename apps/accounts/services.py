@@ -1,4 +1,4 @@
-"""Tokens for the REST API and links that sign their owner in once."""
+"""REST API tokens and one-time sign-in links."""
 
 from datetime import datetime, timedelta
 
@@ -11,20 +11,20 @@ from apps.accounts.models import ApiToken, SignInLink, User
 from apps.core.problems import FieldProblem, Invalid
 
 SIGN_IN_LINK_LASTS = timedelta(hours=1)
-# A busy script must not cost a write per request.
+# Avoids one write per request of a busy script.
 LAST_USED_WRITTEN_EVERY = timedelta(minutes=1)
 PREFIX_LENGTH = 8
 
 
 def create_token(*, user: User, name: str) -> tuple[ApiToken, str]:
-    """The token and its secret, which cannot be read again later."""
+    """The token and its secret, which is not stored."""
     secret = new_secret()
     token = ApiToken.objects.create(user=user, name=name, prefix=secret[:PREFIX_LENGTH], digest=digest_of(secret))
     return token, secret
 
 
 def user_of_token(secret: str, now: datetime) -> User | None:
-    """None when the secret is unknown or revoked, or its owner is no longer active."""
+    """The token's user; None when the token is unknown or revoked, or the user is inactive."""
     tokens = ApiToken.objects.filter(digest=digest_of(secret), revoked_at=None, user__is_active=True)
     token = tokens.select_related("user").first()
     if token is None:
@@ -35,25 +35,25 @@ def user_of_token(secret: str, now: datetime) -> User | None:
 
 
 def named(username: str) -> User:
-    """Of that name; somebody of another installation is made known here, and cannot sign in."""
+    """The user of this name. An unknown name, from another installation, is added as a user who cannot sign in."""
     nobody = {"role": User.Role.READER, "is_active": False, "password": make_password(None)}
     return User.objects.get_or_create(username=username, defaults=nobody)[0]
 
 
 def revoke_token(*, token: ApiToken, now: datetime) -> bool:
-    """False: it was revoked before."""
+    """False: already revoked."""
     return ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now) == 1
 
 
 def create_sign_in_link(*, user: User, now: datetime) -> str:
-    """The link's secret; it works once, within an hour."""
+    """The link's secret, valid once within an hour."""
     secret = new_secret()
     SignInLink.objects.create(user=user, digest=digest_of(secret), expires_at=now + SIGN_IN_LINK_LASTS)
     return secret
 
 
 def owner_of_sign_in_link(*, secret: str, now: datetime) -> User | None:
-    """Whom the link would sign in; None when it is unknown, used or too old. Uses nothing up."""
+    """The link's user; None when the link is unknown, used or expired. Does not use the link."""
     links = SignInLink.objects.filter(
         digest=digest_of(secret), used_at=None, expires_at__gt=now, user__is_active=True
     ).select_related("user")
@@ -62,16 +62,16 @@ def owner_of_sign_in_link(*, secret: str, now: datetime) -> User | None:
 
 
 def use_sign_in_link(*, secret: str, now: datetime) -> User | None:
-    """Signs nobody in by itself: returns whose link it was, once; None when it is unknown, used or too old."""
+    """Marks the link as used and returns its user, whom the caller signs in; None: unknown, used or expired."""
     user = owner_of_sign_in_link(secret=secret, now=now)
     won = SignInLink.objects.filter(digest=digest_of(secret), used_at=None, expires_at__gt=now).update(used_at=now)
     return user if won == 1 else None
 
 
 def first_administrator() -> User:
-    """The oldest active administrator; made as "admin", without a password, where there is none.
+    """The oldest active administrator; without one, a new user "admin" without a password.
 
-    Raises Invalid when the name is taken by somebody who is no active administrator.
+    Raises Invalid when "admin" exists but is not an active administrator.
     """
     administrators = User.objects.filter(role=User.Role.ADMINISTRATOR, is_active=True)
     user = administrators.order_by("pk").first()
@@ -82,7 +82,7 @@ def first_administrator() -> User:
     try:
         with transaction.atomic():
             user.save(force_insert=True)
-    except IntegrityError:  # made at this moment by another process, or the name belongs to someone else
+    except IntegrityError:  # created by another process at this moment, or the name is taken
         other = administrators.filter(username="admin").first()
         if other is None:
             remedy = "name an active user, or make that one an administrator"

@@ -1,5 +1,5 @@
-"""What is compared: platforms, releases, hardware classes, systems with their nodes, workloads, load levels, metrics.
+"""Platforms, releases, hardware classes, systems and their nodes, workloads, load levels, metrics.
 
-Grain: one row for each thing that has a name. Metrics are described here once: unit, kind, direction, resource; curated
-ones, derived ones by formula, counters by rule. Values of metrics belong to runs, figures of articles to published.
+Grain: one row per named object. A metric's unit, kind, direction and resource are defined here, once: curated, derived
+by formula, or by counter rules. Values of metrics are in runs, published results in published.
 """

@@ -1,4 +1,4 @@
-"""The generated part of docs/reference/metrics.md: an entry for every curated and every derived metric. Pure."""
+"""The generated part of docs/reference/metrics.md: one entry per curated or derived metric. Pure."""
 
 from apps.catalog.metrics import derived_metrics, families, standard
 from apps.catalog.metrics.counter_rules import MetricSpec
@@ -38,7 +38,7 @@ DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neutral
 
 
 def metric_entries() -> str:
-    """Markdown: a table per group, in the order of the metrics' table."""
+    """Markdown: one table per group, in the order of the metric tables."""
     parts = []
     for title, keys in GROUPS:
         lines = [f"### {title}", "", *TABLE_HEAD]
@@ -50,12 +50,12 @@ def metric_entries() -> str:
 
 
 def with_entries(text: str) -> str:
-    """`text` with what stands between the two marks written anew. Raises ValueError when a mark is missing."""
+    """`text` with the entries between its two markers regenerated. Raises ValueError when a marker is missing."""
     return rewritten(text, begin=BEGIN, end=END, entries=metric_entries())
 
 
 def rewritten(text: str, *, begin: str, end: str, entries: str) -> str:
-    """`text` with `entries` between two marks. Raises ValueError when a mark is missing."""
+    """`text` with `entries` between two markers. Raises ValueError when a marker is missing."""
     before, found_begin, rest = text.partition(begin)
     _, found_end, after = rest.partition(end)
     if not found_begin or not found_end:

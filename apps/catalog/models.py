@@ -1,4 +1,4 @@
-"""What can be compared: platforms, releases, hardware classes, systems, workloads, load levels, metrics."""
+"""Platforms, releases, hardware classes, systems and nodes, workloads, load levels, metrics."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -11,13 +11,13 @@ SHA256 = r"^[0-9a-f]{64}$"
 
 
 class Platform(models.Model):
-    """A replication architecture under comparison."""
+    """A replication architecture."""
 
     slug = models.SlugField(max_length=40, unique=True)
     name = models.CharField(max_length=80, unique=True)
     replication = models.CharField(max_length=200, blank=True)
     description = models.TextField(blank=True)
-    # Fixed place in the colour palette, so that a platform looks the same on every page; null: next free colour.
+    # Fixed index in the colour palette: the same colour on every page; null: next free colour.
     color = models.PositiveSmallIntegerField(null=True, blank=True)
 
     class Meta:
@@ -28,7 +28,7 @@ class Platform(models.Model):
 
 
 class Release(models.Model):
-    """One version of a platform's software. `version_key` orders releases: the numbers in the version, in order."""
+    """A version of a platform's software. `version_key`, for sorting: the numbers in the version, in order."""
 
     platform = models.ForeignKey(Platform, on_delete=models.PROTECT, related_name="releases")
     version = models.CharField(max_length=80)
@@ -47,7 +47,7 @@ class Release(models.Model):
 
 
 class HardwareClass(models.Model):
-    """An instance type with its storage and network, or a machine described the same way; null means not stated.
+    """An instance type or machine with its storage and network; null: not stated.
 
     `price_date`: the day on which `price_source` stated the price.
     """
@@ -85,11 +85,10 @@ class HardwareClass(models.Model):
 
 
 class System(models.Model):
-    """A system under test: a release deployed on hardware, reached by one endpoint. Holds no secret.
+    """A system under test: a release deployed on hardware behind one endpoint. Contains no secrets.
 
-    `settings` are the server variables that were set on purpose; `hardware_class` is that of the writer.
-    `labels` name what an agent must have to serve it. At AWS, it is the cluster or the instance `aws_identifier` of
-    `aws_region`; empty: it is elsewhere.
+    `settings`: server variables set on purpose. `hardware_class`: that of the writer. `labels`: required of an agent
+    that serves the system. `aws_region`, `aws_kind`, `aws_identifier`: its cluster or instance; empty: not at AWS.
     """
 
     class AwsKind(models.TextChoices):
@@ -152,7 +151,7 @@ class Node(models.Model):
 
 
 class Metric(models.Model):
-    """What is measured. `curated` is False for a counter that a server sent and nobody has described yet."""
+    """A measured quantity. `curated` False: received from a server, described by counter rules only."""
 
     class Kind(models.TextChoices):
         COUNTER = "counter"
@@ -198,7 +197,7 @@ class Metric(models.Model):
 
 
 class Workload(models.Model):
-    """A tool with its parameters (load level apart). `content_hash` is the canonical hash of tool and parameters."""
+    """A tool with its parameters, without load level. `content_hash`: canonical hash of tool and parameters."""
 
     tool = models.CharField(max_length=40)
     name = models.CharField(max_length=120)
@@ -219,7 +218,7 @@ class Workload(models.Model):
 
 
 class LoadLevel(models.Model):
-    """Threads of a closed loop; with a rate (1/s), arrivals are scheduled and the loop is open."""
+    """Threads of a closed loop; with a rate (1/s), an open loop with scheduled arrivals."""
 
     threads = models.PositiveIntegerField()
     rate = models.FloatField("rate, 1/s", null=True, blank=True)

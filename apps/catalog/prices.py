@@ -1,4 +1,4 @@
-"""What hardware costs, as a person states it: with its source and the day on which that said so."""
+"""Hardware prices, entered by hand with source and date."""
 
 from datetime import date
 from decimal import Decimal
@@ -12,9 +12,9 @@ LONGEST_SOURCE = 200
 
 
 def set_price(*, slug: str, usd_per_hour: Decimal | None, source: str, stated_on: date | None, today: date) -> bool:
-    """States the price of a hardware class; None: nobody knows it any more. False: there is no such class.
+    """Sets the price of a hardware class; `usd_per_hour` None removes it. Returns False for an unknown class.
 
-    Raises Invalid naming `usd_per_hour`, `source` or `date`.
+    Raises Invalid for the fields `usd_per_hour`, `source` or `date`.
     """
     source = " ".join(source.split())
     errors = []

@@ -1,4 +1,4 @@
-"""What the catalog holds, as small frozen values for the Catalog page. The number of queries is fixed."""
+"""The catalog as frozen values for the Catalog page, in a fixed number of queries."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -30,7 +30,7 @@ class ReleaseValue:
 
 @dataclass(frozen=True)
 class PlatformValue:
-    """`releases` from the oldest to the newest."""
+    """`releases`: oldest first."""
 
     slug: str
     name: str
@@ -77,7 +77,7 @@ class WorkloadValue:
 
 @dataclass(frozen=True)
 class MetricValue:
-    """`rate_unit` is the unit in which charts show a counter; empty for a gauge. `formula`: of a derived metric."""
+    """`rate_unit`: unit of a counter in charts, empty for a gauge. `formula`: of a derived metric, else empty."""
 
     key: str
     name: str
@@ -94,13 +94,13 @@ class MetricValue:
 
 @dataclass(frozen=True)
 class MetricFilter:
-    """Empty: every described metric. `text` is sought in key, name and description."""
+    """Empty: all described metrics. `text` is searched in key, name and description."""
 
     text: str = ""
     resource: str = ""
     direction: str = ""
     aspect: str = ""
-    undescribed: bool = False  # also counters that a server sent and nobody has described
+    undescribed: bool = False  # include metrics without a curated description
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def list_platforms() -> list[PlatformValue]:
 
 
 def list_hardware() -> list[HardwareValue]:
-    """Machines of a provider first, by name."""
+    """Sorted by name, machines of a provider first."""
     found = [
         HardwareValue(
             slug=row.slug,

@@ -1,6 +1,6 @@
-"""What every installation starts with: platforms and the hardware classes that the published results name. Pure.
+"""Initial catalog: platforms, and the hardware classes named in published results. Pure.
 
-Facts are the vendor's (vCPU, memory, network) and the articles' (storage, label); what neither states is left out.
+vCPU, memory and network are the vendor's, storage and label the articles'; facts stated by neither are left out.
 """
 
 from datetime import date
@@ -9,7 +9,7 @@ from typing import Any
 
 GIB = 2**30
 
-# Colours are places in the palette: Aurora, PXC and MHA first; PXC and MariaDB Galera have neighbouring hues.
+# Colours are indices in the palette: Aurora, PXC and MHA first; PXC and MariaDB Galera have neighbouring hues.
 PLATFORMS: tuple[dict[str, Any], ...] = (
     {
         "slug": "aurora",
@@ -68,7 +68,7 @@ RESERVED = "Percona, 2018-08-20: {} USD/month, one-year reserved, US East; over 
 
 
 def _ec2(name: str, vcpu: int, gib: float, **more: Any) -> dict[str, Any]:
-    """An Amazon instance type; `gib` as the vendor states its memory."""
+    """An Amazon instance type; `gib`: memory stated by the vendor."""
     return {
         "slug": name,
         "name": name,
@@ -152,7 +152,7 @@ HARDWARE_CLASSES: tuple[dict[str, Any], ...] = (
         "storage": "fast SSD",
     },
 )
-# A rerun renews these. Prices are set once and then belong to those who run the installation.
+# Updated by each seeding. Prices are only set at first; afterwards they are the installation's own.
 HARDWARE_FIELDS = (
     "name",
     "provider",

@@ -1,4 +1,4 @@
-"""Writes of the catalog: what a run, an agent or a file names is looked up or created, once."""
+"""Writes of the catalog: look up or create the rows that a run, an agent or a file names."""
 
 import math
 import re
@@ -18,7 +18,7 @@ from workers.protocol.workloads import WORKLOADS, declaration, sysbench
 from workers.protocol.workloads.declaration import WorkloadSpec, check, title_of
 from workers.protocol.workloads.foreign import FOREIGN
 
-# What sysbench is told by load level, run plan or agent; and what could carry a secret or reach another server.
+# sysbench options set by load level, run plan or agent, and options that could hold a secret or reach another server.
 RESERVED_OPTIONS = re.compile(
     r"threads|rate|time|events|warmup_time|percentile|histogram|report_.*|mysql_.*|pgsql_.*|db_driver|db_ps_mode"
     r"|forced_shutdown|thread_.*|verbosity|debug|luajit_cmd|config.*|validate|help|version"
@@ -33,7 +33,7 @@ KEY = re.compile(r"[A-Za-z0-9][^\s\x00-\x1f]*\Z")
 
 
 class InvalidField(ValueError):
-    """`field` names what is wrong, `message` what it must be."""
+    """`field`: the invalid field; `message`: the rule it breaks."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
@@ -42,7 +42,7 @@ class InvalidField(ValueError):
 
 
 class Registration(NamedTuple):
-    """`differences`: where the message contradicts what the catalog keeps; `notes`: what was added, for information."""
+    """`differences`: contradictions between message and catalog; `notes`: additions, for information."""
 
     system: System
     differences: list[str]
@@ -50,9 +50,9 @@ class Registration(NamedTuple):
 
 
 def metrics_for(keys: Iterable[str]) -> dict[str, Metric]:
-    """Rows of `keys`, created where missing. At most three queries; two callers at once get the same rows.
+    """Rows of `keys`, created where missing. At most three queries; concurrent callers get the same rows.
 
-    Raises InvalidParameters for a key that is empty, has blanks or is over 160 characters.
+    Raises InvalidField for a key that is empty, contains blanks or exceeds 160 characters.
     """
     wanted = sorted(set(keys))
     found = {metric.key: metric for metric in Metric.objects.filter(key__in=wanted)}
@@ -64,7 +64,7 @@ def metrics_for(keys: Iterable[str]) -> dict[str, Metric]:
 
 
 def name_metrics(keys: Iterable[str]) -> None:
-    """As `metrics_for`, of keys of which nobody needs the rows: a run has hundreds that never change."""
+    """Creates missing metrics like `metrics_for`, without loading rows: a run has hundreds that never change."""
     wanted = set(keys)
     with connection.cursor() as cursor:
         cursor.execute("SELECT key FROM catalog_metric WHERE key = ANY(%s)", [list(wanted)])
@@ -74,17 +74,17 @@ def name_metrics(keys: Iterable[str]) -> None:
 
 
 def _make_metrics(keys: Iterable[str]) -> None:
-    # Sorted, so that two inserts never wait for each other; a conflict means that the other one was first.
+    # Sorted, so that concurrent inserts cannot deadlock; a conflict means that the other one was first.
     Metric.objects.bulk_create([_new_metric(key) for key in sorted(keys)], ignore_conflicts=True)
 
 
 def version_key(version: str) -> list[int]:
-    """The numbers in `version`, in order: "10.11.19-MariaDB" is [10, 11, 19]."""
+    """The numbers in `version`, in order: [10, 11, 19] for "10.11.19-MariaDB"."""
     return [min(int(digits), 2**63 - 1) for digits in re.findall(r"[0-9]+", version)]
 
 
 def release_for(*, platform: Platform, version: str) -> Release:
-    """Raises InvalidParameters for a version that is empty or over 80 characters."""
+    """The release, created where missing. Raises InvalidField for a version that is empty or over 80 characters."""
     version = version.strip()
     _require(0 < len(version) <= 80, "version", "must have 1 to 80 characters, as the server's version() says")
     release, _ = Release.objects.get_or_create(
@@ -94,7 +94,7 @@ def release_for(*, platform: Platform, version: str) -> Release:
 
 
 def load_level_for(*, threads: int, rate: float | None = None) -> LoadLevel:
-    """`rate` in 1/s; None: as fast as it goes. Raises InvalidParameters."""
+    """`rate` in 1/s; None: unlimited (closed loop). Raises InvalidField."""
     _require(_is_whole(threads) and 1 <= threads <= MAX_THREADS, "threads", f"must be whole, 1 to {MAX_THREADS:,}")
     if rate is not None:
         number = isinstance(rate, int | float) and not isinstance(rate, bool)
@@ -103,7 +103,7 @@ def load_level_for(*, threads: int, rate: float | None = None) -> LoadLevel:
 
 
 def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") -> Workload:
-    """The workload of these parameters; an existing one keeps its name. Raises InvalidParameters."""
+    """The workload of these parameters; an existing one keeps its name. Raises InvalidField."""
     spec, checked, content_hash = _content(tool, parameters)
     _require(len(name) <= 120, "name", "must have at most 120 characters")
     title = _workload_name(checked) if spec is sysbench.SPEC else title_of(spec, checked)
@@ -121,9 +121,9 @@ def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") ->
 
 @transaction.atomic
 def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessage]) -> Registration:
-    """The system as the catalog has it, created with all it needs where missing, and how `message` differs from it.
+    """The catalog's system, created with its platform, release, hardware and nodes where missing, and differences.
 
-    Raises InvalidParameters, for example for a hardware class that neither the catalog nor `hardware` describes.
+    Raises InvalidField, for example for a hardware class that neither the catalog nor `hardware` describes.
     """
     _require(bool(SLUG.match(message.slug)) and len(message.slug) <= 80, "slug", "must be letters, digits, - _ .")
     _require(0 < len(message.name) <= 120, "name", "must have 1 to 120 characters")
@@ -160,7 +160,7 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
             )
         return Registration(system, [], notes)
     if place and not system.aws_region:
-        # Where it lies changes nothing of what was measured on it.
+        # The location does not affect results that exist already.
         System.objects.filter(pk=system.pk).update(**place)
         notes.append(f"system {system.slug} is {place['aws_identifier']} in {place['aws_region']} from now on")
         for name, value in place.items():
@@ -182,7 +182,7 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
 
 @transaction.atomic
 def seed() -> None:
-    """Loads platforms, hardware classes, metrics, default workloads. Again: renews what it curates, deletes nothing."""
+    """Loads platforms, hardware classes, metrics, default workloads. A rerun updates curated rows, deletes nothing."""
     Platform.objects.bulk_create(
         [Platform(**fields) for fields in seed_data.PLATFORMS],
         update_conflicts=True,
@@ -249,7 +249,7 @@ def _row(spec: counter_rules.MetricSpec, *, curated: bool) -> Metric:
 
 
 def _content(tool: str, parameters: Mapping[str, Any]) -> tuple[WorkloadSpec, dict[str, Any], str]:
-    """The tool's declaration, all its parameters in their one spelling, and their hash. Raises InvalidParameters."""
+    """The tool's declaration, its parameters in canonical spelling, and their hash. Raises InvalidField."""
     known = {**FOREIGN, **WORKLOADS}
     spec = known.get(tool)
     if spec is None:
@@ -266,7 +266,7 @@ def _checked(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> dict[str, Any
 
 
 def _sysbench_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """One spelling of each option, so that equal workloads have equal hashes."""
+    """Options in canonical spelling, so that equal workloads have equal hashes."""
     checked: dict[str, Any] = {}
     for key, value in parameters.items():
         option = str(key).replace("-", "_")
@@ -304,7 +304,7 @@ def _new_platform_note(message: SystemMessage) -> str:
 
 
 def _platform(slug: str) -> tuple[Platform, bool]:
-    """By slug or name, in any case, so that "PXC" is not a second pxc; and whether it was created."""
+    """The platform, and whether it was created. Matches slug or name case-insensitively: "PXC" is pxc."""
     _require(bool(SLUG.match(slug)) and len(slug) <= 40, "platform", "must be a platform's slug, for example mariadb")
     known = Platform.objects.filter(Q(slug=slug.lower()) | Q(name__iexact=slug)).first()
     return (known, False) if known else Platform.objects.get_or_create(slug=slug.lower(), defaults={"name": slug})
@@ -367,18 +367,18 @@ def _differences(
 
 
 def _aws_place(message: AwsMessage) -> dict[str, str]:
-    """Fields of a System. Raises InvalidParameters."""
+    """Fields of a System. Raises InvalidField."""
     _require(bool(REGION.fullmatch(message.region)), "aws.region", "must be a region's code, for example eu-west-1")
     kind = System.AwsKind.CLUSTER if message.cluster else System.AwsKind.INSTANCE
     identifier = message.cluster or message.instance
     whole = not (message.cluster and message.instance) and bool(AWS_IDENTIFIER.fullmatch(identifier))
     _require(whole, "aws.cluster", "or aws.instance must be an identifier as AWS shows it, one of the two")
-    # AWS holds identifiers in small letters.
+    # AWS stores identifiers in lower case.
     return {"aws_region": message.region, "aws_kind": kind.value, "aws_identifier": identifier.lower()}
 
 
 def _add_instance_classes(message: SystemMessage, described: Mapping[str, HardwareMessage]) -> None:
-    """Nobody need describe a class of AWS's: what it is, and costs, is asked there."""
+    """Adds AWS instance classes without a description: their specification and price are fetched from AWS."""
     for slug in {message.hardware_class, *(node.hardware_class for node in message.nodes)} - described.keys():
         if INSTANCE_CLASS.fullmatch(slug):
             HardwareClass.objects.get_or_create(

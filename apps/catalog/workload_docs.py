@@ -1,4 +1,4 @@
-"""The generated part of docs/reference/workloads.md: every workload with its parameters and headline metrics. Pure."""
+"""The generated part of docs/reference/workloads.md: workloads with their parameters and headline metrics. Pure."""
 
 from apps.catalog.glossary import rewritten
 from workers.protocol.workloads import WORKLOADS
@@ -9,12 +9,12 @@ END = "<!-- end of workloads -->"
 
 
 def workload_entries() -> str:
-    """Markdown: a section and a table of parameters for each."""
+    """Markdown: one section per workload, with a table of its parameters."""
     return "\n\n".join(_section(spec) for spec in WORKLOADS.values())
 
 
 def with_entries(text: str) -> str:
-    """`text` with what stands between the two marks written anew. Raises ValueError when a mark is missing."""
+    """`text` with the entries between its two markers regenerated. Raises ValueError when a marker is missing."""
     return rewritten(text, begin=BEGIN, end=END, entries=workload_entries())
 
 

@@ -1,4 +1,4 @@
-"""What every app needs and no app owns: units and rounding of numbers, canonical forms, refusals by field, file stores.
+"""Shared helpers: units and rounding, canonical JSON, input errors by field, file stores.
 
-No tables and no pages. Anything that knows a run, a system or a metric belongs to another app.
+No tables and no pages. Code about runs, systems or metrics belongs to other apps.
 """

@@ -1,6 +1,6 @@
-"""One canonical form for parameters, so that equal things have equal hashes.
+"""Canonical JSON of parameters, so that equal parameters have equal hashes.
 
-RFC 8785 in spirit: sorted keys, no blanks, UTF-8. Numbers that are equal hash equally (1 and 1.0).
+In the spirit of RFC 8785: sorted keys, no whitespace, UTF-8. Equal numbers have equal hashes (1 and 1.0).
 """
 
 import hashlib
@@ -26,10 +26,10 @@ def _plain(value: Any) -> Any:
 
 
 def canonical_json(value: Any) -> str:
-    """The one text for `value`. Raises ValueError for a number that is not finite or a key that is no text."""
+    """Raises ValueError for a number that is not finite or a key that is not a string."""
     return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def canonical_hash(value: Any) -> str:
-    """SHA-256 of the canonical text, 64 hexadecimal digits."""
+    """SHA-256 of the canonical JSON, 64 hexadecimal digits."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()

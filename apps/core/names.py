@@ -1,9 +1,11 @@
-"""What things are called where two names stand together. Pure."""
+"""Display names composed of two names. Pure."""
 
 
 def with_tool(tool: str, name: str) -> str:
-    """A workload's name with its tool before it, unless the name begins with that: "sysbench oltp_read_only", but
-    "sysbench OLTP" of sysbench_oltp."""
+    """A workload's name after its tool, unless the name already starts with the tool, ignoring case and underscores.
+
+    "sysbench oltp_read_only", but "sysbench OLTP" of the tool sysbench_oltp.
+    """
     return name if _plain(name).startswith(_plain(tool)) else f"{tool} {name}"
 
 

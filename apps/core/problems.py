@@ -1,15 +1,15 @@
-"""How a part of the product refuses input: field by field, with what to do about it."""
+"""Input errors: field, fault and remedy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# How a name without any character is called: an empty field would mean the input as a whole.
+# Shown for an empty name, because an empty field means the input as a whole.
 NAMELESS = '""'
 
 
 @dataclass(frozen=True)
 class FieldProblem:
-    """`field` as the caller named it, nested with dots; empty: the input as a whole."""
+    """`field`: the caller's name for it, nested with dots; empty: the input as a whole."""
 
     field: str
     message: str
@@ -21,7 +21,7 @@ class FieldProblem:
 
 
 class Invalid(ValueError):
-    """Input that breaks a rule; holds every problem found, not only the first."""
+    """Invalid input, with all problems found, not only the first."""
 
     def __init__(self, errors: Sequence[FieldProblem]) -> None:
         self.errors = tuple(errors)

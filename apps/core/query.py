@@ -1,8 +1,8 @@
-"""Parameters of a request's address, read strictly. Pure."""
+"""Strict parsing of query parameters. Pure."""
 
-MOST_DIGITS = 18  # any such number fits a bigint of PostgreSQL
+MOST_DIGITS = 18  # fits PostgreSQL's bigint
 
 
 def whole_number(text: str, *, digits: int = MOST_DIGITS) -> int | None:
-    """Of ASCII digits alone, at most so many; None: it is anything else."""
+    """The integer of at most `digits` ASCII digits; None: `text` is anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None

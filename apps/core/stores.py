@@ -1,27 +1,27 @@
-"""Where files are kept, as Django's storage API names it: a folder, or a bucket of an object store."""
+"""File stores as entries of Django's STORAGES: a folder, or a bucket of an object store."""
 
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 BUCKET = "s3"
-# Who waits for samples must be told soon that they cannot be had, s.
+# Timeouts, s: short, so that a page waiting for samples fails soon.
 CONNECT, READ = 3.0, 20.0
 
 
 class BadAddress(ValueError):
-    """An address of no store."""
+    """The address is neither a folder nor a bucket."""
 
 
 def store_at(address: str, *, endpoint_url: str | None = None) -> dict[str, Any]:
-    """An entry of STORAGES for `s3://bucket/prefix` or the path of a folder. Files replace those of their name.
+    """The STORAGES entry for `s3://bucket/prefix` or a folder's path. Files of the same name are overwritten.
 
     Raises BadAddress.
     """
     if "://" not in address:
         options = {"location": str(Path(address).expanduser().absolute()), "allow_overwrite": True}
         return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
-    # Brought along by an object store alone: settings are read at every start.
+    # Imported only for an object store: settings are read at every start.
     from botocore.config import Config  # noqa: PLC0415
 
     parts = urlsplit(address)

@@ -1,4 +1,4 @@
-"""Tables as text for other programs: CSV (RFC 4180) and Markdown. Pure."""
+"""Tables as CSV (RFC 4180) and Markdown. Pure."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ Cell = str | float | None
 
 
 def comma_separated(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """Numbers with all their digits; None is an empty field."""
+    """CSV. Numbers have all their digits; None is an empty field."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(columns)
@@ -17,7 +17,7 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> s
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0) -> str:
-    """`numbers`: so many columns at the end are aligned to the right."""
+    """A Markdown table. The last `numbers` columns are right-aligned."""
     rule = [*["---"] * (len(columns) - numbers), *["---:"] * numbers]
     return "\n".join(
         f"| {' | '.join(row)} |" for row in (map(escaped, columns), rule, *(map(escaped, r) for r in rows))
@@ -25,14 +25,14 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: 
 
 
 def escaped(text: str) -> str:
-    """As Markdown shows it letter by letter, on one line."""
+    """`text` on one line, with Markdown's special characters escaped."""
     for special in "\\|*_<":
         text = text.replace(special, f"\\{special}")
     return plain(text)
 
 
 def plain(text: str) -> str:
-    """Without line breaks and spaces that do not break."""
+    """`text` with each run of whitespace, line breaks and no-break spaces included, as one space."""
     return " ".join(text.split())
 
 
@@ -43,5 +43,5 @@ def _field(cell: Cell) -> str:
 
 
 def _formula_safe(text: str) -> str:
-    """A spreadsheet takes a text that begins so for a formula."""
+    """Spreadsheets read text that starts with = + - or @ as a formula: quote it."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

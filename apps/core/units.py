@@ -1,6 +1,6 @@
-"""Numbers as people read them: three significant digits, thousands separated, with their unit.
+"""Numbers for display: three significant digits, thousands separators, unit.
 
-Rounding happens here and nowhere else. A value that was not observed is said in words, never shown as blank or zero.
+Rounding happens here and nowhere else. A missing value is shown as "not observed", never as blank or zero.
 """
 
 import math
@@ -9,7 +9,7 @@ NOT_OBSERVED = "not observed"
 # No line break between a number and its unit.
 NBSP = "\u00a0"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# Units of which there are only whole numbers; a mean of them may still have decimals.
+# Units of whole numbers; means of them may still have decimals.
 COUNTS = frozenset(
     {
         *("errors", "transactions", "queries", "statements", "calls", "connections", "threads", "events", "requests"),
@@ -22,9 +22,9 @@ _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def format_number(value: float | None, digits: int = 3, unit: str = "") -> str:
-    """`value` to `digits` significant digits; thousands separated; outside 1e-4..1e15 in powers of ten.
+    """`value` to `digits` significant digits, thousands separated; outside 1e-4..1e15 in powers of ten.
 
-    `unit` is not written: a whole number of what is counted has no decimals.
+    `unit` is not printed; whole numbers of a unit in COUNTS have no decimals.
     """
     if value is None or math.isnan(value):
         return NOT_OBSERVED
@@ -46,19 +46,19 @@ def _rounded(value: float, digits: int) -> tuple[float, int]:
 
 
 def as_printed(value: float | None, unit: str) -> str:
-    """With the digits of the tool that printed it: counts whole, what is measured with two to four decimals."""
+    """`value` with the digits its tool printed: counts whole, measurements with two to four decimals."""
     text = all_digits(value)
     if value is None or not math.isfinite(value) or unit in COUNTS or "e" in text:
         return text
     whole, _, decimals = text.partition(".")
     if len(decimals) > 4 and abs(value) >= 1:
-        # Not printed so by any tool but computed from what it printed, or by one that prints all digits that it has.
+        # Computed from a tool's output, or printed by a tool that does not round.
         return f"{value:,.4f}"
     return f"{whole}.{decimals:0<2}"
 
 
 def all_digits(value: float | None) -> str:
-    """`value` as exactly as it is held; for titles beside a rounded number."""
+    """`value` unrounded, for example for the tooltip of a rounded number."""
     if value is None or math.isnan(value):
         return NOT_OBSERVED
     if math.isinf(value):
@@ -69,7 +69,7 @@ def all_digits(value: float | None) -> str:
 
 
 def with_unit(value: float | None, unit: str, digits: int = 3) -> str:
-    """`value` with its unit; bytes in binary multiples; "not observed" stands without a unit."""
+    """`value` with its unit; bytes in binary multiples; "not observed" without a unit."""
     text = format_number(value, digits, unit)
     if value is None or math.isnan(value) or not unit:
         return text
@@ -81,7 +81,7 @@ def with_unit(value: float | None, unit: str, digits: int = 3) -> str:
 
 
 def format_bytes(value: float | None, digits: int = 3) -> str:
-    """`value` bytes in the binary multiple that leaves one to four digits before the point."""
+    """`value` bytes in the binary multiple with one to four digits before the point."""
     if value is None or math.isnan(value):
         return NOT_OBSERVED
     power = 0
@@ -114,7 +114,7 @@ def format_duration(seconds: float | None) -> str:
 
 
 def format_estimate(seconds: float | None) -> str:
-    """`seconds` that are only estimated: below 10 whole ones, below a minute in steps of 5, never less than 1."""
+    """An estimate in `seconds`: whole below 10, in steps of 5 below a minute, at least 1."""
     if seconds is None or not math.isfinite(seconds):
         return format_duration(seconds)
     step = 5 if 10 <= seconds < 60 else 1

@@ -1,4 +1,4 @@
-"""YAML as people write it by hand, read without guessing: dates stay text, a key given twice is refused."""
+"""Strict reading of hand-written YAML: dates stay text, duplicate keys are refused."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import yaml
 
 
 class NotYaml(ValueError):
-    """`line` from 1; 0: the text as a whole."""
+    """`line` counts from 1; 0: the text as a whole."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_text(self, node: yaml.ScalarNode) -> str:
-        """JSON writes one character as two halves, which YAML knows nothing of."""
+        """Joins surrogate pairs, which JSON writes and YAML does not define."""
         text = str(self.construct_scalar(node))
         try:
             return text.encode("utf-16", "surrogatepass").decode("utf-16")
@@ -48,9 +48,10 @@ def load(content: bytes | str) -> Any:
 
 
 def load_with_lines(content: bytes | str, *, aliases: bool = True) -> tuple[Any, dict[str, int]]:
-    """The value, and the line (from 1) of everything in it by its path, such as `systems.0`.
+    """The value, and line numbers (from 1) by path, such as `systems.0`.
 
-    `aliases` False: refuses *names, of which a short text can make a value without end. Raises NotYaml.
+    `aliases` True: allowed, and no line numbers. False: refused, because a short text with aliases can expand without
+    end. Raises NotYaml.
     """
     try:
         loader = _Loader(content)

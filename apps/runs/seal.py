@@ -1,8 +1,8 @@
-"""Sealing: once all of a run has arrived, its batches become compressed series with their statistics.
+"""Sealing: converts a complete run's batches into compressed series with statistics.
 
-What is stored is read back and compared before the batches go. All in one transaction: a worker that dies half-way
-leaves the run as it was, and two at once have one effect. A sealed run can be sealed again by newer rules: from what
-was sampled, and from the tool's output anew.
+Stored data are read back and compared before the batches are deleted, all in one transaction: a worker that dies
+leaves the run unchanged, and two concurrent seals have the effect of one. A sealed run can be resealed by newer rules
+from its stored samples and the tool's output.
 """
 
 import io
@@ -52,8 +52,8 @@ from workers.protocol import wire
 
 __all__ = ["DERIVATION", "RAW_BATCHES", "StoredDifferently", "output_name", "reseal", "seal"]
 
-# Of the rules that make series, statistics and measurements. One more with each change of what they make: `reseal`
-# finds the runs that older ones sealed.
+# Version of the rules for series, statistics and measurements, incremented with each change of their results: `reseal`
+# finds the runs of older versions.
 DERIVATION = 2
 RAW_BATCHES = "batches.tar"
 _NEXT_BATCHES = (
@@ -63,7 +63,7 @@ _NEXT_BATCHES = (
 
 @dataclass(frozen=True)
 class _Gathered:
-    """All that is known of a run, read. `problem`: why its samples cannot be read."""
+    """The decoded content of a run. `problem`: why its samples cannot be read."""
 
     said: Output
     output: Artifact | None
@@ -75,9 +75,9 @@ class _Gathered:
 
 
 def seal(*, run_id: int) -> bool:
-    """True: the run is sealed, now or before. False: it has not ended, or batches or artifacts are still to come.
+    """True: the run is sealed, now or before. False: it has not ended, or batches or artifacts are missing.
 
-    Raises Run.DoesNotExist, storage.DamagedArtifact, StoredDifferently; the run is then as it was.
+    Raises Run.DoesNotExist, artifacts.DamagedArtifact, StoredDifferently; the run is then unchanged.
     """
     run = Run.objects.select_related("workload").get(pk=run_id)
     if run.state == Run.State.SEALED:
@@ -112,11 +112,11 @@ def seal(*, run_id: int) -> bool:
 
 
 def reseal(*, run_id: int) -> bool:
-    """Seals a sealed run again by today's rules: series and events as they were sampled, all else anew from the tool's
-    output. False: it is not sealed yet.
+    """Seals a sealed run again by the current rules: keeps sampled series and events, parses the tool's output again.
+    False: not sealed yet.
 
-    Raises Run.DoesNotExist, storage.DamagedArtifact, blocks.Moved, blocks.DamagedSeries, StoredDifferently; the run is
-    then as it was.
+    Raises Run.DoesNotExist, artifacts.DamagedArtifact, blocks.Moved, blocks.DamagedSeries, StoredDifferently; the run
+    is then unchanged.
     """
     done = _reseal(run_id)
     if done:
@@ -134,9 +134,8 @@ def _reseal(run_id: int) -> bool:
         setattr(run, field_name, run.told.get(field_name, getattr(run, field_name)))
     for kind in (Series, Block, Measurement, Distribution):
         kind.objects.filter(run=run).delete()
-    # Those that came from the tool's output.
     Event.objects.filter(run=run, from_output=True).delete()
-    # What samplers added to a run whose samples could not be read is in there only.
+    # If the run's samples could not be read, its samplers' batches exist only in this artifact.
     if not gathered.problem and not run.streams.exists():
         Artifact.objects.filter(run=run, name=RAW_BATCHES).delete()
     ArchivedRun.objects.filter(run=run).delete()
@@ -145,7 +144,7 @@ def _reseal(run_id: int) -> bool:
 
 
 def output_name(run: Run) -> str:
-    """The artifact that holds what the load tool printed."""
+    """Name of the artifact with the load tool's output."""
     return tool_output.artifact_name(run.workload.tool)
 
 
@@ -187,7 +186,7 @@ def _payloads(run: Run) -> Iterator[bytes]:
 
 
 def _from_blocks(run: Run, said: Output) -> DecodedSamples:
-    """Of a sealed run: its samples without what was read from the tool's output."""
+    """A sealed run's samples, without series parsed from the tool's output."""
     raw = Artifact.objects.filter(run=run, name=RAW_BATCHES).first()
     if raw is not None:
         return decoded(kept(artifacts.read_artifact(raw)))
@@ -198,12 +197,12 @@ def _from_blocks(run: Run, said: Output) -> DecodedSamples:
     if offset is None and client is not None and len(client.clock) and said.intervals:
         offset = float(client.clock[0]) - min(said.intervals)
     sampled = [_without_output(node) if node is client else node for node in nodes]
-    # A node of which nothing is left was the tool's output alone.
+    # A node without remaining series had only the tool's output.
     return DecodedSamples(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
 
 
 def _without_output(client: SampledNode) -> SampledNode:
-    """What an agent sampled of the load generator, at the times when it did."""
+    """The agent's samples of the load generator, at their own times."""
     changing = {key: column for key, column in client.changing.items() if not covers_interval(key)}
     seen = np.zeros(len(client.clock), np.bool_)
     for column in changing.values():
@@ -234,10 +233,10 @@ def _write(run: Run, gathered: _Gathered) -> None:
 
 
 def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
-    """Outcome and reason: a success that left no totals, or samples that nobody can read, is none."""
+    """Outcome and reason: a success without totals or with unreadable samples becomes a failure."""
     problems = [run.reason] if run.reason else []
     succeeded = run.outcome == Run.Outcome.SUCCEEDED
-    # A run that was imported says so already.
+    # The reason of an imported run may contain it already.
     if gathered.problem and gathered.problem not in run.reason:
         problems.append(gathered.problem)
     if succeeded and gathered.output is None:
@@ -252,7 +251,7 @@ def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
 
 
 def _phase(run: Run, gathered: _Gathered) -> Phase:
-    """The agent's word, else what the output's totals cover; without either, all of the run."""
+    """The measured phase reported by the agent, else the one the output's totals cover, else the whole run."""
     if run.measured_from is None or run.measured_to is None:
         if gathered.said.measured is None:
             return rates.WHOLE_RUN
@@ -276,7 +275,7 @@ def _write_events(run: Run, gathered: _Gathered) -> None:
         for from_output, events in ((True, printed), (False, gathered.events))
         for event in reversed(events)
     }
-    # Sealed again, those that were sampled are there.
+    # In a reseal, sampled events exist already.
     Event.objects.bulk_create(rows.values(), ignore_conflicts=True)
 
 
@@ -317,7 +316,7 @@ def _write_distributions(run: Run, gathered: _Gathered, output: Artifact) -> Non
 
 
 def _keep_raw(run: Run) -> None:
-    """Nothing is lost: batches that cannot be read stay as they came, as an artifact; a sampler's in a folder."""
+    """Keeps unreadable batches as received, in an artifact; batches of samplers are in folders of their own."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         batches = Batch.objects.filter(run=run).order_by("sequence").values_list("sequence", "payload")
@@ -337,7 +336,7 @@ def _keep_raw(run: Run) -> None:
 
 
 def kept(archive: bytes) -> Iterator[bytes]:
-    """The batches in a run's RAW_BATCHES, in their order, without those of samplers."""
+    """The batches of a run's RAW_BATCHES in order, without those of samplers."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         for member in tar:
             content = None if "/" in member.name else tar.extractfile(member)

@@ -1,5 +1,5 @@
-"""What happened on a run's clock, lane by lane and in words: phases, faults, statements, states of nodes, bursts of
-errors, and when nobody could see or the hypervisor took the CPU away. Pure.
+"""Timeline of a run, by lane: phases, faults, schema changes, states of nodes, bursts of errors, sampling gaps and
+stolen CPU time. Pure.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ PHASES, FAULTS, SCHEMA, NODES, ERRORS, SEEN, OTHERS = (
     *("phases", "faults", "schema", "nodes", "errors"),
     *("observation", "others"),
 )
-# In the order of the page, with what each holds.
+# Lane -> title, in display order.
 LANES = {
     PHASES: "Phases",
     FAULTS: "Faults and failover",
@@ -37,18 +37,18 @@ LANE_OF = (
     | dict.fromkeys(("error", "warning", "refusal"), ERRORS)
     | dict.fromkeys(("sampler_error", "sampler", "gap", "steal"), SEEN)
 )
-# What is no moment of the run: what nobody could see at all, and what was checked after it.
+# Events without a time in the run: facts that could not be observed, and checks after the run.
 NO_MOMENT = ("not_observable", "check", "read_back", "stale_reads", "profile")
-# Complaints that are no further apart are one burst: load tools tell them by the second.
+# Errors at most this far apart form one burst: load tools report them by the second.
 BURST = 2.5  # s
-# Stretches of stolen time that are no further apart are one.
+# Spans of stolen time at most this far apart are merged.
 LULL = 2.0  # s
-# A step of a node's clock that is so many times its usual one, and so long, is a gap.
+# A sampling gap is longer than so many median intervals of the node, and than so many seconds.
 GAP_STEPS, SHORTEST_GAP = 2.5, 2.0  # times, s
 
 
 class TimelineSource(Protocol):
-    """An event as it is stored or as it came."""
+    """An event, stored or as received."""
 
     @property
     def kind(self) -> str: ...
@@ -66,7 +66,7 @@ class TimelineSource(Protocol):
 
 @dataclass(frozen=True)
 class Happening:
-    """Something on the clock, s on the run's; `ends_at` None: a moment. `count`: so many complaints told as one."""
+    """A timeline entry, s on the run's clock; `ends_at` None: a moment. `count`: number of merged errors."""
 
     lane: str
     kind: str
@@ -78,7 +78,7 @@ class Happening:
 
 
 def happenings(events: Iterable[TimelineSource], measured: Span | None, until: float | None) -> list[Happening]:
-    """In the order of time. `until`: the clock's last moment, where the phase after the measured one ends."""
+    """Timeline entries in order of time. `until`: end of the run's clock and of the phase after the measured one."""
     told = sorted((event for event in events if event.kind not in NO_MOMENT), key=lambda event: event.starts_at)
     found = [*_phases(measured, until), *_bursts(event for event in told if _lane(event) == ERRORS)]
     found += [
@@ -97,7 +97,7 @@ def happenings(events: Iterable[TimelineSource], measured: Span | None, until: f
 
 
 def in_order(found: Iterable[Happening]) -> list[Happening]:
-    """What begins first, and of what begins at once the longest first."""
+    """Sorted by start, then longest first."""
     return sorted(found, key=lambda one: (one.starts_at, -(one.ends_at or one.starts_at)))
 
 
@@ -118,7 +118,7 @@ def _phases(measured: Span | None, until: float | None) -> Iterator[Happening]:
 
 
 def _bursts(complaints: Iterable[TimelineSource]) -> Iterator[Happening]:
-    """Complaints of one kind on one node, none further from the one before than BURST."""
+    """Merges errors of one kind on one node, each at most BURST after the previous one."""
     burst: dict[tuple[str, str], list[TimelineSource]] = {}
     for event in complaints:
         held = burst.get((event.kind, event.node))
@@ -164,8 +164,8 @@ def _times(event: TimelineSource) -> int:
 
 
 def stolen(nodes: Mapping[str, tuple[Floats, Floats]]) -> list[Happening]:
-    """When more of the CPU time of nodes was stolen than the quality check lets pass; nodes that lost it at once (they
-    may share a machine) are told together. `nodes`: times and values, % of the time since the sample before; NaN: not
+    """Spans in which more CPU time was stolen than the quality check allows; overlapping spans of several nodes, which
+    may share a machine, are merged. `nodes`: times and values, % of the time since the previous sample; NaN: not
     observed."""
     spans = sorted(
         (start, end, value, node) for node, (at, values) in nodes.items() for start, end, value in _stolen(at, values)
@@ -193,7 +193,7 @@ def _stolen(at: Floats, values: Floats) -> Iterator[tuple[float, float, float]]:
 
 
 def gaps(node: str, clock: Floats) -> list[Happening]:
-    """When a node was not sampled, between two samples of it."""
+    """Sampling gaps of a node, each between two of its samples."""
     steps = np.diff(clock)
     if not len(steps):
         return []

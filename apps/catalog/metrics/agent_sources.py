@@ -1,7 +1,7 @@
-"""What the agent samples beside SHOW GLOBAL STATUS, the host and the process, in the form of metrics.py. Pure.
+"""Metrics that the agent samples beside SHOW GLOBAL STATUS, host and process, in the format of curated. Pure.
 
-METRICS are keys as they are, FAMILIES those that carry a name: of a backend and server, a class of waits, a source of
-samples, or a replica's connection when it has several.
+METRICS have fixed keys. Keys of FAMILIES contain a name: a backend and server, a class of waits, a source of samples,
+or a connection of a replica that has several.
 """
 
 REPLICATION = """
@@ -132,6 +132,6 @@ haproxy.<backend>.<server>.reuse | connections used again | connections | counte
 
 
 def of_connections(table: str) -> str:
-    """The table of one replication once more, for a replica that has several."""
+    """The table of a single replication connection, as a family for a replica that has several."""
     lines = table.strip().splitlines()
     return "\n".join(line if line.startswith(" ") else f"{REPLICATION_PREFIX}<connection>.{line}" for line in lines)

@@ -1,9 +1,9 @@
-"""The metrics that CloudWatch has of Aurora and RDS in the name space AWS/RDS, one table. Pure.
+"""CloudWatch metrics of Aurora and RDS in the namespace AWS/RDS, one table. Pure.
 
-Each entry: name at AWS | of what, and then as in metrics.py: name | unit | kind | direction | resource | USE aspect,
-and its meaning on indented lines. Of what: `cluster`; `aurora` or `rds`, the instances of the one or the other;
-`instance`, those of both; then statistic and seconds that a value covers, where these are not Average and 60. Names,
-units and periods are those of the vendor's user guides.
+Each entry: AWS name | scope, then as in curated: name | unit | kind | direction | resource | USE aspect, and its
+meaning on indented lines. Scope: `cluster`; `aurora` or `rds`, instances of either; `instance`, those of both;
+followed by the statistic and the period in seconds, where these are not Average and 60. Names, units and periods are
+those of the vendor's user guides.
 """
 
 import re
@@ -144,7 +144,7 @@ ACUUtilization | instance | capacity units in use | % | gauge | neutral | cpu | 
 
 @dataclass(frozen=True)
 class CloudWatchMetric:
-    """How CloudWatch publishes a metric: `of` what, by which statistic, and how long a value covers, s."""
+    """A metric as CloudWatch publishes it: `of` is its scope, `period` the seconds that a value covers."""
 
     name: str
     of: str  # cluster, aurora, rds, instance
@@ -162,7 +162,7 @@ def _published(line: str) -> CloudWatchMetric:
     return CloudWatchMetric(name, of, statistic, int(period))
 
 
-# As metrics.py reads them.
+# In the format that curated reads.
 METRICS = "\n".join(line if line.startswith(" ") else OF_WHAT.sub("", line, 1) for line in TABLE.strip().splitlines())
 PUBLISHED: dict[str, CloudWatchMetric] = {
     found.key: found for found in map(_published, re.findall(r"^\S.*", TABLE, re.MULTILINE))
@@ -170,6 +170,6 @@ PUBLISHED: dict[str, CloudWatchMetric] = {
 
 
 def period_of(key: str) -> int | None:
-    """Seconds that a value of this metric covers, up to its time; None: CloudWatch does not publish it."""
+    """Seconds that a value covers, up to its timestamp; None: not a CloudWatch metric."""
     found = PUBLISHED.get(key)
     return found.period if found else None

@@ -1,4 +1,4 @@
-"""What a counter is when nobody has described it: unit, kind, direction and resource from its key alone. Pure."""
+"""Rules for metrics that no table describes: unit, kind, direction and resource from the key alone. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True)
 class MetricSpec:
-    """One row of the metric catalog. `unit` of a counter is that of its total; its rate is per second."""
+    """One row of the metric catalog. A counter's `unit` is that of its total; its rate is per second."""
 
     key: str
     name: str
@@ -19,7 +19,7 @@ class MetricSpec:
     description: str = ""
 
 
-# Names of SHOW GLOBAL STATUS that say how things stand now; every other number there counts up from the start.
+# Gauges of SHOW GLOBAL STATUS; every other number there counts up from server start.
 STATUS_GAUGES = (
     "Acl_*",
     "Aria_pagecache_blocks_*",
@@ -109,7 +109,7 @@ STATUS_GAUGES = (
     "Threads_running",
     "wsrep_*",
 )
-# Exceptions to the patterns above: these count.
+# Exceptions to the patterns above: counters.
 STATUS_COUNTERS = (
     "Innodb_lsn_current",
     "wsrep_bf_aborts",
@@ -215,7 +215,7 @@ HOST_GAUGES = (
     "process.threads",
     "host.tcp.established",
 )
-# Exceptions to these patterns: pages that were ever dirtied, written, pinned.
+# Exceptions to these patterns: totals of pages dirtied, written, pinned.
 HOST_COUNTERS = (
     "host.vmstat.nr_dirtied",
     "host.vmstat.nr_written",
@@ -268,7 +268,7 @@ HOST_RESOURCES = (
     ("process.threads", "cpu"),
     ("host.tcp.*", "network"),
 )
-# What a device's or an interface's counter means, whatever the device: (pattern, name, direction, aspect).
+# Meaning of a device's or an interface's counter: (pattern, name, direction, aspect).
 HOST_MEANINGS = (
     ("host.disk.*.io_time", "time with a request in flight", "neutral", "utilization"),
     ("host.disk.*.io_weighted_time", "time of requests in flight, summed", "lower", "saturation"),
@@ -279,7 +279,7 @@ HOST_MEANINGS = (
     ("host.pressure.*", "time that tasks waited for it", "lower", "saturation"),
     ("host.memory.MemAvailable", "memory available", "neutral", "utilization"),
 )
-# Of information_schema.INNODB_METRICS, as InnoDB names them.
+# Gauges of information_schema.INNODB_METRICS.
 INNODB_GAUGES = (
     "*_current*",
     "*_age*",
@@ -348,12 +348,12 @@ INNODB_RESOURCES = (
 )
 STATUS = "mysql.status."
 INNODB = "mysql.innodb."
-# Of one type of transaction, as new_order.
+# Latency of one transaction type, such as new_order.
 TYPE_LATENCY = re.compile(r"client\.([a-z][a-z_]*)\.latency\.[a-z0-9_]+")
 
 
 def describe(key: str) -> MetricSpec:
-    """The best guess for a key that no table describes. A key of no known family is a gauge without unit."""
+    """The best guess for a key that no table describes. A key that fits no rule is a gauge without unit."""
     if key.startswith(STATUS):
         return _status(key, key.removeprefix(STATUS))
     if key.startswith(("host.", "process.")):
@@ -370,7 +370,7 @@ def describe(key: str) -> MetricSpec:
 
 
 def rate_unit(unit: str) -> str:
-    """Unit of a counter's rate. CPU and waiting time per second has no unit but says how many at once: s/s."""
+    """Unit of a counter's rate. Seconds of CPU or wait per second, s/s, is the number busy or waiting at once."""
     return f"{unit}/s" if unit else "1/s"
 
 

@@ -1,9 +1,9 @@
-"""Metrics that are computed from others on the same node, one table. docs/reference/metrics.md lists them all. Pure.
+"""Metrics computed from others on the same node, one table; docs/reference/metrics.md lists them all. Pure.
 
 Each entry: key | name | unit | direction | resource | USE aspect, then on indented lines "= formula" and its meaning;
-"-" is empty. A counter in a formula means its rate. What is divided by zero is not observed. Where an input is not
-observed, neither is the result; a node without one of the inputs does not have the metric. A word in angle brackets
-makes a family: one metric for each disk or interface that the node has.
+"-" is empty. A counter in a formula means its rate. Division by zero, or an input that was not observed, gives "not
+observed"; a node without one of the inputs does not have the metric. A word in angle brackets makes a family: one
+metric per disk or interface of the node.
 """
 
 from collections.abc import Collection
@@ -219,18 +219,18 @@ class DerivedSpec(MetricSpec):
 
     @property
     def has_rates(self) -> bool:
-        """Whether a counter is among its inputs: its values then belong to intervals, not to moments."""
+        """Whether an input is a counter: values then belong to intervals, not to instants."""
         return any(is_counter(key) for key in self.formula.inputs)
 
 
 @lru_cache(maxsize=4096)
 def is_counter(key: str) -> bool:
-    """By its description; a `*` or a word in angle brackets may stand in it."""
+    """By the metric's description; `key` may contain `*` or a word in angle brackets."""
     return (CURATED.get(key) or families.find(key) or counter_rules.describe(key)).kind == "counter"
 
 
 def find(key: str) -> DerivedSpec | None:
-    """The derived metric of this key, of a family too; None: it is none."""
+    """The derived metric of `key`, members of families included; None: not a derived metric."""
     if not key.startswith(PREFIX):
         return None
     if key in DERIVED:
@@ -243,19 +243,19 @@ def find(key: str) -> DerivedSpec | None:
 
 
 def formula_of(key: str) -> str:
-    """The text of its formula; empty for a metric that is measured."""
+    """The formula's text; empty for a measured metric."""
     spec = find(key)
     return spec.formula.text if spec else ""
 
 
 def describe(key: str) -> tuple[MetricSpec, bool]:
-    """The best word there is for any key, and whether a table has it."""
+    """The description of any key, and whether it comes from a table rather than from counter rules."""
     known = find(key) or CURATED.get(key) or families.find(key)
     return (known, True) if known else (counter_rules.describe(key), False)
 
 
 def available(keys: Collection[str]) -> list[DerivedSpec]:
-    """The derived metrics of a node that has series of `keys`, in the order of the table."""
+    """Derived metrics of a node with series of `keys`, in the order of the table."""
     return list(_available(frozenset(keys)))
 
 
@@ -289,7 +289,7 @@ def _member(family: DerivedSpec, meant: tuple[tuple[str, str], ...]) -> DerivedS
 
 
 def _read(table: str) -> dict[str, DerivedSpec]:
-    """Raises ValueError for an entry that is there twice or without formula or meaning."""
+    """Parses `table`. Raises ValueError for a duplicate entry or one without formula or meaning."""
     found: dict[str, DerivedSpec] = {}
     for entry in _entries(table):
         head, formula_line, *meaning = entry
@@ -311,7 +311,7 @@ def _read(table: str) -> dict[str, DerivedSpec]:
 
 
 def _entries(table: str) -> list[list[str]]:
-    """The lines of each entry; what is indented further belongs to the line before."""
+    """The lines of each entry; lines indented by six or more continue the line before."""
     entries: list[list[str]] = []
     for line in filter(None, (line.rstrip() for line in table.splitlines())):
         if line.startswith(6 * " "):
@@ -324,7 +324,7 @@ def _entries(table: str) -> list[list[str]]:
 
 
 def _whole(key: str) -> str:
-    """Names of SHOW GLOBAL STATUS, which have no dot, are keys below mysql.status."""
+    """Prefixes names of SHOW GLOBAL STATUS, which have no dot, with mysql.status."""
     return key if "." in key else STATUS + key
 
 

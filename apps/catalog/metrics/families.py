@@ -1,4 +1,4 @@
-"""Metrics whose keys carry a name, such as a backend's or a class of waits: described by their family. Pure."""
+"""Metric families: metrics whose keys contain a name, such as a backend's or a class of waits. Pure."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -13,7 +13,7 @@ BEGINNINGS = tuple({spec.key.partition("<")[0] for spec in FAMILIES})
 
 @lru_cache(maxsize=4096)
 def find(key: str) -> MetricSpec | None:
-    """None: it belongs to no family."""
+    """The metric of `key`; None: it belongs to no family."""
     if not key.startswith(BEGINNINGS):
         return None
     for family in FAMILIES:

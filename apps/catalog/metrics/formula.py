@@ -1,7 +1,7 @@
-"""Formulas over metrics, small enough to be safe: + - * /, min(…, …), parentheses, numbers and metric keys. Pure.
+"""Formulas over metrics, limited for safety to + - * /, min(…, …), parentheses, numbers and metric keys. Pure.
 
-Keys stand between blanks or parentheses. A `*` in a key means the sum over all keys that fit; a word in angle brackets
-(`host.disk.<disk>.reads`) stands for the same text in every key of the formula and in the metric's own.
+Keys are delimited by blanks or parentheses. A `*` in a key means the sum over all matching keys; a word in angle
+brackets (`host.disk.<disk>.reads`) stands for the same text in every key of the formula and in the metric's own key.
 """
 
 import ast
@@ -19,12 +19,12 @@ _WORD = re.compile(r"<[a-z]+>")
 
 
 class BadFormula(ValueError):
-    """A text that is no formula."""
+    """The text is not a formula."""
 
 
 @dataclass(frozen=True)
 class Formula:
-    """Raises BadFormula when the text cannot be read."""
+    """A parsed formula. Raises BadFormula when `text` cannot be parsed."""
 
     text: str
 
@@ -33,7 +33,7 @@ class Formula:
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """The keys as they are written, each once."""
+        """The distinct keys as written."""
         return tuple(dict.fromkeys(_KEY.findall(self.text)))
 
     @cached_property
@@ -45,7 +45,7 @@ class Formula:
             raise BadFormula(f"{self.text!r} cannot be read: {error}") from error
 
     def evaluate(self, values: Mapping[str, Floats]) -> Floats:
-        """`values`: of every input, all of one length; NaN: not observed, and so is what is divided by zero."""
+        """`values` of all inputs, of equal length. NaN: not observed; division by zero is NaN too."""
         found = _evaluate(self._tree, [values[key] for key in self.inputs])
         return np.where(np.isfinite(found), found, np.nan)
 
@@ -64,19 +64,19 @@ def fill(text: str, meant: Mapping[str, str]) -> str:
 
 
 def meant(pattern: str, key: str) -> dict[str, str] | None:
-    """What the words of `pattern` stand for in `key`; None: it does not fit."""
+    """The text that each word of `pattern` stands for in `key`; None: no match."""
     found = _form(pattern).fullmatch(key)
     return {f"<{name}>": text for name, text in found.groupdict().items()} if found else None
 
 
 def fitting(pattern: str, keys: Iterable[str]) -> list[str]:
-    """Those of `keys` that a key with a `*` means, in their order."""
+    """The `keys` that match a key with a `*`, in their order."""
     matches = _form(pattern).fullmatch
     return [key for key in keys if matches(key)]
 
 
 def has_all(inputs: Iterable[str], keys: Collection[str]) -> bool:
-    """Whether each input is among `keys`; of one with a `*`, at least one."""
+    """Whether `keys` contain every input; for an input with a `*`, at least one match."""
     return all(any(True for _ in fitting(each, keys)) if "*" in each else each in keys for each in inputs)
 
 
@@ -121,7 +121,7 @@ def _check(node: ast.expr) -> None:
 
 
 def _is_least(call: ast.Call) -> bool:
-    """Keys are k0, k1 … by now, so that none is called min."""
+    """Whether `call` is min(a, b). Keys are k0, k1 … here, so none is called min."""
     return isinstance(call.func, ast.Name) and call.func.id == "min" and len(call.args) == 2 and not call.keywords
 
 

@@ -1,4 +1,4 @@
-"""The curated metrics, one table. docs/reference/metrics.md lists them all. Pure.
+"""The curated metrics, one table; docs/reference/metrics.md lists them all. Pure.
 
 Each entry: key | name | unit | kind | direction | resource | USE aspect, then its meaning on indented lines; "-" is
 empty. A counter's unit is that of its total; its rate is per second.
@@ -435,7 +435,7 @@ profile_share | share of profile samples | % | gauge | neutral | cpu | utilizati
 
 
 def read(table: str, prefix: str = "") -> dict[str, MetricSpec]:
-    """Raises ValueError for an entry that is there twice or without a meaning."""
+    """Parses `table`. Raises ValueError for a duplicate entry or one without a meaning."""
     specs: dict[str, MetricSpec] = {}
     fields: list[str] = []
     meaning: list[str] = []

@@ -1,4 +1,4 @@
-"""The curated metrics of single workloads, in the form of apps.catalog.metrics.standard. Pure."""
+"""The curated metrics of single workloads, in the format of curated. Pure."""
 
 # Those of which a run has one: an outage, a statement, the slowest of all. They end with a dot where all below are.
 SINGLE_EVENTS = (
@@ -18,7 +18,7 @@ SINGLE_EVENTS = (
 
 
 def is_single_event(key: str) -> bool:
-    """Whether a run's value of this metric is one event, not a mean over its many."""
+    """Whether a run's value of this metric is a single event, not a mean over many."""
     return any(key == each or (each.endswith(".") and key.startswith(each)) for each in SINGLE_EVENTS)
 
 

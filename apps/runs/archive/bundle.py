@@ -1,11 +1,11 @@
-"""Runs as one zip file, to move them between installations: what an agent sent, rebuilt from the warehouse.
+"""Runs as one zip file, to move them between installations: an agent's messages, rebuilt from the warehouse.
 
     bundle.json                          BundleMessage: version, systems, hardware classes
-    runs/<uid>/run.json                  BundledRun: how the run was opened and ended
-    runs/<uid>/batches/<sequence>.gz     its samples and events in the wire's format, or as they came
+    runs/<uid>/run.json                  BundledRun: start and end of the run
+    runs/<uid>/batches/<sequence>.gz     its samples and events in the wire format, or as received
     runs/<uid>/artifacts/<name>          its raw files
 
-Importing goes through the same writes as an agent's upload, so that nothing is taken that an agent could not send.
+An import uses the same writes as an agent's upload and therefore the same validation.
 """
 
 import json
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class MalformedBundle(Exception):
-    """`member` of the zip file is wrong in the way that `message` says."""
+    """`member` of the zip file is invalid; `message` is the reason."""
 
     def __init__(self, member: str, message: str) -> None:
         super().__init__(f"{member}: {message}")
@@ -63,7 +63,7 @@ class BundledRun(msgspec.Struct, frozen=True, kw_only=True):
     tags: list[str]
     opened: wire.RunMessage
     ended: wire.RunEndMessage
-    # Artifact -> its type, where that is not plain text.
+    # Artifact -> media type, unless plain text.
     media_types: dict[str, str] = {}
     exclusions: list[dict[str, str]] = []
 
@@ -72,9 +72,9 @@ class BundledRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_bundle(*, runs: Sequence[int], path: Path) -> int:
-    """Writes the sealed runs among `runs` and returns how many; moved samples are fetched from the archive.
+    """Writes sealed runs and returns their number; moved samples are fetched from the archive.
 
-    Raises Run.DoesNotExist, storage.DamagedArtifact, blocks.DamagedSeries, archive.ArchiveTrouble.
+    Raises Run.DoesNotExist, artifacts.DamagedArtifact, blocks.DamagedSeries, archive.ArchiveTrouble.
     """
     found = list(
         Run.objects.filter(pk__in=runs, state=Run.State.SEALED)
@@ -117,7 +117,7 @@ def _hardware_of(system: System) -> list[HardwareClass]:
 
 
 def _system_message(system: System) -> wire.SystemMessage:
-    """Without its place at AWS: elsewhere another account's cluster may have the same name."""
+    """Without the AWS identifier: another account's cluster may have the same one."""
     return wire.SystemMessage(
         slug=system.slug,
         name=system.name,
@@ -136,7 +136,7 @@ def _system_message(system: System) -> wire.SystemMessage:
 def _write_run(bundle: zipfile.ZipFile, run: Run) -> None:
     folder = f"runs/{run.uid}"
     contents = {artifact.name: storage_artifacts.read_artifact(artifact) for artifact in run.artifacts.all()}
-    # Batches that nobody could read go as they came: importing them keeps them once more.
+    # Unreadable batches are exported as received: the import keeps them in the same way.
     raw = contents.pop(RAW_BATCHES, None)
     output = contents.get(output_name(run), b"")
     batches = list(_batches(run, output) if raw is None else enumerate(kept(raw)))
@@ -180,7 +180,7 @@ def _bundled(run: Run, batches: int) -> BundledRun:
                 for node in run.nodes.all()
             ],
         ),
-        # As the agent told it: the import judges anew.
+        # As reported by the agent: the import's seal decides again.
         ended=wire.RunEndMessage(
             outcome=run.told.get("outcome", run.outcome),
             reason=run.told.get("reason", run.reason),
@@ -201,7 +201,7 @@ def _batches(run: Run, output: bytes) -> Iterator[tuple[int, bytes]]:
     blocks.require_whole(nodes)
     client = next((node for node in nodes if node.name == CLIENT and len(node.clock)), None)
     if client is not None:
-        # The load generator's series are read from its output again; its lines say when its clock began.
+        # The load generator's series are parsed from its output again; its lines align the clocks.
         told = [(second_of(line), line) for line in output.decode("utf-8", "replace").splitlines()]
         lines = [(second, line) for second, line in told if second is not None]
         for second, line in lines:
@@ -241,8 +241,8 @@ def _samples(node: SampledNode) -> Iterator[tuple[float, dict[str, wire.Number]]
 
 
 def read_bundle(path: Path, *, provenance: str = "") -> list[Run]:
-    """Imports every run of the file, sealed; those that are here already stay as they are. `provenance`: instead of
-    what the file says. Runs before a malformed one stay imported; of that one nothing does.
+    """Imports and seals all runs of the file; existing runs stay unchanged. `provenance` overrides the file's. Runs
+    before a malformed one stay imported; nothing of that one does.
 
     Raises MalformedBundle, or OSError when the file cannot be read.
     """

@@ -1,4 +1,4 @@
-"""System, workload and load level of an archived run in this installation's catalog: found, or made as they were."""
+"""System, workload and load level of an archived run in this installation's catalog, created where missing."""
 
 import json
 from typing import Any
@@ -11,11 +11,11 @@ from apps.runs.archive.store import ArchiveTrouble
 
 
 class Contradicts(ArchiveTrouble):
-    """The catalog knows another system by the name of the archived one."""
+    """The catalog has a different system with the slug of the archived one."""
 
 
 def system_of(row: Row) -> System:
-    """Raises Contradicts: a run must not seem to have been measured on another system."""
+    """The run's system. Raises Contradicts, so that no run appears under a system on which it was not measured."""
     known = System.objects.select_related("release__platform", "hardware_class").filter(slug=row["system"]).first()
     if known is not None:
         _require_same(known, row)

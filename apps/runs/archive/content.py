@@ -1,4 +1,4 @@
-"""A run's rows for each table of the archive, from the warehouse."""
+"""A run's rows for the tables of the archive, read from the warehouse."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -16,10 +16,10 @@ from apps.runs.storage import codec
 from apps.runs.storage.codec import Column
 
 Row = dict[str, Any]
-# Samples of one row group: what a reader of a few series has to take in, and what a writer holds in memory.
+# Samples per row group: the least that a reader of a few series loads, and the most that a writer holds in memory.
 SAMPLES_A_GROUP = 1_000_000
 
-# Fields of a run that the archive holds as they are, and those that it holds as JSON.
+# Fields of a run archived unchanged, and fields archived as JSON.
 PLAIN_FIELDS = (
     *("repetition", "provenance", "outcome", "reason", "started_at", "ended_at", "sealed_at", "derivation"),
     *("warmup", "duration", "measured_from", "measured_to", "batches_expected"),
@@ -33,12 +33,12 @@ BIRTH_FIELDS = ("byte_start", "byte_end", "parser", "parser_version")
 
 
 class UnreadableSamples(ArchiveTrouble):
-    """A run's own samples cannot be read: they are not archived in part."""
+    """A run's own samples cannot be read: runs are not archived in part."""
 
 
 def batches(run: Run) -> dict[str, Iterator[pa.RecordBatch]]:
-    """The rows of each table, in an order of their own, so that a run has the same files each time. Series raise
-    Unreadable as they come, when their samples are damaged."""
+    """Table -> rows in a fixed order, so that a run always gives the same files. Iterating over "series" raises
+    UnreadableSamples when samples are damaged."""
     names = dict(RunNode.objects.filter(run=run).values_list("number", "name"))
     rows: dict[str, Callable[[Run, dict[int, str]], Iterator[Row]]] = {
         "runs": _run,
@@ -179,7 +179,7 @@ def _artifacts(run: Run, _names: dict[int, str]) -> Iterator[Row]:
 
 
 def _series(run: Run, names: dict[int, str]) -> Iterator[pa.RecordBatch]:
-    """Groups of about SAMPLES_A_GROUP, by node and place in its block: filling a block from them gives the same."""
+    """Batches of about SAMPLES_A_GROUP samples, by node and offset in its block: refilling restores the same block."""
     rows, columns, held = list[Row](), list[Column | None](), 0
     for series, column in stored_series(run, names):
         rows.append(
@@ -204,7 +204,7 @@ STATISTICS_FIELDS = tuple(f"{prefix}{name}" for prefix in ("", "whole_") for nam
 
 
 def stored_series(run: Run, names: dict[int, str]) -> Iterator[tuple[Series, Column | None]]:
-    """Each series with its samples as they lie in the block of its node. Raises Unreadable."""
+    """Each series with its samples, in the order of its node's block. Raises UnreadableSamples."""
     number, data = -1, b""
     rows = Series.objects.filter(run=run).select_related("metric").order_by("node", "offset", "metric__key")
     for series in rows:

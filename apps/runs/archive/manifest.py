@@ -1,4 +1,4 @@
-"""What belongs to an archived run: written last, so that a run whose manifest is there is there in full."""
+"""Manifest of an archived run: the list of its files, written last, so that its existence means completeness."""
 
 from collections.abc import Iterator
 
@@ -30,7 +30,7 @@ class ArtifactFile(ManifestFile, frozen=True, kw_only=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """`sealed_at`: of the seal whose results these are, ISO 8601. `version`: of the layout."""
+    """`sealed_at`: time of the archived seal, ISO 8601. `version`: that of the layout."""
 
     version: int
     run: str
@@ -49,7 +49,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return [*self.tables, *self.artifacts]
 
     def size(self) -> int:
-        """Of all files, bytes."""
+        """Size of all files, bytes."""
         return sum(one.size for one in self.files())
 
 
@@ -58,7 +58,7 @@ def encoded(manifest: Manifest) -> bytes:
 
 
 def read(storage: Storage, path: str, *, sha256: str = "") -> Manifest:
-    """`sha256`: what it must be, if that is known. Raises Damaged, Unreachable."""
+    """Reads a manifest and verifies its `sha256`, if given. Raises Damaged, StoreUnreachable."""
     content = store.read(storage, path)
     if sha256 and store.digest(content) != sha256:
         raise Damaged(f"{path} of the archive is not the manifest that was written: archive the run again")
@@ -72,8 +72,8 @@ def read(storage: Storage, path: str, *, sha256: str = "") -> Manifest:
 
 
 def paths(storage: Storage, *, platform: str = "", workload: str = "", month: str = "") -> Iterator[str]:
-    """Of all manifests, or of those of one platform (slug), workload (its name, or its folder's) and month
-    (2026-11). Raises Unreachable."""
+    """Paths of all manifests, or of those of a platform (slug), workload (name, or name of its folder) and month
+    (2026-11). Raises StoreUnreachable."""
     wanted = {"platform": platform, "workload": workload, "month": month}
     yield from _below(storage, "manifests", wanted)
 

@@ -1,4 +1,4 @@
-"""Samples from the archive's Parquet into blocks: compressed again, in the same order, they are the same bytes."""
+"""Samples from the archive's Parquet back into blocks: compressed again in the same order, they give the same bytes."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ ROWS_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class BlockPlace:
-    """Where the samples of a series lie in the block of its node, bytes; `base` as the codec's."""
+    """Byte range of a series in its node's block; `base`: that of the codec."""
 
     base: int
     offset: int
@@ -28,7 +28,7 @@ class BlockPlace:
 
 @dataclass
 class Filled:
-    """The blocks of a run by node, and the place of each series in them by node and metric."""
+    """A run's blocks by node, and the places of series in them by node and metric."""
 
     writers: dict[int, BlockWriter] = field(default_factory=lambda: defaultdict(BlockWriter))
     places: dict[tuple[int, str], BlockPlace] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Filled:
 
 
 def filled(local: BinaryIO) -> Filled:
-    """From a file of series."""
+    """Blocks from a Parquet file of series."""
     found = Filled()
     for node, key, column in samples.series_of(local):
         if column is None:
@@ -52,7 +52,7 @@ def filled(local: BinaryIO) -> Filled:
 
 
 def refill(storage: Storage, manifest: Manifest, run: Run) -> None:
-    """Puts the samples of a moved run back. Raises Damaged, Unreachable; to be called in a transaction."""
+    """Restores the samples of a moved run. Raises Damaged, StoreUnreachable; call it in a transaction."""
     table = manifest.table("series")
     if table is None:
         return
@@ -67,7 +67,7 @@ def refill(storage: Storage, manifest: Manifest, run: Run) -> None:
 
 
 def _misplaced(rows: Mapping[tuple[int, str], Series], places: Mapping[tuple[int, str], BlockPlace]) -> list[Series]:
-    """None while the codec is that which wrote the run."""
+    """Series whose place changed, updated; empty while the codec is the one that wrote the run."""
     moved = []
     for where, place in places.items():
         row = rows[where]

@@ -1,4 +1,4 @@
-"""Runs from an archive into this installation: row by row as they were, nothing is derived anew."""
+"""Restores archived runs into this installation, row by row: series and measurements are not derived again."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -29,15 +29,15 @@ _NO_SAMPLES = set(samples.TYPES)
 
 @dataclass(frozen=True)
 class Restored:
-    """What became of an archived run. `problem`: why it could not be restored, and what to do. Neither: it was here
-    already, and stays as it is."""
+    """Result for an archived run. `problem`: why it could not be restored, and the remedy. Neither: the run exists
+    here already and stays unchanged."""
 
     run: Run | None = None
     problem: str = ""
 
 
 def restore(source: Storage, *, path: str) -> Restored:
-    """The run of the manifest at `path`, as a whole or not at all. Raises Unreachable."""
+    """Restores the run of the manifest at `path`, completely or not at all. Raises StoreUnreachable."""
     try:
         return Restored(run=_restored(source, path))
     except store.StoreUnreachable:
@@ -49,7 +49,7 @@ def restore(source: Storage, *, path: str) -> Restored:
 def chosen(
     source: Storage, *, uids: Collection[UUID] = (), platform: str = "", workload: str = "", month: str = ""
 ) -> list[str]:
-    """Paths of the manifests of the runs asked for. Raises Unreachable, and Damaged when a run of `uids` has none."""
+    """Paths of the selected runs' manifests. Raises StoreUnreachable, and Damaged when a run of `uids` has none."""
     found = list(manifest.paths(source, platform=platform, workload=workload, month=month))
     if not uids:
         return found
@@ -61,7 +61,7 @@ def chosen(
 
 
 def _restored(source: Storage, path: str) -> Run | None:
-    """None: a run of this uid is here."""
+    """The restored run; None: a run with this uid exists here."""
     found = manifest.read(source, path)
     if Run.objects.filter(uid=found.run).exists():
         return None
@@ -90,7 +90,7 @@ def _restored(source: Storage, path: str) -> Run | None:
             )
             for row in tables["distributions"]
         )
-        # Files of before have none.
+        # Absent in older archives.
         exclusion.take_over(run, json.loads(tables["runs"][0].get("exclusions") or "[]"))
         check.check(run)
     check.check_siblings(run_id=run.pk)
@@ -98,7 +98,7 @@ def _restored(source: Storage, path: str) -> Run | None:
 
 
 def _rows(source: Storage, found: Manifest, name: str) -> list[Row]:
-    """Of one table, without the samples. Raises Damaged, Unreachable."""
+    """Rows of one table, without samples. Raises Damaged, StoreUnreachable."""
     table = found.table(name)
     if table is None:
         return []
@@ -128,7 +128,7 @@ def _run(row: Row) -> Run:
         workload=workload_of(row),
         load_level=load_level_of(row),
         state=Run.State.SEALED,
-        # Files of before have no samplers and no data_bytes.
+        # Older archives have neither samplers nor data_bytes.
         **{name: row[name] for name in PLAIN_FIELDS if row.get(name) is not None},
         **{name: json.loads(row[name]) for name in JSON_FIELDS},
     )
@@ -160,7 +160,7 @@ def _configuration(text: str | None) -> Configuration | None:
 
 
 def _metrics(tables: Mapping[str, list[Row]]) -> dict[str, Metric]:
-    """Of all rows; those that are not here yet are as they were there."""
+    """Metrics of all rows; those that are new here get the archived description."""
     told = {row["metric"]: row for name in ("series", "measurements", "distributions") for row in tables[name]}
     constants = {key for row in tables["nodes"] for key in json.loads(row["constants"])}
     known = set(Metric.objects.filter(key__in=list(told)).values_list("key", flat=True))
@@ -194,7 +194,7 @@ def _event(run: Run, row: Row) -> Event:
         ends_at=row["ends_at"],
         node=row["node_name"],
         detail=json.loads(row["detail"]),
-        from_output=bool(row.get("from_output")),  # archives of before do not say
+        from_output=bool(row.get("from_output")),  # absent in older archives
     )
 
 

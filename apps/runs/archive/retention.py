@@ -1,4 +1,4 @@
-"""Samples of archived runs: moved out of the database after a time, and fetched back when somebody reads them."""
+"""Retention of archived runs' samples: moved out of the database after a time, and fetched back when read."""
 
 import logging
 from collections.abc import Callable, Collection
@@ -18,18 +18,18 @@ from apps.runs.storage import blocks
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# Who looked at a run may look again.
+# A run that was read may be read again soon.
 FETCHED_STAYS = timedelta(days=1)
 
 
 def waiting() -> "QuerySet[Run]":
-    """Sealed runs that do not lie in the archive. Those that were made up to try the installation are not for keeps."""
+    """Sealed runs that are not in the archive, without runs of the scale rig, which are not archived."""
     sealed = Run.objects.filter(state=Run.State.SEALED, archived=None)
     return sealed.exclude(provenance=Run.Provenance.RIG)
 
 
 def due(*, now: datetime, limit: int) -> list[int]:
-    """Runs that are to be archived, the newest first; none without an archive."""
+    """Runs to be archived, newest first; none without an archive."""
     if store.configured() is None:
         return []
     found = waiting().exclude(archive_attempt__due_at__gt=now)
@@ -37,9 +37,9 @@ def due(*, now: datetime, limit: int) -> list[int]:
 
 
 def attempt(*, run_id: int, now: datetime) -> bool:
-    """Archives a run. What fails is kept with its reason, and tried again later and later."""
+    """Archives a run. A failure is stored with its reason and retried with exponential backoff."""
     tried = ArchiveAttempt.objects.filter(run_id=run_id).values_list("attempts", flat=True).first() or 0
-    # Counted before, so that an attempt that kills its worker counts too.
+    # Counted first, in case the attempt kills its worker.
     due_at = now + pause_after(tried + 1)
     ArchiveAttempt.objects.update_or_create(run_id=run_id, defaults={"attempts": tried + 1, "due_at": due_at})
     try:
@@ -51,8 +51,7 @@ def attempt(*, run_id: int, now: datetime) -> bool:
 
 
 def movable(*, now: datetime, days: int, limit: int) -> list[int]:
-    """Archived runs that ended over `days` ago and whose samples are in the database, too, the oldest first. `days` 0:
-    none."""
+    """Archived runs that ended over `days` ago and still have samples in the database, oldest first. `days` 0: none."""
     if not days or store.configured() is None:
         return []
     held = Exists(Block.objects.filter(run=OuterRef("run"), data__isnull=False))
@@ -62,10 +61,10 @@ def movable(*, now: datetime, days: int, limit: int) -> list[int]:
 
 
 def move(*, run_id: int, now: datetime) -> bool:
-    """Takes the samples of an archived run out of the database, once all its files were read again. False: it is not
-    archived, or they are moved, or its files are not what they were: then it is to be archived again.
+    """Removes an archived run's samples from the database after verifying all its files. False: not archived, already
+    moved, or files are damaged; the run is then archived again.
 
-    Raises NoArchive, Unreachable.
+    Raises NoArchive, StoreUnreachable.
     """
     storage = store.archive_storage()
     with transaction.atomic():
@@ -85,10 +84,10 @@ def move(*, run_id: int, now: datetime) -> bool:
 
 
 def fetch(run_ids: Collection[int], *, held_too: bool = False) -> int:
-    """Brings the samples of those runs that were moved back into the database; how many runs. Two at once have one
-    effect. `held_too`: of archived runs whose samples are there, too, in place of those.
+    """Fetches moved samples back into the database and returns the number of runs. Concurrent calls have the effect of
+    one. `held_too`: also replaces samples of archived runs that were not moved.
 
-    Raises NoArchive, Damaged, Unreachable; runs before the one in trouble are there then.
+    Raises NoArchive, Damaged, StoreUnreachable; runs before the failing one stay fetched.
     """
     return sum(_fetch(run_id, held_too=held_too) for run_id in sorted(set(run_ids)))
 
@@ -107,7 +106,7 @@ def _fetch(run_id: int, *, held_too: bool) -> bool:
 
 
 def with_samples(read: Callable[[], T]) -> T:
-    """What `read` gives; samples that it finds moved are fetched first. Raises ArchiveTrouble."""
+    """The result of `read`; moved samples are fetched first. Raises ArchiveTrouble."""
     try:
         return read()
     except blocks.Moved as moved:

@@ -1,4 +1,4 @@
-"""Samples of one series as lists of an Arrow column and back, to the bit. Pure."""
+"""Lossless conversion of series' samples to Arrow list columns and back. Pure."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -16,8 +16,8 @@ TYPES = {name: dtype for dtype, name in COLUMN_OF.items()}
 
 
 def list_columns(columns: list[Column | None]) -> dict[str, pa.Array]:
-    """One list column for each type of number: the samples of each series in that of its type, null in the others,
-    and in all where there is no series. A sample that was not observed is null within its list."""
+    """One list column per type of number. A series' samples are in the column of its type; the others are null, and
+    all are null for None. A missing sample is null within its list."""
     return {name: _lists(name, columns) for name in COLUMN_OF.values()}
 
 
@@ -41,7 +41,7 @@ def _lists(name: str, columns: list[Column | None]) -> pa.Array:
 
 
 def column_of(batch: pa.RecordBatch, row: int) -> Column | None:
-    """The samples of one row of the table of series; None: it has none of its own."""
+    """The samples of a row of the table of series; None: a derived metric."""
     for name, dtype in TYPES.items():
         cell = batch.column(name)[row]
         if cell.is_valid:
@@ -50,7 +50,7 @@ def column_of(batch: pa.RecordBatch, row: int) -> Column | None:
 
 
 def _column(samples: pa.Array, dtype: "np.dtype[Any]") -> Column:
-    """From the buffers: Arrow's own functions for this bring modules along whose loading takes seconds."""
+    """Reads the buffers directly: Arrow's own functions for this import modules that take seconds to load."""
     start, length = samples.offset, len(samples)
     bits, data = samples.buffers()
     observed = np.ones(length, np.bool_)
@@ -66,7 +66,7 @@ def _column(samples: pa.Array, dtype: "np.dtype[Any]") -> Column:
 
 
 def series_of(local: BinaryIO) -> Iterator[tuple[int, str, Column | None]]:
-    """Node, metric and samples of each row of a file of series, one row group at a time."""
+    """Node, metric and samples of the rows of a file of series, one row group at a time."""
     local.seek(0)
     with pq.ParquetFile(local) as file:
         for group in range(file.num_row_groups):

@@ -1,4 +1,4 @@
-"""Files of the archive: written so that a half one is never seen, read back after writing, and read by their hash."""
+"""Files of the archive: written atomically, read back after writing, and verified by hash when read."""
 
 import hashlib
 import logging
@@ -24,7 +24,7 @@ _CHUNK = 1024 * 1024
 
 
 class ArchiveTrouble(Exception):
-    """What the archive is asked for cannot be had; the text says what to do."""
+    """An archive operation failed; the text names the remedy."""
 
 
 class NoArchive(ArchiveTrouble):
@@ -33,16 +33,16 @@ class NoArchive(ArchiveTrouble):
 
 
 class StoreUnreachable(ArchiveTrouble):
-    """The folder or the object store does not answer or has no room: later it may."""
+    """The folder or object store does not answer or is full; a retry may succeed."""
 
 
 class Damaged(ArchiveTrouble):
-    """A file is gone, or is not what its hash says."""
+    """A file is missing or does not match its hash."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A file of the archive and what it holds; `size` in bytes."""
+    """A file of the archive, its hash and its `size` in bytes."""
 
     path: str
     sha256: str
@@ -50,12 +50,12 @@ class Stored:
 
 
 def configured() -> Storage | None:
-    """The archive of this installation; None: it has none."""
+    """This installation's archive; None: not configured."""
     return storages[ALIAS] if ALIAS in storages.backends else None
 
 
 def archive_storage() -> Storage:
-    """Raises NoArchive."""
+    """This installation's archive. Raises NoArchive."""
     storage = configured()
     if storage is None:
         raise NoArchive
@@ -63,15 +63,15 @@ def archive_storage() -> Storage:
 
 
 def storage_at(address: str, *, endpoint_url: str | None = None) -> Storage:
-    """Raises BadAddress."""
+    """The archive at `address`. Raises BadAddress."""
     found: Storage = storages.create_storage(store_at(address, endpoint_url=endpoint_url))
     return found
 
 
 def put(storage: Storage, path: str, source: BinaryIO) -> Stored:
-    """Stores all of `source` durably and reads it back; what is there already is not written again.
+    """Stores `source` durably and verifies it by reading it back; an identical file is not written again.
 
-    Raises Unreachable, and Damaged when something else comes back.
+    Raises StoreUnreachable, and Damaged when the content differs.
     """
     sha256, size = _digest(source)
     with _answers(path):
@@ -88,7 +88,7 @@ def digest(content: bytes) -> str:
 
 
 def hash_of(storage: Storage, path: str) -> str | None:
-    """SHA-256 of a file; None: there is none. Raises Unreachable."""
+    """SHA-256 of a file; None: it does not exist. Raises StoreUnreachable."""
     with _answers(path):
         try:
             with storage.open(path, "rb") as stored:
@@ -99,8 +99,7 @@ def hash_of(storage: Storage, path: str) -> str | None:
 
 @contextmanager
 def verified(storage: Storage, stored: Stored) -> Iterator[BinaryIO]:
-    """A local copy of the file for as long as it is read. Raises Damaged when it is not what its hash says,
-    Unreachable."""
+    """A temporary local copy of the file, verified by its hash. Raises Damaged, StoreUnreachable."""
     with tempfile.TemporaryFile() as copy:
         with _answers(stored.path):
             try:
@@ -118,7 +117,7 @@ _REMEDY = "bring it back from a backup or an earlier version of the object, or a
 
 
 def read(storage: Storage, path: str) -> bytes:
-    """Raises Damaged when there is none, Unreachable."""
+    """The content of a file. Raises Damaged when it is missing, StoreUnreachable."""
     with _answers(path):
         try:
             with storage.open(path, "rb") as stored:
@@ -129,13 +128,13 @@ def read(storage: Storage, path: str) -> bytes:
 
 
 def delete(storage: Storage, path: str) -> None:
-    """Raises Unreachable."""
+    """Deletes a file. Raises StoreUnreachable."""
     with _answers(path):
         storage.delete(path)
 
 
 def folders_and_files(storage: Storage, path: str) -> tuple[list[str], list[str]]:
-    """Names, sorted; none where there is no such folder. Raises Unreachable."""
+    """Sorted names; empty for a missing folder. Raises StoreUnreachable."""
     with _answers(path):
         try:
             folders, files = storage.listdir(path)
@@ -151,7 +150,7 @@ def _answers(path: str) -> Iterator[None]:
     except SuspiciousFileOperation as error:
         raise Damaged(f"{path} is no path within the archive: what names it was not written by this product") from error
     except (OSError, BotoCoreError, ClientError) as error:
-        # Readers see the sentence, and need not know the address.
+        # Users see only the exception's text, without the address.
         log.warning("archive, %s: %s", path, error)
         raise StoreUnreachable(
             f"the archive does not answer, or has no room, for {path}: try again when it does"
@@ -159,7 +158,7 @@ def _answers(path: str) -> Iterator[None]:
 
 
 def _digest(source: "BinaryIO | File[bytes]", copy: BinaryIO | None = None) -> tuple[str, int]:
-    """SHA-256 and size from the beginning on, copied to `copy` on the way."""
+    """SHA-256 and size of all of `source`, which is also written to `copy`."""
     source.seek(0)
     found, size = hashlib.sha256(), 0
     while chunk := source.read(_CHUNK):
@@ -171,8 +170,8 @@ def _digest(source: "BinaryIO | File[bytes]", copy: BinaryIO | None = None) -> t
 
 
 def _write(storage: Storage, path: str, source: BinaryIO) -> None:
-    """An object store shows a whole object or none. In a folder the file gets its name once it is on the disk: readers
-    pass over names that begin with a dot."""
+    """Writes atomically: an object store does so itself; in a folder, the file is renamed once it is on disk, and
+    readers skip names that begin with a dot."""
     try:
         local = Path(storage.path(path))
     except NotImplementedError:

@@ -1,11 +1,10 @@
-"""The archive's tables: their columns, and where a run's rows of each lie. docs/reference/archive-tables.md
-explains each column.
+"""The archive's tables: columns, and paths of their files. docs/reference/archive-tables.md describes the columns.
 
-    runs/platform=mariadb/workload=oltp_read_write-1a2b3c4d/month=2026-11/<uid>.parquet     one file a run and table
-    manifests/platform=…/workload=…/month=…/<uid>.json                                     what belongs to the run
+    runs/platform=mariadb/workload=oltp_read_write-1a2b3c4d/month=2026-11/<uid>.parquet     one file per run and table
+    manifests/platform=…/workload=…/month=…/<uid>.json                                     the run's files
     files/ab/abcdef…                                                                       artifacts under their SHA-256
 
-No column is called as a partition is: readers add those of the path to those of the file.
+No column has the name of a partition, because readers add the path's columns to the file's.
 """
 
 import re
@@ -99,18 +98,18 @@ SCHEMAS: dict[str, pa.Schema] = {
 
 
 def partition(*, platform: str, workload: str, workload_hash: str, started_at: datetime) -> str:
-    """The folders of a run's files. The month is of UTC."""
+    """Path of the folder of a run's files. The month is in UTC."""
     month = started_at.astimezone(UTC).strftime("%Y-%m")
     return f"platform={platform}/workload={workload_slug(workload, workload_hash)}/month={month}"
 
 
 def workload_slug(name: str, content_hash: str) -> str:
-    """Name and a part of the hash, for workloads of different parameters may share a name."""
+    """Name and a prefix of the hash, because workloads of different parameters may share a name."""
     return f"{plain(name)}-{content_hash[:8]}"
 
 
 def plain(name: str) -> str:
-    """A name as it stands in a path: ASCII alone, for Hive and Spark read what is escaped otherwise than the rest."""
+    """A name for a path: ASCII only, because Hive and Spark read escaped characters differently from others."""
     return re.sub(r"[^a-z0-9_.]+", "-", name.lower()).strip("-.")[:60] or "workload"
 
 

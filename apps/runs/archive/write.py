@@ -1,4 +1,4 @@
-"""Archiving: a run's files, each read back and compared, then its manifest."""
+"""Archives a run: writes its files, each read back and compared, then its manifest."""
 
 import io
 import tempfile
@@ -18,18 +18,18 @@ from apps.runs.archive.store import ArchiveTrouble, Damaged
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Run, RunNode
 from apps.runs.storage import artifacts
 
-# A run is written once: a third less than level 1, and still a small part of what archiving costs.
+# A run is written once: a third smaller than level 1, and still a small part of the cost of archiving.
 _LEVEL = 9
 # The differences of a counter are small.
 _ENCODINGS = {f"{tables.INTEGERS}.list.element": "DELTA_BINARY_PACKED"}
 
 
 def archive(*, run_id: int, now: datetime) -> bool:
-    """Brings a sealed run to the archive of this installation. True: it lies there, now or before, and was verified.
-    False: it is not sealed, or somebody else seals or archives it just now.
+    """Archives a sealed run. True: it is in the archive, now or before, and verified. False: not sealed, or being
+    sealed or archived by another process.
 
-    Files that are there already are compared, not written again: an attempt that was broken off is gone on with.
-    Raises Run.DoesNotExist, ArchiveTrouble.
+    Existing files are compared, not written again, so that an interrupted attempt is continued. Raises
+    Run.DoesNotExist, ArchiveTrouble.
     """
     storage = store.archive_storage()
     with transaction.atomic():
@@ -38,13 +38,13 @@ def archive(*, run_id: int, now: datetime) -> bool:
             return False
         known = ArchivedRun.objects.filter(run=run).first()
         if known and known.moved_at:
-            # Its samples are only there.
+            # Its samples are only in the archive.
             verify(storage, known)
             return True
         path = tables.manifest_path(_folder(run), str(run.uid))
         before = {one for place in {path, known.manifest if known else path} for one in _files_of(storage, place, run)}
         written = _written(storage, run)
-        # A run's files keep their names: who reads all files sees none of it twice.
+        # Files at old paths are deleted, so that readers of all files see no row twice.
         for one in sorted(before - {path, *(file.path for file in written.tables)}):
             store.delete(storage, one)
         head = store.put(storage, path, io.BytesIO(manifest.encoded(written)))
@@ -63,7 +63,7 @@ def archive(*, run_id: int, now: datetime) -> bool:
 
 
 def verify(storage: Storage, known: ArchivedRun) -> Manifest:
-    """Reads every file of an archived run. Raises Damaged, Unreachable."""
+    """Reads and verifies all files of an archived run. Raises Damaged, StoreUnreachable."""
     found = manifest.read(storage, known.manifest, sha256=known.manifest_sha256)
     for one in found.files():
         with store.verified(storage, one.stored()):
@@ -72,7 +72,8 @@ def verify(storage: Storage, known: ArchivedRun) -> Manifest:
 
 
 def locked(run_id: int) -> Run | None:
-    """A sealed run that nobody else holds: until the end nobody seals it again, or archives it beside us."""
+    """The sealed run, locked until the transaction ends against resealing and archiving; None: not sealed, or locked
+    by another process."""
     held = Run.objects.select_for_update(no_key=True, of=("self",), skip_locked=True)
     related = ("system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level")
     run = held.select_related(*related).filter(pk=run_id).first()
@@ -82,7 +83,7 @@ def locked(run_id: int) -> Run | None:
 
 
 def _files_of(storage: Storage, path: str, run: Run) -> list[str]:
-    """A manifest's path and the paths of its tables; none where there is none. Of this run alone, whatever it says."""
+    """Paths of a manifest and its tables, without any that belong to another run; empty: no readable manifest."""
     try:
         named = [path, *(one.path for one in manifest.read(storage, path).tables)]
     except Damaged:
@@ -136,10 +137,10 @@ def _put_artifact(storage: Storage, artifact: Artifact) -> ArtifactFile:
 
 
 def write_table(local: BinaryIO, table: str, batches: Iterable[pa.RecordBatch]) -> int:
-    """Rows written to `local`. One row group for each batch."""
+    """Writes one row group per batch to `local` and returns the number of rows."""
     schema, rows = tables.SCHEMAS[table], 0
     encoded = {path: name for path, name in _ENCODINGS.items() if path.partition(".")[0] in schema.names}
-    # Where a table has a row or a few, dictionaries and Arrow's own copy of the schema would be most of the file.
+    # In tables of a few rows, dictionaries and Arrow's own copy of the schema would be most of the file.
     plain = [field.name for field in schema if not pa.types.is_list(field.type)] if table == "series" else False
     options = {"use_dictionary": plain, "column_encoding": encoded or None, "store_schema": False}
     with pq.ParquetWriter(local, schema, compression="zstd", compression_level=_LEVEL, **options) as writer:
@@ -150,7 +151,7 @@ def write_table(local: BinaryIO, table: str, batches: Iterable[pa.RecordBatch]) 
 
 
 def _compare(local: BinaryIO, run: Run) -> None:
-    """The samples of the file are those of the warehouse, to the bit. Raises Unreadable."""
+    """Compares the file's samples with the warehouse's, bit by bit. Raises UnreadableSamples."""
     names = dict(RunNode.objects.filter(run=run).values_list("number", "name"))
     read = samples.series_of(local)
     for series, column in content.stored_series(run, names):

@@ -1,6 +1,6 @@
-"""Writes of the warehouse: everything is stored before it is acknowledged, and may arrive twice and in any order.
+"""Writes of incoming data, stored before they are acknowledged; messages may arrive twice and in any order.
 
-`seal` (see sealing.py) then turns what arrived into series and measurements.
+`seal` (apps.runs.seal) then turns them into series and measurements.
 """
 
 import re
@@ -41,7 +41,7 @@ MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(?:;.*)?\Z")
 
 
 class Refused(Exception):
-    """Input that will never be taken as it is. `field` names what is wrong, `message` what it must be."""
+    """Input that no retry will make acceptable. `field`: the invalid field; `message`: the rule it breaks."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
@@ -60,7 +60,7 @@ def open_run(
     provenance: str,
     message: wire.RunMessage,
 ) -> Run:
-    """Opens a run; again with the same `uid`, it is the same run and nothing changes. Raises Refused."""
+    """Opens a run; a repeated call with the same `uid` returns the same run, unchanged. Raises Refused."""
     _check_run_message(message)
     run, created = Run.objects.get_or_create(
         uid=uid,
@@ -100,8 +100,8 @@ def open_run(
     return run
 
 
-# One statement and so its own transaction, since agents send batches all the time. The lock keeps a batch from
-# slipping in behind a seal; what the run is, is read after the wait for it. The last part is pending.begin_again.
+# One statement, thus one transaction, because agents send batches all the time. The lock keeps batches out of a run
+# that is being sealed; the run's state is read once the lock is held. `waiting` repeats seal_queue.begin_again.
 _STORE_BATCH = """
 WITH run AS (SELECT id, state, batches_expected FROM runs_run WHERE id = %(run)s FOR NO KEY UPDATE),
 stored AS (
@@ -119,8 +119,10 @@ SELECT state, batches_expected, EXISTS (SELECT FROM stored) FROM run
 
 
 def accept_batch(*, run: Run, sequence: int, checksum: str, payload: bytes) -> bool:
-    """Stores a batch as it came. False: a resend of one that is already held. `run.state` is then what it was under the
-    lock. Raises Refused."""
+    """Stores a batch as received. False: a resend of a stored one. Sets `run.state` to the state under the lock.
+
+    Raises Refused.
+    """
     _require(len(payload) <= MAX_BATCH, "payload", f"has {len(payload)} bytes; a batch has at most {MAX_BATCH}")
     _require(0 <= sequence < 2**31, "sequence", "must be a whole number from 0")
     _require(wire.checksum(payload) == checksum, "checksum", "is not the SHA-256 of what arrived: send it again")
@@ -148,7 +150,7 @@ def accept_batch(*, run: Run, sequence: int, checksum: str, payload: bytes) -> b
 
 
 def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_type: str = "text/plain") -> bool:
-    """Stores a raw file. False: a resend of one that is already held. `run.state` is then what it was under the lock.
+    """Stores a raw file. False: a resend of a stored one. Sets `run.state` to the state under the lock.
 
     Raises Refused, or OSError when storage fails.
     """
@@ -181,7 +183,7 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
 
 @transaction.atomic
 def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
-    """Ends a run; said again it changes nothing. Raises Refused for what contradicts what was said before."""
+    """Ends a run; a repeated call changes nothing. Raises Refused when the message contradicts earlier ones."""
     _check_end_message(message)
     ended_at = _moment("ended_at", message.ended_at)
     artifacts = [{"name": entry.name, "sha256": entry.sha256, "size": entry.size} for entry in message.artifacts]
@@ -265,7 +267,7 @@ def _require_same_end(run: Run, message: wire.RunEndMessage, artifacts: list[dic
     if run.batches_expected != message.batches:
         raise Refused("batches", f"run {run.uid} ended with {run.batches_expected}, not {message.batches}")
     _require(run.artifacts_expected == artifacts, "artifacts", f"run {run.uid} ended with others")
-    # A seal may have found that a success was none.
+    # A seal may have turned a success into a failure.
     same = run.outcome == message.outcome or (run.state == Run.State.SEALED and run.outcome == Run.Outcome.FAILED)
     _require(same, "outcome", f"run {run.uid} ended as {run.outcome}, not {message.outcome}")
 

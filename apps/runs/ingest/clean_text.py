@@ -1,4 +1,4 @@
-"""Texts from outside: PostgreSQL holds no NUL, neither in a text nor in a document."""
+"""External text: PostgreSQL stores no NUL characters, neither in text nor in JSON."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ def printable(text: str) -> str:
 
 
 def has_nul(value: Any) -> bool:
-    """Whether a text in `value`, however deep, holds the character NUL."""
+    """Whether a string in `value`, at any depth, contains the character NUL."""
     if isinstance(value, str):
         return "\0" in value
     if isinstance(value, Mapping):

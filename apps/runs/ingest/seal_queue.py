@@ -1,4 +1,4 @@
-"""Ended runs that wait to be sealed: when they are tried again, and what they wait for."""
+"""Ended runs waiting to be sealed: missing data and retry times."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.runs.ingest import streams
 from apps.runs.models import Artifact, Batch, Run
 
-# When the last piece arrived, a task of its own is under way: the sweep comes later.
+# The last batch or file enqueues a task of its own; the sweep leaves it this much time.
 OWN_TASK_FIRST = timedelta(seconds=10)
 FIRST_PAUSE = timedelta(seconds=15)
 LONGEST_PAUSE = timedelta(hours=1)
@@ -19,9 +19,9 @@ DOUBLINGS = 8
 
 @dataclass(frozen=True)
 class SealWait:
-    """What an ended run waits for since `since`, its end. Nothing missing: its seal is under way, or failed so far.
+    """Missing data of a run that ended at `since`. Nothing missing: its seal is under way, or has failed so far.
 
-    `attempts` to seal it since the last piece arrived; `next_at`: the sweep's next one at the earliest.
+    `attempts`: seals tried since the last batch or file arrived; `next_at`: earliest time of the sweep's next one.
     """
 
     since: datetime
@@ -30,7 +30,7 @@ class SealWait:
     missing_artifacts: tuple[str, ...]
     attempts: int
     next_at: datetime | None
-    samplers: tuple[str, ...] = ()  # agents that have not yet ended what they sampled of the run
+    samplers: tuple[str, ...] = ()  # agents whose streams have not ended yet
 
     @property
     def has_all(self) -> bool:
@@ -38,33 +38,33 @@ class SealWait:
 
 
 def due(*, now: datetime) -> list[int]:
-    """Ended runs whose next attempt has come, those that wait longest first: the sweep's work."""
+    """Ended runs whose next attempt is due, longest waiting first: the sweep's work."""
     waiting = Run.objects.filter(Q(seal_due_at__lte=now) | Q(seal_due_at=None), state=Run.State.ENDED)
     return list(waiting.order_by(F("seal_due_at").asc(nulls_first=True), "id").values_list("id", flat=True))
 
 
 def pause_after(attempts: int) -> timedelta:
-    """Twice as long each time: a run that can never be sealed costs an attempt an hour."""
+    """Exponential backoff up to an hour, for runs that can never be sealed."""
     return min(FIRST_PAUSE * (1 << min(attempts - 1, DOUBLINGS)), LONGEST_PAUSE)
 
 
 def begin_again(run: Run) -> None:
-    """A piece of an ended run arrived: earlier attempts say nothing of the next one. To be called under its lock."""
+    """Resets the attempts of an ended run, because more of its data arrived. Call it under the run's lock."""
     Run.objects.filter(pk=run.pk).update(seal_attempts=0, seal_due_at=timezone.now() + OWN_TASK_FIRST)
 
 
 def count_attempt(run: Run) -> bool:
-    """Before the attempt, so that one that kills its worker counts too. False: the run has been sealed meanwhile."""
+    """Counts an attempt before it starts, in case it kills its worker. False: the run was sealed meanwhile."""
     attempts = run.seal_attempts + 1
     waiting = Run.objects.filter(pk=run.pk, state=Run.State.ENDED)
     return waiting.update(seal_attempts=attempts, seal_due_at=timezone.now() + pause_after(attempts)) > 0
 
 
 def pending(run: Run) -> SealWait | None:
-    """None unless the run has ended and is not sealed. Three queries."""
+    """What the run waits for; None unless it has ended and is not sealed. Three queries."""
     if run.state != Run.State.ENDED or run.ended_at is None or run.batches_expected is None:
         return None
-    # No batch beyond the announced ones is ever taken, so their number tells.
+    # Counting is enough: batches beyond the announced number are refused.
     held = Batch.objects.filter(run=run).count()
     there = set(Artifact.objects.filter(run=run).values_list("name", "sha256"))
     return SealWait(

@@ -1,4 +1,4 @@
-"""Streams of samplers: joined, filled, ended, waited for a while, and read when their run is sealed."""
+"""Streams of samplers: join, accept batches, end, wait for the end, read when the run is sealed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.storage import binary_cursor
 from workers.protocol import wire
 
-# A sampler asks every second whether the run goes on, and then ends its stream.
+# Deadline after the run's end: samplers poll the run's state every second, and then end their streams.
 PATIENCE = timedelta(seconds=20)
 LABEL_LIMIT = 200
 _NEXT = (
@@ -23,12 +23,12 @@ _NEXT = (
 
 
 class Closed(Exception):
-    """The stream takes this no more, or never did; the text says why."""
+    """The stream does not accept this message; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """Of all streams of a run. `lost`: events that say what of them is missing."""
+    """Samples of all streams of a run. `lost`: events about missing data."""
 
     nodes: list[SampledNode] = field(default_factory=list)
     events: list[wire.EventMessage] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Read:
 
 
 def join(*, run: Run, agent: str, nodes: Sequence[str]) -> Stream | None:
-    """The agent's stream; the first time it asks, a new one. None: the run is not open any more."""
+    """The agent's stream, created on the first call. None: the run is no longer open."""
     known = Stream.objects.filter(run=run, agent=agent).first()
     if known is not None:
         return known
@@ -51,9 +51,9 @@ def join(*, run: Run, agent: str, nodes: Sequence[str]) -> Stream | None:
 
 
 def accept_batch(*, stream: Stream, sequence: int, checksum: str, payload: bytes) -> bool:
-    """Stores a batch as it came. False: a resend of one that is already held. Raises Closed."""
+    """Stores a batch as received. False: a resend of a stored one. Raises Closed."""
     with transaction.atomic():
-        # Under the lock of the run no batch slips in behind the seal.
+        # The run's lock keeps batches out of a run that is being sealed.
         Run.objects.select_for_update(no_key=True).only("pk").get(pk=stream.run_id)
         stream = Stream.objects.get(pk=stream.pk)
         known = StreamBatch.objects.filter(stream=stream, sequence=sequence).values_list("checksum", flat=True).first()
@@ -70,7 +70,7 @@ def accept_batch(*, stream: Stream, sequence: int, checksum: str, payload: bytes
 
 
 def end(*, stream: Stream, batches: int) -> None:
-    """Says how many batches there are in all; said again it changes nothing. Raises Closed."""
+    """Ends a stream with its number of batches; a repeated call changes nothing. Raises Closed."""
     if not Stream.objects.filter(pk=stream.pk, batches_expected=None, closed=False).update(batches_expected=batches):
         known = Stream.objects.get(pk=stream.pk)
         if known.batches_expected != batches:
@@ -78,12 +78,12 @@ def end(*, stream: Stream, batches: int) -> None:
 
 
 def wait_for(run: Run, *, now: datetime) -> None:
-    """The run has ended: its samplers get a while to end as well."""
+    """Sets the deadline of the streams of a run that has ended."""
     Stream.objects.filter(run=run, wait_until=None).update(wait_until=now + PATIENCE)
 
 
 def awaited(run: Run, *, now: datetime) -> tuple[str, ...]:
-    """Agents whose streams of an ended run are still waited for. One query."""
+    """Agents whose streams are incomplete and before their deadline. One query."""
     waiting = Stream.objects.filter(run=run, closed=False).annotate(held=Count("batches"))
     return tuple(
         stream.agent
@@ -94,14 +94,14 @@ def awaited(run: Run, *, now: datetime) -> tuple[str, ...]:
 
 
 def close(run: Run) -> None:
-    """From now on nothing more is taken, so that nothing that was taken is left out of the seal."""
+    """Closes the streams, so that every accepted batch is part of the seal."""
     with transaction.atomic():
         Run.objects.select_for_update(no_key=True).only("pk").get(pk=run.pk)
         Stream.objects.filter(run=run).update(closed=True)
 
 
 def read(run: Run) -> Read:
-    """What the closed streams of a run hold; one that cannot be read is lost alone."""
+    """The samples of a run's closed streams; an unreadable stream does not affect the others."""
     found = Read()
     for stream in Stream.objects.filter(run=run):
         sampled = DecodedSamples()
@@ -119,7 +119,7 @@ def read(run: Run) -> Read:
 
 
 def raw(run: Run) -> Iterator[tuple[str, bytes]]:
-    """Path and content of each batch, as it came."""
+    """Path and content of each batch as received."""
     rows = StreamBatch.objects.filter(stream__run=run).order_by("stream__number", "sequence")
     for number, sequence, payload in rows.values_list("stream__number", "sequence", "payload").iterator(16):
         yield f"sampler-{number}/{sequence:06}", bytes(payload)
@@ -130,7 +130,7 @@ def drop_batches(run: Run) -> None:
 
 
 def _payloads(stream: Stream) -> Iterator[bytes]:
-    """Up to the first batch that is missing: what follows cannot be read without it."""
+    """Batches before the first missing one; later ones cannot be decoded without it."""
     expected, last = 0, -1
     while rows := binary_cursor.fetch(_NEXT, [stream.pk, last]):
         for sequence, payload in rows:
@@ -142,7 +142,7 @@ def _payloads(stream: Stream) -> Iterator[bytes]:
 
 
 def _missing(stream: Stream, held: int) -> str:
-    """Empty: all is there."""
+    """Description of the missing batches; empty: complete."""
     if stream.batches_expected is None:
         return f"it never ended its stream; {held} batches had arrived"
     if held < stream.batches_expected:

@@ -1,4 +1,4 @@
-"""Runs that were measured elsewhere: a finished one from the raw output of its tool, files that say more of one."""
+"""Submission of runs measured without an agent, from the raw output of their tool, and of further files of runs."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
 from workers.protocol import wire
 
-# What the statements of sysbench's tests are, and the options that leave some of them out of oltp_read_write.
+# sysbench's tests by their statements, and the options that can remove statements from oltp_read_write.
 READ_TESTS = ("oltp_point_select", "oltp_read_only")
 WRITE_TESTS = ("oltp_write_only", "oltp_insert", "oltp_update_index")
 BOTH_TEST = "oltp_read_write"
@@ -28,17 +28,17 @@ MIX_OPTIONS = {
     *("point_selects", "range_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges"),
     *("index_updates", "non_index_updates", "delete_inserts"),
 }
-# Names the uid of a run that was submitted without one, so that sending the same again is no second run.
+# Namespace of the uid of runs submitted without one, so that a resend is the same run.
 SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCKS_DIFFER_BY = timedelta(days=1)
-# They are read again for each view of the run.
+# Small, because attached files are parsed for each view of the run.
 MAX_ATTACHED = 16 * 1024 * 1024
 MOST_ATTACHED = 20
 
 
 def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
-    """Raises Refused with the first line that is not of the format."""
+    """Parses `output`. Raises Refused with the first line that does not fit the format."""
     _require(bool(output.strip()), "output", f"is empty: send {chosen.made_by}")
     _require(len(output) <= MAX_ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {MAX_ARTIFACT}")
     try:
@@ -52,7 +52,7 @@ def may_have_started(started_at: datetime, *, now: datetime) -> bool:
 
 
 def outcome_of(said: SubmittedOutput, *, chosen: Submitted, outcome: str, reason: str) -> tuple[str, str]:
-    """Outcome and reason. A run without its totals is no result: only a failed one may lack them. Raises Invalid."""
+    """Outcome and reason. Only a failed run may lack totals. Raises Invalid."""
     complete, fatal = said.output.complete, said.output.fatal
     if chosen.name == formats.DEFAULT:
         why = f"sysbench says: {fatal}" if fatal else "the final report of an OLTP test is missing or cut off"
@@ -70,7 +70,7 @@ def outcome_of(said: SubmittedOutput, *, chosen: Submitted, outcome: str, reason
 
 
 def load_of(said: SubmittedOutput, *, threads: int | None, rate: float | None) -> tuple[int, float | None]:
-    """Threads and rate as the output states them, else as given. Raises Invalid where they contradict each other."""
+    """Threads and rate from the output or as given. Raises Invalid when both are stated and differ."""
     threads = said.threads if threads is None else threads
     rate = said.rate if rate is None else rate
     if threads is None:
@@ -79,7 +79,7 @@ def load_of(said: SubmittedOutput, *, threads: int | None, rate: float | None) -
         raise _invalid(
             "load_level.threads", f"{threads} in the description, {said.threads} in the output", "leave it out"
         )
-    # Only sysbench's header tells of a rate, and that there was none.
+    # Only sysbench's header states the rate, or that there was none.
     if said.threads is not None and said.output.parser == formats.DEFAULT and rate != said.rate:
         told = "no rate" if said.rate is None else f"{said.rate:g}/s"
         described = "no rate" if rate is None else f"{rate:g}/s"
@@ -96,7 +96,7 @@ def uid_of(
     repetition: int,
     output: bytes,
 ) -> UUID:
-    """Of a run whose sender gave it none: the same for the same."""
+    """The uid of a run submitted without one: equal for equal content."""
     content = {
         "system": system.slug,
         "workload": workload.content_hash,
@@ -126,9 +126,11 @@ def submit(
     chosen: Submitted = formats.SUBMITTED[formats.DEFAULT],
     series: bytes | None = None,
 ) -> Run:
-    """A finished run from the tool's raw output, without an agent; the caller then seals it. Again with the same
-    `uid`, it is the same run. `reason`: of a failed run. `series`: the tool's own file of them, where it writes them
-    apart. Raises Refused, or OSError when storage fails."""
+    """Creates a finished run from the tool's raw output; the caller then seals it. A repeated call with the same `uid`
+    returns the same run. `reason`: of a failed run. `series`: the tool's separate file of series, if it writes one.
+
+    Raises Refused, or OSError when storage fails.
+    """
     said = read(chosen=chosen, output=output)
     files = {chosen.artifact: output, **_series(chosen, series)}
     _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
@@ -188,7 +190,7 @@ def submit(
 
 
 def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, bool]:
-    """Keeps a file that says more of a run; the run's own numbers stay as they are. False: it was attached before.
+    """Attaches a file to a run, whose own numbers stay unchanged. False: already attached.
 
     Raises Refused, or OSError when storage fails.
     """
@@ -208,7 +210,7 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
             return same, False
         _require(len(held) < MOST_ATTACHED, "file", f"is one too many: a run holds {MOST_ATTACHED} of {chosen.title}")
         number = f".{len(held) + 1}" if held else ""
-        # What lies in the archive is a whole: with one more file it is written anew, which needs the samples.
+        # A run is archived as a whole: one more file means archiving it again, which needs the samples.
         moved = Block.objects.filter(run=locked, data=None).exists()
         _require(not moved, "run", f"the samples of run {run.pk} lie in the archive alone: fetch them first")
         ArchivedRun.objects.filter(run=locked).delete()
@@ -234,7 +236,7 @@ def _invalid(field: str, message: str, remedy: str = "") -> Invalid:
 
 
 def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
-    """The file of series under its name. Raises Refused."""
+    """Artifact name -> content of the file of series. Raises Refused."""
     if content is None:
         return {}
     apart = formats.series_for(chosen)
@@ -248,7 +250,7 @@ def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
 
 
 def _check_foreign(said: SubmittedOutput, *, load_level: LoadLevel, warmup: float) -> float:
-    """The warm-up as the output states it; a contradiction is refused."""
+    """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
     if said.threads is not None and said.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {said.threads}")
     stated = said.output.measured[0] if said.output.measured else 0.0
@@ -260,7 +262,7 @@ def _check_foreign(said: SubmittedOutput, *, load_level: LoadLevel, warmup: floa
 def _check_sysbench(
     parsed: sysbench.ParsedSysbench, *, workload: Workload, load_level: LoadLevel, warmup: float
 ) -> None:
-    """What the output says of itself wins over its description: a contradiction is refused."""
+    """Raises Refused when the description contradicts the output."""
     if parsed.threads is not None and parsed.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {parsed.threads}")
     if parsed.threads is not None and parsed.rate != load_level.rate:
@@ -276,7 +278,8 @@ def _check_sysbench(
 
 
 def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -> None:
-    """A test that only reads has no writes in its totals, and so on; a test not known here may have any mix."""
+    """Raises Refused when the totals do not fit the test, such as writes of a read-only one; unknown tests may have any
+    mix."""
     if not {"reads", "writes", "transactions"} <= parsed.totals.keys():
         return
     test = str(parameters.get("test"))
@@ -291,7 +294,7 @@ def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -
 
 
 def _nodes(system: System, variables: Mapping[str, str] | None) -> list[wire.RunNodeMessage]:
-    """Nobody sampled the nodes; what is known of the writer is its variables."""
+    """The writer with its variables: no node was sampled."""
     if variables is None:
         return []
     writer = system.nodes.order_by("-role", "name").first()

@@ -1,4 +1,4 @@
-"""How far a long command is: a count, a rate and an estimate."""
+"""Progress of a long command: count, rate and estimate."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ EVERY = 5.0  # s
 
 
 def told(things: Sequence[T], *, noun: str, out: OutputWrapper) -> Iterator[T]:
-    """`things`, with a line every few seconds: `120 of 1,000 runs, 24.0 a second, 37 s to go`."""
+    """Yields `things` and prints a line every few seconds: `120 of 1,000 runs, 24.0 a second, 37 s to go`."""
     begun = last = time.monotonic()
     for done, thing in enumerate(things):
         now = time.monotonic()

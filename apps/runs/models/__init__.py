@@ -1,6 +1,7 @@
 """The warehouse: runs, their raw batches while live, their sealed series, headline measurements, events, artifacts.
 
-A run is open while it is measured, ended when its agent said so, sealed once its series are stored and read back.
+A run is open while it is measured, ended once its agent reports the end, sealed once its series are stored and
+verified.
 """
 
 from apps.runs.models.archive import ArchiveAttempt, ArchivedRun

@@ -1,4 +1,4 @@
-"""Where runs lie in the archive."""
+"""Archived runs and failed attempts to archive."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,9 +8,9 @@ from apps.runs.models.run import Run
 
 
 class ArchivedRun(models.Model):
-    """That a run lies in the archive: its manifest, whose hash says that all of it is there and unchanged.
+    """A run in the archive; the manifest's hash proves that its files are complete and unchanged.
 
-    `moved_at`: since then its samples are only there (Block.data is null), until they are fetched, at `fetched_at`.
+    `moved_at`: the samples' move to the archive, which sets Block.data to null; `fetched_at`: their return.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="archived")
@@ -29,7 +29,7 @@ class ArchivedRun(models.Model):
 
 
 class ArchiveAttempt(models.Model):
-    """That a sealed run does not lie in the archive though it was tried: why, and when it is tried again."""
+    """A failed attempt to archive a sealed run: the problem, and the time of the next attempt."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="archive_attempt")
     attempts = models.PositiveIntegerField()

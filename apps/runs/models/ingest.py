@@ -1,4 +1,4 @@
-"""What comes in while a run is measured: batches of its agent and of samplers on other hosts."""
+"""Data received while a run is measured: batches of its agent and of samplers on other hosts."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -9,9 +9,9 @@ from apps.runs.models.run import Run
 
 
 class Batch(models.Model):
-    """A batch as it came off the wire: the durable inbox and the live tail at once. Deleted when its run is sealed."""
+    """A batch as received: durable inbox and source of live charts. Deleted when its run is sealed."""
 
-    # Found by the index of `batch_once`.
+    # Indexed by `batch_once`.
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="batches", db_index=False)
     sequence = models.PositiveIntegerField()
     checksum = models.CharField(max_length=64)
@@ -20,23 +20,23 @@ class Batch(models.Model):
 
     class Meta:
         constraints = [
-            # Agents resend after an outage: hold each batch once.
+            # Agents resend after an outage: store each batch once.
             models.UniqueConstraint(fields=["run", "sequence"], name="batch_once"),
             models.CheckConstraint(condition=Q(checksum__regex=SHA256), name="batch_checksum_is_sha256"),
         ]
 
 
 class Stream(models.Model):
-    """What an agent in the role of a sampler adds to a run that another agent drives, in batches of its own.
+    """Batches of a sampler: an agent that samples nodes for a run driven by another agent.
 
-    The seal waits for its end (`batches_expected`) until `wait_until`, which the run's end sets; then the stream is
-    `closed`: nothing more is taken.
+    The seal waits for the stream's end (`batches_expected`) until the deadline `wait_until`, set at the run's end;
+    then the stream is `closed` and accepts no more batches.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="streams", db_index=False)
     number = models.PositiveSmallIntegerField()
     agent = models.CharField(max_length=80)
-    # Names of the nodes that it said it would sample.
+    # Names of the nodes that the sampler announced.
     nodes = ArrayField(models.CharField(max_length=80), default=list)
     joined_at = models.DateTimeField(auto_now_add=True)
     batches_expected = models.PositiveIntegerField(null=True, blank=True)
@@ -52,7 +52,7 @@ class Stream(models.Model):
 
 
 class StreamBatch(models.Model):
-    """A batch of a sampler, as it came. Deleted when its run is sealed."""
+    """A sampler's batch as received. Deleted when its run is sealed."""
 
     stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="batches", db_index=False)
     sequence = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""What is thought of a run: its quality checks, and whether a person left it out."""
+"""Quality checks of runs, and exclusions of runs by users."""
 
 from django.conf import settings
 from django.db import models
@@ -8,8 +8,8 @@ from apps.runs.models.run import Run
 
 
 class RunCheck(models.Model):
-    """One item of the benchmark checklist on one run. `evidence` is a sentence with the numbers it rests on, which
-    `detail` holds; a check that `cannot tell` says there what was missing."""
+    """One quality check of one run. `evidence`: a sentence with the numbers that decide, which `detail` also holds;
+    with the status `cannot_tell`, the missing data."""
 
     class Status(models.TextChoices):
         PASSED = "passed"
@@ -33,7 +33,7 @@ class RunCheck(models.Model):
 
 
 class Exclusion(models.Model):
-    """That a person left a run out of all comparisons, and why; `ended_at`: since then it counts again."""
+    """A user's exclusion of a run from all comparisons, with its reason; `ended_at`: counted again since then."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="exclusions")
     reason = models.TextField()

@@ -1,4 +1,4 @@
-"""Runs: what was run, when, on what, and how it ended; server variables as they were seen."""
+"""Runs: workload, system, load level, times and outcome; server variables at the time of the run."""
 
 import uuid
 
@@ -9,12 +9,12 @@ from django.db.models import F, Q
 
 from apps.catalog.models import SHA256, LoadLevel, System, Workload
 
-# A run that counts in comparisons: complete, successful, and no person left it out.
+# Runs that count in comparisons: sealed, successful, not excluded.
 COUNTED = Q(state="sealed", outcome="succeeded", is_excluded=False)
 
 
 class Configuration(models.Model):
-    """Server variables as one run saw them on one node, held once per content."""
+    """Server variables of one node during a run, stored once per content."""
 
     content_hash = models.CharField(max_length=64, unique=True)
     variables = models.JSONField()
@@ -29,7 +29,7 @@ class Run(models.Model):
     """One execution of a workload on a system at one load level: the grain of the warehouse.
 
     The run's clock counts seconds from `started_at` on the agent's monotonic clock; the measured phase is
-    [`measured_from`, `measured_to`). `warmup` and `duration` (s) are what was planned.
+    [`measured_from`, `measured_to`). `warmup` and `duration` (s) are the planned ones.
     """
 
     class State(models.TextChoices):
@@ -49,7 +49,7 @@ class Run(models.Model):
         RIG = "rig", "made up by the scale rig"
 
     uid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    # Found by the indexes below, which begin with them.
+    # Indexed by the composite indexes below.
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="runs", db_index=False)
     workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs", db_index=False)
     load_level = models.ForeignKey(LoadLevel, on_delete=models.PROTECT, related_name="runs")
@@ -61,30 +61,31 @@ class Run(models.Model):
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
     sealed_at = models.DateTimeField(null=True, blank=True)
-    # Of a sealed run: the version of the rules that made its series and measurements; older ones can be sealed again.
+    # Version of the rules that sealed the run; `reseal` renews runs of older ones.
     derivation = models.PositiveSmallIntegerField(default=0)
-    # The end of the run as it was told, before a seal judged it: {"outcome", "reason", "measured_from", "measured_to"}.
+    # The run's end as reported, before the seal's verdict: {"outcome", "reason", "measured_from", "measured_to"}; and
+    # the "offset" of the load tool's clock.
     told = models.JSONField(default=dict, blank=True)
     warmup = models.FloatField("planned warm-up, s", default=0)
     duration = models.FloatField("planned length of the measured phase, s", null=True, blank=True)
     measured_from = models.FloatField("start of the measured phase, s on the run's clock", null=True, blank=True)
     measured_to = models.FloatField("end of the measured phase, s on the run's clock", null=True, blank=True)
     batches_expected = models.PositiveIntegerField(null=True, blank=True)
-    # What the end of the run announced: [{"name", "sha256", "size"}]. The run is sealed when all are there.
+    # Announced at the run's end: [{"name", "sha256", "size"}]. The run is sealed once all have arrived.
     artifacts_expected = models.JSONField(default=list, blank=True)
-    # Of an ended run: attempts to seal it since its last piece arrived, and when the sweep tries again (null: now).
+    # Of an ended run: attempts to seal it since its last batch or file arrived, and time of the next (null: now).
     seal_attempts = models.PositiveIntegerField(default=0)
     seal_due_at = models.DateTimeField(null=True, blank=True)
     server_version = models.CharField(max_length=120, blank=True)
     tool_version = models.CharField(max_length=120, blank=True)
-    # What the load generator was: command line without secrets, host facts (cpu count, memory, kernel).
+    # The load generator: host facts (CPU count, memory, kernel), command line without secrets.
     host = models.JSONField(default=dict, blank=True)
     command = models.TextField(blank=True)
-    # Data and indexes of the workload's prepared tables when the run began, as the server told it; null: nobody asked.
+    # Size of data and indexes of the workload's tables at the run's start, as reported by the server; null: not asked.
     data_bytes = models.BigIntegerField("size of the data set, bytes", null=True, blank=True)
-    # What was sampled, a text for each kind of node; empty: not known. See apps.runs.samples.sources.
+    # Sampled sources, one text per kind of node; empty: not known. See apps.runs.samples.sources.
     samplers = ArrayField(models.TextField(), default=list, db_default=[], blank=True)
-    # What comparisons ask of every run, kept here for their indexes; the tables RunCheck and Exclusion have the whole.
+    # Denormalized from RunCheck and Exclusion for the indexes of comparisons.
     failed_checks = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)
     is_excluded = models.BooleanField(default=False, db_default=False)
     unparsed_lines = ArrayField(models.TextField(), default=list, blank=True)
@@ -95,7 +96,7 @@ class Run(models.Model):
         ordering = ["-started_at", "-id"]
         indexes = [
             models.Index(fields=["system", "workload", "load_level", "-started_at"], name="run_by_side"),
-            # What counts in a comparison and what does not, place by place, the newest first: apps.runs.queries.places.
+            # Runs that count in comparisons, and those that do not, newest first per place: apps.runs.queries.places.
             models.Index(
                 *(F("system"), F("workload"), F("load_level"), F("provenance"), F("started_at").desc(), F("id").desc()),
                 condition=COUNTED,
@@ -107,7 +108,7 @@ class Run(models.Model):
                 condition=~COUNTED,
                 name="run_left_out",
             ),
-            # The list of runs, newest first: all, of a system, of a workload, of those that do not count.
+            # The list of runs, newest first: all, by system, workload, not counting, origin, failed checks.
             models.Index(F("started_at").desc(), F("id").desc(), name="run_newest"),
             models.Index(F("system"), F("started_at").desc(), F("id").desc(), name="run_newest_of_system"),
             models.Index(F("workload"), F("started_at").desc(), F("id").desc(), name="run_newest_of_workload"),
@@ -129,7 +130,7 @@ class Run(models.Model):
             models.CheckConstraint(
                 condition=Q(provenance__in=["agent", "submitted", "example", "rig"]), name="run_provenance_known"
             ),
-            # An open run has no outcome yet; every other one has, with its end.
+            # Open runs have neither outcome nor end; all others have both.
             models.CheckConstraint(
                 condition=Q(state="open", outcome="", ended_at__isnull=True)
                 | (~Q(state="open") & Q(outcome__in=["succeeded", "failed", "cancelled"], ended_at__isnull=False)),

@@ -1,4 +1,4 @@
-"""What a sealed run is read from: nodes with their clocks, blocks of samples, statistics of each series."""
+"""Stored samples of sealed runs: nodes with their clocks, blocks of samples, statistics of series."""
 
 from django.db import models
 
@@ -7,11 +7,11 @@ from apps.runs.models.run import Configuration, Run
 
 
 class RunNode(models.Model):
-    """One sampled node of a run: its clock (pcodec block of float64 seconds on the run's clock) and constant series.
+    """A node of a run: its sample times (pcodec block of float64 seconds on the run's clock) and constant series.
 
-    `number` is the node's place in the run (0: the load generator). `constants` maps metric key -> value for every
-    series that never changed. `defaults` are the values that its variables would have if nobody had set them, as the
-    server itself told them; null: nobody asked.
+    `number` is the node's index in the run (0: the load generator). `constants`: metric key -> value of the series
+    that never changed. `defaults`: default values of the server's variables, as reported by the server; null: not
+    asked.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="nodes")
@@ -33,8 +33,8 @@ class RunNode(models.Model):
 
 
 class Block(models.Model):
-    """The compressed samples of one node's changing series, one behind the other; each Series row says where its own
-    lie. `data` is null once retention has moved it to the archive; `size` stays what it was, bytes.
+    """Compressed samples of a node's changing series, concatenated; Series rows hold offset and length. `data` is null
+    once retention has moved it to the archive; `size`, in bytes, is kept.
     """
 
     pk = models.CompositePrimaryKey("run_id", "node")
@@ -46,12 +46,11 @@ class Block(models.Model):
 
 class Series(models.Model):
     """One metric on one node in one run: statistics over the measured phase and over the whole run (`whole_…`), and
-    the place of its samples, `length` bytes from `offset` of the node's Block, on the node's clock.
+    the location of its samples, `length` bytes at `offset` of the node's Block, on the node's clock.
 
-    For a counter the statistics are of its rate (per second, over each measured interval); `increase` is the sum of
-    its positive steps and `resets` the number of its falls. Null: not observed there. `length` 0: a derived metric,
-    whose samples are computed from those of others when they are read. Series with equal increments share their bytes
-    and differ in `base`.
+    A counter's statistics are those of its rate (per second, over each measured interval); `increase` is the sum of
+    its positive steps and `resets` the number of decreases. Null: not observed. `length` 0: a derived metric, computed
+    from its inputs when read. Series with equal increments share their bytes and differ in `base`.
     """
 
     pk = models.CompositePrimaryKey("run_id", "metric_id", "node")

@@ -1,4 +1,4 @@
-"""What tools said: raw files, headline values and histograms with their bytes, events."""
+"""Output of load tools: raw files, headline values and histograms with their provenance, events."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -9,7 +9,7 @@ from apps.runs.models.run import Run
 
 
 class Artifact(models.Model):
-    """A raw file of a run, kept in object storage under its SHA-256."""
+    """A raw file of a run, stored under its SHA-256 in object storage."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="artifacts")
     name = models.CharField(max_length=120)
@@ -28,10 +28,10 @@ class Artifact(models.Model):
 
 
 class Distribution(models.Model):
-    """How values of one metric were spread over [`starts_at`, `ends_at`) of the run's clock, s: `counts[k]` of them in
-    bucket `buckets[k]` of `grid`, the other buckets empty. Distributions on one grid are merged by adding counts.
+    """Histogram of a metric over [`starts_at`, `ends_at`) of the run's clock, s: `counts[k]` values in bucket
+    `buckets[k]` of `grid`, all other buckets empty. Distributions on one grid are merged by adding counts.
 
-    The bytes of the artifact that it was read from are its birth certificate, as for a Measurement.
+    Provenance: bytes `byte_start` to `byte_end` of the artifact, as for a Measurement.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="distributions")
@@ -60,7 +60,7 @@ class Distribution(models.Model):
 
 
 class Measurement(models.Model):
-    """A headline value of a run with its birth certificate: the bytes of the artifact it was read from, and by what."""
+    """A headline value of a run with its provenance: the bytes of the artifact that were parsed, and the parser."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="measurements")
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+")
@@ -82,8 +82,8 @@ class Measurement(models.Model):
 
 
 class Event(models.Model):
-    """A moment (`ends_at` null) or a span on the run's clock, s. `from_output`: the load tool printed it, so that it is
-    read anew when the run is sealed again."""
+    """A moment (`ends_at` null) or a span on the run's clock, s. `from_output`: parsed from the load tool's output, so
+    that a reseal parses it again."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=40)
@@ -96,7 +96,7 @@ class Event(models.Model):
 
     class Meta:
         ordering = ["run", "starts_at"]
-        # Which runs altered a table, of all that there are: apps.comparison.schema_changes.results.
+        # Finds the runs with a schema change: apps.comparison.schema_changes.results.
         indexes = [
             models.Index(fields=["run"], condition=Q(kind="ddl", ends_at__isnull=False), name="event_schema_change")
         ]

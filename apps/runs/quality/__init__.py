@@ -1,4 +1,4 @@
-"""The benchmark checklist on each run: rules over values (pure), read, stored and kept up to date by `checking`.
+"""Quality checks of runs: pure rules over values; `check` evaluates, stores and updates them.
 
-docs/reference/quality-checks.md says what each check asks, its limits and why they are what they are.
+docs/reference/quality-checks.md documents the checks, their limits and the reasons for these limits.
 """

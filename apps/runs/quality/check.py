@@ -1,4 +1,4 @@
-"""Checks of runs, stored: when a run is sealed, and anew for its siblings when one comes or goes."""
+"""Stores the quality checks of a run when it is sealed, and updates its siblings' when runs come or go."""
 
 from collections.abc import Collection, Mapping
 
@@ -9,7 +9,7 @@ from apps.runs.quality import checklist, evidence, reproducibility
 from apps.runs.quality.checklist import REPRODUCIBLE
 from apps.runs.quality.values import RuleFinding
 
-# The checks that failed stand at the run as well, in the order in which they are shown.
+# Copies the failed checks to the run, in display order.
 _NOTE_FAILED = """
 UPDATE runs_run r SET failed_checks = found.keys
 FROM (
@@ -21,12 +21,12 @@ FROM (
 ) found
 WHERE r.id = found.id AND r.failed_checks IS DISTINCT FROM found.keys
 """
-# With what the rules ask of a run.
+# With the related rows that the rules need.
 RELATED = Run.objects.select_related("workload__primary_metric")
 
 
 def check(run: Run) -> None:
-    """All checks of a sealed run; a made-up one has none. What it means for its siblings is for `check_siblings`.
+    """All checks of a sealed run; runs of the scale rig have none. `check_siblings` updates its siblings.
 
     Raises blocks.Moved.
     """
@@ -38,15 +38,15 @@ def check(run: Run) -> None:
 
 
 def check_siblings(*, run_id: int) -> None:
-    """Reproducibility of a run and of those near it, after it was sealed, excluded or counted again: in a transaction
-    of its own, since it locks other runs. Raises Run.DoesNotExist."""
+    """Updates the reproducibility of a run and of its neighbours after it was sealed, excluded or counted again; in a
+    separate transaction, because it locks other runs. Raises Run.DoesNotExist."""
     run = RELATED.get(pk=run_id)
     if run.state != Run.State.SEALED or run.provenance == Run.Provenance.RIG:
         return
     with transaction.atomic():
         place = evidence.place_of(run)
         ids = sorted({one.id for one in place.runs} | {run_id})
-        # In one order, so that two seals at one place do not wait for each other.
+        # Ordered, so that two seals at one place cannot deadlock.
         list(Run.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
         place = evidence.place_of(run)
         near = sorted({one.id for one in place.runs} & set(ids) | {run_id})

@@ -1,4 +1,4 @@
-"""The checks in the order in which they are shown. Pure."""
+"""The checks in display order. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ REPRODUCIBLE = "reproducible"
 
 @dataclass(frozen=True)
 class QualityCheck:
-    """`title` names it in lists of failures; `limits`: what passes, in words."""
+    """`title`: its name in lists of failures; `limits`: the condition to pass, in words."""
 
     key: str
     title: str
@@ -65,7 +65,7 @@ CHECKS: Mapping[str, QualityCheck] = {
 
 
 def title_of(key: str) -> str:
-    """A check that there is no more is named by its key."""
+    """The check's title; the key of a check that no longer exists."""
     return CHECKS[key].title if key in CHECKS else key
 
 

@@ -1,4 +1,4 @@
-"""Errors: how many, and of which kind. Pure."""
+"""Errors: number and kind. Pure."""
 
 import re
 from collections import Counter
@@ -15,10 +15,10 @@ from apps.runs.quality.values import (
     plain,
 )
 
-# An attempt that fails ends early: one in a hundred is enough to move the 99th percentile of those that do not.
+# Failed attempts end early: one in a hundred is enough to move the 99th percentile of the others.
 MOST_ERRORS = 0.01
-# The service was not there: connections used up, node not ready, shutdown, connection killed or lost, no server. One of
-# them cuts all that a connection was doing.
+# Service unavailable: connections used up, node not ready, shutdown, connection killed or lost, no server. Each of
+# these errors aborts all work of its connection.
 LOST = frozenset({1040, 1047, 1053, 1152, 1184, 1927, 2002, 2003, 2005, 2006, 2013, 2026, 2055})
 LIMITS = f"at most {limit(MOST_ERRORS)} of the attempts fail; no connection is lost, refused or made anew"
 CODE = re.compile(r"\b(?:error|errno|code)\b[ :=]*\(?(\d{4})\b", re.IGNORECASE)
@@ -52,7 +52,7 @@ def check(facts: QualityFacts) -> RuleFinding:
 def codes_of(facts: QualityFacts) -> Counter[int]:
     found: Counter[int] = Counter()
     for one in facts.complaints:
-        # A tool that goes on after an error prints it again as what it was caused by.
+        # A tool that continues after an error may print its code twice, the second time as the cause.
         for code in {int(text) for text in CODE.findall(one.text)}:
             found[code] += one.count
     return found

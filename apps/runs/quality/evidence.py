@@ -1,4 +1,4 @@
-"""What the rules look at, read from a sealed run's rows: a constant number of queries."""
+"""Input of the rules, read from a sealed run in a constant number of queries."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -37,14 +37,14 @@ KEYS = (
     *(generator.BUSY, generator.CPUS, generator.SERVER, generator.ITSELF, network.RETRANSMITS),
 )
 INTERFACES = "host.net."
-# Of which seconds steadiness is judged, where the primary metric has none.
+# Series for the steady-state check where the primary metric has none.
 THROUGHPUTS = ("client.throughput", "client.events", "client.file_reads", "client.file_writes")
-# Runs of a place before and after one that may be its siblings: some of them were made under other conditions.
+# Runs of a place read before and after a run: more than needed, since some were made under other conditions.
 NEARBY = 2 * reproducibility.NEWEST
 
 
 def facts(run: Run) -> QualityFacts:
-    """`run`: sealed, with its workload's primary metric. Raises blocks.Moved."""
+    """Facts of a sealed `run`, selected with its workload's primary metric. Raises blocks.Moved."""
     spec = WORKLOADS.get(run.workload.tool) or FOREIGN.get(run.workload.tool) or WorkloadSpec("", "", "")
     phase = run.measured_from, run.measured_to
     events = list(Event.objects.filter(run=run, kind__in=("check", "error", "warning")))
@@ -66,7 +66,7 @@ def facts(run: Run) -> QualityFacts:
 
 
 def _rates(headlines: Mapping[str, float]) -> dict[str, float]:
-    """With the rate of errors where a tool tells only their number."""
+    """`headlines`, with an error rate where the tool reports only the number of errors."""
     errors, elapsed = headlines.get("client.errors.total"), headlines.get("client.elapsed")
     told = {"client.errors": errors / elapsed} if errors is not None and elapsed else {}
     return told | dict(headlines)
@@ -109,12 +109,12 @@ def _clock(row: RunNode) -> Floats:
     try:
         return codec.decode_floats(bytes(row.clock))
     except codec.BadBlock:
-        # Who reads the node's series is told of it.
+        # The damage is reported to readers of the node's series.
         return np.zeros(0)
 
 
 def _statistics(run: Run, rows: Iterable[RunNode]) -> dict[int, dict[str, Stat]]:
-    """Of each node by its number, over the measured phase; a counter that never changed has the rate 0."""
+    """Node number -> metric key -> statistics of the measured phase; a counter that never changed has the rate 0."""
     found: dict[int, dict[str, Stat]] = defaultdict(dict)
     wanted = Q(metric__key__in=KEYS) | Q(metric__key__startswith=INTERFACES)
     held = Series.objects.filter(wanted, run=run).values_list("node", "metric__key", "mean", "p95")
@@ -146,7 +146,7 @@ def _seconds(run: Run) -> ThroughputSeconds | None:
 
 @dataclass(frozen=True)
 class Alike:
-    """A run of one place that counts; `conditions`: under which it was made, as far as they move its value."""
+    """A run that counts; `conditions`: test conditions that affect its value."""
 
     id: int
     started_at: datetime
@@ -156,14 +156,14 @@ class Alike:
 
 @dataclass(frozen=True)
 class SiblingRuns:
-    """Runs that count of one system, workload, load level and origin, near one of them in time."""
+    """Runs that count, of the same system, workload, load level and origin, near one of them in time."""
 
     name: str
     unit: str
     runs: tuple[Alike, ...]
 
     def siblings(self, run_id: int) -> Siblings | None:
-        """Of the nearest in time under the same conditions; None: the run does not count or has no value."""
+        """The nearest runs under the same conditions; None: the run does not count or has no value."""
         own = next((one for one in self.runs if one.id == run_id), None)
         if own is None or own.value is None:
             return None
@@ -174,7 +174,7 @@ class SiblingRuns:
 
 
 def place_of(run: Run) -> SiblingRuns:
-    """Around `run`, which has its workload's primary metric. Two queries."""
+    """The runs around `run`, which is selected with its workload's primary metric. Two queries."""
     metric = run.workload.primary_metric
     alike = Run.objects.filter(
         COUNTED,
@@ -197,10 +197,10 @@ def place_of(run: Run) -> SiblingRuns:
 
 
 def _length(duration: float | None) -> float | None:
-    """Lengths that differ by less than a clock's jitter are the same."""
+    """Rounded, so that durations that differ by clock jitter are equal."""
     return None if duration is None else round(duration, 0 if duration >= 10 else 1)
 
 
 def _lasting(host: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of the load generator's machine, what does not change from run to run."""
+    """Facts of the load generator's host that do not change from run to run."""
     return tuple(str(host.get(name)) for name in ("name", "cpus", "memory_bytes", "kernel"))

@@ -1,4 +1,4 @@
-"""A person leaves a run out of all comparisons, with a reason; undone, it counts again. Both are kept as history."""
+"""Exclusion of runs from all comparisons, by a user and with a reason; can be undone, and both are kept as history."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MOST_CHARACTERS = 2000
 
 @dataclass(frozen=True)
 class ExclusionDetail:
-    """`ended_at`: since then the run counts again; None: it is left out."""
+    """`ended_at`: time from which the run counts again; None: excluded now."""
 
     reason: str
     excluded_by: str
@@ -30,7 +30,7 @@ class ExclusionDetail:
 
 
 def exclude(*, run: Run, reason: str, by: User) -> bool:
-    """False: it was left out before, and stays so for the reason that was given then. Raises Invalid."""
+    """False: already excluded; the earlier reason stays. Raises Invalid."""
     text = reason.strip()
     if not text or len(text) > MOST_CHARACTERS or has_nul(text):
         problem = f"must say why, in 1 to {MOST_CHARACTERS:,} characters"
@@ -50,7 +50,7 @@ def exclude(*, run: Run, reason: str, by: User) -> bool:
 
 
 def count_again(*, run: Run, by: User) -> bool:
-    """False: it was not left out."""
+    """Ends an exclusion. False: the run was not excluded."""
     with transaction.atomic():
         held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         if not held.is_excluded:
@@ -64,7 +64,7 @@ def count_again(*, run: Run, by: User) -> bool:
 
 
 def history(run_id: int) -> tuple[ExclusionDetail, ...]:
-    """The latest first. One query."""
+    """Exclusions of a run, newest first. One query."""
     rows = Exclusion.objects.filter(run_id=run_id).select_related("excluded_by", "ended_by").order_by("-id")
     return tuple(
         ExclusionDetail(
@@ -79,7 +79,7 @@ def history(run_id: int) -> tuple[ExclusionDetail, ...]:
 
 
 def told(run: Run) -> list[dict[str, str]]:
-    """The history as it goes into bundles and archives, the oldest first; empty: not ended."""
+    """The history as JSON for bundles and archives, oldest first; empty `ended_at`: not ended."""
     return [
         {
             "reason": one.reason,
@@ -93,7 +93,7 @@ def told(run: Run) -> list[dict[str, str]]:
 
 
 def take_over(run: Run, entries: Sequence[Mapping[str, str]]) -> None:
-    """What `told` says of a run that was just brought here. People are known by their names alone."""
+    """Restores the history of an imported run from the output of `told`. Users are matched by name alone."""
     for entry in entries:
         row = Exclusion.objects.create(
             run=run,
@@ -102,17 +102,18 @@ def take_over(run: Run, entries: Sequence[Mapping[str, str]]) -> None:
             ended_by=accounts.named(entry["ended_by"]) if entry["ended_by"] else None,
             ended_at=datetime.fromisoformat(entry["ended_at"]) if entry["ended_at"] else None,
         )
-        # The column takes the moment of writing.
+        # auto_now_add sets the current time on creation.
         Exclusion.objects.filter(pk=row.pk).update(excluded_at=datetime.fromisoformat(entry["excluded_at"]))
     run.is_excluded = any(not entry["ended_at"] for entry in entries)
     run.save(update_fields=["is_excluded"])
 
 
 def _archive_anew(run: Run) -> None:
-    """The archive holds exclusions as well. Where samples lie there alone, they wait until these are fetched."""
+    """Drops the run's archive entry, so that it is archived again, with its exclusions. Not while its samples are only
+    in the archive."""
     ArchivedRun.objects.filter(run=run, moved_at=None).delete()
 
 
 def why_excluded() -> "QuerySet[Exclusion, tuple[str]]":
-    """Reason for which a run (of the query around this one) is left out now."""
+    """Subquery: the reason of the outer query's run for being excluded now."""
     return Exclusion.objects.filter(run_id=OuterRef("pk"), ended_at=None).order_by().values_list("reason")[:1]

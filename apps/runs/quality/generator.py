@@ -1,4 +1,4 @@
-"""Was the load generator the limit: its CPU, its lateness, or the agent beside it. Pure."""
+"""Load generator as the limit: its CPU, its lateness, or the agent on its host. Pure."""
 
 from apps.runs.quality.values import (
     AGENT,
@@ -12,15 +12,15 @@ from apps.runs.quality.values import (
     plain,
 )
 
-# Nearer to all of its one CPU, an asynchronous client answers late by itself.
+# Above this share of its one CPU, the asynchronous client itself adds latency.
 MOST_OF_ITS_CPU = 0.9
-# Mean lateness at a fixed rate as a share of the mean latency of which it is a part.
+# Mean lateness at a fixed rate, as a share of the mean latency, which includes it.
 MOST_LATE = 0.1
-# On a host of its own: beyond, the generator's threads wait for a CPU, and the wait counts as the server's.
+# On a separate host: above this, the generator's threads wait for a CPU, and the wait is measured as latency.
 MOST_BUSY = 80.0  # % of the CPU time
-# On the server's host: when all CPUs are in use, what others than the server take is taken from it.
+# On the server's host: once all CPUs are busy, other processes take CPU time from the server.
 ALL_BUSY, MOST_TAKEN = 90.0, 0.25  # % of the CPU time; share of it
-# The agent samples and reads what the tool prints, on the generator's host.
+# The agent samples and parses the tool's output on the generator's host.
 MOST_OF_AGENT = 0.5  # CPUs
 LIMITS = (
     f"its host at most {MOST_BUSY:g} % busy; where it shares the server's, less than {ALL_BUSY:g} % busy or at most "
@@ -80,8 +80,8 @@ def _host(facts: QualityFacts) -> list[tuple[bool, str]]:
 
 
 def taken_by_others(facts: QualityFacts, host: QualityNode, on_host: list[QualityNode]) -> float | None:
-    """CPUs that others than servers, proxies and the agent kept busy on the host of `host`, with the nodes `on_host`;
-    None: not known."""
+    """CPUs kept busy on the host of `host`, which runs the nodes `on_host`, by other processes than servers, proxies
+    and the agent; None: not known."""
     busy, cpus = host.mean(BUSY), host.mean(CPUS)
     servers = [value for node in on_host if (value := node.mean(SERVER)) is not None]
     if busy is None or not cpus or not servers:

@@ -1,4 +1,4 @@
-"""Was the network the limit: its bandwidth, or what it lost. Pure."""
+"""Network as the limit: bandwidth and packet loss. Pure."""
 
 from apps.runs.quality.values import (
     QualityFacts,
@@ -13,11 +13,11 @@ from apps.runs.quality.values import (
     plain,
 )
 
-# Mean over the measured phase: bursts within a second are then near all of it, and packets queue.
+# Share of the bandwidth, mean of the measured phase: above it, bursts within a second fill the link and packets queue.
 MOST_USED = 0.7
-# At one in a hundred TCP's window hardly opens (Mathis et al. 1997).
+# Share of packets: at 1 %, TCP's window hardly opens (Mathis et al. 1997).
 MOST_LOST = 0.01
-# A tenth of what servers and clients told each other: all else went over the loopback.
+# Below this share of the bytes that servers and clients exchanged, the traffic went over the loopback.
 LEAST_OUTSIDE = 0.1
 LIMITS = (
     f"at most {limit(MOST_USED)} of the bandwidth, either way; at most {limit(MOST_LOST)} of the packets sent again or "
@@ -58,7 +58,7 @@ def busiest(node: QualityNode) -> float | None:
 
 
 def _lost(node: QualityNode) -> float | None:
-    """Share of the packets that were sent again, dropped or damaged, the loopback's among those sent."""
+    """Share of packets retransmitted, dropped or damaged; packets of the loopback are counted too."""
 
     def total(what: str) -> float:
         names = [*node.interfaces(), "lo"]

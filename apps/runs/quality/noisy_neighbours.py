@@ -1,4 +1,4 @@
-"""Noisy neighbours: time that the hypervisor gave to others, and who else used host or database. Pure."""
+"""Noisy neighbours: stolen CPU time, and other users of the host or the database. Pure."""
 
 from apps.runs.quality import generator, work_done
 from apps.runs.quality.values import (
@@ -13,11 +13,11 @@ from apps.runs.quality.values import (
     plain,
 )
 
-# What is stolen is missing in throughput where the CPU is the limit: as much as comparisons call no difference.
+# Stolen time lowers throughput where the CPU is the limit. Comparisons treat an effect of this size as equivalent.
 MOST_STOLEN = 2.0  # % of the CPU time
-# Kernel work for the database's own network and disks is among it.
+# Includes kernel work for the database's own network and disks.
 MOST_OTHERS = 0.15  # share of the host's CPUs
-# Health checks and replication's heartbeat are among them.
+# Includes health checks and the heartbeat of replication.
 MOST_STATEMENTS, ALWAYS_ALLOWED = 0.1, 10.0  # share of the client's; statements/s
 LIMITS = (
     f"at most {MOST_STOLEN:g} % of the CPU time stolen; on a database host without the generator, others take at most "
@@ -58,7 +58,7 @@ def check(facts: QualityFacts) -> RuleFinding:
 
 
 def _other_statements(facts: QualityFacts) -> tuple[float, bool] | None:
-    """By how much the servers executed more than the client sent, as a share of that, and whether it is too much."""
+    """Statements the servers executed beyond the client's, as a share of the client's, and whether it is too much."""
     client, done = facts.headlines.get("client.queries"), facts.headlines.get("client.throughput")
     if not client or not facts.servers or not facts.length or facts.faults:
         return None

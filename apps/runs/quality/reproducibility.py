@@ -1,4 +1,4 @@
-"""Reproducibility: a run against its siblings. Pure."""
+"""Reproducibility: a run compared with its siblings. Pure."""
 
 import numpy as np
 from scipy import special
@@ -17,9 +17,9 @@ from apps.runs.quality.values import (
 )
 
 FEWEST, NEWEST = 3, 10
-# Of runs that are alike, one in a hundred lies outside.
+# One in a hundred runs under equal conditions lies outside.
 CONFIDENCE = 0.99
-# Less is no reason to doubt a run, however alike the others are: an effect of this size takes ten repetitions to find.
+# A smaller deviation never fails, however close the others are: an effect of this size takes ten repetitions to find.
 LEAST = 0.05
 LIMITS = (
     f"within the {limit(CONFIDENCE)} prediction interval of {FEWEST} to {NEWEST} other runs under the same conditions, "
@@ -32,7 +32,7 @@ def check(facts: QualityFacts) -> RuleFinding:
 
 
 def judge(found: Siblings | None) -> RuleFinding:
-    """A Student prediction interval for one more run on the logarithms: m ± t(.995, n−1)·s·√(1+1/n)."""
+    """Student's prediction interval of one more run, on logarithms: m ± t(.995, n−1)·s·√(1+1/n)."""
     if found is None:
         return cannot_tell("The run has no value to be compared with its siblings by, or does not count.")
     others = found.others[found.others > 0]

@@ -1,4 +1,4 @@
-"""Sampling gaps: stretches of the measured phase in which a node was not seen. Pure."""
+"""Sampling gaps: parts of the measured phase without samples of a node. Pure."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from apps.runs.quality.values import (
     plain,
 )
 
-# Rates are taken over the gap, so that totals stay right; peaks within it are lost.
+# Rates span the gap, so totals stay right, but peaks within it are lost.
 MOST_MISSING = 0.05
 LONGEST = 5.0  # intervals between samples, at least as many seconds
 LIMITS = f"at most {limit(MOST_MISSING)} of a node's samples missing, and no gap of over {LONGEST:g} intervals"
@@ -46,14 +46,16 @@ def check(facts: QualityFacts) -> RuleFinding:
 def gaps(
     clock: "np.ndarray[tuple[int], np.dtype[np.float64]]", measured: tuple[float, float]
 ) -> tuple[float, float, float]:
-    """Share of the samples of the measured phase that are missing, the longest time between two, and the usual one, s.
-    `clock`: times of at least two samples, s."""
+    """Share of missing samples in the measured phase; longest and median interval between samples, s.
+
+    `clock`: times of at least two samples, s.
+    """
     start, end = measured
     usual = float(np.median(np.diff(clock)))
     inside = clock[(clock >= start) & (clock < end)]
     edges = np.concatenate([[start], inside, [end]])
     between = np.diff(edges)
-    # A sample is due once in each interval; one that is a little late is not missing.
+    # One sample is due per interval; a slightly late one is not missing.
     missed = np.floor(between / usual + 0.5) - 1
     missing = float(np.clip(missed, 0, None).sum())
     return missing / max(missing + len(inside), 1.0), float(between.max()), usual

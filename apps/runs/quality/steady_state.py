@@ -1,4 +1,4 @@
-"""Steady state: from which second on throughput no longer changes. Pure."""
+"""Steady state: the second from which throughput no longer changes. Pure."""
 
 from itertools import pairwise
 from typing import Any
@@ -19,18 +19,18 @@ from apps.runs.quality.values import (
     plain,
 )
 
-# Fewer intervals say little of their level.
+# With fewer intervals, the level is uncertain.
 FEWEST = 50
-# Of the final level, beside what chance lets segments differ by: 3 of their standard errors.
+# Allowed difference from the final level: this share of it, plus 3 standard errors for chance.
 ALIKE, CHANCE = 0.01, 3.0
-# By so much the warm-up may move the mean of the measured phase.
+# Allowed effect of the warm-up on the mean of the measured phase.
 MOST_MOVED = 0.01
 LIMITS = (
     f"steady over at least the last {FEWEST} intervals, each stretch between change points within {limit(ALIKE)} of "
     f"the last one; a measured phase that begins before that has a mean within {limit(MOST_MOVED)} of the steady one"
 )
 PENALTY, SHORTEST = 6.0, 5  # of KernelCPD; intervals of a segment
-MOST_POINTS = 600  # more are averaged: the search takes time by their square
+MOST_POINTS = 600  # more are averaged: the search takes quadratic time
 MOST_AUTOCORRELATION = 0.7
 NOISE_FLOOR = 2e-4  # of the median
 TO_SIGMA = 1.4826  # from a median absolute deviation
@@ -61,7 +61,7 @@ def check(facts: QualityFacts) -> RuleFinding:
 
 
 def _late(seconds: ThroughputSeconds, measured: tuple[float, float], began: float) -> RuleFinding:
-    """Of a run that is steady only from `began` on, within the measured phase."""
+    """Verdict on a run that becomes steady at `began`, within the measured phase."""
     mean = _mean(seconds, measured[0], measured[1])
     moved = mean / _mean(seconds, began, np.inf) - 1
     text = (
@@ -75,11 +75,11 @@ def _late(seconds: ThroughputSeconds, measured: tuple[float, float], began: floa
 
 
 def steady_from(values: Floats) -> int:
-    """Place of the first interval after which every segment is like the last one.
+    """Index of the first interval from which every segment is at the level of the last one.
 
     Change points by ruptures' KernelCPD("rbf") on (y − median)/(MAD(diff)/√2) with the penalty 6·√f, f = (1+φ)/(1−φ)
-    and φ the lag-1 autocorrelation of clipped residuals (Truong et al. 2020). Alike: means within ALIKE and CHANCE
-    standard errors, which f widens.
+    and φ the lag-1 autocorrelation of clipped residuals (Truong et al. 2020). Same level: means within ALIKE plus
+    CHANCE standard errors, which f widens.
     """
     step = -(-len(values) // MOST_POINTS)
     y = values[: len(values) // step * step].reshape(-1, step).mean(axis=1)
@@ -100,7 +100,7 @@ def steady_from(values: Floats) -> int:
 
 def _changes(scaled: Floats, penalty: float) -> list[int]:
     """Bounds of the segments, from 0 to the number of values."""
-    # Its import takes as long as a hundred seals: only who seals or checks pays for it.
+    # Imported here because the import takes as long as a hundred seals.
     from ruptures.detection import KernelCPD  # noqa: PLC0415
 
     found: list[Any] = KernelCPD("rbf", min_size=SHORTEST).fit(scaled.reshape(-1, 1)).predict(pen=penalty)
@@ -125,6 +125,6 @@ def _length(seconds: ThroughputSeconds) -> float:
 
 
 def _mean(seconds: ThroughputSeconds, start: float, end: float) -> float:
-    """Over the intervals whose middle is in it."""
+    """Mean of the intervals whose middle is in [start, end)."""
     middles = seconds.at - _length(seconds) / 2
     return float(seconds.values[(middles >= start) & (middles < end)].mean())

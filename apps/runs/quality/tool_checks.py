@@ -1,4 +1,4 @@
-"""What the tool checked itself. Pure."""
+"""Checks made by the load tool itself. Pure."""
 
 from apps.runs.quality.values import QualityFacts, RuleFinding, cannot_tell, failed, listed, passed
 

@@ -1,4 +1,4 @@
-"""What the rules of quality look at, and what they find. Pure."""
+"""Input and output of the quality rules. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from apps.core.units import NBSP, format_number
 
 Floats = NDArray[np.float64]
 PASSED, FAILED, CANNOT_TELL = "passed", "failed", "cannot_tell"
-AGENT = "agent"  # role of each agent's own node, and the name of that beside the load generator
+AGENT = "agent"  # role of agents' own nodes, and name of the one on the load generator's host
 QUESTIONS = "mysql.status.Questions"
 
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """What a rule says of a run. `evidence`: a sentence with the numbers it rests on; `detail` holds them."""
+    """A rule's result for a run. `evidence`: a sentence with the numbers that decide; `detail`: these numbers."""
 
     status: str
     evidence: str
@@ -38,7 +38,7 @@ def cannot_tell(evidence: str, **detail: Any) -> RuleFinding:
 
 @dataclass(frozen=True)
 class Stat:
-    """Of one series over the measured phase; of a counter, of its rate per second. None: not observed."""
+    """A series over the measured phase; for a counter, its rate per second. None: not observed."""
 
     mean: float | None
     p95: float | None = None
@@ -46,8 +46,8 @@ class Stat:
 
 @dataclass(frozen=True)
 class QualityNode:
-    """A node of the run. `clock`: its samples, s on the run's clock. `apart`: no load generator is on its host.
-    `bandwidth`: of its network by the hardware class, bits/s; None: not stated."""
+    """A node of the run. `clock`: sample times, s on the run's clock. `apart`: its host runs no load generator.
+    `bandwidth`: network bandwidth of its hardware class, bits/s; None: not stated."""
 
     name: str
     role: str
@@ -61,14 +61,14 @@ class QualityNode:
         return found.mean if found else None
 
     def interfaces(self) -> list[str]:
-        """Names of the network interfaces that were sampled, the loopback apart."""
+        """Names of the sampled network interfaces, without the loopback."""
         names = {key.split(".")[2] for key in self.stats if key.startswith("host.net.")}
         return sorted(names - {"lo"})
 
 
 @dataclass(frozen=True)
 class ThroughputSeconds:
-    """Throughput as the tool printed it: the value of each interval, which ended at `at`, s on the run's clock."""
+    """Throughput printed by the tool: values of intervals that ended at `at`, s on the run's clock."""
 
     name: str
     unit: str
@@ -78,7 +78,7 @@ class ThroughputSeconds:
 
 @dataclass(frozen=True)
 class ToolError:
-    """An error that the tool told of, `count` times."""
+    """An error that the tool reported `count` times."""
 
     text: str
     count: int
@@ -86,7 +86,7 @@ class ToolError:
 
 @dataclass(frozen=True)
 class ToolCheck:
-    """Something that the tool itself checked."""
+    """A check made by the tool itself."""
 
     label: str
     held: bool
@@ -94,8 +94,8 @@ class ToolCheck:
 
 @dataclass(frozen=True)
 class Siblings:
-    """What runs of the same system, workload, load level and conditions measured of the workload's primary metric,
-    and what this one did."""
+    """The workload's primary metric in other runs of the same system, workload, load level and conditions, and in this
+    run (`own`)."""
 
     name: str
     unit: str
@@ -105,8 +105,8 @@ class Siblings:
 
 @dataclass(frozen=True)
 class QualityFacts:
-    """All that is known of a run, as far as a rule asks for it. `measured`: its phase, s on the run's clock; None: not
-    known. `unsteady`, `faults`, `has_database`: as its workload is declared."""
+    """Facts of a run that the rules need. `measured`: the measured phase, s on the run's clock; None: not known.
+    `unsteady`, `faults`, `has_database`: from the workload's declaration."""
 
     tool: str
     measured: tuple[float, float] | None
@@ -122,7 +122,7 @@ class QualityFacts:
 
     @property
     def length(self) -> float | None:
-        """Of the measured phase, s."""
+        """Length of the measured phase, s."""
         if self.measured is None:
             return self.headlines.get("client.elapsed")
         return self.measured[1] - self.measured[0]
@@ -138,7 +138,7 @@ def percent(share: float) -> str:
 
 
 def limit(share: float) -> str:
-    """A limit as it is set: with all its digits and no more."""
+    """A limit in percent, unrounded."""
     return f"{100 * share:g} %"
 
 

@@ -1,4 +1,4 @@
-"""Did it happen: the client's count of its work against the servers' own. Pure."""
+"""Work done: the client's count of its work compared with the servers' counters. Pure."""
 
 from apps.core.units import format_number
 from apps.runs.quality.values import (
@@ -13,10 +13,10 @@ from apps.runs.quality.values import (
     percent,
 )
 
-# Two counters of the same statements differ by those under way at the ends of the phase, and by its ends themselves:
-# the servers are sampled once a second.
+# Two counters of the same statements differ by those in flight at the phase's ends, and by the ends' times: servers
+# are sampled once a second.
 TOLERANCE, EDGES = 0.02, 1.0  # share; s of the client's rate
-# Below, a workload of writes is mostly one of lookups that find nothing.
+# Below this, a write workload mostly consists of lookups that find nothing.
 LEAST_MATCHED = 0.5
 LIMITS = (
     f"the servers may count {limit(TOLERANCE)} and {EDGES:g} s of the client's rate less than the client; at least "
@@ -57,26 +57,26 @@ def check(facts: QualityFacts) -> RuleFinding:
 
 
 def of_servers(facts: QualityFacts, *keys: str) -> float | None:
-    """Rate of these counters together over all servers, 1/s; None: no server has any of them."""
+    """Total rate of the counters `keys` over all servers, 1/s; None: no server has any of them."""
     found = [value for node in facts.servers for key in keys if (value := node.mean(key)) is not None]
     return sum(found) if found else None
 
 
 def _of_busiest(facts: QualityFacts, *keys: str) -> float | None:
-    """On the node that counts most: replicas apply, and count, the same writes once more."""
+    """Total rate on the node with the highest count: replicas apply and count the same writes again."""
     sums = [[value for key in keys if (value := node.mean(key)) is not None] for node in facts.servers]
     return max((sum(values) for values in sums if values), default=None)
 
 
 def others_statements(node: QualityNode) -> float:
-    """Statements/s of a server that sampling did not send."""
+    """Statements/s of a server without those of sampling."""
     return (node.mean(QUESTIONS) or 0.0) - (node.mean(SAMPLING) or 0.0)
 
 
 def _statements(facts: QualityFacts) -> tuple[str, float, float] | None:
     client = facts.headlines.get("client.queries")
     if client is None:
-        # Each transaction has at least one.
+        # A lower bound: transactions have at least one statement.
         client = facts.headlines.get("client.throughput")
     return ("statements", client, sum(map(others_statements, facts.servers))) if client else None
 
@@ -94,12 +94,12 @@ def _rows(facts: QualityFacts) -> tuple[str, float, float] | None:
 
 
 def _matched(facts: QualityFacts) -> float | None:
-    """Share of the writes that changed a row; None: the tool does not tell, or writes next to nothing."""
+    """Share of the writes that changed a row; None: not reported by the tool, or next to no writes."""
     writes, unmatched = facts.headlines.get("client.writes"), facts.headlines.get("client.unmatched")
     if writes is None:
         return None
     if unmatched is not None:
         return writes / (writes + unmatched) if writes + unmatched > 1 else None
     server = _of_busiest(facts, *WRITES)
-    # sysbench counts a write that matched nothing among its other statements.
+    # sysbench counts writes that matched no row as "other".
     return writes / server if server and server > 1 else None

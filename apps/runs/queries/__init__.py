@@ -1,4 +1,4 @@
-"""Reads of the warehouse: small frozen values, in a constant number of queries whatever is asked for."""
+"""Reads of the warehouse: small frozen values, in a constant number of queries."""
 
 from apps.runs.queries.alignment import MEASURED_PHASE, RUN_CLOCK, Alignment
 from apps.runs.queries.detail import (

@@ -1,4 +1,4 @@
-"""Where a run's time begins when several are laid over each other."""
+"""Zero of a run's time when several runs are overlaid."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Zeros:
 
 
 def zeros(run_ids: Sequence[int], align: Alignment) -> Zeros:
-    """One query, none on the runs' own clock."""
+    """Zeros of the runs. One query, none for RUN_CLOCK."""
     if align == RUN_CLOCK:
         return Zeros(dict.fromkeys(run_ids, 0.0), {})
     if align.to == "measured":
@@ -43,7 +43,7 @@ def zeros(run_ids: Sequence[int], align: Alignment) -> Zeros:
         events = Event.objects.filter(run_id__in=list(run_ids), kind=align.kind)
         if align.label:
             events = events.filter(label=align.label)
-        # The last one that is put in is the first in time.
+        # Descending: the dict keeps the last entry, which is the first event in time.
         at = dict(events.order_by("-starts_at").values_list("run_id", "starts_at"))
         named = f"“{align.label}” of kind {align.kind}" if align.label else f"of kind {align.kind}"
         lacks = f"has no event {named}"

@@ -1,4 +1,4 @@
-"""Everything that the page of one run shows, except its series."""
+"""The content of a run's page, except its series."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ MOST_SIBLINGS = 100
 
 @dataclass(frozen=True)
 class SystemDetail:
-    """The system under test as the catalog has it."""
+    """The system under test, from the catalog."""
 
     slug: str
     name: str
@@ -35,8 +35,8 @@ class SystemDetail:
 
 @dataclass(frozen=True)
 class NodeDetail:
-    """A node that was sampled or whose variables were recorded; `variables`: None where none were. `last`: its last
-    sample, s on the run's clock; None: there is none, or its clock cannot be read."""
+    """A node with samples or recorded variables; `variables` None: not recorded. `last`: time of its last sample, s on
+    the run's clock; None: no samples, or an unreadable clock."""
 
     number: int
     name: str
@@ -48,7 +48,7 @@ class NodeDetail:
 
 @dataclass(frozen=True)
 class MeasurementDetail:
-    """A headline value with its birth certificate."""
+    """A headline value with its provenance."""
 
     metric: str
     name: str
@@ -65,7 +65,7 @@ class MeasurementDetail:
 
 @dataclass(frozen=True)
 class EventDetail:
-    """`from_output`: the load tool told it."""
+    """`from_output`: printed by the load tool."""
 
     kind: str
     label: str
@@ -86,8 +86,8 @@ class ArtifactDetail:
 
 @dataclass(frozen=True)
 class ArchiveDetail:
-    """Where the samples of a complete run are. `moved_at`: since then in the archive alone. `problem`: why the run
-    could not be archived; it is tried again at `next_at`."""
+    """Archive state of a complete run. `moved_at`: since then its samples are only in the archive. `problem`: why the
+    run could not be archived; the next attempt is at `next_at`."""
 
     archived_at: datetime | None
     moved_at: datetime | None
@@ -97,7 +97,7 @@ class ArchiveDetail:
 
 @dataclass(frozen=True)
 class CheckDetail:
-    """A quality check on a run. `limits`: what passes; `evidence`: what was found; `detail` holds its numbers."""
+    """A quality check of a run. `limits`: condition to pass; `evidence`: finding; `detail`: its numbers."""
 
     key: str
     title: str
@@ -110,10 +110,10 @@ class CheckDetail:
 
 @dataclass(frozen=True)
 class RunDetail:
-    """`row`: what the list shows of it. `siblings`: the other runs of the same system, workload and load level, newest
-    first. `pending`: what it waits for between its end and its seal. `archive`: of a complete run. Times without a date
-    are seconds, `measured_from` and `measured_to` on the run's clock. `checks`: in the order of the checklist; none
-    before the seal, nor of made-up runs. `exclusions`: the latest first."""
+    """`row`: the run in lists. `siblings`: other runs of the same system, workload and load level, newest first.
+    `pending`: missing data between the run's end and its seal. `archive`: of a complete run. Times without a date are
+    seconds, `measured_from` and `measured_to` on the run's clock. `checks`: in the order of the checklist; none before
+    the seal and for runs of the scale rig. `exclusions`: newest first."""
 
     row: RunRow
     uid: UUID
@@ -148,14 +148,14 @@ class RunDetail:
 
 
 def load_run(run_id: int) -> RunDetail:
-    """Eleven queries, thirteen between its end and its seal. Raises Run.DoesNotExist."""
+    """Eleven queries, thirteen between the run's end and its seal. Raises Run.DoesNotExist."""
     run = Run.objects.select_related(
         *("system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level"),
         *("archived", "archive_attempt"),
     ).get(pk=run_id)
     alike = Run.objects.filter(system=run.system, workload=run.workload, load_level=run.load_level)
     others = alike.exclude(pk=run_id).order_by(*NEWEST_FIRST).values_list("pk", flat=True)[:MOST_SIBLINGS]
-    # The run itself first, then the newest of the others.
+    # The run itself first, then the others, newest first.
     own_first = Case(When(pk=run_id, then=0), default=1)
     (own, *siblings) = rows_of(Run.objects.filter(pk__in=[run_id, *others]).order_by(own_first, *NEWEST_FIRST))
     job_id, attempt = Run.objects.values_list("job_run__job_id", "job_run__attempt").get(pk=run_id)
@@ -232,7 +232,7 @@ def _last(clock: bytes | memoryview) -> float | None:
     try:
         times = codec.decode_floats(bytes(clock))
     except codec.BadBlock:
-        # Who reads the node's series is told of it.
+        # The damage is reported to readers of the node's series.
         return None
     return float(times[-1]) if len(times) else None
 

@@ -17,7 +17,7 @@ class MeasuredValue:
 
 
 def measurements(run_ids: Sequence[int], metrics: Sequence[str]) -> list[MeasuredValue]:
-    """What was measured of `metrics` (keys) in `run_ids`; one query. What was not measured has no entry."""
+    """Headline values of `metrics` (keys) in `run_ids`, without entries for missing ones. One query."""
     rows = Measurement.objects.filter(run_id__in=list(run_ids), metric__key__in=list(metrics))
     return [
         MeasuredValue(run_id=run_id, metric=key, name=name, unit=unit, direction=direction, value=value)

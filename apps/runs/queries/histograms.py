@@ -10,7 +10,7 @@ from apps.runs.tool_output import LATENCY
 
 @dataclass(frozen=True)
 class DistributionDetail:
-    """How values of a metric were spread over [`starts_at`, `ends_at`) of the run's clock, s, and where it was read."""
+    """Histogram of a metric over [`starts_at`, `ends_at`) of the run's clock, s, with its provenance."""
 
     run_id: int
     metric: str
@@ -29,7 +29,7 @@ class DistributionDetail:
 
 
 def distributions(run_ids: Sequence[int], metric: str = LATENCY) -> list[DistributionDetail]:
-    """By run, node and time; one query. A run whose tool printed no histogram has none."""
+    """Histograms by run, node and time, without entries for runs that have none. One query."""
     rows = Row.objects.filter(run_id__in=list(run_ids), metric__key=metric).select_related("metric", "artifact")
     return [
         DistributionDetail(

@@ -1,4 +1,4 @@
-"""What the catalog says of metrics, also of those that only a live run has so far."""
+"""Descriptions of metrics from the catalog, and by rule for metrics that only a live run has so far."""
 
 from collections.abc import Collection, Iterable
 
@@ -12,7 +12,8 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\%_"} |
 
 
 def described(keys: Collection[str], patterns: Iterable[str] = ()) -> dict[str, MetricSpec]:
-    """The catalog's word for each key, else what its rules say; also for what it has of keys with a `*`. One query."""
+    """Descriptions of `keys` from the catalog, else by its rules; and of the catalog's metrics that match `patterns`,
+    keys with a `*`. One query."""
     alike = [like(pattern) for pattern in patterns]
     rows = binary_cursor.fetch(_KNOWN + " OR key LIKE %s" * len(alike), [list(keys), *alike], prepare=not alike)
     known = {row[0]: MetricSpec(*row) for row in rows}
@@ -22,7 +23,7 @@ def described(keys: Collection[str], patterns: Iterable[str] = ()) -> dict[str, 
 
 
 def like(pattern: str) -> str:
-    """A key with a `*` as LIKE has it."""
+    """A key with a `*` as a LIKE pattern."""
     return pattern.translate(_SPECIAL)
 
 
@@ -31,5 +32,5 @@ def kind_of(metric: MetricSpec) -> str:
 
 
 def unit_of(metric: MetricSpec) -> str:
-    """Of its values; of a counter's, that of its rate."""
+    """Unit of the metric's values; for a counter, that of its rate."""
     return counter_rules.rate_unit(metric.unit) if metric.kind == COUNTER else metric.unit

@@ -1,7 +1,7 @@
-"""Sampled nodes of live and sealed runs alike.
+"""Sampled nodes of live and sealed runs.
 
-The batches are read before the sealed series: sealing takes the ones away in the transaction that brings the others,
-so a reader sees the live tail or the sealed series, never half of one.
+Batches are read before sealed series: the seal replaces the former by the latter in one transaction, so a reader gets
+either the live tail or the complete sealed series.
 """
 
 import logging
@@ -17,7 +17,7 @@ from workers.protocol.wire import BadBatch, EventMessage
 
 log = logging.getLogger(__name__)
 
-# Of the agent that drives the run, stream 0, and of those that sample nodes of it.
+# Batches of the agent that drives the run, as stream 0, and of its samplers.
 _BATCHES = """
 SELECT run_id, 0, sequence, payload FROM runs_batch WHERE run_id = ANY(%(runs)s)
 UNION ALL
@@ -29,7 +29,7 @@ ORDER BY 1, 2, 3
 
 @dataclass(frozen=True)
 class SampledNodes:
-    """`nodes` by run, in their order; `problems`: why the samples of a run cannot be had."""
+    """`nodes` by run, in their order; `problems`: run -> why its samples are unavailable."""
 
     nodes: dict[int, list[SampledNode]]
     problems: dict[int, str] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class SampledNodes:
 
 @dataclass(frozen=True)
 class Tail:
-    """What has arrived of a run that is not sealed: its nodes, the load generator among them, and its events."""
+    """Received data of a run that is not sealed: its nodes, including the load generator, and its events."""
 
     nodes: list[SampledNode] = field(default_factory=list)
     events: list[EventMessage] = field(default_factory=list)
@@ -49,7 +49,7 @@ def live(run_ids: Sequence[int]) -> dict[int, list[SampledNode]]:
 
 
 def tails(run_ids: Sequence[int]) -> dict[int, Tail]:
-    """What has arrived of the runs that are not sealed, up to the first batch that is missing. One query."""
+    """Received data of the runs that are not sealed, up to the first missing batch. One query."""
     payloads: dict[int, dict[int, list[bytes]]] = defaultdict(lambda: defaultdict(list))
     for run_id, stream, sequence, payload in binary_cursor.fetch(_BATCHES, {"runs": list(run_ids)}, prepare=True):
         if sequence == len(payloads[run_id][stream]):
@@ -65,15 +65,15 @@ def tails(run_ids: Sequence[int]) -> dict[int, Tail]:
 
 
 def sealed(run_ids: Sequence[int], keys: Collection[str], names: Collection[str] | None) -> SampledNodes:
-    """The series `keys` of the sealed runs among `run_ids`; samples that were moved to the archive are fetched. Two
-    queries when none was."""
+    """The series `keys` of the sealed runs among `run_ids`; samples moved to the archive are fetched. Two queries if
+    none were moved."""
     problems: dict[int, str] = {}
     tried: set[int] = set()
     while left := [run_id for run_id in run_ids if run_id not in problems]:
         try:
             return SampledNodes(blocks.read(left, keys, names), problems)
         except blocks.Moved as moved:
-            # Each is fetched once; who still has none then has none.
+            # Each run is fetched once; a run still without samples has none.
             problems |= {
                 pk: f"the samples of run {pk} are neither here nor in the archive" for pk in moved.run_ids & tried
             }
@@ -83,7 +83,7 @@ def sealed(run_ids: Sequence[int], keys: Collection[str], names: Collection[str]
 
 
 def _fetch(run_id: int) -> str:
-    """Why it failed; empty: it did not."""
+    """Fetches a run's samples; returns why it failed, or empty."""
     try:
         archive.fetch([run_id])
     except archive.ArchiveTrouble as error:
@@ -96,7 +96,7 @@ def _tail(run_id: int, payloads: Sequence[bytes]) -> Tail:
     try:
         decoded = batches.decode(payloads)
     except BadBatch as error:
-        # The seal will say so of the run and keep the batches; until then there is nothing to show.
+        # The seal will report it and keep the batches; until then, there is nothing to show.
         log.warning("run %s has a batch that cannot be read: %s", run_id, error)
         return Tail()
     said = tool_output.live("\n".join(line for _, line in decoded.output) + "\n")

@@ -1,7 +1,7 @@
-"""Where there are runs: systems x workloads x load levels, with the newest runs of each and how many there are.
+"""Places with runs: systems x workloads x load levels, with the newest runs and the number of runs of each.
 
-Read from index to index, so that it takes as long as there are places, however many runs each has: of no place more
-runs are read, or counted, than are asked for.
+The index is read by skip scan: the time depends on the number of places, not of runs, and of each place at most the
+requested number of runs is read or counted.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,8 +22,8 @@ _AT = f"system_id = system AND workload_id = workload AND load_level_id = level 
 
 @dataclass(frozen=True)
 class RunPlace:
-    """Runs of one system and workload at one load level (0: at any), alike in `kind`: the provenance of those that
-    count, state and outcome of the others. `newest`: ids, the newest first."""
+    """Runs of one system and workload at one load level (0: at any) with the same `kind`: the provenance of runs that
+    count, state and outcome of the others. `newest`: ids, newest first."""
 
     system: int
     workload: int
@@ -41,22 +41,22 @@ def counted(
     most: int = MOST_COUNTED,
     newest: int = 0,
 ) -> list[RunPlace]:
-    """Of the runs that count: complete and successful. Of `pairs` of a system and a workload, else of all workloads of
-    `systems` (None: all); without `by_level` all levels are one place (of level 0). `most`: count no further; 0: not at
-    all. One query, two for all systems."""
+    """Places of the runs that count, of `pairs` of a system and a workload, else of all workloads of `systems` (None:
+    all). `by_level` False: all load levels are one place, with level 0. `most`: counting stops there; 0: no counting.
+    One query, two for all systems."""
     kind = ("load_level_id", "provenance") if by_level else ()
     return _places(which=COUNTED, parts=kind, systems=systems, pairs=pairs, most=most, newest=newest)
 
 
 def left_out(*, pairs: Collection[tuple[int, int]], newest: int = 0) -> list[RunPlace]:
-    """Of the runs that do not count, of these systems under these workloads."""
+    """Places of the runs that do not count, of `pairs` of a system and a workload."""
     kind = ("load_level_id", "state", "outcome")
     which = f"NOT ({COUNTED})"
     return _places(which=which, parts=kind, pairs=pairs, most=MOST_COUNTED, newest=newest)
 
 
 def look(at: Sequence[RunPlace], *, newest: int, most: int = MOST_COUNTED) -> list[RunPlace]:
-    """These places of runs that count, with their newest runs and how many they have."""
+    """The places `at` of runs that count, with their newest runs and their number of runs."""
     query = f"""
     SELECT (SELECT count(*) FROM (SELECT FROM runs_run WHERE {_AT} LIMIT %s + 1) alike),
         ARRAY(SELECT id FROM runs_run WHERE {_AT} ORDER BY started_at DESC, id DESC LIMIT %s)
@@ -74,7 +74,7 @@ def look(at: Sequence[RunPlace], *, newest: int, most: int = MOST_COUNTED) -> li
 
 
 def how_many(runs: "QuerySet[Run]", most: int = MOST_COUNTED) -> Amount:
-    """Counted from an index, and no further than `most`."""
+    """Number of runs, counted from an index up to `most`."""
     return _amount(runs.order_by("pk").values("pk")[: most + 1].count(), most)
 
 
@@ -87,7 +87,7 @@ def _places(
     most: int,
     newest: int,
 ) -> list[RunPlace]:
-    """`parts`: the columns that tell places of one system and workload apart, in the order of the index."""
+    """`parts`: columns that distinguish places of one system and workload, in the order of the index."""
     if pairs is None and systems is None:
         systems = list(System.objects.values_list("pk", flat=True))
     sides: list[tuple[int, int | None]] = (

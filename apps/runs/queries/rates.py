@@ -1,4 +1,4 @@
-"""Mean rates of many counters over the measured phases of many runs, from what was stored when they were sealed."""
+"""Mean rates of many counters over the measured phases of many runs, from statistics stored by the seal."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from apps.runs.queries.metric_descriptions import like
 from apps.runs.storage import binary_cursor
 
-# Counters that never changed have no row but a place among their node's constants.
+# Counters that never changed have no row; they are among their node's constants.
 _NODES = """
 SELECT n.run_id, n.number, n.name, n.role, n.samples,
   ARRAY(
@@ -29,9 +29,9 @@ GROUP BY s.run_id, s.node
 
 @dataclass(frozen=True)
 class Rate:
-    """`mean` per second over the time that was observed in the measured phase, `increase` in all of it; of a gauge
-    `increase` is None and `mean` that of its values. `resets`: how often a counter fell; its steps there are lost.
-    `base`: what a whole-numbered counter stood at first in the run; 0: not known."""
+    """`mean`: rate per second over the observed time of the measured phase; `increase`: total over it. For a gauge,
+    `mean` is that of its values and `increase` is None. `resets`: number of decreases, whose steps are lost. `base`:
+    first value of an integer counter in the run; 0: not known."""
 
     mean: float
     increase: float | None
@@ -41,7 +41,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class NodeRates:
-    """One node of a run; `samples` 0: nobody sampled it."""
+    """A node of a run; `samples` 0: not sampled."""
 
     number: int
     name: str
@@ -51,8 +51,8 @@ class NodeRates:
 
 
 def rates_of(run_ids: Sequence[int], patterns: Collection[str]) -> dict[int, list[NodeRates]]:
-    """The nodes of the sealed runs with those metrics that `patterns` (keys; a `*` stands for anything) mean. What was
-    not observed in the measured phase is left out. Two queries."""
+    """Nodes of the sealed runs with the metrics that match `patterns` (keys, with `*` as a wildcard), without those not
+    observed in the measured phase. Two queries."""
     values = {
         "runs": list(run_ids),
         "keys": [key for key in patterns if "*" not in key],

@@ -16,18 +16,18 @@ from apps.runs.queries.headlines import MeasuredValue, measurements
 from apps.runs.queries.search import said_of
 
 THROUGHPUT, P95 = "client.throughput", "client.latency.p95"
-# What a list of runs may be restricted to by their quality.
+# Filters by quality.
 FAILED_CHECK, EXCLUDED = "failed-check", "excluded"
 QUALITIES = {FAILED_CHECK: ~Q(failed_checks=[]), EXCLUDED: Q(is_excluded=True)}
 
 
 @dataclass(frozen=True)
 class RunFilter:
-    """Each field restricts the list; an empty one does not. `since` <= start of the run < `until`.
+    """Empty fields do not restrict the list. `since` <= start of the run < `until`.
 
-    Platforms, hardware classes and systems by slug, releases and workloads by id. Of `tags` a run needs all; of the
-    others, one. `quality`: FAILED_CHECK or EXCLUDED, or either of both. Each word of `text` must occur in a name,
-    version, tag or the run's own id.
+    Platforms, hardware classes and systems by slug, releases and workloads by id. A run must have all `tags`, and one
+    value of each other field. `quality`: FAILED_CHECK, EXCLUDED or both (either matches). Each word of `text` must
+    occur in a name, a version, a tag or be the run's id.
     """
 
     platforms: tuple[str, ...] = ()
@@ -47,8 +47,8 @@ class RunFilter:
 
 @dataclass(frozen=True)
 class RunRow:
-    """One line of the list. `throughput` and `p95` are None until measured; units beside them. `failed_checks`: keys of
-    the quality checks that it failed; `is_excluded`: a person left it out of all comparisons."""
+    """A row of the list. `throughput` and `p95` are None until measured; their units are separate fields.
+    `failed_checks`: keys of failed quality checks; `is_excluded`: excluded from all comparisons by a user."""
 
     id: int
     started_at: datetime
@@ -83,7 +83,7 @@ class RunRow:
     p95_unit: str
 
 
-# Run row of the database -> field of RunRow; the campaign by path, since runs know nothing of dispatch.
+# Field of RunRow -> path from Run; the campaign by path, since runs must not import dispatch.
 COLUMNS = {
     "platform_slug": F("system__release__platform__slug"),
     "platform_name": F("system__release__platform__name"),
@@ -105,27 +105,28 @@ OWN = (
     *("id", "started_at", "workload_id", "repetition", "state", "outcome", "reason", "provenance", "tags"),
     *("failed_checks", "is_excluded"),
 )
-# Imported runs are stored long after they were measured: their ids tell nothing. As the index run_newest has it.
+# The order of the index run_newest. Not by id: imported runs are stored long after they were measured.
 NEWEST_FIRST = ("-started_at", "-id")
 
 
 def list_runs(run_filter: RunFilter, *, limit: int = 50, before: int | None = None) -> list[RunRow]:
-    """The `limit` runs that started last; `before`: those after this run in the list, for the next page.
+    """The `limit` runs that started last; `before`: only runs after this one in the list, for the next page.
 
-    Two queries, three more with words, one more each with systems and `before`; none is after a run that there is not.
+    Two queries, three more with words, one more each with systems and `before`. Empty when the run `before` does not
+    exist.
     """
     chosen = _filtered(run_filter)
     if before is not None:
         started_at = Run.objects.filter(pk=before).values_list("started_at", flat=True).first()
         if started_at is None:
             return []
-        # The first condition alone is one that the index can begin at.
+        # The first condition is redundant, but only it can be used by the index.
         chosen = chosen.filter(Q(started_at__lte=started_at), Q(started_at__lt=started_at) | Q(pk__lt=before))
     return rows_of(chosen.order_by(*NEWEST_FIRST)[:limit])
 
 
 def rows_of(runs: QuerySet[Run]) -> list[RunRow]:
-    """In the order of `runs`."""
+    """Rows in the order of `runs`."""
     found: list[dict[str, Any]] = [{**row} for row in runs.values(*OWN, **COLUMNS)]
     values = _headlines([row["id"] for row in found])
     return [_row(row, values) for row in found]
@@ -171,13 +172,13 @@ def _filtered(run_filter: RunFilter) -> QuerySet[Run]:
     if run_filter.quality == (EXCLUDED,):
         chosen = chosen.exclude(COUNTED)
     if run_filter.outcomes and Run.Outcome.SUCCEEDED not in run_filter.outcomes:
-        # Said so that the index of the runs that do not count can be taken.
+        # Redundant, but enables the index of the runs that do not count.
         chosen = chosen.exclude(COUNTED)
     return chosen
 
 
 def _systems(run_filter: RunFilter) -> list[int] | None:
-    """Ids of the systems meant, looked up first so that runs are found by them; None: all."""
+    """Ids of the selected systems, looked up first so that the runs' indexes apply; None: all."""
     wanted = {
         "release__platform__slug__in": run_filter.platforms,
         "release_id__in": run_filter.releases,

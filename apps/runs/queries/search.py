@@ -1,6 +1,6 @@
-"""Runs that words are said of: the words are sought in the small tables, and then runs by what was found there.
+"""Text search of runs: words are searched in the small tables, then runs are selected by the rows found.
 
-To seek them in each run would read all runs there are.
+Searching the text of each run would read all runs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from apps.runs.models import COUNTED, Run
 
 SYSTEM_COLUMNS = ("name", "slug", "release__version", "release__platform__name", "hardware_class__name")
 WORKLOAD_COLUMNS = ("name", "tool")
-# From one version to the next in the index, not from run to run.
+# Distinct versions by a skip scan of the index, instead of reading all runs.
 VERSIONS = """
 WITH RECURSIVE version (text) AS (
     (SELECT server_version FROM runs_run ORDER BY server_version LIMIT 1)
@@ -27,7 +27,7 @@ SELECT text FROM version WHERE text IS NOT NULL
 
 
 def said_of(words: Sequence[str]) -> list[Q]:
-    """For each word, the runs whose system, workload or server version it occurs in. Three queries."""
+    """One condition per word: it occurs in the run's system, workload or server version. Three queries."""
     if not words:
         return []
     systems = System.objects.order_by().values_list("pk", *SYSTEM_COLUMNS)
@@ -43,7 +43,7 @@ def said_of(words: Sequence[str]) -> list[Q]:
 
 
 def _occurring(rows: Iterable[tuple[Any, ...]], words: Sequence[str]) -> dict[str, list[Any]]:
-    """Word -> the first column of the rows in whose other columns it occurs, in either case."""
+    """Word -> first columns of the rows whose other columns contain it, case-insensitively."""
     texts = [(row[0], "\n".join(row[1:]).casefold()) for row in rows]
     return {word: [key for key, text in texts if word.casefold() in text] for word in words}
 
@@ -55,7 +55,7 @@ def _versions() -> list[str]:
 
 
 def newest_left_out(words: Sequence[str], said: Sequence[Q], limit: int) -> list[int]:
-    """Ids of the newest runs that do not count, with each word in their reason or as `said` (from said_of)."""
+    """Ids of the newest runs that do not count, with each word in their reason or matched by `said` (from said_of)."""
     chosen = Run.objects.exclude(COUNTED)
     for word, elsewhere in zip(words, said, strict=True):
         chosen = chosen.filter(elsewhere | Q(reason__icontains=word))

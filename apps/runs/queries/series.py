@@ -1,4 +1,4 @@
-"""Series of live and sealed runs alike, of many runs, metrics and nodes at once, as arrays."""
+"""Series of live and sealed runs, for many runs, metrics and nodes at once, as arrays."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,13 +25,13 @@ Floats = NDArray[np.float64]
 class SeriesValues:
     """`values` at `at` (s from `zero`, which is s on the run's clock); NaN: not observed.
 
-    Of a counter (`kind` is rate) the values are its rates over the time since the sample before, `unit` is theirs, and
-    `resets` are the times at which it fell. Raw (`kind` is counter) they are its totals in `unit`, of the type that was
-    sampled; `observed` then says which are there. Over nodes, `node` is "sum" or "mean", `nodes` are those that have
-    the metric, and `parts` is of how many each value is.
+    For a counter (`kind` is rate), values are rates over the time since the previous sample, `unit` is the rate's, and
+    `resets` are the times at which it fell. Raw values (`kind` is counter) are totals in `unit`, of the sampled type,
+    and `observed` marks the existing ones. Over nodes, `node` is "sum" or "mean", `nodes` are those with the metric,
+    and `parts` is the number of nodes in each value.
 
-    `problem`: a sentence that says why there are no values; `at` and `values` are then empty. `node` is empty when it
-    concerns the run.
+    `problem`: a sentence with the reason for missing values; `at` and `values` are then empty, and `node` is empty if
+    it concerns the whole run.
     """
 
     run_id: int
@@ -62,17 +62,17 @@ def load_series(
     over_nodes: str | None = None,
     raw: bool = False,
 ) -> list[SeriesValues]:
-    """The series of `metrics` (keys) on `nodes` (names; None: all), by run, metric and node as they were asked for.
+    """The series of `metrics` (keys) on `nodes` (names; None: all), in the given order of runs, metrics and nodes.
 
-    `align`: what t = 0 is; `between`: first and last time, s from there. `points`: thinned to about so many, with every
-    gap and the lowest and highest of each stretch kept. `raw`: the samples as they are stored, not rates.
+    `align`: definition of t = 0; `between`: first and last time, s from there. `points`: downsampled to about so many,
+    keeping gaps and the minimum and maximum of each bin. `raw`: stored samples instead of rates.
 
-    `over_nodes`: one series for run and metric, the "sum" or "mean" over the nodes, on the clock of the one with the
-    most samples (see `lines.over_nodes`); without `nodes`, over all but the load generator where others have it. A
-    derived metric is then the formula over the sums or means of its inputs.
+    `over_nodes`: one series per run and metric, the "sum" or "mean" over the nodes, on the clock of the one with the
+    most samples (see `time_series.over_nodes`); without `nodes`, over all but the load generator, unless only that has
+    the metric. A derived metric is then the formula over the sums or means of its inputs.
 
-    What was never observed has no entry; what cannot be had has one with a `problem`. Five queries, six when aligned
-    to other than the run's clock. Raises ValueError for options that exclude each other.
+    Series never observed have no entry; unavailable ones have an entry with a `problem`. Five queries, six if aligned
+    to another zero than the run's clock. Raises ValueError for options that exclude each other.
     """
     if over_nodes not in (None, time_series.SUM, time_series.MEAN) or (raw and over_nodes):
         raise ValueError("over nodes there is a sum or a mean, and none of raw samples")
@@ -105,14 +105,14 @@ def load_series(
 
 @dataclass(frozen=True)
 class _Window:
-    """What is shown of a series."""
+    """The requested part and resolution of series."""
 
     points: int | None
     between: tuple[float, float] | None
     raw: bool
 
     def places(self, at: Floats, values: Values, zero: float) -> "NDArray[np.intp] | slice":
-        """Of one series."""
+        """Indices of the samples of a series to return."""
         part = self._part(at, zero)
         if self.points is None or part.stop - part.start <= self.points:
             return part
@@ -120,19 +120,19 @@ class _Window:
         return places
 
     def cut(self, at: Floats, rows: Floats, zero: float) -> list[tuple[Floats, Floats]]:
-        """Times and values of each of `rows` (row x time), which have no gaps."""
+        """Times and values to return, per row of `rows` (row x time), which have no gaps."""
         part = self._part(at, zero)
         return downsample.thinned(at[part], rows[:, part], self.points or len(at))
 
     def _part(self, at: Floats, zero: float) -> slice:
-        """What lies between the times that were asked for."""
+        """Index range of the requested times."""
         if self.between is None:
             return slice(0, len(at))
         first, last = self.between[0] + zero, self.between[1] + zero
         return slice(int(np.searchsorted(at, first, "left")), int(np.searchsorted(at, last, "right")))
 
     def times(self, resets: Iterable[float], zero: float) -> tuple[float, ...]:
-        """Those of `resets` that are in it."""
+        """The `resets` inside the window, s from `zero`."""
         first, last = self.between or (-np.inf, np.inf)
         return tuple(reset - zero for reset in resets if first <= reset - zero <= last)
 
@@ -142,7 +142,7 @@ def _patterns(specs: Iterable[DerivedSpec | None]) -> set[str]:
 
 
 def _stored(wanted: dict[str, DerivedSpec | None], known: Iterable[str]) -> list[str]:
-    """The keys of the samples that are needed."""
+    """Keys of the stored series needed."""
     found = {key for key, spec in wanted.items() if spec is None}
     for spec in wanted.values():
         for key in spec.formula.inputs if spec else ():
@@ -151,7 +151,7 @@ def _stored(wanted: dict[str, DerivedSpec | None], known: Iterable[str]) -> list
 
 
 def _on_node(asked: "dict[str, _Asked]", inputs: Inputs, zero: float, window: _Window) -> dict[str, SeriesValues]:
-    """What a node has of what is asked for."""
+    """The requested series that the node has."""
     node = inputs.node
     counters = [
         key for key, each in asked.items() if each.metric.kind == COUNTER and key in node.changing and not window.raw
@@ -166,8 +166,7 @@ def _on_node(asked: "dict[str, _Asked]", inputs: Inputs, zero: float, window: _W
 
 @dataclass(frozen=True)
 class _Asked:
-    """One metric of one run as it was asked for. `spec`: of a derived metric. `zero`: where t = 0 is, s on the run's
-    clock."""
+    """A requested metric of a run. `spec`: of a derived metric. `zero`: time of t = 0, s on the run's clock."""
 
     run_id: int
     metric: MetricSpec
@@ -176,7 +175,7 @@ class _Asked:
     window: _Window
 
     def on(self, inputs: Inputs) -> list[SeriesValues]:
-        """On one node: one series or none."""
+        """The series on one node, or none."""
         node = inputs.node
         if problem := self._damage(inputs):
             return [self.absent(node.name, problem)]
@@ -189,7 +188,7 @@ class _Asked:
         return [self._raw(node, column, line.resets) if self.window.raw else self._shown(line, node.name)]
 
     def over(self, nodes: Sequence[Inputs], how: str) -> list[SeriesValues]:
-        """Over the nodes: one series or none."""
+        """The series over the nodes, or none."""
         having = [inputs for inputs in nodes if self._is_on(inputs)]
         problem = next(filter(None, map(self._damage, nodes)), "")
         if self.metric.kind == Metric.Kind.DISTRIBUTION and len(having) > 1:
@@ -206,7 +205,7 @@ class _Asked:
         return [replace(series, nodes=names) for series in self._observed(line, how)]
 
     def servers(self, nodes: Sequence[Inputs]) -> list[Inputs]:
-        """Those with the metric, damaged or not; the load generator only if no other has it."""
+        """Nodes with the metric, damaged or not; the load generator only if no other node has it."""
         having = [inputs for inputs in nodes if self._is_on(inputs) or self._damage(inputs)]
         return [inputs for inputs in having if inputs.node.name != CLIENT] or having
 
@@ -219,7 +218,7 @@ class _Asked:
         return formula.has_all(self.spec.formula.inputs, inputs.keys)
 
     def _damage(self, inputs: Inputs) -> str:
-        """Why what is stored of the metric, or of one of its inputs, cannot be read."""
+        """Why the stored samples of the metric, or of one of its inputs, cannot be read; empty: they can."""
         damaged = inputs.node.damaged
         if not damaged:
             return ""
@@ -233,7 +232,7 @@ class _Asked:
         return self.shown(line.cut(self.window.places(line.at, line.values, self.zero)), node)
 
     def shown(self, line: TimeSeries, node: str) -> SeriesValues:
-        """All of it."""
+        """The complete `line`."""
         metric = self.metric
         return SeriesValues(
             run_id=self.run_id,

@@ -1,4 +1,4 @@
-"""Which series a run has, with their statistics, live or sealed."""
+"""Index of a live or sealed run's series, with their statistics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from apps.runs.storage.blocks import STATISTICS
 from apps.runs.storage.codec import Number
 
 Floats = NDArray[np.float64]
-# Of a series that never changed they are all the same.
+# Statistics that are equal for a constant series.
 ALIKE = ("mean", "minimum", "maximum", "p1", "p5", "p50", "p95", "p99", "first", "last")
 
 
 @dataclass(frozen=True)
 class SeriesInfo:
-    """One series that a run has, with its statistics over the measured phase and the whole run (of a live run both are
-    of what there is so far). `constant`: it never changed; a counter's rate is then 0.
+    """A series of a run with its statistics over the measured phase and the whole run (of a live run, both cover the
+    data so far). `constant`: it never changed; a counter's rate is then 0.
     """
 
     metric: str
@@ -57,7 +57,7 @@ class _IndexEntry:
 
 
 def series_index(run_id: int) -> list[SeriesInfo]:
-    """Every series of a run, derived ones too, by metric and node. Four queries."""
+    """All series of a run, derived ones included, by metric and node. Four queries."""
     live = nodes.live([run_id]).get(run_id, [])
     rows = list(RunNode.objects.filter(run_id=run_id, run__state=Run.State.SEALED).select_related("run"))
     names = {row.number: row.name for row in rows}
@@ -79,7 +79,7 @@ def series_index(run_id: int) -> list[SeriesInfo]:
 
 
 def _stored(run_id: int, names: Mapping[int, str]) -> Iterator[_IndexEntry]:
-    """Those that changed, and the derived ones."""
+    """Changing series and derived ones."""
     whole = [f"whole_{name}" for name in STATISTICS]
     rows = Series.objects.filter(run_id=run_id).values_list("node", "metric__key", "length", *STATISTICS, *whole)
     for node, key, length, *values in rows:
@@ -87,7 +87,7 @@ def _stored(run_id: int, names: Mapping[int, str]) -> Iterator[_IndexEntry]:
             SeriesStatistics(*values[: len(STATISTICS)]),
             SeriesStatistics(*values[len(STATISTICS) :]),
         )
-        # Where samples are stored, they changed.
+        # Series with stored samples have changed.
         still = not length and throughout.minimum == throughout.maximum
         yield _IndexEntry(key, names.get(node, ""), measured, throughout, still=still)
 
@@ -106,7 +106,7 @@ def _of_live(
 def _constants(
     node: str, constants: Mapping[str, Number], known: Mapping[str, MetricSpec], clock: Floats, phase: Phase
 ) -> Iterator[_IndexEntry]:
-    """Of the series that never changed. How many values there are depends on what covers an interval alone."""
+    """Constant series. The number of their values depends only on kind and covered interval."""
     ones = constant_column(1, len(clock))
     counts: dict[tuple[bool, bool, int | None], list[int]] = {}
     for key, value in constants.items():
@@ -125,14 +125,14 @@ def _constant(metric: MetricSpec, value: Number, count: int) -> SeriesStatistics
     return _flat(0.0 if is_counter else float(value), count, 0.0 if is_counter else None)
 
 
-@lru_cache(maxsize=1024)  # most constants are counters that stand still
+@lru_cache(maxsize=1024)  # most constants are counters that never change
 def _flat(level: float, count: int, increase: float | None) -> SeriesStatistics:
     alike: dict[str, Any] = dict.fromkeys(ALIKE, level)
     return SeriesStatistics(count=count, stddev=0.0, increase=increase, **alike)
 
 
 def _clock(row: RunNode) -> Floats:
-    """Empty when it is damaged, as its samples then are."""
+    """Sample times of a node; empty when the clock is damaged, as its samples then are."""
     try:
         return codec.decode_floats(row.clock) if row.samples else np.zeros(0)
     except codec.BadBlock:

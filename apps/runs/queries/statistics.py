@@ -1,4 +1,4 @@
-"""Statistics of one metric over many runs, from what was stored when they were sealed: no sample is read."""
+"""Statistics of a metric over many runs, stored by the seal: no samples are read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from apps.runs.samples.rates import COUNTER, SeriesStatistics
 Floats = NDArray[np.float64]
 MEASURED, WHOLE = "measured", "whole"
 STATISTICS = tuple(SeriesStatistics.__dataclass_fields__)
-# Of a series that never changed, every statistic that is a level; a counter's rate is then 0, and so is all of it.
+# Statistics of a constant series that are its value; all statistics of a constant counter are those of the rate 0.
 LEVELS = frozenset(("mean", "minimum", "maximum", "p1", "p5", "p50", "p95", "p99", "first", "last"))
 
-# A constant series has no row but a value in its node's constants, which are unpacked only where there is no row.
+# A constant series has no row but a value in its node's constants, which are decompressed only where a row is missing.
 _QUERY = """
 SELECT n.run_id, n.name, {columns},
   CASE WHEN s.run_id IS NULL THEN (n.constants ->> m.key)::float8 END
@@ -35,12 +35,11 @@ ORDER BY n.run_id, n.number
 
 @dataclass(frozen=True)
 class MetricStatistics:
-    """One entry for each run and node on which the metric was observed, by run and number of the node; NaN: not
-    observed in that phase. `values` holds an array for each statistic asked for, `constant` tells which series never
-    changed, of which `count` is not kept (NaN).
+    """One entry per run and node on which the metric was observed, by run and number of the node; NaN: not observed in
+    that phase. `values`: one array per requested statistic. `constant`: series that never changed, whose `count` is not
+    stored (NaN).
 
-    For a counter (`kind` is rate) the statistics are of its rate, `unit` is the rate's; `increase` is in the unit of
-    its total.
+    For a counter (`kind` is rate), statistics and `unit` are those of its rate; `increase` is in the unit of its total.
     """
 
     metric: str
@@ -65,10 +64,10 @@ def statistics_of(
     nodes: Sequence[str] | None = None,
     phase: str = MEASURED,
 ) -> MetricStatistics:
-    """`statistics` (see STATISTICS) of `metric` (key, of a derived one too) on `nodes` (names; None: all) of the sealed
-    runs among `runs` (ids or a query), over the "measured" phase or the "whole" run. One query.
+    """`statistics` (see STATISTICS) of `metric` (key, also of a derived metric) on `nodes` (names; None: all) of the
+    sealed runs among `runs` (ids or a query), over the "measured" phase or the "whole" run. One query.
 
-    Raises ValueError for a statistic or phase that is not known.
+    Raises ValueError for an unknown statistic or phase.
     """
     if phase not in (MEASURED, WHOLE) or not set(statistics) <= set(STATISTICS):
         raise ValueError(f"phases are {MEASURED} and {WHOLE}, statistics {', '.join(STATISTICS)}")
@@ -103,7 +102,7 @@ def _of_constant(name: str, level: Floats, *, is_counter: bool) -> Floats:
 def _rows(
     metric: str, runs: "Sequence[int] | QuerySet[Run]", columns: Sequence[str], nodes: Sequence[str] | None
 ) -> list[tuple[int, str, bool, float, float | None]]:
-    """Run, node, whether it changed, the columns, and the value where it did not."""
+    """Rows of run, node, whether the series changed, `columns`, and the value of a constant series."""
     arguments: list[Any] = [metric]
     if isinstance(runs, QuerySet):
         unordered = runs if runs.query.is_sliced else runs.order_by()

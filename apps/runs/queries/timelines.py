@@ -1,4 +1,4 @@
-"""What happened on the clocks of runs, live and sealed alike."""
+"""Timelines of live and sealed runs."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from apps.runs.timeline import Floats, Happening, Span, TimelineSource
 
 @dataclass(frozen=True)
 class Timeline:
-    """`measured`: the phase, `whole`: from 0 to the last sample, s on the run's clock; None: not known yet.
-    `happenings`: in the order of time, as LANES in apps.runs.timeline has them. `problem`: why the samples could not
-    be looked at for stolen time; empty: they were."""
+    """`measured`: the measured phase, `whole`: from 0 to the last sample, s on the run's clock; None: not known yet.
+    `happenings`: in order of time, in lanes of apps.runs.timeline.LANES. `problem`: why samples could not be checked
+    for stolen time, or empty."""
 
     run_id: int
     is_live: bool
@@ -30,7 +30,7 @@ class Timeline:
 
 
 def timelines(run_ids: Sequence[int]) -> dict[int, Timeline]:
-    """Of those of the runs that are there. Nine queries; samples that lie in the archive are fetched."""
+    """Timelines of the existing runs. Nine queries; samples in the archive are fetched."""
     tails = nodes.tails(run_ids)
     events: dict[int, list[TimelineSource]] = defaultdict(list)
     for event in Event.objects.filter(run_id__in=list(run_ids)).order_by("starts_at", "pk"):
@@ -71,7 +71,7 @@ def timelines(run_ids: Sequence[int]) -> dict[int, Timeline]:
 
 
 def _times(clock: bytes | memoryview) -> Floats:
-    """Empty where they cannot be read: who reads the node's series is told of it."""
+    """Sample times; empty if unreadable, which is reported to readers of the node's series."""
     try:
         return codec.decode_floats(clock) if clock else np.zeros(0)
     except codec.BadBlock:

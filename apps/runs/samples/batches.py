@@ -1,6 +1,6 @@
-"""Uploaded batches (their format is in workers/protocol/wire.py) into columns: the same for live view and sealing.
+"""Decodes uploaded batches (format: workers/protocol/wire.py) into columns, for live view and sealing.
 
-A run of any length takes little memory when its samples are taken out now and then: `take` gives what arrived since.
+Calling `take` from time to time, which returns the samples since the last call, bounds the memory of long runs.
 """
 
 import math
@@ -19,7 +19,7 @@ from workers.protocol.wire import BadBatch
 
 
 class _Sample(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
-    """`first`: all values, or, with `deltas`, the places of what changed."""
+    """`first`: all values, or, with `deltas`, the indices of the series they apply to."""
 
     node: str
     t: float
@@ -30,7 +30,7 @@ class _Sample(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=Fa
 
 
 class _Other(msgspec.Struct):
-    """A line of any other form."""
+    """Any other line: layout, event or output."""
 
     node: str | None = None
     role: str = ""
@@ -54,7 +54,7 @@ class _Node:
 
 @dataclass(frozen=True)
 class Decoded:
-    """All that a run's batches say."""
+    """The decoded content of a run's batches."""
 
     nodes: list[SampledNode]
     events: list[wire.EventMessage]
@@ -62,7 +62,7 @@ class Decoded:
 
 
 def decode(payloads: Iterable[bytes]) -> Decoded:
-    """Batches in the order of their sequence, all at once. Raises BadBatch."""
+    """Decodes all batches at once, in order of their sequence. Raises BadBatch."""
     decoder = Decoder()
     for payload in payloads:
         decoder.feed(payload)
@@ -70,7 +70,7 @@ def decode(payloads: Iterable[bytes]) -> Decoded:
 
 
 class Decoder:
-    """Reads the batches of one run, in the order of their sequence. After a BadBatch it is of no use any more."""
+    """Reads the batches of one run in order of their sequence. Not usable after a BadBatch."""
 
     def __init__(self) -> None:
         self.events: list[wire.EventMessage] = []
@@ -81,7 +81,7 @@ class Decoder:
         self._other = msgspec.json.Decoder(_Other)
 
     def feed(self, payload: bytes) -> None:
-        """Reads one batch. Raises BadBatch, which says the line and why."""
+        """Reads one batch. Raises BadBatch, which names the line and the reason."""
         for number, line in enumerate(wire.read_lines(payload)[1:], start=2):
             try:
                 if line.startswith(b"["):
@@ -95,12 +95,12 @@ class Decoder:
 
     @property
     def weight(self) -> int:
-        """Values that are held: samples x series that changed, of all nodes."""
+        """Number of values held: samples x changing series, of all nodes."""
         return sum(node.stretches.weight() for node in self._nodes.values())
 
     def take(self) -> list[SampledNode]:
-        """What arrived since the last take, in the order in which the nodes first spoke; without those that have said
-        nothing new. Raises BadBatch for what no series can hold."""
+        """Nodes with samples since the last call, in order of first appearance. Raises BadBatch for values that no
+        series can hold."""
         found = []
         for name, node in self._nodes.items():
             if node.times or node.is_new:
@@ -165,7 +165,7 @@ def _change(sample: _Sample, node: _Node, number: int) -> None:
 
 
 def _close(name: str, node: _Node) -> None:
-    """Ends the stretch that was being read."""
+    """Ends the current stretch."""
     if node.draft is None:
         return
     try:

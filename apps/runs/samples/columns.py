@@ -1,4 +1,4 @@
-"""What a run's batches and its tool's output say, as columns: the same for the live view and for sealing."""
+"""Columns of samples from a run's batches and its tool's output, for live view and sealing."""
 
 import re
 import statistics
@@ -16,7 +16,7 @@ from workers.protocol import wire
 from workers.protocol.wire import BadBatch
 
 CLIENT = "client"
-# As sysbench prints it, and in the report format.
+# An interval in sysbench's output and in the report format.
 INTERVAL_LINE = re.compile(r'\[ (\d+)s \] |\{"kind": ?"interval", ?"t": ?(\d+(?:\.\d+)?),')
 BEGIN_LINE = re.compile(r'\{"kind": ?"begin"')
 NAME_LIMIT, ROLE_LIMIT, KIND_LIMIT, LABEL_LIMIT = 80, 16, 40, 200
@@ -24,9 +24,9 @@ NAME_LIMIT, ROLE_LIMIT, KIND_LIMIT, LABEL_LIMIT = 80, 16, 40, 200
 
 @dataclass(frozen=True)
 class SampledNode:
-    """One node's series on its clock, s on the run's. `constants`: those that never changed; None: never seen.
+    """A node's series on its clock, s on the run's clock. `constants`: series that never changed; None: never observed.
 
-    `damaged`: series whose stored samples cannot be read, and why.
+    `damaged`: series whose stored samples cannot be read -> reason.
     """
 
     name: str
@@ -37,7 +37,7 @@ class SampledNode:
     damaged: Mapping[str, str] = field(default_factory=dict)
 
     def column(self, key: str) -> Column | None:
-        """The samples of one series, changing or constant; None: this node has no such series."""
+        """The samples of a changing or constant series; None: the node has no such series."""
         if key in self.changing:
             return self.changing[key]
         if key not in self.constants:
@@ -46,8 +46,8 @@ class SampledNode:
 
 
 def covers_interval(key: str) -> bool:
-    """Whether a value is not of its moment: of the time since the sample before, as what a load tool prints, or of the
-    period that CloudWatch measures."""
+    """Whether values cover an interval rather than an instant: the time since the previous sample, for series printed
+    by a load tool, or CloudWatch's period."""
     return key.startswith(f"{CLIENT}.") or period_of(key) is not None
 
 
@@ -67,7 +67,7 @@ def check_node(name: str, role: str) -> None:
 
 
 def split(name: str, role: str, clock: NDArray[np.float64], columns: Mapping[str, Sequence[Number]]) -> SampledNode:
-    """Tells the series that change from those that do not. Raises BadBatch for what no series can hold."""
+    """Separates changing from constant series. Raises BadBatch for values that no series can hold."""
     changing: dict[str, Column] = {}
     constants: dict[str, Number] = {}
     for key, samples in columns.items():
@@ -84,13 +84,13 @@ def split(name: str, role: str, clock: NDArray[np.float64], columns: Mapping[str
 
 
 def exact_in_json(value: Number) -> Number:
-    """JSON writes a large float with few digits, and PostgreSQL reads those as another integer."""
+    """Large floats as integers: JSON would shorten their digits, which PostgreSQL reads as a different integer."""
     return int(value) if isinstance(value, float) and abs(value) >= 2**53 else value
 
 
 def client_of(intervals: Mapping[float, Mapping[str, Number]], *, offset: float) -> SampledNode | None:
-    """The load generator's own series, as its output has them; `offset`: its second 0 on the run's clock. None: it
-    printed none."""
+    """The load generator's series from its output; `offset`: its second 0 on the run's clock. None: no intervals were
+    printed."""
     if not intervals:
         return None
     seconds = sorted(intervals)
@@ -101,7 +101,7 @@ def client_of(intervals: Mapping[float, Mapping[str, Number]], *, offset: float)
 
 
 def joined(nodes: Iterable[SampledNode]) -> list[SampledNode]:
-    """One node per name: what an agent sampled of the load generator joins what the generator itself printed."""
+    """One node per name: merges the agent's samples of the load generator with the generator's own output."""
     by_name: dict[str, SampledNode] = {}
     for node in nodes:
         known = by_name.get(node.name)
@@ -126,15 +126,15 @@ def _joined(ours: SampledNode, theirs: SampledNode) -> SampledNode:
 
 
 def second_of(line: str) -> float | None:
-    """On the tool's clock, of a line that tells of an interval; None: it tells of none."""
+    """Time of an interval's line, s on the tool's clock; None: any other line."""
     found = INTERVAL_LINE.match(line)
     return float(found[1] or found[2]) if found else None
 
 
 def offset_of(output: Sequence[tuple[float, str]]) -> float | None:
-    """The load tool's second 0 on the run's clock, s: the median over its lines, since some arrive late. None: none.
+    """The load tool's second 0 on the run's clock, s: the median over its lines, since some arrive late. None: unknown.
 
-    Of a report too short for an interval: when it said that it began.
+    For a report without intervals: the time of its first begin line.
     """
     found = [t - second for t, text in output if (second := second_of(text)) is not None]
     found = found or [t for t, text in output if BEGIN_LINE.match(text)][:1]
@@ -142,7 +142,7 @@ def offset_of(output: Sequence[tuple[float, str]]) -> float | None:
 
 
 def events_of(events: Iterable[wire.EventMessage]) -> list[wire.EventMessage]:
-    """Each event once. Raises BadBatch for one that the warehouse cannot hold."""
+    """Events without duplicates. Raises BadBatch for one that the warehouse cannot store."""
     found: dict[tuple[str, float, str, str], wire.EventMessage] = {}
     for event in events:
         problem = _event_problem(event)

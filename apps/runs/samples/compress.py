@@ -1,4 +1,4 @@
-"""The samples of a run, compressed stretch by stretch as they are decoded: a long run needs little memory."""
+"""Compresses a run's samples incrementally while they are decoded, which bounds the memory of long runs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from apps.runs.storage.codec import Column, Encoded, Number
 
 
 class EncodedColumns(Mapping[str, Column]):
-    """Compressed series that are decoded each time they are asked for."""
+    """Compressed series, decoded on each access."""
 
     def __init__(self, encoded: Mapping[str, Encoded]) -> None:
         self.encoded = encoded
@@ -30,14 +30,14 @@ class EncodedColumns(Mapping[str, Column]):
 
 @dataclass
 class _Series:
-    """One series as far as it is known. While it has not changed there is `constant` alone, `length` times."""
+    """A series under construction. Until it changes, it is `constant`, `length` times."""
 
     constant: Number
     length: int = 0
     writer: codec.Writer | None = None
 
     def add(self, part: Column | None, value: Number, length: int) -> None:
-        """`part`: samples of a stretch in which it changed; None: it was `value` all along."""
+        """`part`: samples of a stretch with changes; None: it was constantly `value`."""
         if self.writer is None and part is None and self.constant == value:
             self.length += length
             return
@@ -51,7 +51,7 @@ class _Series:
 
 @dataclass
 class NodeGatherer:
-    """One node: its clock whole, its series compressed."""
+    """A node under construction: its clock uncompressed, its series compressed."""
 
     name: str
     role: str = ""
@@ -60,7 +60,7 @@ class NodeGatherer:
     _length: int = 0
 
     def add(self, stretch: SampledNode) -> None:
-        """What comes after all that was added before. A series that is not in it was not observed."""
+        """Appends the next stretch. Series missing in it were not observed."""
         self.role = self.role or stretch.role
         self._clocks.append(stretch.clock)
         length = len(stretch.clock)

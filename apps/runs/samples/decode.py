@@ -1,4 +1,4 @@
-"""What the batches of a run say, decoded with little memory however long it was."""
+"""Decodes the batches of a run in bounded memory."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ from apps.runs.samples.columns import SampledNode, events_of, offset_of
 from apps.runs.samples.compress import NodeGatherer
 from workers.protocol import wire
 
-# Decoded and not yet compressed: 32 MB.
+# Values decoded before they are compressed: 32 MB.
 VALUES_AT_ONCE = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class DecodedSamples:
-    """What agents sampled; `offset`: the load tool's second 0 on the run's clock, None: not known."""
+    """Decoded samples of agents; `offset`: the load tool's second 0 on the run's clock, None: not known."""
 
     nodes: list[SampledNode] = field(default_factory=list)
     events: list[wire.EventMessage] = field(default_factory=list)
@@ -22,7 +22,7 @@ class DecodedSamples:
 
 
 def decoded(payloads: Iterable[bytes]) -> DecodedSamples:
-    """Batches of one stream in their order. Raises BadBatch."""
+    """Decodes the batches of one stream in order. Raises BadBatch."""
     decoder = batches.Decoder()
     gatherers: dict[str, NodeGatherer] = {}
     for payload in payloads:
@@ -30,7 +30,7 @@ def decoded(payloads: Iterable[bytes]) -> DecodedSamples:
         if decoder.weight >= VALUES_AT_ONCE:
             _gather_nodes(gatherers, decoder.take())
     nodes = decoder.take()
-    # A run that was decoded all at once need not be compressed to be held.
+    # A run below the limit stays uncompressed.
     if gatherers:
         _gather_nodes(gatherers, nodes)
         nodes = [gatherer.finish() for gatherer in gatherers.values()]

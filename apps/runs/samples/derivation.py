@@ -1,7 +1,7 @@
-"""Derived metrics on sampled nodes: their values from those of their inputs. Pure.
+"""Derived metrics of sampled nodes, computed from their inputs. Pure.
 
-Where a counter is among the inputs, the values cover the intervals between samples, as rates do, and a gauge counts as
-it was at the interval's end. Without one they are values of moments, on the node's clock.
+With a counter among the inputs, values cover the intervals between samples, like rates, and gauges are taken at the
+interval's end. Otherwise they are values of instants, on the node's clock.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 class Inputs:
-    """The values of one node's stored series, worked out once each."""
+    """Values of a node's stored series, each computed once."""
 
     def __init__(self, node: SampledNode) -> None:
         self.node = node
@@ -28,11 +28,11 @@ class Inputs:
         self._lines: dict[str, TimeSeries | None] = {}
 
     def specs(self) -> list[DerivedSpec]:
-        """The derived metrics that the node has."""
+        """The node's derived metrics."""
         return derived_metrics.available(self.keys)
 
     def line(self, key: str) -> TimeSeries | None:
-        """None: the node has no such series."""
+        """The values of a series; None: the node has no such series."""
         if key not in self._lines:
             column = self.node.column(key)
             spec = _described(key)
@@ -40,12 +40,12 @@ class Inputs:
         return self._lines[key]
 
     def keep(self, found: Mapping[str, TimeSeries]) -> None:
-        """Lines that are known already, as far as a derived metric needs them."""
+        """Adds series computed elsewhere, if a derived metric needs them."""
         needed = _needed(self.keys)
         self._lines |= {key: line for key, line in found.items() if key in needed}
 
     def all_of(self, pattern: str) -> list[TimeSeries]:
-        """Those that a key of a formula means."""
+        """The series that match a key of a formula."""
         keys = _fitting(pattern, self.keys) if "*" in pattern else [pattern]
         return [line for line in map(self.line, keys) if line is not None]
 
@@ -57,25 +57,25 @@ def _fitting(pattern: str, keys: frozenset[str]) -> Sequence[str]:
 
 @lru_cache(maxsize=1024)
 def _needed(keys: frozenset[str]) -> frozenset[str]:
-    """The inputs of the derived metrics that a node with `keys` has."""
+    """Inputs of the derived metrics of a node with `keys`."""
     patterns = {pattern for spec in derived_metrics.available(keys) for pattern in spec.formula.inputs}
     return frozenset(key for pattern in patterns for key in (_fitting(pattern, keys) if "*" in pattern else [pattern]))
 
 
 def keys(node: SampledNode) -> list[str]:
-    """Of the derived metrics that the node has, observed or not."""
+    """Keys of the node's derived metrics, observed or not."""
     return [spec.key for spec in derived_metrics.available({*node.changing, *node.constants})]
 
 
 def columns(inputs: Inputs) -> dict[str, TimeSeries]:
-    """Every derived metric that the node has and that was observed at all, by key."""
+    """The node's derived metrics by key, without those never observed."""
     found = ((spec.key, evaluate(spec, [inputs])) for spec in inputs.specs())
     return {key: line for key, line in found if line is not None and not np.isnan(line.values).all()}
 
 
 def statistics(line: TimeSeries, phases: Sequence[Phase]) -> list[SeriesStatistics]:
-    """Over each of `phases`. A value of an interval belongs to the phase that holds its middle, and counts by its
-    length."""
+    """Statistics over each of `phases`. A value of an interval belongs to the phase that contains its middle, and is
+    weighted by its length."""
     seen = ~np.isnan(line.values)
     at, lengths = line.at[seen], None
     if line.since is not None:
@@ -85,8 +85,8 @@ def statistics(line: TimeSeries, phases: Sequence[Phase]) -> list[SeriesStatisti
 
 
 def evaluate(spec: DerivedSpec, nodes: Sequence[Inputs], how: str = time_series.SUM) -> TimeSeries | None:
-    """The derived metric on one node; of several, the formula over the sums (or means, `how`) of its inputs, so that
-    a ratio is that of the totals. None: each node lacks an input or was sampled too seldom.
+    """The derived metric of one node; for several, the formula over the sums (or means, `how`) of its inputs, so that
+    a ratio is that of the totals. None: every node lacks an input, or there are too few samples.
     """
     having = [node for node in nodes if formula.has_all(spec.formula.inputs, node.keys)]
     if not having:
@@ -134,7 +134,7 @@ def _over_nodes(spec: DerivedSpec, nodes: Sequence[Inputs], how: str) -> TimeSer
 
 
 def _on_clock(group: Sequence[TimeSeries], clock: Floats, spec: DerivedSpec) -> tuple[Floats, NDArray[np.bool_]]:
-    """The sum of one node's `group` on a clock that is not its own, and where the node takes part."""
+    """The sum of a node's `group` on another `clock`, and where the node takes part."""
     length = len(clock) - spec.has_rates
     placed = [time_series.on_grid(line, clock) for line in group]
     rows, there = zip(*((values[-length:], alive[-length:]) for values, alive in placed), strict=True)

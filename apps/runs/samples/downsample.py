@@ -1,4 +1,4 @@
-"""Fewer points for a chart, with every gap and every extreme kept. Pure."""
+"""Downsampling for charts that keeps gaps and extremes. Pure."""
 
 from functools import lru_cache
 from itertools import pairwise
@@ -12,17 +12,17 @@ from apps.runs.samples import kernels
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
-# Without the checks of what it is given, which take longer than itself.
+# Bypasses the checks of arguments, which take longer than the downsampling.
 _minmax: Any = MinMaxDownsampler
 _downsample = _minmax().mod_single_core.downsample_f64
-# Stretches of up to so many samples are faster gone through one by one, in many rows at once.
+# For bins of up to so many samples, the loop over many rows at once is faster.
 SHORT = 16
 
 
 def thin(values: Floats, points: int) -> Places:
-    """Which samples to draw, about `points` of them, in order: the first and the last, and the lowest and highest of
-    each of `points` / 2 - 1 stretches of what was observed. Of each gap (NaN) its first sample and both neighbours, so
-    that it stays a gap of the same length."""
+    """Indices of about `points` samples to draw, ascending: the first and the last, and the minimum and maximum of each
+    of `points` / 2 - 1 bins of observed samples. Of each gap (NaN), its first sample and both neighbours, so that its
+    length is kept."""
     length = len(values)
     if length <= points:
         return np.arange(length)
@@ -30,7 +30,6 @@ def thin(values: Floats, points: int) -> Places:
     if seen.all():
         return _shape(values, points)
     observed = np.flatnonzero(seen)
-    # A gap begins where the sample before was observed, and ends where the next one is.
     starts = np.flatnonzero(~seen & np.concatenate(([True], seen[:-1])))
     ends = np.flatnonzero(~seen & np.concatenate((seen[1:], [True])))
     shape = observed[_shape(values[observed], points)]
@@ -39,7 +38,7 @@ def thin(values: Floats, points: int) -> Places:
 
 
 def _shape(values: Floats, points: int) -> Places:
-    """Of one series without gaps."""
+    """The indices for a series without gaps."""
     if len(values) <= points:
         return np.arange(len(values))
     stretches = _stretches(points)
@@ -47,13 +46,13 @@ def _shape(values: Floats, points: int) -> Places:
         places, _, (_, end) = kernels.extremes(values[None], _edges(len(values), stretches))
         return places[:end]
     places = np.concatenate(([0], _downsample(values, stretches * 2), [len(values) - 1])).astype(np.intp)
-    # A stretch that is flat has one point.
+    # A flat bin has one point.
     return places[np.concatenate(([True], places[1:] > places[:-1]))]
 
 
 def thinned(at: Floats, rows: Floats, points: int) -> list[tuple[Floats, Floats]]:
-    """`rows` (row x time), without gaps and all sampled `at` the same times: of each what `thin` says, times and
-    values."""
+    """Times and values of `rows` (row x time) after `thin`; rows have no gaps and are all sampled `at` the same
+    times."""
     length = len(at)
     if length <= points or not len(rows):
         return [(at, row) for row in rows]
@@ -66,12 +65,12 @@ def thinned(at: Floats, rows: Floats, points: int) -> list[tuple[Floats, Floats]
 
 
 def _stretches(points: int) -> int:
-    """At least one; a stretch has two points."""
+    """Number of bins, with two points each; at least one."""
     return max(points // 2 - 1, 1)
 
 
 @lru_cache(maxsize=64)
 def _edges(length: int, stretches: int) -> Places:
-    """Where each stretch starts, and where the last one ends."""
+    """Starts of the bins, and the end of the last one."""
     inner = ((length - 1) / stretches * np.arange(1, stretches)).astype(np.intp) + 1
     return np.concatenate(([0], inner, [length]))

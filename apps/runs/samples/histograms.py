@@ -1,6 +1,6 @@
-"""Distributions as counts on a grid of buckets: read from what was printed, merged, asked for percentiles. Pure.
+"""Histograms as counts on a grid of buckets: parsing of printed values, merging, percentiles. Pure.
 
-Percentiles of several runs are those of their merged counts, never a mean of the runs' own. All values are in ms.
+Percentiles of several runs are those of their merged counts, never a mean of the runs' percentiles. Values are in ms.
 """
 
 import math
@@ -12,9 +12,9 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Protocol
 
-# Those that are told of a distribution.
+# Percentiles reported for a distribution.
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
-# A larger grid would be a mistake: HdrHistogram's with five digits over an hour of nanoseconds has fewer.
+# A larger grid is an error: HdrHistogram's with five digits over an hour of nanoseconds has fewer.
 MOST_BUCKETS = 10_000_000
 
 
@@ -23,7 +23,7 @@ class UnknownGrid(ValueError):
 
 
 class OffGrid(ValueError):
-    """Printed values that are not those of the grid, in rising order."""
+    """Printed values that are not ascending values of the grid."""
 
 
 class DifferentGrids(ValueError):
@@ -31,7 +31,7 @@ class DifferentGrids(ValueError):
 
 
 class Grid(Protocol):
-    """Buckets 0 to `size` - 1 in rising order, named by `id` for as long as data live."""
+    """Buckets 0 to `size` - 1 in ascending order. `id` is stored with the data and never changes its meaning."""
 
     @property
     def id(self) -> str: ...
@@ -41,21 +41,21 @@ class Grid(Protocol):
 
     @property
     def resolution(self) -> float:
-        """Relative step between neighbouring values, at most."""
+        """Largest relative step between neighbouring values."""
 
     def bucket(self, value: float) -> int:
-        """Where the tool counts a value."""
+        """The bucket in which the tool counts a value."""
 
     def bounds(self, bucket: int) -> tuple[float, float]:
-        """The values counted there: low <= value < high. The outer buckets take all that lies beyond them."""
+        """The bucket's values: low <= value < high. The outer buckets include all values beyond them."""
 
     def value(self, bucket: int) -> float:
-        """What the tool reports for a value counted there."""
+        """The value that the tool reports for the bucket."""
 
 
 @dataclass(frozen=True)
 class SysbenchGrid:
-    """That of sysbench's sb_histogram.c: the middles of the buckets are spread evenly over log(value)."""
+    """The grid of sysbench's sb_histogram.c: middles of buckets are equidistant in log(value)."""
 
     size: int = 1024
     lowest: float = 0.001
@@ -90,14 +90,14 @@ class SysbenchGrid:
         return low, self._at(bucket + 0.5) if bucket < self.size - 1 else math.inf
 
     def value(self, bucket: int) -> float:
-        """With the three decimals that sysbench prints."""
+        """Rounded to three decimals, as sysbench prints it."""
         return round(self._at(bucket), 3)
 
     def printed(self, values: Sequence[float]) -> tuple[int, ...]:
-        """The buckets of values as sysbench printed them, in rising order. Raises OffGrid.
+        """Buckets of ascending values printed by sysbench. Raises OffGrid.
 
-        Below 0.056 ms several buckets print alike: the lowest that are still free are taken, which is right to the
-        last printed digit.
+        Below 0.056 ms several buckets print the same value: the lowest unused one is taken, which is exact to the last
+        printed digit.
         """
         found: list[int] = []
         for value in values:
@@ -112,7 +112,7 @@ class SysbenchGrid:
 
 @dataclass(frozen=True)
 class HdrGrid:
-    """HdrHistogram's: whole numbers of `unit` from `lowest` to `highest`, kept to so many significant `digits`."""
+    """HdrHistogram's grid: whole numbers of `unit` from `lowest` to `highest`, to `digits` significant digits."""
 
     lowest: int
     highest: int
@@ -131,7 +131,7 @@ class HdrGrid:
 
     @cached_property
     def _half(self) -> int:
-        """log2 of half the buckets that share one width."""
+        """log2 of half the number of buckets of one width."""
         return int(2 * 10**self.digits - 1).bit_length() - 1
 
     @cached_property
@@ -158,7 +158,7 @@ class HdrGrid:
         return low, low + width
 
     def bucket(self, value: float) -> int:
-        # Rounded, since 1.001 ms × 1000 is a little less than 1001 µs.
+        # Rounded, because 1.001 × 1000 is slightly less than 1001 in float64.
         number = math.floor(round(value * self.PER_MS[self.unit], 6))
         return self._index(min(max(number, 0), self.highest))
 
@@ -168,7 +168,7 @@ class HdrGrid:
         return low / per_ms, high / per_ms if bucket < self.size - 1 else math.inf
 
     def value(self, bucket: int) -> float:
-        """The highest whole number counted there, as HdrHistogram reports it."""
+        """The bucket's highest whole number, as HdrHistogram reports it."""
         return (self._range(bucket)[1] - 1) / self.PER_MS[self.unit]
 
 
@@ -196,16 +196,17 @@ def grid_of(text: str) -> Grid:
 
 
 def place_of(percent: float, reached: Sequence[int]) -> int:
-    """As sysbench takes a percentile: the first place at which the counts reach the share, rounded to whole values.
+    """Index of a percentile's bucket, by sysbench's rule: the first at which the cumulative count reaches the share,
+    rounded to whole values.
 
-    `reached[k]`: how many values lie in the k-th bucket and all lower ones.
+    `reached[k]`: cumulative count up to and including the k-th bucket.
     """
     return min(bisect_left(reached, math.floor(reached[-1] * percent / 100 + 0.5)), len(reached) - 1)
 
 
 @dataclass(frozen=True)
 class Quantile:
-    """`value` as the tool reports its bucket; it lies between `low` and `high`. `beyond`: counted in higher buckets."""
+    """`value`: reported by the tool for the bucket [`low`, `high`). `beyond`: number of values in higher buckets."""
 
     value: float
     low: float
@@ -215,7 +216,7 @@ class Quantile:
 
 @dataclass(frozen=True)
 class HistogramCounts:
-    """`counts[k]` values in bucket `buckets[k]` of `grid`; buckets rise, counts are at least 1."""
+    """`counts[k]` values in bucket `buckets[k]` of `grid`; buckets ascend, counts are at least 1."""
 
     grid: Grid
     buckets: tuple[int, ...]
@@ -231,7 +232,7 @@ class HistogramCounts:
 
     @cached_property
     def reached(self) -> tuple[int, ...]:
-        """How many values lie in each bucket and all lower ones."""
+        """Cumulative counts."""
         return tuple(accumulate(self.counts))
 
     @property
@@ -239,7 +240,7 @@ class HistogramCounts:
         return self.reached[-1]
 
     def percentile(self, percent: float) -> Quantile:
-        """By `place_of`."""
+        """The percentile, by `place_of`."""
         return self._quantile(place_of(percent, self.reached))
 
     @property
@@ -247,7 +248,7 @@ class HistogramCounts:
         return self._quantile(len(self.buckets) - 1)
 
     def share_above(self, threshold: float) -> float:
-        """Of all values, those whose buckets are reported higher than `threshold`, in ms: right to one bucket."""
+        """Share of values in buckets reported higher than `threshold`, in ms; exact to one bucket."""
         above = sum(
             count
             for bucket, count in zip(self.buckets, self.counts, strict=True)
@@ -262,7 +263,7 @@ class HistogramCounts:
 
 
 def merge(distributions: Sequence[HistogramCounts]) -> HistogramCounts:
-    """All values together: exactly what one histogram of them would hold. Raises DifferentGrids, ValueError of none."""
+    """The exact histogram of all values together. Raises DifferentGrids, and ValueError for no distributions."""
     if not distributions:
         raise ValueError("nothing to merge")
     grids = sorted({distribution.grid.id for distribution in distributions})

@@ -1,7 +1,7 @@
-"""Inner loops over samples, compiled by Numba: NumPy makes a pass through memory of each step, these make one of all.
+"""Inner loops over samples, compiled by Numba: one pass through memory, where NumPy needs one per operation.
 
-Numba and the compiled loops are loaded when first needed, since that takes half a second; compiling itself happens
-once on a machine. `warm` does it ahead of time. Pure.
+Numba and the compiled loops are loaded when first needed, since that takes half a second; they are compiled once per
+machine. `warm` does both ahead of time. Pure.
 """
 
 from functools import lru_cache
@@ -16,17 +16,17 @@ Flags = NDArray[np.bool_]
 
 
 def rates(totals: "NDArray[np.int64] | Floats", seconds: Floats, found: Floats) -> Flags:
-    """Puts into `found` what `totals` (row x time) increase per second over each of `seconds` (one fewer). Which rows
-    never fell, nor were below 0: the others' differences may be beyond 64 bits."""
+    """Writes to `found` the rates of `totals` (row x time) per second over the intervals `seconds` (one fewer). Returns
+    which rows never fell and never were below 0: differences of the others may exceed 64 bits."""
     rising: Flags = np.ones(len(totals), np.bool_)
     _compiled().rates(totals, seconds, found, rising)
     return rising
 
 
 def extremes(rows: Floats, edges: Places) -> tuple[Places, Floats, list[int]]:
-    """Of rows (row x time) the first and the last place, and where the lowest and the highest first stand in each of
-    the stretches between `edges`, in order and each place once: places and their values, of all rows one behind the
-    other, and where each row begins there (one more than rows)."""
+    """For rows (row x time): the first and last index, and the indices of the first minimum and first maximum of each
+    bin between `edges`, ascending and without duplicates. Returns indices and values of all rows, concatenated, and
+    the rows' offsets in them (one more than rows)."""
     count, _ = rows.shape
     places: Places = np.empty(count * 2 * len(edges), np.intp)
     values: Floats = np.empty(len(places))
@@ -36,7 +36,7 @@ def extremes(rows: Floats, edges: Places) -> tuple[Places, Floats, list[int]]:
 
 
 def warm() -> None:
-    """Loads or compiles the loops for all that they are used for."""
+    """Loads or compiles the loops for all types in use."""
     for totals in (np.arange(4).reshape(1, 4), np.arange(4.0).reshape(1, 4)):
         found = np.empty((1, 3))
         rates(totals, np.ones(3), found)

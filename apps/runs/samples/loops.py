@@ -1,4 +1,4 @@
-"""The loops of `kernels`, as Numba compiles them: plain, over arrays that the caller has made."""
+"""The loops of `kernels`, compiled by Numba; they write to arrays of the caller."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -1,6 +1,6 @@
-"""Series of one node decoded together, into matrices: many of them are then worked on at once. Pure.
+"""Series of one node decoded into matrices, to process many at once. Pure.
 
-What a chart asks for is mostly counters that were always observed: of integers or of decimals, as long as the clock.
+Charts mostly show counters without missing samples: integers or decimals, as long as the clock.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -17,7 +17,7 @@ _INTEGERS, _DECIMALS = b"i", b"f"
 
 @dataclass(frozen=True)
 class SeriesTable:
-    """One row of `values` (row x time) for each of `keys`. Of integers they count from `bases`."""
+    """One row of `values` (row x time) per key. Integers are relative to `bases`."""
 
     keys: list[str]
     values: Values
@@ -25,10 +25,10 @@ class SeriesTable:
 
 
 class SeriesRows(Mapping[str, Column]):
-    """Series by key; a column is made when it is asked for. `damaged`: those that cannot be read, and why."""
+    """Series by key; columns are created on access. `damaged`: unreadable series -> reason."""
 
     def __init__(self, blocks: Mapping[str, tuple[bytes, int]], length: int) -> None:
-        """`blocks`: data and base of each; `length`: samples on the node's clock."""
+        """`blocks`: key -> data and base; `length`: number of samples on the node's clock."""
         self.damaged: dict[str, str] = {}
         self._columns: dict[str, Column] = {}
         self._rows: dict[str, tuple[Values, int]] = {}
@@ -39,7 +39,7 @@ class SeriesRows(Mapping[str, Column]):
         self._keys = [key for key in blocks if key not in self.damaged]
 
     def tables(self, keys: Collection[str]) -> Iterator[SeriesTable]:
-        """Those of `keys` that stand in a matrix."""
+        """The matrices, reduced to the rows of `keys`."""
         for table in self._tables:
             places = [place for place, key in enumerate(table.keys) if key in keys]
             if len(places) == len(table.keys):

@@ -1,7 +1,7 @@
 """Rates and statistics of series. Pure: arrays in, numbers out.
 
-A rate is taken over the interval that was measured: between two observed samples, whatever time lies between them. A
-counter that fell (a restart, a failover) gives no rate for that interval and is counted as a reset.
+A rate is taken over the actual interval between two observed samples, however long. A counter that fell (a restart, a
+failover) has no rate in that interval and is counted as a reset.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ from apps.runs.storage.codec import Column
 
 Floats = NDArray[np.float64]
 COUNTER = "counter"
-# Of the interval that the first value of a series covers, s: there is no sample before it.
+# Length of the interval covered by a series' first value, s, which has no previous sample.
 FIRST_LENGTH = 1.0
-# Beyond this float64 may not hold the squares: such values are divided by the largest and summarised then.
+# Above this, squares may overflow float64: such values are scaled by the largest one first.
 LARGE = 1e100
 _OF_VALUES = ("mean", "stddev", "minimum", "maximum", "p1", "p5", "p50", "p95", "p99", "first", "last")
 PERCENTILES = np.array([0.01, 0.05, 0.50, 0.95, 0.99])
@@ -34,7 +34,7 @@ class Phase:
     end: float
 
     def within(self, at: Floats) -> tuple[int, int]:
-        """From which place to before which those of `at`, rising, are in it."""
+        """Half-open index range of the ascending times `at` that are inside the phase."""
         first, end = np.searchsorted(at, (self.start, self.end)).tolist()
         return first, end
 
@@ -44,7 +44,7 @@ WHOLE_RUN = Phase(-np.inf, np.inf)
 
 @dataclass(frozen=True)
 class Rates:
-    """Of one counter, one entry per interval between observed samples: [`since`, `at`], s on the run's clock.
+    """Rates of a counter, one per interval [`since`, `at`] between observed samples, s on the run's clock.
 
     `per_second` is NaN where the counter fell; `steps` is 0 there.
     """
@@ -70,8 +70,8 @@ class Rates:
 
 @dataclass(frozen=True)
 class SeriesStatistics:
-    """Statistics of one series; None: not observed. `stddev` is of the population; of a counter, all are of its rate,
-    with mean and deviation weighted by the length of the intervals, and `increase` is the sum of its positive steps."""
+    """Statistics of a series; None: not observed. `stddev`: of the population. A counter's are those of its rate, with
+    mean and deviation weighted by the intervals' lengths; `increase`: the sum of its positive steps."""
 
     count: int
     mean: float | None = None
@@ -90,7 +90,7 @@ class SeriesStatistics:
 
 
 def rates(clock: Floats, counter: Column) -> Rates:
-    """`clock`: when each sample was taken, s, rising."""
+    """Rates of `counter`; `clock`: times of the samples, s, ascending."""
     at, values = clock, counter.values
     if not counter.observed.all():
         at, values = at[counter.observed], values[counter.observed]
@@ -98,7 +98,7 @@ def rates(clock: Floats, counter: Column) -> Rates:
     if values.dtype == np.float64:
         steps = newer - older
     else:
-        # Modulo 2^64 the difference of any two integers of 64 bits is exact where it is positive.
+        # Modulo 2^64, a positive difference of two 64-bit integers is exact.
         steps = (newer.view(np.uint64) - older.view(np.uint64)).astype(np.float64)
     fell = newer < older
     since, until = at[:-1], at[1:]
@@ -115,7 +115,7 @@ def rates(clock: Floats, counter: Column) -> Rates:
 
 
 def _of_intervals(found: Rates, inside: slice) -> SeriesStatistics:
-    """Of the rates of a counter in the intervals that are `inside`."""
+    """Statistics of a counter's rates in the intervals `inside`."""
     resets = int(np.count_nonzero(found.fell[inside]))
     values, lengths = found.per_second[inside], found.at[inside] - found.since[inside]
     timed = ~np.isnan(values)
@@ -127,7 +127,7 @@ def _of_intervals(found: Rates, inside: slice) -> SeriesStatistics:
 
 
 class Described(Protocol):
-    """A metric, as far as its statistics depend on it."""
+    """The attributes of a metric that its statistics depend on."""
 
     @property
     def key(self) -> str: ...
@@ -137,15 +137,15 @@ class Described(Protocol):
 
 
 def of_series(metric: Described, clock: Floats, series: Column, phase: Phase) -> SeriesStatistics:
-    """Statistics of a series over `phase`; of a counter, those of its rate."""
+    """Statistics of a series over `phase`; for a counter, those of its rate."""
     return of_phases(metric, clock, series, (phase,))[0]
 
 
 def of_phases(metric: Described, clock: Floats, series: Column, phases: Sequence[Phase]) -> list[SeriesStatistics]:
-    """The same over several phases, in their order."""
+    """Statistics of a series over several phases, in their order."""
     if metric.kind == COUNTER:
         found = rates(clock, series)
-        middles = (found.since + found.at) / 2  # an interval belongs to the phase that holds its middle
+        middles = (found.since + found.at) / 2  # an interval belongs to the phase that contains its middle
         return _once_each(phases, middles, lambda inside: _of_intervals(found, inside))
     seen = series.observed.all()
     at = clock if seen else clock[series.observed]
@@ -157,7 +157,7 @@ def of_phases(metric: Described, clock: Floats, series: Column, phases: Sequence
 def of_values(
     at: Floats, values: Floats, phases: Sequence[Phase], *, lengths: Floats | None = None
 ) -> list[SeriesStatistics]:
-    """Of observed `values`, each of the moment in `at`, which rises; `lengths`: of the intervals they cover, s."""
+    """Statistics of observed `values` at the ascending times `at`; `lengths` of the intervals that they cover, s."""
 
     def summarise(inside: slice) -> SeriesStatistics:
         if not len(values[inside]):
@@ -170,14 +170,14 @@ def of_values(
 def _once_each(
     phases: Sequence[Phase], at: Floats, summarise: Callable[[slice], SeriesStatistics]
 ) -> list[SeriesStatistics]:
-    """One summary for each phase; phases with the same samples share theirs. `at` rises."""
+    """One summary per phase; phases with the same samples share it. `at` ascends."""
     places = [phase.within(at) for phase in phases]
     found = {place: summarise(slice(*place)) for place in set(places)}
     return [found[place] for place in places]
 
 
 def interval_middles(at: Floats, length: float | None = None) -> Floats:
-    """For values that cover `length` s, None: the time since the sample before: the middle of each."""
+    """Middles of the intervals that end at `at`; `length` in s, None: the time since the previous sample."""
     if length is not None:
         return at - length / 2
     return at - np.diff(at, prepend=at[:1] - FIRST_LENGTH) / 2
@@ -191,7 +191,7 @@ def _summary(
 
 
 def of_rows(rows: Floats, weights: Floats | None, increases: Sequence[float] | None = None) -> list[SeriesStatistics]:
-    """Of each of `rows` (series x values, all observed, at least one); `weights` of the values, the same for all."""
+    """Statistics of `rows` (series x values, at least one, all observed); `weights` of values, common to all rows."""
     ordered = np.sort(rows, axis=1)
     largest = np.maximum(-ordered[:, 0], ordered[:, -1])
     scale = np.where(largest > LARGE, largest, 1.0)[:, np.newaxis]
@@ -221,14 +221,14 @@ def of_rows(rows: Floats, weights: Floats | None, increases: Sequence[float] | N
 
 
 def _mean(rows: Floats, weights: Floats | None) -> Floats:
-    """One for each row, whatever rows stand beside it: a matrix product would round them together."""
+    """Mean per row, independent of the other rows: a matrix product would round them together."""
     found: Floats = rows.mean(axis=1) if weights is None else np.einsum("ij,j->i", rows, weights) / weights.sum()
     return found[:, np.newaxis]
 
 
 @lru_cache(maxsize=256)
 def _neighbours(length: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """Between which of so many sorted values the PERCENTILES lie, and how far from the first of the two."""
+    """For `length` sorted values: indices of the neighbours of each of PERCENTILES, and the fraction between them."""
     places = PERCENTILES * (length - 1)
     below = places.astype(np.intp)
     return below, np.minimum(below + 1, length - 1), places - below

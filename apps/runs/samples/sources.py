@@ -1,4 +1,4 @@
-"""What was sampled of a run, told by the keys of its series. Pure."""
+"""Sampled sources of a run, derived from the keys of its series. Pure."""
 
 from collections.abc import Iterable
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from apps.runs.samples.columns import CLIENT, SampledNode
 
-# The server's sources are told apart by the second word of their keys.
+# The database server's sources differ in the second word of their keys.
 SERVER = "mysql"
 
 
 def samplers_of(nodes: Iterable[SampledNode]) -> list[str]:
-    """A text for each kind of node, in order, for example "writer: host, innodb, process, status, every 1 s".
+    """Sorted texts, one per kind of node, for example "writer: host, innodb, process, status, every 1 s".
 
-    What the load tool printed itself is no sample.
+    The load tool's own output does not count.
     """
     return sorted({text for node in nodes if (text := _of_node(node))})
 
@@ -32,6 +32,6 @@ def _source(key: str) -> str:
 
 
 def _seconds(node: SampledNode) -> str:
-    """Of the usual step of its clock: whole seconds from 1 s on, since no clock is exact."""
+    """The median sampling interval: in whole seconds from 1 s, since no clock is exact."""
     step = float(np.median(np.diff(node.clock)))
     return f"{step:.0f} s" if step >= 0.95 else f"{step:.1g} s"

@@ -1,8 +1,8 @@
-"""Stretches of a node's samples as arrays: a full sample and the changes to it, until the next full sample.
+"""Stretches of a node's samples as arrays: a full sample and its changes, until the next full sample.
 
-A value is held as the 64 bits of an int64 or of a float64, so that one matrix takes both: whole numbers add up modulo
-2^64, decimal numbers are only ever copied. What neither holds (an integer of over 64 bits, a series of both kinds) is
-worked out one value at a time.
+A value is stored as the 64 bits of an int64 or a float64, so that one matrix holds both: integers are added modulo
+2^64, decimals only copied. Series that fit neither (integers of over 64 bits, both kinds mixed) are computed one value
+at a time.
 """
 
 import struct
@@ -28,14 +28,14 @@ INTEGER, DECIMAL, NOTHING, EXACT = range(4)
 _KIND_OF = {int: INTEGER, float: DECIMAL, type(None): NOTHING}
 _NONE_YET: Places = np.zeros(0, np.intp)
 _DELTA, _OUTRIGHT = 1, 2
-# What one stretch may unfold to: 256 MB. An agent's batch of 4 MB, before compression, has a hundredth of it.
+# Limit of a stretch's decoded values: 256 MB. An agent's batch of 4 MB, before compression, has a hundredth of it.
 VALUES_LIMIT = 32 * 1024 * 1024
-# Rounding errors of the sum in float64 must not hide that an int64 overflows.
+# Below 2^63, so that rounding errors of the float64 sum cannot hide an overflow of int64.
 _SAFE_SUM = 2.0**62
 
 
 class BadSample(ValueError):
-    """`row` of the stretch says what cannot be; None: the stretch as a whole."""
+    """`row` of the stretch is invalid; None: the stretch as a whole."""
 
     def __init__(self, row: int | None, reason: str) -> None:
         super().__init__(reason)
@@ -44,7 +44,7 @@ class BadSample(ValueError):
 
 @dataclass
 class Draft:
-    """The samples of a stretch as they were read. Sample `k` says `delta_counts[k]` of the deltas, and so of values."""
+    """Samples of a stretch as read. Sample `k` has `delta_counts[k]` of the deltas and `value_counts[k]` of values."""
 
     first: list[Number]
     lines: list[int]
@@ -58,7 +58,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Stretch:
-    """`length` samples: `first` holds every series' first value, `values[j]` all those of series `places[j]`.
+    """`length` samples: `first` holds the first value of every series, `values[j]` all values of series `places[j]`.
 
     `seen`: which of `values` were observed; None: all. `exact`: series -> its values, of kind EXACT.
     """
@@ -73,7 +73,7 @@ class Stretch:
 
 
 def stretch_of(draft: Draft) -> Stretch:
-    """Raises BadSample, OverflowError."""
+    """The samples of a draft as arrays. Raises BadSample, OverflowError."""
     kinds, first, wide = _packed(draft.first)
     length = len(draft.lines)
     exact: dict[int, Sequence[Number]] = {place: [draft.first[place]] * length for place in wide}
@@ -121,7 +121,7 @@ def stretch_of(draft: Draft) -> Stretch:
 
 
 def _cells_told(draft: Draft) -> tuple[Places, Places]:
-    """The series that change, and where each delta and then each value lies in a matrix of these series x samples."""
+    """Changing series, and flat indices of all deltas, then all values, in a matrix of these series x samples."""
     length, width = len(draft.lines), len(draft.first)
     said = draft.delta_places + draft.value_places
     samples = np.arange(length)
@@ -153,7 +153,7 @@ def _may_overflow(steps: Cells) -> Flags:
 
 
 def _one_by_one(draft: Draft, places: Places, at: Places, odd: Flags) -> dict[int, list[Number]]:
-    """The values of the series that are `odd`, worked out as Python's numbers."""
+    """The values of the series that are `odd`, computed as Python numbers."""
     changes: dict[int, list[tuple[int, bool, Number]]] = defaultdict(list)
     length = len(draft.lines)
     for entry in np.flatnonzero(odd[at // length]).tolist():
@@ -173,7 +173,7 @@ def _follow(value: Number, told: list[tuple[int, bool, Number]], length: int) ->
 
 
 def _integers(values: list[Number]) -> tuple[Cells, Places]:
-    """As int64; the places of those that are none hold 0."""
+    """`values` as int64, and the indices of those that are not, which hold 0."""
     try:
         return np.frombuffer(struct.pack(f"={len(values)}q", *values), np.int64), _NONE_YET
     except struct.error:
@@ -183,7 +183,7 @@ def _integers(values: list[Number]) -> tuple[Cells, Places]:
 
 
 def _packed(values: list[Number]) -> tuple[Kinds, Cells, list[int]]:
-    """Kinds and bits; the places of the integers of over 64 bits, of kind EXACT. What has no bits holds 0."""
+    """Kinds, bits, and indices of integers of over 64 bits, of kind EXACT. Bits of EXACT and missing values are 0."""
     kinds = bytes(map(_KIND_OF.__getitem__, map(type, values)))
     if NOTHING in kinds:
         values = [0 if value is None else value for value in values]
@@ -208,12 +208,12 @@ def _fits(value: Number) -> bool:
 
 
 def _bits(samples: Sequence[Number]) -> tuple[int, Any, Any]:
-    """Kind, bits (0 where there are none), and which were observed."""
+    """Kind, bits (0 for missing samples), and which samples were observed."""
     kinds = {type(sample) for sample in samples}
     seen = [sample is not None for sample in samples]
     if kinds <= {float, type(None)}:
         filled = np.array([0.0 if sample is None else sample for sample in samples], np.float64)
-        # A sum may have become infinite: EXACT refuses it in its words.
+        # A sum may have become infinite: as EXACT, it is refused with a message.
         kind = (DECIMAL if float in kinds else NOTHING) if np.isfinite(filled).all() else EXACT
         return kind, filled.view(np.int64), seen
     if float not in kinds and all(sample is None or _fits(sample) for sample in samples):
@@ -223,7 +223,7 @@ def _bits(samples: Sequence[Number]) -> tuple[int, Any, Any]:
 
 @dataclass
 class Stretches:
-    """The stretches of one node since they were last put together; later ones may have more series."""
+    """A node's stretches since the last `Decoder.take`; later ones may have more series."""
 
     held: list[Stretch] = field(default_factory=list)
     length: int = 0
@@ -232,7 +232,7 @@ class Stretches:
     def add(self, stretch: Stretch) -> None:
         width = len(stretch.first)
         if width > len(self._changing):
-            # A series that came later was not observed before.
+            # Series of later stretches were not observed before.
             grown = np.full(width, bool(self.held))
             grown[: len(self._changing)] = self._changing
             self._changing = grown
@@ -252,8 +252,7 @@ class Stretches:
         return self.length * int(np.count_nonzero(self._changing))
 
     def columns(self) -> tuple[dict[int, Column], dict[int, Number], dict[int, list[Number]]]:
-        """By place: the series that changed, the values of those that did not, and the samples of those that must be
-        worked out one value at a time."""
+        """By index: changing series, values of constant series, and samples of series that need exact computation."""
         if not self.held:
             return {}, {}, {}
         places = np.flatnonzero(self._changing)
@@ -290,7 +289,7 @@ class Stretches:
         return found
 
     def _kinds(self, places: Places) -> Kinds:
-        """Stretches x places."""
+        """Matrix of stretches x places."""
         found: Kinds = np.full((len(self.held), len(places)), NOTHING, np.uint8)
         for row, stretch in zip(found, self.held, strict=True):
             known = int(np.searchsorted(places, len(stretch.first)))

@@ -1,8 +1,8 @@
-"""Values of one metric in time, on one node or over several. Pure: arrays in, arrays out.
+"""Values of a metric over time, on one node or several. Pure: arrays in, arrays out.
 
-Nodes have clocks of their own. To bring them together, each value that covers an interval (a rate) is held over it, and
-the common clock's intervals take the mean over their time: totals are kept. A value of a moment (a gauge) is taken from
-the sample next to each moment of the common clock.
+Every node has its own clock. On a common clock, a value that covers an interval (a rate) is taken as constant over it,
+and each interval of the common clock gets the mean over its time, which keeps totals. A value of an instant (a gauge)
+is that of the nearest sample.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,16 +20,16 @@ from apps.runs.storage.codec import Column
 
 Floats = NDArray[np.float64]
 SUM, MEAN = "sum", "mean"
-# Of a second: two sampled moments that are closer lie at the same time.
+# Times closer than this are equal, s.
 INSTANT = 1e-9
 _LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class TimeSeries:
-    """`values` at `at` (s, rising); NaN: not observed. `since`: where the interval that each value covers begins, and
-    `at` is its end; None: values of moments. An interval may reach back over places without a value. `resets`: when a
-    counter fell. `parts`: how many nodes each value is of; None: of one.
+    """`values` at `at` (s, ascending); NaN: not observed. `since`: starts of the intervals that end at `at`; None:
+    values of instants. An interval may reach back over indices without a value. `resets`: times at which a counter
+    fell. `parts`: number of nodes in each value; None: one.
     """
 
     at: Floats
@@ -39,7 +39,7 @@ class TimeSeries:
     parts: NDArray[np.intp] | None = None
 
     def cut(self, places: "NDArray[np.intp] | slice") -> "TimeSeries":
-        """Some of it."""
+        """The series at `places`."""
         return TimeSeries(
             at=self.at[places],
             values=self.values[places],
@@ -50,7 +50,7 @@ class TimeSeries:
 
 
 def of_column(metric: Described, clock: Floats, column: Column) -> TimeSeries:
-    """A counter as its rates, anything else as it is."""
+    """A counter's rates; other metrics unchanged."""
     if metric.kind == COUNTER:
         rates = samples_rates.rates(clock, column)
         since: Floats = clock[:-1]
@@ -66,7 +66,7 @@ def of_column(metric: Described, clock: Floats, column: Column) -> TimeSeries:
 
 @dataclass(frozen=True)
 class SteadyRates:
-    """Rates of counters that were always observed and never fell: one row of `values` for each of `keys`."""
+    """Rates of counters without gaps and resets: one row of `values` per key."""
 
     keys: list[str]
     at: Floats
@@ -78,7 +78,7 @@ class SteadyRates:
 
 
 def of_steady(clock: Floats, columns: Mapping[str, Column], keys: Collection[str]) -> SteadyRates:
-    """Of those counters among `keys`, at a fraction of what one by one would cost."""
+    """Rates of the steady counters among `keys`, at a fraction of the cost of one by one."""
     at, since = clock[1:], clock[:-1]
     seconds = at - since
     tables = list(columns.tables(keys) if isinstance(columns, SeriesRows) else _stacked(columns, keys))
@@ -102,8 +102,8 @@ def _stacked(columns: Mapping[str, Column], keys: Collection[str]) -> Iterator[S
 
 
 def _rates(table: SeriesTable, seconds: Floats, found: Floats) -> NDArray[np.bool_]:
-    """Into `found`; and which rows never fell. From 0 on no difference of two integers of 64 bits is beyond them;
-    others are worked out one by one."""
+    """Writes rates to `found`; returns which rows never fell. Differences of 64-bit integers from 0 on fit 64 bits;
+    rows with others are computed one by one."""
     rising = kernels.rates(table.values, seconds, found)
     if table.values.dtype == np.int64 and len(seconds):
         greatest = table.values[:, -1].tolist()
@@ -113,7 +113,7 @@ def _rates(table: SeriesTable, seconds: Floats, found: Floats) -> NDArray[np.boo
 
 
 def common_clock(clocks: Sequence[Floats]) -> Floats:
-    """The one with the most samples, continued by what the others have more than a step before or after it."""
+    """The clock with the most samples, extended by the others' samples more than a step before or after it."""
     longest = max(clocks, key=len)
     if not len(longest):
         return longest
@@ -123,15 +123,15 @@ def common_clock(clocks: Sequence[Floats]) -> Floats:
 
 
 def step(clock: Floats) -> float:
-    """The usual time between two samples, s."""
+    """The median time between two samples, s."""
     return float(np.median(np.diff(clock))) if len(clock) > 1 else FIRST_LENGTH
 
 
 def over_nodes(lines: Sequence[TimeSeries], how: str) -> TimeSeries:
-    """Their sum or mean (`how`) on a common clock. All cover intervals, or none does.
+    """Sum or mean (`how`) of `lines` on a common clock. All cover intervals, or none does.
 
-    A node takes part from its first observed value to its last: one that joins late, or leaves, is not there before and
-    after. In between, where one is not observed the whole is not: a sum without it would show a drop that never was.
+    A node takes part from its first observed value to its last: it may join late or leave early. In between, a missing
+    value of one node makes the result missing, because a sum without it would show a drop that never happened.
     """
     if len(lines) == 1:
         return lines[0]
@@ -151,22 +151,22 @@ def over_nodes(lines: Sequence[TimeSeries], how: str) -> TimeSeries:
 
 
 def total(rows: NDArray[np.float64], there: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]]:
-    """Of rows (row x time), the sum of those that are `there`, and how many they are; NaN where none is, and where one
-    that is there was not observed."""
+    """Sum of the rows (row x time) that are `there`, and their number; NaN where none is, or where one of them was not
+    observed."""
     parts = there.sum(axis=0)
     values: Floats = np.where(there, rows, 0.0).sum(axis=0)
     return np.where(parts > 0, values, np.nan), parts
 
 
 def grid_of(lines: Sequence[TimeSeries]) -> Floats:
-    """The common clock of their values; of intervals, with the beginning of the first."""
+    """The common clock of `lines`; for intervals, with the start of the first one."""
     grid = common_clock([line.at for line in lines])
     starts = [line.since[0] for line in lines if line.since is not None and len(line.since)]
     return np.concatenate(([min(*starts, grid[0] - INSTANT)], grid)) if starts else grid
 
 
 def on_grid(line: TimeSeries, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Its values on `grid`, and where it takes part; of intervals, one for each of the grid's."""
+    """Values of `line` on `grid`, and where it takes part; for intervals, one value per interval of the grid."""
     seen = np.flatnonzero(~np.isnan(line.values))
     if not len(seen):
         length = len(grid) - (line.since is not None)
@@ -176,7 +176,7 @@ def on_grid(line: TimeSeries, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def alive(values: Floats) -> NDArray[np.bool_]:
-    """From the first observed value to the last."""
+    """True from the first observed value to the last."""
     there = np.zeros(len(values), np.bool_)
     seen = np.flatnonzero(~np.isnan(values))
     if len(seen):
@@ -185,7 +185,7 @@ def alive(values: Floats) -> NDArray[np.bool_]:
 
 
 def _moments(line: TimeSeries, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """The nearest sample, if it is no further than a step; beyond the ends it takes no part."""
+    """The nearest sample, if within a step; the line takes no part beyond its ends."""
     after = np.clip(np.searchsorted(line.at, grid), 1, max(len(line.at) - 1, 1))
     before = after - 1
     after = np.minimum(after, len(line.at) - 1)
@@ -196,7 +196,7 @@ def _moments(line: TimeSeries, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]
 
 
 def _held(line: TimeSeries, since: Floats, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """The mean over the time of each of the grid's intervals that it covers; NaN where a part was not observed."""
+    """Mean over the covered time of each interval of the grid; NaN where a part was not observed."""
     edges = np.concatenate((since[:1], line.at))
     seconds = np.diff(edges)
     lost = np.isnan(line.values)

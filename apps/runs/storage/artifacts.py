@@ -1,4 +1,4 @@
-"""Raw files of runs in object storage (Django's default storage), each under its SHA-256: `ab/abcdef…`."""
+"""Raw files of runs in object storage (Django's default storage), under their SHA-256: `ab/abcdef…`."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from workers.protocol.wire import checksum
 
 
 class DamagedArtifact(Exception):
-    """An artifact is not in storage, or is not what its hash says."""
+    """An artifact is missing in storage or does not match its hash."""
 
 
 def path_of(sha256: str) -> str:
@@ -19,10 +19,10 @@ def path_of(sha256: str) -> str:
 
 
 def keep(content: bytes) -> str:
-    """Stores `content` durably, once; its SHA-256. Raises OSError, as when the disk is full."""
+    """Stores `content` durably, once; returns its SHA-256. Raises OSError, for example when the disk is full."""
     sha256 = checksum(content)
     path = path_of(sha256)
-    # A crash may have left a part of the file: trust none that has not the hash.
+    # A crash may have left a truncated file: compare the content.
     if default_storage.exists(path) and _read(path) == content:
         return sha256
     default_storage.save(path, ContentFile(content))
@@ -31,7 +31,7 @@ def keep(content: bytes) -> str:
 
 
 def open_artifact(artifact: Artifact) -> "File[bytes]":
-    """To be closed by the caller. Raises DamagedArtifact when it is gone."""
+    """The open file, to be closed by the caller. Raises DamagedArtifact when it is missing."""
     try:
         return default_storage.open(path_of(artifact.sha256), "rb")
     except FileNotFoundError as error:
@@ -41,7 +41,7 @@ def open_artifact(artifact: Artifact) -> "File[bytes]":
 
 
 def read_artifact(artifact: Artifact) -> bytes:
-    """Its content, checked against its hash. Raises DamagedArtifact."""
+    """The content, verified by its hash. Raises DamagedArtifact."""
     with open_artifact(artifact) as stored:
         content: bytes = stored.read()
     if checksum(content) != artifact.sha256:
@@ -58,7 +58,7 @@ def _read(path: str) -> bytes:
 
 
 def _sync(path: str) -> None:
-    """On a local disk a file is durable only once it and its folder are synced; an object store does so itself."""
+    """Syncs a local file and its folder, which makes it durable; object stores do so themselves."""
     try:
         local = Path(default_storage.path(path))
     except NotImplementedError:

@@ -1,4 +1,4 @@
-"""Bytes to and from PostgreSQL as they are: Django's own cursor writes them as text of twice the length."""
+"""Binary transfer of bytes to and from PostgreSQL: Django's own cursor sends them as text of twice the length."""
 
 import select
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from django.db import connection
 
 @contextmanager
 def cursor() -> Iterator[psycopg.Cursor[Any]]:
-    """Within Django's connection and its transaction. Bytes are written as `%(name)b`, and read with `binary=True`."""
+    """A cursor in Django's connection and transaction. Write bytes as `%(name)b`, read them with `binary=True`."""
     if _has_word_from_the_server():
         connection.close_if_health_check_failed()
     connection.ensure_connection()
@@ -20,7 +20,7 @@ def cursor() -> Iterator[psycopg.Cursor[Any]]:
 
 
 def _has_word_from_the_server() -> bool:
-    """On a kept connection, unasked: mostly that it ended. To look costs nothing; Django's own check is a query."""
+    """Whether a kept connection has unread input, usually its end. Costs nothing; Django's own check is a query."""
     kept = connection.connection
     if kept is None or kept.closed:
         return kept is not None
@@ -32,7 +32,7 @@ def _has_word_from_the_server() -> bool:
 def fetch(
     query: LiteralString, parameters: Sequence[object] | Mapping[str, object], *, prepare: bool = False
 ) -> list[Any]:
-    """Its rows. `prepare`: the database keeps the plan for the connection, which is most of a small query's time."""
+    """The rows of `query`. `prepare`: caches the plan in the connection; planning is most of a small query's time."""
     if connection.queries_logged:
         connection.queries_log.append({"sql": query, "time": ""})
     with cursor() as found:

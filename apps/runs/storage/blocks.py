@@ -1,7 +1,7 @@
-"""The sealed series as they lie in the database: written once with their statistics, read many at a time.
+"""Sealed series in the database: written once with their statistics, read many at a time.
 
-A node's changing series stand compressed in one block, and rows say where: PostgreSQL reads of the block just the
-bytes that were asked for.
+A node's changing series are compressed into one block; rows of Series hold their offsets, so that PostgreSQL reads
+only the requested bytes of a block.
 """
 
 import json
@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 
 STATISTICS = tuple(SeriesStatistics.__dataclass_fields__)
 _VALUES = attrgetter(*STATISTICS)
-# Place of a derived metric's samples, which are not stored: base, offset, length.
+# Base, offset and length of a derived metric, whose samples are not stored.
 NOWHERE = (0, 0, 0)
 _WHOLE = {"count", "resets"}
-# Column -> type, as COPY sends the rows.
+# Column -> type in COPY.
 _COLUMNS = {
     **{"run_id": "int8", "metric_id": "int8", "node": "int2", "base": "int8", "offset": "int4", "length": "int4"},
     **{f"{phase}{name}": "int4" if name in _WHOLE else "float8" for phase in ("", "whole_") for name in STATISTICS},
@@ -52,8 +52,8 @@ JOIN runs_run r ON r.id = n.run_id
 WHERE n.run_id = ANY(%s) AND r.state = 'sealed'
 ORDER BY n.run_id, n.number
 """
-# Constants are many and stand in one compressed value: it is unpacked once ("|| '{}'"), and only those asked for leave
-# the database.
+# A node's constants are many and stored in one compressed value: decompressed once ("|| '{}'"), and only the requested
+# ones are sent.
 _CONSTANTS = """
 SELECT n.run_id, n.number,
   (SELECT jsonb_object_agg(key, held.constants -> key) FROM unnest(%s::text[]) key WHERE held.constants ? key)
@@ -64,15 +64,15 @@ WHERE n.run_id = ANY(%s)
 
 
 class StoredDifferently(Exception):
-    """What was read back is not what was written: the seal is undone and the batches stay."""
+    """Stored data differ from the written data: the seal is rolled back and the batches stay."""
 
 
 class DamagedSeries(Exception):
-    """Stored samples that cannot be read; the text names run, node and metric."""
+    """Stored samples cannot be read; the message names run, node and metric."""
 
 
 class Moved(Exception):
-    """The samples of `run_ids` are in the archive alone."""
+    """The samples of `run_ids` are only in the archive."""
 
     def __init__(self, run_ids: Collection[int]) -> None:
         super().__init__(f"the samples of {', '.join(f'run {pk}' for pk in sorted(run_ids))} are in the archive")
@@ -84,7 +84,7 @@ class Moved(Exception):
 
 @dataclass
 class BlockWriter:
-    """Puts compressed series one behind the other; equal ones share their place."""
+    """Concatenates compressed series; equal ones share an offset."""
 
     data: bytearray = field(default_factory=bytearray)
     places: dict[bytes, int] = field(default_factory=dict)
@@ -97,17 +97,17 @@ class BlockWriter:
 
 
 def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metric], phase: Phase) -> None:
-    """Series, blocks, clocks and constants of a run that has none yet, then read back and compared; of derived metrics
-    the statistics. `metrics`: of every key that changed, derived ones too.
+    """Writes series, blocks, clocks and constants of a run that has none yet, then reads them back and compares. Of
+    derived metrics, only statistics are stored. `metrics`: of all changing keys, derived ones included.
 
-    Raises StoredDifferently; to be called in a transaction.
+    Raises StoredDifferently; call it in a transaction.
     """
     numbers = _write_nodes(run, nodes)
     written: dict[int, bytes] = {}
     rows: list[tuple[object, ...]] = []
     for node in nodes:
         number, writer = numbers[node.name], BlockWriter()
-        # Sorted, so that equal samples make equal blocks.
+        # Sorted, so that equal samples give equal blocks.
         places = {key: _place(node, key, writer) for key in sorted(node.changing)}
         for key, statistics in samples_statistics.of_node(node, metrics, (phase, WHOLE_RUN)):
             rows.append((run.pk, metrics[key].pk, number, *places.get(key, NOWHERE), *_flat(statistics)))
@@ -121,7 +121,7 @@ def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metri
 
 
 def _place(node: SampledNode, key: str, writer: BlockWriter) -> tuple[int, int, int]:
-    """Base, offset and length of a series that changed."""
+    """Base, offset and length of a changing series."""
     changing = node.changing
     encoded = changing.encoded[key] if isinstance(changing, EncodedColumns) else codec.encode(changing[key])
     return encoded.base, writer.place(encoded.data), len(encoded.data)
@@ -132,7 +132,7 @@ def _flat(statistics: Sequence[SeriesStatistics]) -> list[object]:
 
 
 def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
-    """Fills the rows of the nodes that were announced and adds those that were not; name -> number."""
+    """Updates the rows of announced nodes and adds the others; returns name -> number."""
     known = {row.name: row for row in RunNode.objects.filter(run=run)}
     free = max((row.number for row in known.values()), default=0) + 1
     for node in nodes:
@@ -150,7 +150,7 @@ def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
 
 
 def _copy(rows: Sequence[tuple[object, ...]]) -> None:
-    """COPY: a run has a thousand series, and rows one by one cost more than all else."""
+    """Inserts rows by COPY: a run has a thousand series, and single inserts would dominate the seal."""
     columns = ", ".join(f'"{name}"' for name in _COLUMNS)
     copying = f"COPY runs_series ({columns}) FROM STDIN (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(copying) as copy:
@@ -162,7 +162,7 @@ def _copy(rows: Sequence[tuple[object, ...]]) -> None:
 def _compare(
     run: Run, nodes: Sequence[SampledNode], written: Mapping[int, bytes], rows: Sequence[tuple[object, ...]]
 ) -> None:
-    """Reads back what was written; the codec has compared the samples with their compressed form."""
+    """Reads back the rows and compares them; the codec has already verified the compressed samples."""
     stored = {row.name: row for row in RunNode.objects.filter(run=run)}
     for node in nodes:
         row = stored[node.name]
@@ -182,10 +182,10 @@ def _compare(
 def read(
     run_ids: Sequence[int], keys: Collection[str] | None = None, names: Collection[str] | None = None
 ) -> dict[int, list[SampledNode]]:
-    """The nodes of the sealed runs among `run_ids`, by number, with their series. `keys`: metrics, None: all; `names`:
-    of nodes, None: all. Three queries at most, whatever is asked for.
+    """Nodes of the sealed runs among `run_ids`, by number, with their series. `keys`: metrics, None: all; `names`:
+    of nodes, None: all. At most three queries.
 
-    A series that cannot be read is in its node's `damaged`, and logged; the others are there. Raises Moved.
+    Unreadable series are logged and listed in their node's `damaged`. Raises Moved.
     """
     rows: list[_NodeRow] = binary_cursor.fetch(_NODES, [list(run_ids)], prepare=True)
     if names is not None:
@@ -246,7 +246,7 @@ def _damage(run_id: int, node: str, key: str, error: object) -> str:
 
 
 def _constants(run_ids: Sequence[int], keys: Collection[str] | None, *, complete: bool) -> _Constants:
-    """(run, node) -> those among `keys`; `complete`: all that was asked for has changed, so that none can be."""
+    """(run, node) -> constants among `keys`; `complete`: all requested series changed, so there are none."""
     if complete or not run_ids:
         return {}
     if keys is None:
@@ -262,7 +262,7 @@ def _slices(run_ids: Sequence[int], keys: Collection[str]) -> list[_Slice]:
 
 
 def _all_slices(run_ids: Sequence[int]) -> list[_Slice]:
-    """Whole blocks, cut here."""
+    """Slices of all series, cut here from whole blocks."""
     blocks = {
         (run_id, node): data
         for run_id, node, data in Block.objects.filter(run_id__in=run_ids).values_list("run_id", "node", "data")

@@ -1,4 +1,4 @@
-"""What a load tool printed, read: one file a kind of output, found by the tool's name."""
+"""Parsed output of load tools: one module per kind of output, selected by the tool's name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,34 +21,34 @@ __all__ = [
 ]
 
 Reader = Callable[[bytes], Output]
-# Tools that print another form than the report format, which is that of all tools of ours.
+# Tools that do not print the report format, which all our own tools print.
 READERS: Mapping[str, Reader] = dict.fromkeys(("sysbench", "fileio", "cpu"), sysbench_values.read)
 
 
 def artifact_name(tool: str) -> str:
-    """Of what the tool printed."""
+    """Name of the artifact with the tool's output."""
     return f"{tool}.txt" if tool in READERS else f"{tool}.jsonl"
 
 
 def artifact_names(tool: str) -> list[str]:
-    """The same, and of what was submitted as its output in other formats."""
+    """`artifact_name`, and the names of the tool's output submitted in other formats."""
     return list({artifact_name(tool): None} | {one.artifact: None for one in SUBMITTED.values() if one.tool == tool})
 
 
 def read(tool: str, content: bytes, *, artifact: str = "") -> Output:
-    """`artifact`: under which name it is kept; left out, as the tool prints it."""
+    """Parses output stored under the name `artifact`; empty: in the tool's own format."""
     foreign = next((one for one in SUBMITTED.values() if one.artifact == artifact and one.name != DEFAULT), None)
     if foreign is None:
         return READERS.get(tool, report_values.read)(content)
     try:
         return foreign.read(content).output
     except NotThisFormat as error:
-        # It was accepted by older rules.
+        # Accepted by an older parser.
         return Output(parser=foreign.name, version="", fatal=str(error))
 
 
 def read_kept(tool: str, contents: Mapping[str, bytes]) -> tuple[str, Output]:
-    """What the files of `artifact_names` say together, and the name of the one with the totals; "": none is there."""
+    """Name of the file with the totals ("": none exists), and the parsed content of the files of `artifact_names`."""
     name = next((name for name in artifact_names(tool) if name in contents), "")
     said = read(tool, contents.get(name, b""), artifact=name)
     chosen = next((one for one in SUBMITTED.values() if one.artifact == name), None)
@@ -59,6 +59,6 @@ def read_kept(tool: str, contents: Mapping[str, bytes]) -> tuple[str, Output]:
 
 
 def live(lines: str) -> Output:
-    """As far as a run has come; its tool shows in the lines themselves."""
+    """Output of a run that is under way; the format is detected from the lines."""
     content = lines.encode()
     return report_values.read(content) if report_values.is_report(content) else sysbench_values.read(content)

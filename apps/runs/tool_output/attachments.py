@@ -1,4 +1,4 @@
-"""The tables in files that were attached to runs, read from the files as they are kept."""
+"""Tables parsed from the files attached to runs."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,7 +33,7 @@ def _read(artifact: Artifact, chosen: Attached) -> AttachedTable:
 
 
 class _ByContent:
-    """An artifact as the cache knows it: by what it holds."""
+    """An artifact as a cache key: equal when the content is equal."""
 
     def __init__(self, artifact: Artifact) -> None:
         self.artifact = artifact

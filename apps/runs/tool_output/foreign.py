@@ -1,4 +1,4 @@
-"""What parsers of other tools tell, as outputs like any other. Pure."""
+"""Converts the results of parsers of foreign tools to Output. Pure."""
 
 from apps.runs.ingest.clean_text import printable
 from apps.runs.storage.codec import Number

@@ -1,6 +1,6 @@
-"""The formats in which results are submitted and profiles attached: named by the sender, never sniffed. Pure.
+"""Formats of submitted results and attached profiles: named by the sender, never guessed. Pure.
 
-A file is kept under a name that begins with its format, so that it can be read again by newer rules.
+Names of stored files begin with their format, so that newer parsers can read them again.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SubmittedOutput:
-    """A file read, and what it states of its load; None: it does not say."""
+    """A parsed file, and the load it states; None: not stated."""
 
     output: Output
     threads: int | None = None
@@ -45,8 +45,8 @@ class SubmittedOutput:
 
 @dataclass(frozen=True)
 class Submitted:
-    """A format of a run's output. `tool`: whose workloads it belongs to. `made_by`: where the file comes from.
-    `series_of`: the format of the same tool's totals, which its series may go with."""
+    """A format of a run's output. `tool`: the tool of its workloads. `made_by`: the file's source. `series_of`: for a
+    format with series, the format of the same tool's totals that they supplement."""
 
     name: str
     title: str
@@ -63,7 +63,7 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Attached:
-    """A format of a file that says more of a run."""
+    """A format of a further file of a run, such as a profile."""
 
     name: str
     title: str
@@ -73,7 +73,7 @@ class Attached:
 
 
 def _read_sysbench(content: bytes) -> SubmittedOutput:
-    """sysbench's lines are known one by one: a file in which none is known is none of its outputs."""
+    """Parses sysbench's output. A file without any known line is refused."""
     parsed = sysbench_text.parse(content)
     known = parsed.totals or parsed.intervals or parsed.messages or parsed.version or parsed.threads is not None
     if not known:
@@ -142,10 +142,10 @@ ATTACHED: Mapping[str, Attached] = {
 
 
 def series_for(chosen: Submitted) -> Submitted | None:
-    """The format of the file that holds the series of such an output; None: it holds its own, or there are none."""
+    """The format of the separate file with the series of such an output; None: none, or in the output itself."""
     return next((one for one in SUBMITTED.values() if one.series_of == chosen.name), None)
 
 
 def of_artifact(name: str) -> Attached | None:
-    """The format of an attached file, by the name that it is kept under."""
+    """The format of an attached file, from its stored name."""
     return ATTACHED.get(name.partition(".")[0])

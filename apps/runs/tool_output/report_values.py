@@ -1,4 +1,4 @@
-"""What a report of a tool of ours says: totals, intervals, events, checks; sysbench's own lines around it too. Pure."""
+"""Values of our own tools' reports: totals, intervals, events, checks; and of sysbench's lines around them. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -22,7 +22,7 @@ from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribu
 from workers.protocol.wire import EventMessage
 
 LABEL_LIMIT = sysbench_values.LABEL_LIMIT
-# Count -> metric of its rate; any other is "client." and its name.
+# Count -> metric of its rate; all others: "client." plus the name.
 RATES = {"transactions": "client.throughput"}
 # Count -> metric of its sum.
 SUMS = {"transactions": "client.transactions", "errors": "client.errors.total"}
@@ -36,7 +36,7 @@ def is_report(content: bytes) -> bool:
 def read(content: bytes) -> Output:
     found, said = report.parse(content), text.parse(content)
     total = next((placed for placed in reversed(found.lines) if isinstance(placed.line, Total)), None)
-    # A program of ours says when it has told everything; sysbench ends with its totals.
+    # Our own tools print an End line; sysbench ends with its totals.
     begun, ended = (any(isinstance(p.line, kind) for p in found.lines) for kind in (report.Begin, End))
     intervals = _intervals(found.lines)
     unparsed = [line for line in said.unparsed if not line.startswith(report.MARK.decode())]
@@ -57,7 +57,7 @@ def read(content: bytes) -> Output:
 
 
 def metric_of(name: str) -> str:
-    """The metric that a value's name means: `latency.p95` is the client's own, `failover.detect` stands for itself."""
+    """The metric of a value: `latency.p95` is `client.latency.p95`, `failover.detect` is itself."""
     first, dot, _ = name.partition(".")
     return name if dot and first != "latency" else f"client.{name}"
 
@@ -67,13 +67,13 @@ def _version(lines: Iterable[Placed]) -> str:
 
 
 def _counts(counts: Mapping[str, int | float]) -> dict[str, int | float]:
-    """With the statements of all kinds together."""
+    """`counts`, with the sum of all kinds of statements as "queries"."""
     parts = [counts[name] for name in STATEMENTS if name in counts]
     return {**({"queries": sum(parts)} if parts else {}), **counts}
 
 
 def _intervals(lines: Iterable[Placed]) -> dict[float, dict[str, Number]]:
-    """One that was printed twice counts as it was printed last."""
+    """End of interval -> values. Of an interval printed twice, the last one counts."""
     rows: dict[float, dict[str, Number]] = {}
     for placed in lines:
         line = placed.line
@@ -114,7 +114,7 @@ def _measured(total: Placed | None, intervals: Mapping[float, object]) -> tuple[
 
 
 def _text_histogram(total: Total, said: text.ParsedSysbench) -> text.SysbenchHistogram | None:
-    """sysbench's own, when it holds the events of the totals."""
+    """sysbench's histogram, if its number of events fits the totals."""
     events = total.counts.get("events", total.counts.get("transactions"))
     if said.histogram is None or events is None:
         return None

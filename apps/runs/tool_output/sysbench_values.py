@@ -1,4 +1,4 @@
-"""What sysbench's own text says: headline values, measured phase, intervals, errors. Pure."""
+"""Values of sysbench's text output: headline values, measured phase, intervals, errors. Pure."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,7 +22,7 @@ TOTALS = {
     "latency_min": "client.latency.min",
     "latency_avg": "client.latency.avg",
     "latency_max": "client.latency.max",
-    # of cpu and fileio
+    # cpu and fileio
     "events_per_second": "client.events",
     "file_reads_per_second": "client.file_reads",
     "file_writes_per_second": "client.file_writes",
@@ -30,10 +30,10 @@ TOTALS = {
     "file_read_mib_per_second": "client.file_read_mib",
     "file_written_mib_per_second": "client.file_write_mib",
 }
-# A figure that the final report of each kind of test has: OLTP, cpu, fileio.
+# A figure in every final report of OLTP, cpu and fileio tests.
 KINDS = {"transactions", "events_per_second", "file_reads_per_second"}
 ELAPSED = "client.elapsed"
-# Interval value -> metric, as the load generator's series are called; latency's key follows the percentile printed.
+# Interval value -> metric of the load generator's series; latency's key depends on the printed percentile.
 INTERVALS = {
     "throughput": "client.throughput",
     "queries": "client.queries",
@@ -50,14 +50,14 @@ INTERVALS = {
     "file_fsyncs": "client.file_fsyncs",
 }
 LABEL_LIMIT = 200
-# Read from the histogram where sysbench was asked for another one.
+# Computed from the histogram unless printed.
 HISTOGRAM_PERCENTILES = (50, 95, 99)
-# Share of the events that a checkpoint may part from their place in the histogram: the rank of a percentile is then
-# right to a twentieth of a per cent. Seen: up to 0.03 %.
+# Share of events that a checkpoint may count on one side and put into the histogram of the other: percentile ranks
+# are then exact to 0.05 %. Observed: up to 0.03 %.
 MOST_ASTRAY = 0.0005
 EVENT_KINDS = {"WARNING": "warning", "DEBUG": ""}
 EVENT_KINDS_TOLD = ("warning", "error")  # of the events below
-# Enough to see what went unread; the artifact has all.
+# Enough to see what was not parsed; the artifact has all lines.
 UNPARSED_KEPT = 1000
 
 
@@ -79,12 +79,12 @@ def read(content: bytes) -> Output:
 
 
 def has_totals(parsed: ParsedSysbench) -> bool:
-    """Whether the final report of an OLTP test, of cpu or of fileio is there."""
+    """Whether the output has the final report of an OLTP, cpu or fileio test."""
     return parsed.complete and not KINDS.isdisjoint(parsed.totals)
 
 
 def headlines(parsed: ParsedSysbench) -> list[Headline]:
-    """Of a complete output; none otherwise."""
+    """Headline values of a complete output; empty otherwise."""
     if not has_totals(parsed):
         return []
     found = {TOTALS[name]: figure for name, figure in parsed.totals.items() if name in TOTALS}
@@ -100,7 +100,7 @@ def headlines(parsed: ParsedSysbench) -> list[Headline]:
 
 
 def intervals(printed: Iterable[SysbenchInterval]) -> dict[float, dict[str, Number]]:
-    """Those of OLTP, cpu and fileio. A second printed twice counts once, as it was printed last."""
+    """Intervals of OLTP, cpu and fileio tests. Of a second printed twice, the last one counts."""
     rows: dict[float, dict[str, Number]] = {}
     for interval in printed:
         if {"throughput", "events", "file_fsyncs"}.isdisjoint(interval.values):
@@ -115,13 +115,13 @@ def intervals(printed: Iterable[SysbenchInterval]) -> dict[float, dict[str, Numb
 
 
 def distributions(parsed: ParsedSysbench) -> list[ReadDistribution]:
-    """The latencies of a complete output; none without a histogram that holds its events on sysbench's grid."""
+    """Latencies of a complete output; empty without a histogram of its events on sysbench's grid."""
     histogram, span = _histogram(parsed), measured_phase(parsed)
     return [found] if histogram and span and (found := distribution(histogram, span)) else []
 
 
 def distribution(histogram: SysbenchHistogram, span: tuple[float, float]) -> ReadDistribution | None:
-    """None: it has no event, or is not on sysbench's grid."""
+    """The histogram over `span`; None: without events, or not on sysbench's grid."""
     counted = [(value.value, n) for value, n in zip(histogram.values, histogram.counts, strict=True) if n]
     try:
         buckets = SYSBENCH.printed([value for value, _ in counted])
@@ -137,18 +137,18 @@ def _of_histogram(parsed: ParsedSysbench, percent: int) -> OutputNumber | None:
 
 
 def _histogram(parsed: ParsedSysbench) -> SysbenchHistogram | None:
-    """Of a complete output, when it holds the events that the final report counts."""
+    """The histogram of a complete output, if its number of events fits the final report."""
     histogram = parsed.histogram
     if histogram is None or not has_totals(parsed):
         return None
     events = parsed.totals["events"].value
-    # Events that end while a checkpoint is taken are counted on one side of it and in the histogram of the other.
+    # Events that end during a checkpoint may be counted on one side of it and be in the histogram of the other.
     astray = max(parsed.threads or 0, MOST_ASTRAY * events) if parsed.checkpoints else 0
     return histogram if abs(sum(histogram.counts) - events) <= astray else None
 
 
 def _elapsed(parsed: ParsedSysbench) -> Headline:
-    """Seconds that the final report covers: from the last checkpoint, where there was one."""
+    """Seconds covered by the final report, since the last checkpoint or the start."""
     end = parsed.totals["total_time"]
     start = _checkpoint_time(parsed)
     if start is None:
@@ -161,9 +161,9 @@ def _checkpoint_time(parsed: ParsedSysbench) -> OutputNumber | None:
 
 
 def measured_phase(parsed: ParsedSysbench) -> tuple[float, float] | None:
-    """What the final report covers, s on the tool's clock. None: it covers nothing.
+    """The time covered by the final report, s on the tool's clock. None: neither totals nor intervals.
 
-    Of an output that broke off: from the last checkpoint, or the start, to the last line.
+    For a truncated output: from the last checkpoint, or the start, to the last interval.
     """
     checkpoint = _checkpoint_time(parsed)
     start = checkpoint.value if checkpoint else 0.0
@@ -177,7 +177,7 @@ def measured_phase(parsed: ParsedSysbench) -> tuple[float, float] | None:
 
 
 def error_events(parsed: ParsedSysbench) -> list[EventMessage]:
-    """What the tool complained of, at the end of the second after which it did; equal complaints counted."""
+    """Warnings and errors, at the last second printed before them; equal messages are counted."""
     found: dict[tuple[str, float, str], EventMessage] = {}
     for message in parsed.messages:
         kind = EVENT_KINDS.get(message.level, "error")

@@ -1,4 +1,4 @@
-"""What the output of any load tool comes down to. Times are s on the tool's own clock: 0 is when its load began."""
+"""Common form of all load tools' output. Times are s on the tool's own clock: 0 is the start of its load."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ LATENCY = "client.latency"
 
 @dataclass(frozen=True)
 class Headline:
-    """A value and the bytes of the output from which it was read."""
+    """A value and the bytes of the output it was read from."""
 
     metric: str
     value: float
@@ -22,7 +22,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class ReadDistribution:
-    """A histogram over [`starts_at`, `ends_at`) s, and the bytes from which it was read."""
+    """A histogram over [`starts_at`, `ends_at`) s, and the bytes it was read from."""
 
     metric: str
     starts_at: float
@@ -37,10 +37,10 @@ class ReadDistribution:
 
 @dataclass(frozen=True)
 class Output:
-    """`parser` and `version` read it. `intervals`: end of an interval -> metric -> its value, of which it is the rate
-    or the state. `measured`: what the totals cover, or what the intervals do when it broke off; None: nothing.
-    `complete`: the totals are there. `fatal`: the tool's own words of why it ended, or empty. `failures`: claims that
-    its own checks did not find to hold.
+    """An output parsed by `version` of `parser`. `intervals`: end of interval -> metric -> rate or gauge value.
+    `measured`: time covered by the totals, or by the intervals of a truncated output; None: neither. `complete`: has
+    totals. `fatal`: the tool's message about its early end, or empty. `failures`: labels of the tool's own checks that
+    failed.
     """
 
     parser: str
@@ -57,12 +57,12 @@ class Output:
     unparsed: tuple[str, ...] = ()
 
     def metrics(self) -> list[str]:
-        """Of headline values and distributions."""
+        """Metrics of headline values and distributions."""
         return [*(line.metric for line in self.headlines), *(read.metric for read in self.distributions)]
 
 
 def moved(event: EventMessage, offset: float) -> EventMessage:
-    """`event` on a clock whose zero lies `offset` s before the tool's."""
+    """`event` on a clock that started `offset` s before the tool's."""
     ends_at = None if event.ends_at is None else event.ends_at + offset
     return EventMessage(
         kind=event.kind,

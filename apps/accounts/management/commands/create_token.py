@@ -1,4 +1,4 @@
-"""Prints the secret of a new token for the REST API."""
+"""Creates a REST API token and prints its secret."""
 
 from typing import Any
 

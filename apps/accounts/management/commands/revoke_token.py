@@ -1,4 +1,4 @@
-"""Ends a token for the REST API."""
+"""Revokes a REST API token."""
 
 from typing import Any
 
@@ -18,11 +18,11 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         username, name, now = options["user"], options["name"], timezone.now()
-        # A person who was made inactive may still have tokens that should end.
+        # Inactive users may still have tokens to revoke.
         if not User.objects.filter(username=username).exists():
             raise CommandError(f"There is no user {username!r}.")
         working = ApiToken.objects.filter(user__username=username, revoked_at=None)
-        # Only create_token refuses a name that is in use: there may be several.
+        # There may be several: only the command create_token refuses a name that is in use.
         revoked = sum(services.revoke_token(token=token, now=now) for token in working.filter(name=name))
         if not revoked:
             names = ", ".join(repr(other) for other in working.order_by("pk").values_list("name", flat=True)) or "none"

@@ -1,4 +1,4 @@
-"""Makes a user, or gives one another role, and prints the path of a link that signs them in once."""
+"""Creates or changes a user and prints the path of a one-time sign-in link."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Prints the path of a link that signs an administrator in once."""
+"""Prints the path of a one-time sign-in link, by default for an administrator."""
 
 from typing import Any
 

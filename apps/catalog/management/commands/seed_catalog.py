@@ -1,4 +1,4 @@
-"""Loads the catalog that every installation starts with; may be run again at any time."""
+"""Loads the initial catalog; can be run again at any time."""
 
 from typing import Any
 

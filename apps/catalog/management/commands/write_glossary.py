@@ -1,4 +1,4 @@
-"""Writes the entries of docs/reference/metrics.md and docs/reference/workloads.md, between their marks."""
+"""Regenerates the entries between the markers of docs/reference/metrics.md and docs/reference/workloads.md."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py archive_runs`: all complete runs that are not in the archive yet, or those named."""
+"""`manage.py archive_runs`: archives all complete runs that are not in the archive yet, or the given ones."""
 
 from collections.abc import Callable
 from datetime import timedelta

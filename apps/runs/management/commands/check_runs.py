@@ -1,4 +1,4 @@
-"""`manage.py check_runs`: asks the benchmark checklist of complete runs that were sealed before it was there."""
+"""`manage.py check_runs`: quality checks of complete runs that have none, such as runs sealed by older versions."""
 
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--all", action="store_true", help="all complete runs, also those with checks")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        # A made-up run has nothing to be checked.
+        # Runs of the scale rig are generated: they are not checked.
         sealed = Run.objects.filter(state=Run.State.SEALED).exclude(provenance=Run.Provenance.RIG)
         if options["runs"]:
             sealed = sealed.filter(pk__in=options["runs"])

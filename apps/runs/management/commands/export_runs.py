@@ -10,7 +10,7 @@ from apps.runs.archive.bundle import write_bundle
 from apps.runs.models import Run
 from apps.runs.storage import artifacts, blocks
 
-# Why nothing can be written.
+# Errors for which nothing is written.
 REASONS = (Run.DoesNotExist, OSError, artifacts.DamagedArtifact, blocks.DamagedSeries, archive.ArchiveTrouble)
 
 

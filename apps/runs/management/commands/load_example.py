@@ -1,4 +1,4 @@
-"""`manage.py load_example`: the runs that are part of the product, so that a new installation has some to show."""
+"""`manage.py load_example`: imports the shipped example runs, so that a new installation is not empty."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""`manage.py reseal`: makes series, statistics and measurements again where older rules made them."""
+"""`manage.py reseal`: recomputes series, statistics and measurements of runs that older rules sealed."""
 
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from apps.runs.models import Run
 from apps.runs.storage import artifacts, blocks
 
 SAY_EVERY = 100
-# Why a run stays as it was.
+# Errors that leave a run unchanged.
 REASONS = (blocks.DamagedSeries, artifacts.DamagedArtifact, archive.ArchiveTrouble, seal.StoredDifferently)
 
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("runs", nargs="*", type=int, help="ids of runs; none: all that older rules sealed")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        # A made-up run has no output of a load tool to read again.
+        # Runs of the scale rig are generated: no tool output to parse.
         sealed = Run.objects.filter(state=Run.State.SEALED).exclude(provenance=Run.Provenance.RIG)
         chosen = (
             sealed.filter(pk__in=options["runs"]) if options["runs"] else sealed.filter(derivation__lt=seal.DERIVATION)

@@ -1,8 +1,8 @@
 """Parsers of BenchBase: summary.json, the windows of results.csv and samples.csv, histograms.json. Pure.
 
-The unit of a latency is the one that its own heading names (microseconds in JSON and samples.csv, milliseconds in
-results.csv); a heading without one that is known here is refused. Throughput counts all requests measured, aborted
-ones with them; goodput those that succeeded.
+Units of latencies are read from their headings (microseconds in JSON and samples.csv, milliseconds in results.csv);
+a heading without a known unit is refused. Throughput counts all measured requests, aborted ones included; goodput
+only successful ones.
 """
 
 import math
@@ -27,7 +27,7 @@ VERSION = "1"
 SUMMARY_EXPECTED = "BenchBase's summary.json, an object with “Throughput (requests/second)” and “Latency Distribution”"
 CSV_EXPECTED = "the header of BenchBase's results.csv or samples.csv, “Time (seconds),…”"
 HISTOGRAMS_EXPECTED = "BenchBase's histograms.json, an object with “completed”, “aborted”, “rejected” and “unexpected”"
-# How many of a unit make one ms.
+# Units per ms.
 PER_MS = {
     "microsecond": 1000,
     "microseconds": 1000,
@@ -45,7 +45,7 @@ ENDED = ("EXIT", "DONE")
 
 
 def parse_summary(content: bytes) -> ParsedOutput:
-    """Raises NotThisFormat."""
+    """Parses summary.json. Raises NotThisFormat."""
     document = load_json(content, SUMMARY_EXPECTED)
     latencies = document.get("Latency Distribution") if isinstance(document, dict) else None
     if not isinstance(latencies, dict) or THROUGHPUT not in document:
@@ -59,12 +59,12 @@ def parse_summary(content: bytes) -> ParsedOutput:
     if "Elapsed Time (nanoseconds)" in document:
         elapsed = _value(content, document, "Elapsed Time (nanoseconds)", "client.elapsed", per=10**9)
         values.append(elapsed)
-        # Warm-up is behind it: only the measured phase is counted and timed.
+        # Without warm-up: only the measured phase is counted and timed.
         measured = (0.0, elapsed.value)
     for heading in latencies:
         key, per = _latency(heading, NotThisFormat(_line_of(content, heading), heading, "“… Latency (unit)”"))
         value = _value(content, latencies, heading, key, per=per)
-        # −1: there was no request.
+        # −1: no request.
         if value.value >= 0:
             values.append(value)
     state = document.get("Final State")
@@ -94,7 +94,7 @@ def _terminals(content: bytes, document: dict[str, Any]) -> int | None:
 
 
 def _latency(heading: str, refusal: NotThisFormat) -> tuple[str, int]:
-    """Metric and how many of the unit make one ms. Raises `refusal`."""
+    """The metric, and its units per ms. Raises `refusal`."""
     found = LATENCY.fullmatch(heading)
     per = PER_MS.get(found["unit"].lower()) if found else None
     if found is None or per is None:
@@ -107,7 +107,7 @@ def _latency(heading: str, refusal: NotThisFormat) -> tuple[str, int]:
 
 
 def _value(content: bytes, holder: dict[str, Any], key: str, metric: str, *, per: int = 1) -> ParsedValue:
-    """The number behind `"key":`, found again in the bytes. Raises NotThisFormat."""
+    """The number after `"key":`, located in the bytes. Raises NotThisFormat."""
     found = list(re.finditer(re.escape(f'"{key}"'.encode()) + rb"\s*:\s*" + NUMBER, content))
     value = holder[key]
     if len(found) != 1 or isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -128,7 +128,7 @@ CELL = re.compile(rb"-?\d{1,18}(?:\.\d{1,12})?|NaN|-?Infinity")  # as Java print
 
 
 def parse_csv(content: bytes) -> ParsedOutput:
-    """results.csv or samples.csv: one row for each window of time, named by its beginning. Raises NotThisFormat."""
+    """Parses results.csv or samples.csv: one row per time window, labelled by its start. Raises NotThisFormat."""
     columns: dict[str, tuple[int, int]] = {}
     width, rows = 0, list[tuple[TextLine, list[bytes]]]()
     for line in lines(content):
@@ -151,7 +151,7 @@ def parse_csv(content: bytes) -> ParsedOutput:
 
 
 def _columns(line: TextLine) -> tuple[dict[str, tuple[int, int]], int]:
-    """Metric -> column and how many of its unit make one of the metric's."""
+    """Metric -> (column, column's units per unit of the metric); and the number of columns."""
     names = [name.strip() for name in line.text.decode("utf-8", "backslashreplace").split(",")]
     if names[0] != "Time (seconds)" or THROUGHPUT not in names or len(set(names)) < len(names):
         raise line.refuse(CSV_EXPECTED)
@@ -190,7 +190,7 @@ def _windows(
     span = length * len(rows)
     return ParsedOutput(
         values=tuple(values),
-        # A window is told at its beginning; a sample covers the time before it.
+        # Windows are labelled by their start, samples by the end of their interval.
         clock=tuple(start - starts[0] + length for start in starts),
         series={
             metric: tuple(_sample(cells[place], per) for _, cells in rows)
@@ -202,7 +202,7 @@ def _windows(
 
 
 def _sample(cell: bytes, per: int) -> float | None:
-    """None: −1 and the like, where a window had no request."""
+    """A cell's value; None: −1, NaN or infinite, in a window without requests."""
     if not cell[:1].isdigit():
         return None
     return scaled(cell, per)
@@ -214,7 +214,7 @@ OUTCOMES = ("completed", "aborted", "rejected", "unexpected")
 
 
 def parse_histograms(content: bytes) -> OutputTable:
-    """How many transactions of each type ended how. Raises NotThisFormat."""
+    """Parses histograms.json: transactions by type and outcome. Raises NotThisFormat."""
     document = load_json(content, HISTOGRAMS_EXPECTED)
     if not isinstance(document, dict) or not all(isinstance(document.get(name), dict) for name in OUTCOMES):
         raise NotThisFormat(1, "", HISTOGRAMS_EXPECTED)
@@ -226,7 +226,7 @@ def parse_histograms(content: bytes) -> OutputTable:
         for name, count in held.items():
             if not is_count(count):
                 raise NotThisFormat(_line_of(content, name), f"{name}: {count!s:.60}", "a whole number")
-            # As “com.oltpbenchmark…procedures.NewOrder/01”.
+            # Names are such as “com.oltpbenchmark…procedures.NewOrder/01”.
             plain = name.rpartition("/")[0] or name
             counts.setdefault(plain.rpartition(".")[2][:80], {})[outcome] = float(count)
     ordered = sorted(counts.items(), key=lambda entry: -sum(entry[1].values()))

@@ -1,6 +1,6 @@
-"""Parser of the agent's digests.jsonl: what statements each node executed in the measured phase. Pure.
+"""Parser of the agent's digests.jsonl: statements executed by each node in the measured phase. Pure.
 
-A line for each node, as workers/agent/measure/digests.py writes it; times in s.
+One line per node, written by workers/agent/measure/digests.py; times in s.
 """
 
 import msgspec
@@ -51,7 +51,7 @@ class _NodeDigests(msgspec.Struct, kw_only=True):
 
 
 def parse(content: bytes) -> OutputTable:
-    """One row for each statement of a node, by time over all nodes. Raises NotThisFormat."""
+    """One row per node and statement, sorted by total time. Raises NotThisFormat."""
     read = [_node(line) for line in lines(content) if line.text.strip()]
     if not read:
         raise first_line(content).refuse(EXPECTED)

@@ -1,6 +1,6 @@
 """Parsers of HammerDB's TPROC-C: the log of virtual users, and the response times of its time profiler. Pure.
 
-NOPM counts new orders, TPM what the database counts as transactions (commits and rollbacks): both per minute.
+Both per minute: NOPM counts new orders, TPM the database's transactions (commits and rollbacks).
 """
 
 import re
@@ -24,10 +24,10 @@ from apps.runs.tool_output.parsers.parsed_output import (
 
 VERSION = "1"
 EXPECTED = "a log of HammerDB's virtual users, with lines “Vuser 1:…”"
-VUSER_WITHIN = 5000  # lines; the command line prints what was set before
+VUSER_WITHIN = 5000  # lines; the CLI prints its settings first
 VUSER = re.compile(rb"^Vuser (?P<user>\d{1,15}):(?P<text>.*)$")
 RESULT = re.compile(rb"^TEST RESULT : System achieved (?P<nopm>\d{1,15}) NOPM from (?P<tpm>\d{1,15}) (?P<db>.+) TPM$")
-# Until version 3.
+# Format until version 3.
 OLD_RESULT = re.compile(rb"^TEST RESULT : System achieved (?P<tpm>\d{1,15}) (?P<db>.+) TPM at (?P<nopm>\d{1,15}) NOPM$")
 ACTIVE = re.compile(rb"^(?P<n>\d{1,15}) Active Virtual Users configured$")
 RAMP_UP = re.compile(rb"^Rampup (?P<minutes>\d{1,15}) minutes complete \.\.\.$")
@@ -59,7 +59,7 @@ class _HammerdbLog:
 
 
 def parse(content: bytes) -> ParsedOutput:
-    """The log of one timed run. Raises NotThisFormat."""
+    """Parses the log of one timed run. Raises NotThisFormat."""
     reading = _HammerdbLog()
     for line in lines(content):
         _consume(reading, line)
@@ -148,7 +148,7 @@ TIMING_COLUMNS = (
 
 
 def parse_timing(content: bytes) -> OutputTable:
-    """Of each stored procedure, summed over the virtual users. Raises NotThisFormat."""
+    """Response times by stored procedure, all virtual users together. Raises NotThisFormat."""
     document = load_json(content, TIMING_EXPECTED)
     if not isinstance(document, dict) or not document:
         raise NotThisFormat(1, "", TIMING_EXPECTED)
@@ -163,7 +163,7 @@ def parse_timing(content: bytes) -> OutputTable:
 
 
 def _number(content: bytes, name: str, key: str, value: object) -> float | None:
-    """HammerDB writes its numbers as texts."""
+    """A number, which HammerDB writes as a string."""
     if value is None or value == "":
         return None
     if isinstance(value, str) and re.fullmatch(r"\d{1,18}(?:\.\d{1,12})?", value):

@@ -1,7 +1,7 @@
-"""Parser of what Mark Callaghan's iibench.py prints (mdcallag/mytools, bench/ibench). Pure.
+"""Parser of the output of Mark Callaghan's iibench.py (mdcallag/mytools, bench/ibench). Pure.
 
-Two forms, told apart by their header: with tabs (`i_sec t_sec i_ips …`, 2019 and later) and of 2009
-(`#rows #seconds #total_seconds …`). The rows that it inserts are the work; its queries only read.
+Two formats, distinguished by their header: tab-separated (`i_sec t_sec i_ips …`, 2019 and later) and that of 2009
+(`#rows #seconds #total_seconds …`). The work is the inserted rows; queries only read.
 """
 
 import re
@@ -20,7 +20,7 @@ from apps.runs.tool_output.parsers.parsed_output import (
 
 VERSION = "1"
 OLD_HEADER = b"#rows #seconds #total_seconds cum_ips table_size last_ips #queries cum_qps last_qps"
-# Columns that are read; the header may have others.
+# Parsed columns; the header may have others.
 NEEDED = (b"i_sec", b"t_sec", b"i_ips", b"t_ips", b"i_dps", b"i_qps", b"t_qps")
 EXPECTED = "the header of iibench.py, “i_sec t_sec i_ips …” with tabs or “#rows #seconds …”"
 ROW = re.compile(rb"^\d{1,15}(?:\.\d{1,15})?(?:[\t ]-?\d{1,15}(?:\.\d{1,15})?)+$")
@@ -58,7 +58,7 @@ class _IibenchLog:
 
 
 def parse(content: bytes) -> ParsedOutput:
-    """Raises NotThisFormat."""
+    """Parses the output of one run. Raises NotThisFormat."""
     reading = _IibenchLog()
     for line in lines(content):
         if not reading.columns:
@@ -155,7 +155,7 @@ def _values(reading: _IibenchLog) -> list[ParsedValue]:
 
 
 def _old_values(reading: _IibenchLog) -> list[ParsedValue]:
-    """The last row's cumulative figures: this form prints no totals."""
+    """The last row's cumulative figures: the format of 2009 has no totals."""
     return [
         _cell(reading, b"cum_ips", "client.rows"),
         _cell(reading, b"#rows", "client.rows_inserted"),

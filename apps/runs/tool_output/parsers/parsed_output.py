@@ -1,7 +1,7 @@
-"""What parsers of foreign outputs share: the value that each gives, refusals by line, lines and bytes. Pure.
+"""Shared by the parsers of foreign outputs: their results, errors by line, lines and byte ranges. Pure.
 
-A parser takes the bytes of one file and gives `Told`, or raises NotThisFormat with the first line that broke. It never
-guesses a unit: what the file or the tool's source does not say is not read.
+A parser converts the bytes of one file to ParsedOutput or OutputTable, or raises NotThisFormat with the first invalid
+line. Units are never guessed: values whose unit is stated by neither the file nor the tool's source are not read.
 """
 
 import json
@@ -13,9 +13,9 @@ from decimal import Decimal
 from typing import Any, TypeGuard
 
 LINE_SHOWN = 160
-# More would be no output of any of these tools, and take minutes to read.
+# None of these tools prints more, and parsing would take minutes.
 MOST_LINES = 2_000_000
-# Echoes of a password that a tool prints in clear: `[pass]: x`, `option p with value 'x'`, `Changed … mysql_pass from`.
+# Passwords echoed by tools in clear text: `[pass]: x`, `option p with value 'x'`, `Changed … mysql_pass from`.
 PASSWORDS = (
     re.compile(rb"^ *\[pass\]: *(?!\*+ *$)\S"),
     re.compile(rb"^option p with value '(?!\*+')[^']"),
@@ -24,7 +24,7 @@ PASSWORDS = (
 
 
 class NotThisFormat(ValueError):
-    """The file is not what it is said to be. `line` counts from 1; `text` is that line, shortened."""
+    """The file is not of the declared format. `line` counts from 1; `text` is that line, shortened."""
 
     def __init__(self, line: int, text: str, expected: str) -> None:
         super().__init__(f"line {line} is {text!r}; expected {expected}" if text else f"line {line}: {expected}")
@@ -35,7 +35,7 @@ class NotThisFormat(ValueError):
 
 @dataclass(frozen=True)
 class TextLine:
-    """One line without its end: `content[start:]`. `ended` False: the file stops within it."""
+    """One line without its line end, at `content[start:]`. `ended` False: the file ends within the line."""
 
     number: int
     start: int
@@ -52,7 +52,7 @@ class TextLine:
 
 @dataclass(frozen=True)
 class ParsedValue:
-    """A headline value, in the metric's unit, and the bytes that it was read or summed from."""
+    """A headline value in the metric's unit, and the bytes it was read or summed from."""
 
     metric: str
     value: float
@@ -62,7 +62,7 @@ class ParsedValue:
 
 @dataclass(frozen=True)
 class ToolMessage:
-    """Something that the tool complained of; `at`: s on the tool's clock."""
+    """An error or warning of the tool; `at`: s on the tool's clock."""
 
     kind: str  # error or warning
     label: str
@@ -72,10 +72,10 @@ class ToolMessage:
 
 @dataclass(frozen=True)
 class ParsedOutput:
-    """What one output says. `reason`: why it is no complete result; empty when it is one.
+    """Content of one output. `reason`: why the result is incomplete; empty: complete.
 
-    `clock`: s on the tool's clock, one for each sample of `series` (metric -> values in the metric's unit; None: none).
-    `measured`: what the headline values cover, on the same clock, as the output states it. `threads`: as it states.
+    `clock`: s on the tool's clock, one per sample of `series` (metric -> values in the metric's unit; None: no value).
+    `measured`: time covered by the headline values, on the same clock. Both this and `threads` as stated in the output.
     """
 
     version: str = ""
@@ -99,7 +99,7 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class OutputTable:
-    """What a profile or a digest lists, the largest first. `total`: rows that the file has; `note`: what they cover."""
+    """Rows of a profile or digest, largest first. `total`: number of rows in the file; `note`: what they cover."""
 
     title: str
     columns: tuple[TableColumn, ...]
@@ -116,7 +116,7 @@ def shown(text: bytes) -> str:
 
 
 def lines(content: bytes) -> Iterator[TextLine]:
-    """Raises NotThisFormat for a line that shows a password, without showing it."""
+    """The lines of a file. Raises NotThisFormat for a line with a password, without showing it, and for too many."""
     start, number = 0, 1
     while start < len(content):
         end = content.find(b"\n", start)
@@ -133,18 +133,18 @@ def lines(content: bytes) -> Iterator[TextLine]:
 
 
 def first_line(content: bytes) -> TextLine:
-    """The first that is not blank; an empty one if there is none."""
+    """The first line that is not blank; else an empty line."""
     return next((line for line in lines(content) if line.text.strip()), TextLine(1, 0, b"", ended=False))
 
 
 def number_of(line: TextLine, found: re.Match[bytes], group: str | int, metric: str, *, per: int = 1) -> ParsedValue:
-    """The number in a group as a headline value; `per`: how many of its units make one of the metric's."""
+    """The number in a regex group as a headline value; `per`: its units per unit of the metric."""
     start, end = found.span(group)
     return ParsedValue(metric, scaled(found[group], per), line.start + start, line.start + end)
 
 
 def scaled(text: bytes | str, per: int = 1) -> float:
-    """Exact in decimals: 51237 of a thousandth is 51.237. Infinite: beyond all numbers."""
+    """`text` / `per`, exact in decimals: 51237 / 1000 is 51.237. Infinite when out of range."""
     word = text.decode() if isinstance(text, bytes) else text
     try:
         return float(Decimal(word) / per)
@@ -153,7 +153,7 @@ def scaled(text: bytes | str, per: int = 1) -> float:
 
 
 def load_json(content: bytes, expected: str) -> Any:
-    """Raises NotThisFormat with the line at which it is no JSON."""
+    """Parses JSON in UTF-8. Raises NotThisFormat with the line of the error."""
     try:
         return json.loads(content.decode(), parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
@@ -167,7 +167,7 @@ def load_json(content: bytes, expected: str) -> Any:
 
 
 def is_count(value: object) -> TypeGuard[int]:
-    """Whether JSON said a whole number that a float holds exactly."""
+    """Whether a JSON value is a whole number from 0 that a float represents exactly."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 

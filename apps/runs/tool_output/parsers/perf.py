@@ -1,4 +1,4 @@
-"""Parsers of Linux perf: the table of `perf report --stdio`, the stacks of `perf script` folded by symbol. Pure."""
+"""Parsers of Linux perf: the table of `perf report --stdio`; stacks of `perf script`, folded by symbol. Pure."""
 
 import re
 from collections import Counter
@@ -22,12 +22,12 @@ SAMPLES = re.compile(rb"^# Samples: (?P<n>\S+) +of events? '(?P<event>[^']+)'")
 HEADING = re.compile(rb"^# (?:Overhead|Children +Self|Self) ")
 DOTS = re.compile(rb"^# \.+(?: +\.+)+ *$")
 ROW = re.compile(rb"^ +(?P<share>\d{1,3}\.\d\d)% ")
-# A call graph below a row, and perf's remarks.
+# Call graph below a row, and perf's comments.
 BRANCH = re.compile(rb"^(?: +[|\-]| {12,}\S|#)")
 
 
 def parse_report(content: bytes) -> OutputTable:
-    """The first event's table: share of each symbol, %. Raises NotThisFormat."""
+    """The first event's table: share by symbol, %. Raises NotThisFormat."""
     reading = _Report()
     for line in lines(content):
         if not _consume(reading, line):
@@ -56,7 +56,7 @@ class _Report:
 
 
 def _consume(reading: _Report, line: TextLine) -> bool:
-    """False: what follows is another event's."""
+    """False: another event's table begins."""
     text = line.text
     if found := SAMPLES.match(text):
         if reading.rows:
@@ -79,7 +79,7 @@ def _consume(reading: _Report, line: TextLine) -> bool:
 
 
 def _read_columns(reading: _Report, line: TextLine) -> None:
-    """The dotted line says where each column stands."""
+    """Reads column positions from the dotted line."""
     if not reading.heading:
         raise line.refuse(REPORT_EXPECTED)
     spans = [found.span() for found in re.finditer(rb"\.+", line.text)]
@@ -126,7 +126,7 @@ FOLDED_COLUMNS = (
 
 
 def parse_script(content: bytes) -> OutputTable:
-    """Stacks folded by symbol: the share that each ran itself, and with what it called. Raises NotThisFormat."""
+    """Stacks folded by symbol: share of the symbol itself, and with its callees. Raises NotThisFormat."""
     itself: Counter[tuple[str, str]] = Counter()
     within: Counter[tuple[str, str]] = Counter()
     events: Counter[str] = Counter()

@@ -1,6 +1,6 @@
-"""Parser of what pt-query-digest writes with --output json. Pure.
+"""Parser of the output of pt-query-digest --output json. Pure.
 
-Numbers are texts there; times are seconds. The classes are those that --limit let through.
+Numbers are strings; times are in seconds. Classes beyond its --limit are missing.
 """
 
 import re
@@ -36,7 +36,7 @@ STATEMENT_KEPT = 300
 
 
 def parse(content: bytes) -> OutputTable:
-    """One row for each class of statements, by total time. Raises NotThisFormat."""
+    """One row per class of statements, sorted by total time. Raises NotThisFormat."""
     document = load_json(content, EXPECTED)
     if not isinstance(document, dict) or not isinstance(document.get("classes"), list):
         raise NotThisFormat(1, "", EXPECTED)
@@ -85,6 +85,6 @@ def _row(content: bytes, place: int, one: Any) -> tuple[str | float | None, ...]
 
 
 def _plain(text: object) -> str:
-    """Without characters that no page or database column holds."""
+    """`text` without characters that neither pages nor database columns can hold."""
     said = str(text or "").rstrip("\0").encode("utf-8", "backslashreplace")
     return shown(said[:STATEMENT_KEPT])

@@ -1,7 +1,7 @@
-"""Exact parser of the report format: JSON lines that the tools of ours print, between lines of sysbench or none.
+"""Exact parser of the report format: JSON lines printed by our own tools, alone or between lines of sysbench.
 
-docs/reference/report-format.md has the grammar. Pure: bytes in, frozen values with their byte ranges out. A line
-that is no report line is left to others; one that is and breaks the grammar is kept in `broken` with the reason.
+docs/reference/report-format.md defines the grammar. Pure: bytes in, frozen values with their byte ranges out. Lines that are not
+report lines are ignored; report lines that break the grammar are kept in `broken` with the reason.
 """
 
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ class ReportLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class Begin(ReportLine, frozen=True, kw_only=True, tag="begin"):
-    """The load begins: the zero of all times."""
+    """Start of the load, the zero of all times."""
 
     tool: str
     version: str = ""
 
 
 class ReportInterval(ReportLine, frozen=True, kw_only=True, tag="interval"):
-    """`counts` of things within `seconds` up to `t`; `values` of states and percentiles of that time."""
+    """The interval of `seconds` that ends at `t`: `counts` of events; `values` of gauges and percentiles."""
 
     t: float
     seconds: float
@@ -37,7 +37,7 @@ class ReportInterval(ReportLine, frozen=True, kw_only=True, tag="interval"):
 
 
 class Total(ReportLine, frozen=True, kw_only=True, tag="total"):
-    """The measured phase as a whole."""
+    """Totals of the measured phase."""
 
     from_: float = msgspec.field(name="from")
     to: float
@@ -46,7 +46,7 @@ class Total(ReportLine, frozen=True, kw_only=True, tag="total"):
 
 
 class ReportHistogram(ReportLine, frozen=True, kw_only=True, tag="histogram"):
-    """Latencies: [value in ms on sysbench's grid, count], rising."""
+    """Latency histogram: [value in ms on sysbench's grid, count], ascending."""
 
     metric: str = "client.latency"
     from_: float = msgspec.field(name="from")
@@ -55,7 +55,7 @@ class ReportHistogram(ReportLine, frozen=True, kw_only=True, tag="histogram"):
 
 
 class ReportEvent(ReportLine, frozen=True, kw_only=True, tag="event"):
-    """Something that happened, or lasted."""
+    """An event; with `to`, a span of time."""
 
     event: str
     label: str
@@ -66,7 +66,7 @@ class ReportEvent(ReportLine, frozen=True, kw_only=True, tag="event"):
 
 
 class ReportCheck(ReportLine, frozen=True, kw_only=True, tag="check"):
-    """Whether the tool did what it claims."""
+    """Result of a check that the tool made of its own work."""
 
     check: str
     label: str
@@ -77,7 +77,7 @@ class ReportCheck(ReportLine, frozen=True, kw_only=True, tag="check"):
 
 
 class Error(ReportLine, frozen=True, kw_only=True, tag="error"):
-    """What the tool met, `count` times."""
+    """An error that occurred `count` times."""
 
     text: str
     t: float = 0.0
@@ -86,17 +86,17 @@ class Error(ReportLine, frozen=True, kw_only=True, tag="error"):
 
 
 class Raw(ReportLine, frozen=True, kw_only=True, tag="probe"):
-    """One attempt of a probe: kept for whoever reads the artifact."""
+    """One attempt of a probe; only kept in the artifact."""
 
 
 class ReportNote(ReportLine, frozen=True, kw_only=True, tag="note"):
-    """Words for people."""
+    """Text for people."""
 
     text: str
 
 
 class End(ReportLine, frozen=True, kw_only=True, tag="end"):
-    """Nothing follows."""
+    """End of the report."""
 
 
 AnyLine = Begin | ReportInterval | Total | ReportHistogram | ReportEvent | ReportCheck | Error | Raw | ReportNote | End
@@ -104,7 +104,7 @@ AnyLine = Begin | ReportInterval | Total | ReportHistogram | ReportEvent | Repor
 
 @dataclass(frozen=True)
 class Placed:
-    """A line and where it stands: `output[start:end]`."""
+    """A line and its byte range, `output[start:end]`."""
 
     line: AnyLine
     start: int
@@ -132,7 +132,7 @@ def parse(output: bytes) -> ParsedReport:
 
 
 def _places(output: bytes) -> Iterator[tuple[int, int]]:
-    """Where the lines of the report stand."""
+    """Byte ranges of the report lines."""
     start = 0
     while start < len(output):
         end = output.find(b"\n", start)

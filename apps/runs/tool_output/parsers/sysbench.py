@@ -1,7 +1,7 @@
-"""Exact parser of what sysbench 1.0.20 and 1.1 print. Pure: bytes in, frozen values with their byte ranges out.
+"""Exact parser of the output of sysbench 1.0.20 and 1.1. Pure: bytes in, frozen values with their byte ranges out.
 
-Every line is consumed by a rule or kept in `unparsed`; nothing is raised, whatever the bytes are. After a checkpoint
-sysbench's final totals and histogram cover only what came after it.
+Every line is consumed by a rule or kept in `unparsed`; no input raises an error. After a checkpoint, sysbench's final
+totals and histogram cover only the time since it.
 """
 
 import re
@@ -17,7 +17,7 @@ VERSION = "2"
 
 @dataclass(frozen=True)
 class OutputNumber:
-    """A number and where it stands: `output[start:end]`."""
+    """A number and its byte range, `output[start:end]`."""
 
     value: float
     start: int
@@ -28,10 +28,10 @@ class OutputNumber:
 class SysbenchInterval:
     """One line of `--report-interval`, with the queue line of the same second.
 
-    `values` per second unless said: throughput, queries, reads, writes, others, errors, reconnects, latency (ms, the
+    `values`, per second unless noted: throughput, queries, reads, writes, others, errors, reconnects, latency (ms, the
     `percentile` of the interval), queue_length and concurrency (events); events (cpu), memory_mib, file_reads_mib,
-    file_writes_mib, file_fsyncs. None: no data, as the latency of an interval in which nothing finished or which a
-    checkpoint cut.
+    file_writes_mib, file_fsyncs. None: no data, for example the latency of an interval in which nothing finished or
+    which a checkpoint cut.
     """
 
     second: int
@@ -42,7 +42,7 @@ class SysbenchInterval:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The report at `second`: totals since the checkpoint before, or the start."""
+    """The report at `second`: totals since the previous checkpoint or the start."""
 
     second: int
     figures: dict[str, OutputNumber]
@@ -50,7 +50,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class SysbenchHistogram:
-    """Events by latency, ms: `counts[i]` in the bucket printed as `values[i]`. Its lines are `output[start:end]`."""
+    """Events by latency, ms: `counts[i]` in the bucket `values[i]`. Byte range: `output[start:end]`."""
 
     values: tuple[OutputNumber, ...]
     counts: tuple[int, ...]
@@ -74,7 +74,7 @@ class SysbenchMessage:
 
 @dataclass(frozen=True)
 class ParsedSysbench:
-    """`totals`: name -> figure of the final report (names in FIGURES). `complete`: the final report was there."""
+    """`totals`: name -> figure of the final report (names in FIGURES). `complete`: has a final report."""
 
     version: str = ""
     threads: int | None = None
@@ -90,16 +90,16 @@ class ParsedSysbench:
     @property
     def complete(self) -> bool:
         return {"total_time", "events", "latency_sum", "thread_events_avg"} <= self.totals.keys() | (
-            # Without a single event there is no latency to report.
+            # Without events, no latency is reported.
             {"latency_sum"} if "events" in self.totals and self.totals["events"].value == 0 else set()
         )
 
     def fatal(self) -> str:
-        """The first fatal message, or nothing."""
+        """The first fatal message, or empty."""
         return next((message.text for message in self.messages if message.level == "FATAL"), "")
 
 
-# With exactly the decimals of sysbench's format, so that a cut line is not taken for a smaller number.
+# With exactly the decimals of sysbench's format, so that a truncated line is not read as a smaller number.
 N, N3, N4 = (rb"(-?\d+\.\d{%d}|-?nan|-?inf)" % decimals for decimals in (2, 3, 4))
 I = rb"(\d+)"  # noqa: E741  (an integer, short in patterns)
 SECOND = rb"^\[ (?P<second>\d+)s \] "
@@ -147,7 +147,7 @@ FIGURES: tuple[tuple[re.Pattern[bytes], tuple[str, ...]], ...] = tuple(
         (rb" {4}events \(avg/stddev\): +%s/%s" % (N4, N), ("thread_events_avg", "thread_events_stddev")),
         (rb" {4}execution time \(avg/stddev\): +%s/%s" % (N4, N), ("thread_time_avg", "thread_time_stddev")),
         (rb" {4}events per second: +" + N, ("events_per_second",)),
-        # Version 1.1, where it was "total time".
+        # Version 1.1, instead of "total time".
         (rb" {4}time elapsed: +%ss" % N4, ("total_time",)),
         (rb" {4}events/s \(eps\): +" + N4, ("",)),
         (rb"Total operations: %s \( *%s per second\)" % (I, N), ("operations", "operations_per_second")),
@@ -175,7 +175,7 @@ MESSAGE = re.compile(
 REPEATED = re.compile(rb"^\(last message repeated (\d+) times\)$")
 END_OF_REPORT = "thread_time_avg"
 
-# Lines that say what is going on and hold no result.
+# Progress messages without results.
 NOTICE = re.compile(
     rb"^(?:\s*"
     rb"|Running the test with following options:|Debug mode enabled\.|Report checkpoint\(s\) at .+ seconds"
@@ -211,8 +211,8 @@ class _Reader:
         self.intervals: list[SysbenchInterval] = []
         self.checkpoints: list[Checkpoint] = []
         self.totals: dict[str, OutputNumber] = {}
-        # Where figures go: the report of a checkpoint until its last line, the final one otherwise. The lines of an
-        # interval may come in between, since another thread of sysbench prints them.
+        # Target of figures: a checkpoint's report until its last line, else the final report. Lines of an interval may
+        # come in between, since another thread of sysbench prints them.
         self.section = self.totals
         self.buckets: list[tuple[OutputNumber, int, int]] = []  # value, count, end of the line
         self.messages: list[SysbenchMessage] = []
@@ -282,13 +282,12 @@ class _Reader:
             value for name, value in values.items() if name.startswith("file_")
         ]
         second = int(found["second"])
-        # A checkpoint empties the histogram of the interval that is under way: its latency would be that of the few
-        # events since.
+        # A checkpoint resets the current interval's histogram: its latency would be that of the few events since.
         cut = bool(self.checkpoints) and self.checkpoints[-1].second == second
         if "latency" in values and (cut or (values["latency"] == 0 and not any(done))):
             values["latency"] = None
         if cut and "file_fsyncs" in values:
-            # fileio begins to count anew as well: these would be the rates of a moment.
+            # fileio resets its counters as well: the rates would cover only a moment.
             values = dict.fromkeys(values)
         last = self.intervals[-1] if self.intervals else None
         if "queue_length" in values and last and last.second == second and "queue_length" not in last.values:
@@ -313,7 +312,7 @@ class _Reader:
     def _figures(self, line: bytes, start: int, terminated: bool) -> bool:
         for pattern, names in FIGURES:
             found = pattern.match(line)
-            # The last line without its end may lack digits; the very last one of a report must only have lost its end.
+            # An unterminated last line may lack digits; the last line of a report may only lack its line end.
             if not found or not (terminated or names[0] == END_OF_REPORT):
                 continue
             for group, name in enumerate(names, start=1):
@@ -355,7 +354,7 @@ class _Reader:
 
 
 def _lines(output: bytes) -> Iterator[tuple[int, bytes, bool]]:
-    """Each line's place in `output`, its text without its end, and whether it had one."""
+    """Each line's offset in `output`, its text without line end, and whether it is terminated."""
     start = 0
     while start < len(output):
         end = output.find(b"\n", start)
@@ -367,14 +366,14 @@ def _lines(output: bytes) -> Iterator[tuple[int, bytes, bool]]:
 
 
 def _number(text: bytes) -> float | None:
-    """None for what is no number, as nan or inf."""
+    """None for nan and inf."""
     if not text.removeprefix(b"-")[:1].isdigit():
         return None
     return float(text) if b"." in text else int(text)
 
 
 def _drop_latency_of_nothing(figures: dict[str, OutputNumber]) -> None:
-    """Of no events sysbench prints latencies all the same."""
+    """Drops the latencies that sysbench prints even without events."""
     events = figures.get("events")
     if events is not None and events.value == 0:
         for name in [name for name in figures if name.startswith("latency_")]:

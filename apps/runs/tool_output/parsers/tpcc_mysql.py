@@ -1,7 +1,7 @@
-"""Parser of what Percona's tpcc-mysql (tpcc_start) prints. Pure.
+"""Parser of the output of Percona's tpcc-mysql (tpcc_start). Pure.
 
-Response times of the form with `trx:` are ms (driver.c, since 2014) whatever its README says, and its percentiles are
-those of New-Order alone. The older form `n(late):rt|max` does not settle its unit, so only its counts are read.
+Response times of the format with `trx:` are ms (driver.c, since 2014), contrary to its README, and its percentiles are
+those of New-Order only. The older format `n(late):rt|max` does not state its unit, so only its counts are read.
 """
 
 import re
@@ -22,7 +22,7 @@ from apps.runs.tool_output.parsers.parsed_output import (
 VERSION = "1"
 EXPECTED = "the banner “TPC-C Load Generator” that tpcc_start prints first"
 BANNER = re.compile(rb"^\*\*\* ###?easy###? TPC-C Load Generator \*\*\*$|^\*\*\* .*TPC-C Load Generator \*\*\*$")
-BANNER_WITHIN = 1000  # lines; what a shell printed may come before it
+BANNER_WITHIN = 1000  # lines; output of a shell may precede it
 TYPES = ("new_order", "payment", "order_status", "delivery", "stock_level")
 MS = rb"\d{1,15}\.\d{3}"
 INTERVAL = re.compile(
@@ -40,7 +40,7 @@ SECONDS = re.compile(rb"^ *in (?P<seconds>\d{1,15}) sec\.$")
 RAMP_UP = re.compile(rb"^RAMP-UP TIME\.\((?P<seconds>\d{1,15}) sec\.\)$")
 CONNECTIONS = re.compile(rb"^ *\[connection\]: (?P<n>\d{1,15})$")
 TPMC = re.compile(rb"^ *(?P<tpmc>\d{1,15}\.\d{3}) TpmC *$")
-# MySQL errors as the tool's error() prints them: number, state, text.
+# MySQL errors printed by the tool's error(): number, state, text.
 ERROR = re.compile(rb"^(?P<code>\d{4}), (?P<state>[0-9A-Z]{5}), (?P<text>.+)$")
 NOTICE = re.compile(
     rb"^(?:\s*|\*+|option \w with value '.*'|<Parameters>|<Constraint Check> .*|<TpmC>|<Raw Results2\(sum ver\.\)>"
@@ -69,7 +69,7 @@ class _TpccLog:
 
 
 def parse(content: bytes) -> ParsedOutput:
-    """Raises NotThisFormat."""
+    """Parses the output of one run. Raises NotThisFormat."""
     reading = _TpccLog()
     for line in lines(content):
         _consume(reading, line)
@@ -106,7 +106,7 @@ def _head(reading: _TpccLog, text: bytes) -> bool:
 
 
 def _raw(reading: _TpccLog, line: TextLine) -> bool:
-    """The first list of results; the second, per connection, says the same in sum."""
+    """The first list of results; the second, per connection, has the same sums."""
     if line.text == b"<Raw Results>":
         reading.in_raw = True
     elif found := SECONDS.match(line.text):
@@ -132,7 +132,7 @@ def _interval(reading: _TpccLog, line: TextLine) -> None:
     found = INTERVAL.match(line.text) or OLD_INTERVAL.match(line.text)
     if found is None:
         if not line.ended:
-            return  # cut off: there is no result behind it either
+            return  # cut off: no result follows
         raise line.refuse("an interval, “seconds, trx: n, 95%: ms, 99%: ms, max_rt: ms, n|ms, n|ms, n|ms, n|ms”")
     if not line.ended:
         return
@@ -181,7 +181,7 @@ def _values(reading: _TpccLog) -> list[ParsedValue]:
 
 
 def _series(reading: _TpccLog) -> dict[str, tuple[float | None, ...]]:
-    """Rates over each interval; of New-Order its latencies, ms."""
+    """Rates per interval, and latencies of New-Order, ms."""
     if not reading.clock:
         return {}
     lengths = [b - a for a, b in zip([0.0, *reading.clock], reading.clock, strict=False)]
@@ -191,7 +191,7 @@ def _series(reading: _TpccLog) -> dict[str, tuple[float | None, ...]]:
     }
     if any(reading.times):
         for place, name in enumerate(("p95", "p99", "max")):
-            # Of an interval without a New-Order the tool prints what was left in its histogram.
+            # For an interval without New-Order, the tool prints stale values of its histogram.
             series[f"client.new_order.latency.{name}"] = tuple(
                 times[place] if times and n[0] else None for times, n in zip(reading.times, reading.counts, strict=True)
             )
