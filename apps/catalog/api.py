@@ -1,4 +1,4 @@
-"""The app's public interface; everything else is private. Tables are in models."""
+"""Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.catalog import prices, queries, services
 from apps.catalog.services import InvalidField, load_level_for, metrics_for, name_metrics, register_system, workload_for

@@ -1,4 +1,4 @@
-"""The app's public interface; everything else is private. Tables are in models."""
+"""Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.runs import archive, queries
 from apps.runs.ingest import accept, seal_queue, streams, submit

@@ -7,15 +7,43 @@ not load, fails the test. Use `emulate_media(color_scheme="dark")` and `set_view
 import asyncio
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+import httpx
 import pytest
+from django.core.servers.basehttp import ThreadedWSGIServer
 from django.db import connections
+from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.waiting import LIMIT_MS
+from tests.support.waiting import LIMIT, LIMIT_MS, eventually
+
+
+class CountingServer(ThreadedWSGIServer):
+    """Knows how many connections it serves, so that a test can end after the last of them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lock, self.served = threading.Lock(), 0
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self.lock:
+            self.served += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self.lock:
+                self.served -= 1
+
+
+LiveServerThread.server_class = CountingServer
 
 
 class Chromium:
@@ -68,6 +96,16 @@ def close_browser() -> Iterator[None]:
 def browser_page(live_server: LiveServer) -> Iterator[Page]:
     with open_page(live_server.url) as page:
         yield page
+    _wait_until_idle(live_server)
+
+
+def _wait_until_idle(live_server: LiveServer) -> None:
+    """The tables are emptied after the test: what a closed page had still asked for would deadlock with that."""
+    server = live_server.thread.httpd
+    assert isinstance(server, CountingServer)
+    # Connections are accepted in their order: once this one is answered, no earlier one waits to be.
+    httpx.get(f"{live_server.url}/robots.txt", timeout=LIMIT)
+    eventually(lambda: server.served == 0, what="the live server has answered everything")
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""What a transaction costs a system: sums of counters by what the load generator completed, one table. Pure.
+"""Work per transaction (query, row): counters of a system divided by the load generator's output, one table. Pure.
 
-Each entry: key | name | unit | direction | whose | resource, then on indented lines "= formula" and its meaning. Words
-of formulas are as in derived.py; a counter means its rate over the measured phase. "server": each node's own server
-counts, and the system's is the sum; "machine": each machine counts all that ran on it, and nodes of one machine count
-once. Formulas are sums, so that the formula over sums is the sum of the nodes' formulas.
+Each entry: key | name | unit | direction | whose | resource, then on indented lines "= formula" and its meaning. The
+syntax of formulas is that of derived; a counter means its rate over the measured phase. "server": measured per
+database server and summed over nodes. "machine": measured per machine with everything that ran on it; nodes on one
+machine count once. Formulas are sums, so a formula over sums equals the sum of the nodes' formulas.
 """
 
 import re
@@ -93,7 +93,7 @@ work.locks.waited | waiting for rows | ms | lower | server | row locks
     = Innodb_row_lock_time
     Time that transactions waited for rows, summed.
 """
-# Devices made of others, or of memory: what goes through them is counted below them once more, or reaches no device.
+# Devices built on others, or in memory: their traffic is counted again on the devices below, or reaches none.
 _MADE_OF_OTHERS = re.compile(
     r"host\.disk\.(?:dm-|md|zram|drbd|nbd|bcache)\d+\..*"
     r"|host\.net\.(?:lo|(?:docker|veth|br-?|virbr|ifb|bond|team|dummy|tun|tap|wg|cni|flannel|vxlan)[^.]*|[^.]+\.\d+)\..*"
@@ -102,7 +102,7 @@ _MADE_OF_OTHERS = re.compile(
 
 @dataclass(frozen=True)
 class WorkSpec:
-    """One quantity; its unit is that of a transaction (query, row)."""
+    """One quantity; `unit` is per transaction (query, row)."""
 
     key: str
     name: str
@@ -115,14 +115,14 @@ class WorkSpec:
 
 
 def fitting(pattern: str, keys: Collection[str]) -> list[str]:
-    """The counters among `keys` that a word of a formula means, without those of devices made of others."""
+    """The counters among `keys` that match `pattern`, without those of devices built on others."""
     if "*" not in pattern:
         return [pattern] if pattern in keys else []
     return [key for key in formula.fitting(pattern, keys) if not _MADE_OF_OTHERS.fullmatch(key)]
 
 
 def _read(table: str) -> tuple[WorkSpec, ...]:
-    """Raises ValueError for an entry that is there twice or has no formula or meaning."""
+    """Parses `table`. Raises ValueError for a duplicate entry or one without formula, meaning or owner."""
     found: dict[str, WorkSpec] = {}
     for entry in re.split(r"\n(?=\S)", table.strip()):
         head, formula_line, *meaning = (line.strip() for line in entry.splitlines())
@@ -135,7 +135,7 @@ def _read(table: str) -> tuple[WorkSpec, ...]:
 
 
 def _whole(key: str) -> str:
-    """Names of SHOW GLOBAL STATUS, which have no dot, are keys below mysql.status."""
+    """Prefixes names of SHOW GLOBAL STATUS, which have no dot, with mysql.status."""
     return key if "." in key else STATUS + key
 
 

@@ -1,7 +1,7 @@
 """Finished runs in object storage or a folder, as Parquet for DuckDB, Athena, Trino and Spark.
 
-A run is archived when its manifest exists and all files have the hashes in the manifest. docs/howto/archive.md describes the
-layout.
+A run is archived when its manifest exists and all files have the hashes in the manifest.
+docs/howto/archive.md describes the layout.
 """
 
 from apps.runs.archive.restore import Restored, chosen, restore

@@ -1,8 +1,8 @@
-"""Series as compressed blocks: pcodec of the observed values, and a bit map of the samples without one.
+"""Series as compressed blocks: pcodec of the observed values, and a bitmap of missing samples.
 
-Block, lengths in four bytes (little-endian): one byte of type ("i" int64, "u" uint64, "f" float64); CRC-32 of all
-else; length of the map of gaps and the map (empty: every sample was observed); then the observed values, CHUNK at a
-time, each with its length before it. Integers are counted from a base that is kept outside the block.
+Block, lengths in four bytes (little-endian): one byte of type ("i" int64, "u" uint64, "f" float64); CRC-32 of the
+rest; length of the bitmap and the bitmap (empty: every sample was observed); then the observed values in chunks of
+CHUNK, each preceded by its length. Integers are relative to a base stored outside the block.
 """
 
 import struct
@@ -25,25 +25,25 @@ _TAGS = {dtype: tag for tag, dtype in _TYPES.items()}
 _HEAD = struct.Struct("<cII")
 _LENGTH = struct.Struct("<I")
 _NO_GAPS = _LENGTH.pack(0)
-# Samples compressed together, about an hour at one a second: less costs bytes, more costs memory.
+# Samples per chunk, about an hour at one a second: fewer cost bytes, more cost memory.
 CHUNK = 4096
-# What is sampled of a server moves from its last value: trying nothing but that is smaller and four times as fast.
+# Only first-order deltas: smaller and four times as fast for server metrics, which move from their last value.
 _CONFIG = ChunkConfig(delta_spec=DeltaSpec.try_consecutive(1))
 _INT64_RANGE = (-(2**63), 2**63 - 1)
 _UINT64_MAX = 2**64 - 1
 
 
 class NotANumber(ValueError):
-    """A sample that no series can hold: a text, a truth value, an infinite number or an integer of over 64 bits."""
+    """A sample that no series can hold: a string, a boolean, an infinite number or an integer of over 64 bits."""
 
 
 class BadBlock(ValueError):
-    """Bytes that `encode` did not write."""
+    """The bytes were not written by `encode`."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """Samples of one series in order. Where `observed` is False there is none, and `values` holds 0."""
+    """Samples of one series in order. Where `observed` is False, the sample is missing and `values` holds 0."""
 
     values: Values
     observed: NDArray[np.bool_]
@@ -57,13 +57,13 @@ class Column:
         return self.observed is every(len(self.values)) or bool(self.observed.all())
 
     def as_float(self) -> NDArray[np.float64]:
-        """float64 with NaN where nothing was observed; integers beyond 2^53 are rounded."""
+        """float64 with NaN for missing samples; integers beyond 2^53 are rounded."""
         values = self.values.astype(np.float64)
         values[~self.observed] = np.nan
         return values
 
     def same_as(self, other: "Column") -> bool:
-        """Whether both hold the same samples, to the bit and of the same type."""
+        """Whether type and samples are identical, bit by bit."""
         return (
             self.values.dtype == other.values.dtype
             and np.array_equal(self.observed, other.observed)
@@ -72,7 +72,7 @@ class Column:
 
 
 def column(samples: Sequence[Number]) -> Column:
-    """int64 when all samples are integers (uint64 when too large for that), else float64. None and NaN: not observed.
+    """int64 when all samples are integers (uint64 for larger ones), else float64. None and NaN: not observed.
 
     Raises NotANumber.
     """
@@ -108,14 +108,14 @@ def _array(samples: Sequence[int | float], *, whole: bool) -> Values:
 
 @dataclass(frozen=True)
 class Encoded:
-    """`base` is what the integers in `data` are counted from: series with equal increments have equal `data`."""
+    """Integers in `data` are relative to `base`, so that series with equal increments have equal `data`."""
 
     base: int
     data: bytes
 
 
 class Writer:
-    """Compresses one series as it comes, CHUNK samples at a time, and checks that each chunk can be read again."""
+    """Compresses one series incrementally, CHUNK samples at a time, and verifies each chunk by decompressing it."""
 
     def __init__(self) -> None:
         self._type: np.dtype[Any] = np.dtype(np.int64)
@@ -123,11 +123,11 @@ class Writer:
         self._streams: list[bytes] = []
         self._waiting: list[Values] = []
         self._waits = 0
-        # Of each part which samples were observed; a number: so many, all of them.
+        # The observed samples of each part; a number: the length of a part without gaps.
         self._observed: list[NDArray[np.bool_] | int] = []
 
     def add(self, part: Column) -> None:
-        """The next samples. Raises NotANumber when they cannot stand in one series with those before."""
+        """Adds the next samples. Raises NotANumber when no type holds them and the earlier ones."""
         every = bool(part.observed.all())
         self._observed.append(len(part) if every else part.observed)
         seen: Values = part.values if every else part.values[part.observed]
@@ -152,7 +152,7 @@ class Writer:
         return Encoded(self._base or 0, tag + _LENGTH.pack(_checksum(tag, body)) + body)
 
     def _of_one_type(self, seen: Values) -> Values:
-        """`seen` as what the series is from now on: its own type at first, decimal once any sample is."""
+        """`seen` in the series' type: that of the first samples, and float64 from the first decimal number on."""
         if not self._streams and not self._waits:
             self._type = seen.dtype
             return seen
@@ -168,7 +168,7 @@ class Writer:
         return seen.astype(self._type)
 
     def _from_base(self, seen: Values) -> Values:
-        """Modulo 2^64, so that any two integers of 64 bits have a difference."""
+        """Differences from the base, modulo 2^64, so that those of all 64-bit integers fit."""
         whole: Values = np.ascontiguousarray(seen).view(np.int64)
         if self._base is None:
             self._base = int(whole[0])
@@ -194,7 +194,7 @@ def encode(series: Column) -> Encoded:
 
 
 def _stream(values: Values) -> bytes:
-    """Raises BadBlock when what was compressed does not come back."""
+    """Compresses `values`. Raises BadBlock when decompression does not restore them."""
     values = np.ascontiguousarray(values)
     packed: bytes = standalone.simple_compress(values, _CONFIG)
     back: Any = standalone.simple_decompress(packed)
@@ -212,7 +212,7 @@ def _checksum(tag: bytes, body: bytes | memoryview) -> int:
 
 
 def decode(block: bytes | memoryview, base: int = 0) -> Column:
-    """Raises BadBlock, also when a single bit has changed."""
+    """Decompresses a block. Raises BadBlock, also when a single bit has changed."""
     block = bytes(block)
     try:
         tag, checksum, gap_length = _HEAD.unpack_from(block)
@@ -239,14 +239,13 @@ def decode(block: bytes | memoryview, base: int = 0) -> Column:
 
 
 def is_whole(block: bytes, tag: bytes) -> bool:
-    """Whether it holds samples of one type (`tag`: i, u or f) that were all observed; of a damaged block it may be
-    wrong."""
+    """Whether the block has the type `tag` (i, u or f) and no missing samples; may be wrong for a damaged block."""
     return block[:1] == tag and block[_HEAD.size - _LENGTH.size : _HEAD.size] == _NO_GAPS
 
 
 def decode_into(row: Values, block: bytes) -> None:
-    """The values of a whole block, into `row`: integers without their base. Raises BadBlock, also when they are not as
-    many as it takes."""
+    """Decompresses a block without missing samples into `row`, integers without their base. Raises BadBlock, also when
+    the lengths differ."""
     try:
         tag, checksum, _ = _HEAD.unpack_from(block)
         if _checksum(tag, memoryview(block)[_HEAD.size - _LENGTH.size :]) != checksum:
@@ -269,14 +268,14 @@ def decode_into(row: Values, block: bytes) -> None:
 
 @lru_cache(maxsize=64)
 def every(length: int) -> NDArray[np.bool_]:
-    """That every sample was observed: one array for all series of a length, not to be written."""
+    """`observed` of a series without missing samples: one read-only array per length."""
     ones = np.ones(length, dtype=np.bool_)
     ones.flags.writeable = False
     return ones
 
 
 def _joined(block: bytes, start: int, dtype: "np.dtype[Any]") -> Values:
-    """The values of the streams from `start` on, in an array of its own."""
+    """The values of the chunks from `start` on, in a new array."""
     parts: list[Values] = []
     while start < len(block):
         (length,) = _LENGTH.unpack_from(block, start)
@@ -289,11 +288,11 @@ def _joined(block: bytes, start: int, dtype: "np.dtype[Any]") -> Values:
 
 
 def encode_floats(values: NDArray[np.float64]) -> bytes:
-    """A block of float64; NaN: not observed."""
+    """Compresses float64 values; NaN: not observed."""
     observed = ~np.isnan(values)
     return encode(Column(values=np.where(observed, values, 0.0), observed=observed)).data
 
 
 def decode_floats(block: bytes | memoryview) -> NDArray[np.float64]:
-    """float64 with NaN where nothing was observed. Raises BadBlock."""
+    """float64 with NaN for missing samples. Raises BadBlock."""
     return decode(block).as_float()

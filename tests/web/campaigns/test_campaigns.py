@@ -80,8 +80,10 @@ def test_waiting_campaign_says_what_it_waits_for(db: None, client: Client) -> No
     assert "No agent that is alive" not in words(client.get(f"/campaigns/{campaign.pk}/"))
 
 
-def test_running_campaign_is_live(db: None, client: Client) -> None:
-    job = a_job(state="running", progress="4 threads", started_at=timezone.now() - timedelta(minutes=10))
+def test_running_campaign_is_live(db: None, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    job = a_job(state="running", progress="4 threads", started_at=now - timedelta(minutes=10))
     measured(job, 1)
     run = an_open_run(system=job.system, workload=job.workload, load_level=a_load_level(4))
     JobRun.objects.create(run=run, job=job, attempt=1)

@@ -1,7 +1,7 @@
-"""Parser of what mysqlslap (mariadb-slap) writes with --csv. Pure.
+"""Parser of the --csv output of mysqlslap (mariadb-slap). Pure.
 
 One line: engine, kind of load, mean, shortest and longest time to run all queries over the iterations (s), clients,
-queries of each client. Without a header, so the shape of the line is all there is to know it by.
+queries per client. There is no header: the format is recognized by the shape of the line.
 """
 
 import re
@@ -25,7 +25,7 @@ ROW = re.compile(
 
 
 def parse(content: bytes) -> ParsedOutput:
-    """Raises NotThisFormat, also for a file with several results: a run has one number of clients and one engine."""
+    """Parses a file of one result. Raises NotThisFormat, also for several: a run has one engine and client count."""
     row: tuple[TextLine, re.Match[bytes]] | None = None
     for line in lines(content):
         if not line.text.strip():
@@ -41,7 +41,7 @@ def parse(content: bytes) -> ParsedOutput:
     if row is None:
         raise NotThisFormat(1, "", f"the file is empty; expected {EXPECTED}")
     line, found = row
-    # The last number may have lost digits.
+    # The last number may lack digits.
     if not line.ended:
         return ParsedOutput(reason="the line is cut off", threads=int(found["clients"]))
     return ParsedOutput(threads=int(found["clients"]), values=tuple(_values(line, found)))
@@ -53,7 +53,7 @@ def _values(line: TextLine, found: re.Match[bytes]) -> list[ParsedValue]:
     mean = float(Decimal(found["avg"].decode()))
     start, end = line.start + found.start("avg"), line.start + found.end("queries")
     values.append(ParsedValue("client.statements", float(queries), start, end))
-    # Printed as 0.000: too short to give a rate.
+    # Printed as 0.000: too short for a rate.
     if mean:
         values.append(ParsedValue("client.queries", queries / mean, start, end))
     return values
