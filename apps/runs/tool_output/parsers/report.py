@@ -1,7 +1,7 @@
 """Exact parser of the report format: JSON lines printed by our own tools, alone or between lines of sysbench.
 
-docs/reference/report-format.md defines the grammar. Pure: bytes in, frozen values with their byte ranges out. Lines that
-are not report lines are ignored; report lines that break the grammar are kept in `broken` with the reason.
+docs/reference/report-format.md defines the grammar. Pure: bytes in, frozen values with their byte ranges out.
+Lines that are not report lines are ignored; report lines that break the grammar are kept in `broken` with the reason.
 """
 
 from collections.abc import Iterator
