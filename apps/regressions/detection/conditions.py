@@ -1,5 +1,4 @@
-"""Where the runs of a series were made under other conditions than those before: what changes there is no finding of
-the server's. Pure."""
+"""Runs of a series from which on conditions differ: a change there is not the server's. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +21,12 @@ class Conditions:
     host: Mapping[str, Any] | None = None
 
 
-def resets(each: Sequence[Conditions]) -> dict[int, str]:
-    """Runs (counted from 0) from which on conditions were another, with what was, in words. A run is held against all
-    that is known of those since the last reset, so that one which says less hides nothing."""
+def resets(runs: Sequence[Conditions]) -> dict[int, str]:
+    """Runs (from 0) from which on conditions differ, with the differences in words. A run is compared with all that is
+    known of those since the last reset, so that one of which less is known hides nothing."""
     found: dict[int, str] = {}
     known: dict[str, Any] = {}
-    for number, conditions in enumerate(each):
+    for number, conditions in enumerate(runs):
         own = dict(_facts(conditions))
         differences = [
             _words(name, known[name], own[name]) for name in own if _differs(name, known.get(name), own[name])
