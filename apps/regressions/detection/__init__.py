@@ -4,10 +4,8 @@ Build a `ResultSeries`, then ask `changes` (all at once), `follow` (after runs w
 `detectable` (what it could show). `resets` finds where conditions differ. The modules inside are this package's own.
 """
 
-from apps.regressions.detection.change_points import changes
+from apps.regressions.detection.analyses import RULES, Followed, changes, follow
 from apps.regressions.detection.conditions import Conditions, resets
-from apps.regressions.detection.known_changes import RULES, Followed, follow
-from apps.regressions.detection.noise import Floats
 from apps.regressions.detection.power import Detectable, detectable
 from apps.regressions.detection.series import (
     DEFAULT_LIMITS,
@@ -27,7 +25,6 @@ __all__ = [
     "ChangePoint",
     "Conditions",
     "Detectable",
-    "Floats",
     "Followed",
     "ResultSeries",
     "changes",

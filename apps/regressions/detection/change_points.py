@@ -6,7 +6,6 @@ logarithms. docs/why/change-points.md has the effect of each choice on simulated
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,7 @@ from scipy import special
 
 from apps.regressions.detection import noise as noises
 from apps.regressions.detection.noise import Floats, SeriesNoise
-from apps.regressions.detection.series import (
-    FEWEST_ASIDE,
-    LONGEST,
-    SHORTEST,
-    ChangePoint,
-    ResultSeries,
-    Split,
-    Window,
-    shifted,
-)
+from apps.regressions.detection.series import FEWEST_ASIDE, ChangePoint, Split, Window
 
 CONFIDENCE = 0.95
 WINSORISED = 2.5  # deviations
@@ -31,16 +21,6 @@ WINSORISED = 2.5  # deviations
 BORROWED = 8
 # Of KernelCPD, in units of its cost; runs of a segment.
 PENALTY, SEGMENT = 5.0, 3
-
-
-def changes(series: ResultSeries) -> list[ChangePoint]:
-    """All changes of level, by the last 500 runs of each stretch between resets."""
-    found: list[ChangePoint] = []
-    for start, end in series.stretches():
-        first = max(start, end - LONGEST)
-        if end - first >= SHORTEST:
-            found += shifted(search(series.window(first, end)), first)
-    return found
 
 
 def search(window: Window) -> list[ChangePoint]:
@@ -55,7 +35,7 @@ def search(window: Window) -> list[ChangePoint]:
         # The neighbours of the dropped one have other neighbours now.
         for number in {weakest - 1, weakest} & set(range(len(tests))):
             tests[number] = welch(window, window.split(places[number], places))
-    return [test.change for test in tests]
+    return tests
 
 
 def candidates(window: Window) -> list[int]:
@@ -74,39 +54,14 @@ def candidates(window: Window) -> list[int]:
     return sorted([*places, *more])
 
 
-@dataclass(frozen=True)
-class SplitTest:
-    """Two neighbouring segments compared. `shift`: difference of their mean logarithms; `half`: half the width of its
-    interval. `p`: 1 where the shift is too small to matter or a side has too few runs. `before`: mean logarithm of the
-    first."""
-
-    index: int
-    shift: float
-    half: float
-    p: float
-    runs_after: int
-    before: float = math.nan
-
-    @property
-    def change(self) -> ChangePoint:
-        return ChangePoint(
-            index=self.index,
-            ratio=math.exp(self.shift),
-            low=math.exp(self.shift - self.half),
-            high=math.exp(self.shift + self.half),
-            p=self.p,
-            runs_after=self.runs_after,
-            before=math.exp(self.before),
-        )
-
-
-def welch(window: Window, split: Split, *, whole: tuple[int, int] = (0, 0)) -> SplitTest:
+def welch(window: Window, split: Split, *, whole: tuple[int, int] = (0, 0)) -> ChangePoint:
     """Welch's test of the sides of a split (Welch 1947; Yuen 1974 for winsorised values), standard error times √f. Runs
-    within `whole` are not winsorised."""
+    within `whole` are not winsorised. p is 1 where the shift is too small to matter, and where a side has too few runs
+    (then `high` is inf)."""
     y, noise, (_, at, end) = window.y, window.noise, split
     left, right = (y[side] for side in split.sides)
     if min(len(left), len(right)) < FEWEST_ASIDE:
-        return SplitTest(at, 0.0, math.inf, 1.0, end - at)
+        return ChangePoint(at, 1.0, 0.0, math.inf, 1.0, end - at)
     sides = [winsorise(left, noise), winsorise(right, noise)]
     for side, first in zip(sides, (at - len(left), at), strict=True):
         begin, stop = (min(max(place - first, 0), len(side)) for place in whole)
@@ -123,7 +78,8 @@ def welch(window: Window, split: Split, *, whole: tuple[int, int] = (0, 0)) -> S
     if abs(math.expm1(noises.median(right) - noises.median(left))) < window.limits.smallest:
         p = 1.0
     half = float(special.stdtrit(k, (1 + CONFIDENCE) / 2)) * error
-    return SplitTest(at, shift, half, p, end - at, before=float(sides[0].mean()))
+    ratio, low, high = (math.exp(each) for each in (shift, shift - half, shift + half))
+    return ChangePoint(at, ratio, low, high, p, end - at, before=math.exp(float(sides[0].mean())))
 
 
 def freedoms(left: int, right: int) -> list[float]:

@@ -29,7 +29,9 @@ def resets(runs: Sequence[Conditions]) -> dict[int, str]:
     for number, conditions in enumerate(runs):
         own = dict(_facts(conditions))
         differences = [
-            _words(name, known[name], own[name]) for name in own if _differs(name, known.get(name), own[name])
+            f"{name} {_text(name, own[name])} instead of {_text(name, known[name])}"
+            for name in own
+            if _differs(name, known.get(name), own[name])
         ]
         if differences:
             rest = len(differences) - MOST_NAMED
@@ -56,10 +58,6 @@ def _differs(name: str, known: Any, own: Any) -> bool:
         return False
     tolerance = {"planned warm-up": LENGTH, "planned length": LENGTH, "size of the data": SIZE}.get(name)
     return tolerance is None or abs(own - known) > tolerance * max(abs(known), abs(own))
-
-
-def _words(name: str, known: Any, own: Any) -> str:
-    return f"{name} {_text(name, own)} instead of {_text(name, known)}"
 
 
 def _text(name: str, value: Any) -> str:

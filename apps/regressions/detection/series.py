@@ -17,7 +17,7 @@ LONGEST, SHORTEST = 500, 10
 # A change is tested once this many runs lie on each side of it; up to the second number, more make the test stronger.
 FEWEST_ASIDE, MOST_ASIDE = 4, 40
 LEAST_SIGNIFICANT = 1e-4
-# Changes at most this many runs apart are one, unless each passes the test beside the other (known_changes).
+# Changes at most this many runs apart are one, unless each passes the test beside the other (analyses).
 ALIKE = 7
 
 
@@ -40,7 +40,7 @@ class ChangeLimits:
 DEFAULT_LIMITS = ChangeLimits()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class ChangePoint:
     """From run `index` on (from 0) values are `ratio` times those before. `low` and `high` bound the ratio's 95 %
     interval, which is approximate because the place was chosen by the same values. `p`: of the test that it passed.

@@ -95,7 +95,7 @@ def analyse(series: TrendSeries, stored: Sequence[Change], *, analysed: int = 0,
 
 
 def _hash(series: TrendSeries, runs: int) -> str:
-    """Of the first so many runs: which they are, their values and what they are judged by."""
+    """Of the first so many runs: their ids, values, resets, and the limits."""
     text = [repr(series.results.limits), *(f"{p.run} {p.value!r} {bool(p.reset)}" for p in series.points[:runs])]
     return hashlib.sha256("\n".join(text).encode()).hexdigest()
 

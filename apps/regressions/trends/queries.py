@@ -72,8 +72,8 @@ class HistoryRow:
 
 @dataclass(frozen=True)
 class HistoryChange:
-    """`place` in the series at which it is drawn; `run`: where it was first told. `gone_at`: since then newer runs do
-    not bear it out. `finding`: its id."""
+    """`place` in the series at which it is drawn; `run`: where it was first reported. `gone_at`: since then newer runs
+    contradict it. `finding`: its id."""
 
     place: int
     run: int
@@ -113,7 +113,7 @@ class HistoryDetail:
 
 @dataclass(frozen=True)
 class TriedChange:
-    """A change that a threshold would tell, or (`stays` False) would no longer tell. `is_new`: nobody was told yet."""
+    """A change that a threshold would report, or (`stays` False) would withdraw. `is_new`: not reported yet."""
 
     place: int
     run: int
@@ -153,7 +153,7 @@ class Tried:
 
     @property
     def raised(self) -> int:
-        """Changes that it tells."""
+        """Changes that it reports."""
         return sum(change.stays for each in self.series for change in each.changes)
 
     @property
@@ -198,8 +198,8 @@ def detail(history_id: int) -> HistoryDetail | None:
         return None
     chosen = thresholds.every()
     (series,) = trends_series.read([found], chosen)
-    told = found.changes.select_related("first_run__system__release", "finding").order_by("pk")
-    changes = tuple(each for change in told if (each := _change(series.points, change)) is not None)
+    stored = found.changes.select_related("first_run__system__release", "finding").order_by("pk")
+    changes = tuple(each for change in stored if (each := _change(series.points, change)) is not None)
     return HistoryDetail(
         row=listed([found])[0],
         points=tuple(series.points),
@@ -228,8 +228,8 @@ def levels(series: TrendSeries, places: Sequence[int]) -> tuple[TrendLevel, ...]
 
 
 def preview(*, workload: int | None, metric: str | None, smallest: float, significant: float) -> Tried:
-    """What a threshold would have told of the series that it concerns, and what of that nobody was told yet, or would
-    be told no more: what following them would do once it is kept. Keeps nothing. Raises Invalid."""
+    """What a threshold would report in the series that it concerns, what of that is new, and what it would withdraw:
+    what following them would do once it is set. Stores nothing. Raises Invalid."""
     limits = thresholds.limits(smallest=smallest, significant=significant)
     found, own = thresholds.place(workload=workload, metric=metric)
     key = (found.pk if found else None, own.pk if own else None)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from apps.regressions.detection import DEFAULT_LIMITS, ChangeLimits, ChangePoint, ResultSeries, change_points, noise
+from apps.regressions.detection import DEFAULT_LIMITS, ChangeLimits, ChangePoint, ResultSeries, changes, noise
+from apps.regressions.detection.change_points import welch
 from bench import histories
 from bench.histories import Alarm, Floats, Score
 
@@ -22,7 +23,7 @@ def a_series(*ratios_at: tuple[int, float], runs: int = RUNS, variation: float =
 
 
 def changes_in(values: ArrayLike, **fields: Any) -> list[ChangePoint]:
-    return change_points.changes(ResultSeries(np.asarray(values, dtype=np.float64), **fields))
+    return changes(ResultSeries(np.asarray(values, dtype=np.float64), **fields))
 
 
 def the_change(values: Floats) -> ChangePoint:
@@ -179,5 +180,5 @@ def test_four_changes_in_five_could_be_found_by_who_knows_where_they_are() -> No
     tests = []
     for history in histories.made_up(31, series=80):
         window = ResultSeries(history.values, limits=limits).window(0, len(history.values))
-        tests += [change_points.welch(window, window.split(at, history.changes)) for at in history.changes]
+        tests += [welch(window, window.split(at, history.changes)) for at in history.changes]
     assert np.mean([tested.p < limits.significant for tested in tests]) == pytest.approx(0.8, abs=0.06)

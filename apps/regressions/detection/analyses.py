@@ -1,4 +1,7 @@
-"""Analyses a series again when runs were added: known changes keep their place, runs before them cost nothing. Pure."""
+"""Changes of a series: of all of it at once, or again when runs were added. Pure.
+
+Known changes keep their place, and runs before them cost nothing.
+"""
 
 import math
 from collections.abc import Sequence
@@ -48,6 +51,16 @@ class Followed:
     returned: tuple[int, ...] = ()
 
 
+def changes(series: ResultSeries) -> list[ChangePoint]:
+    """All changes of level, by the last 500 runs of each stretch between resets."""
+    found: list[ChangePoint] = []
+    for start, end in series.stretches():
+        first = max(start, end - LONGEST)
+        if end - first >= SHORTEST:
+            found += shifted(search(series.window(first, end)), first)
+    return found
+
+
 def follow(
     series: ResultSeries,
     known: Sequence[ChangePoint] = (),
@@ -72,15 +85,15 @@ def follow(
         last = _analyse(series, known, analysed)
         places = {change.index for change in last.changes}
         last = replace(last, returned=tuple(change.index for change in back if change.index in places))
-    limit = series.limits.significant
-    if retest and any(change.p >= limit for change in last.changes):
-        passed = {change.index for change in last.changes if change.p < limit}
+    passed = {change.index for change in last.changes if change.p < series.limits.significant}
+    if retest and len(passed) < len(last.changes):
         # What is dropped had parted the runs of its neighbours.
         again = _analyse(series, [change for change in known if change.index in passed], analysed)
-        changes, found = (tuple(change for change in each if change.p < limit) for each in (again.changes, again.found))
-        places = {change.index for change in changes}
-        lost = tuple(change for change in known if change.index not in places)
-        last = Followed(changes, found, lost, tuple(index for index in last.returned if index in places))
+        changes, found = (
+            tuple(change for change in each if change.p < series.limits.significant)
+            for each in (again.changes, again.found)
+        )
+        last = Followed(changes, found, last.lost + again.lost, last.returned)
     return last
 
 
@@ -101,7 +114,7 @@ def _returned(series: ResultSeries, found: Sequence[ChangePoint], gone: Sequence
 
 
 def _analyse(series: ResultSeries, known: Sequence[ChangePoint], analysed: int) -> Followed:
-    kept, found, lost = sorted(known, key=_index), list[ChangePoint](), list[ChangePoint]()
+    kept, found, lost = sorted(known), list[ChangePoint](), list[ChangePoint]()
     for start, end in series.stretches():
         if end <= analysed:
             continue
@@ -117,7 +130,7 @@ def _analyse(series: ResultSeries, known: Sequence[ChangePoint], analysed: int) 
             now = Followed(_with_new_run(series, y, inner))
         else:
             now = _analyse_window(series.window(first, end), inner)
-        kept = sorted([*(change for change in kept if change not in own), *shifted(now.changes, first)], key=_index)
+        kept = sorted([*(change for change in kept if change not in own), *shifted(now.changes, first)])
         found += shifted(now.found, first)
         lost += shifted(now.lost, first)
     places = [change.index for change in kept]
@@ -128,10 +141,6 @@ def _analyse(series: ResultSeries, known: Sequence[ChangePoint], analysed: int) 
         return tuple(replace(change, runs_after=ends[change.index] - change.index) for change in changes)
 
     return Followed(counted(kept), counted(found), tuple(lost))
-
-
-def _index(change: ChangePoint) -> int:
-    return change.index
 
 
 def _is_quiet(y: Floats, known: Sequence[ChangePoint]) -> bool:
@@ -163,7 +172,7 @@ def _with_new_run(series: ResultSeries, y: Floats, known: Sequence[ChangePoint])
 
 
 def _analyse_window(window: Window, known: Sequence[ChangePoint]) -> Followed:
-    """All of a window's changes, found anew and matched with known ones."""
+    """All of a window's changes, searched again and matched with known ones."""
     detected, limit = search(window), window.limits.significant
     kept, lost = list[ChangePoint](), list[ChangePoint]()
     for change in known:
@@ -179,7 +188,7 @@ def _analyse_window(window: Window, known: Sequence[ChangePoint]) -> Followed:
             # The last runs may be the first of another level, which cannot be decided yet.
             tested = welch(window, split._replace(end=split.end - FEWEST_ASIDE + 1))
         if tested.p < FADED:
-            kept.append(tested.change)
+            kept.append(tested)
         else:
             lost.append(change)
     found = list[ChangePoint]()
@@ -194,7 +203,7 @@ def _analyse_window(window: Window, known: Sequence[ChangePoint]) -> Followed:
             found.append(replace(change, index=index))
     places = [change.index for change in (*kept, *found)]
     kept, found = ([_measured(window, change, places) for change in group] for group in (kept, found))
-    return Followed(tuple(sorted([*kept, *found], key=_index)), tuple(found), tuple(lost))
+    return Followed(tuple(sorted([*kept, *found])), tuple(found), tuple(lost))
 
 
 def _nearest(change: ChangePoint, found: Sequence[ChangePoint], known: Sequence[ChangePoint]) -> ChangePoint | None:
@@ -231,7 +240,7 @@ def _measured(window: Window, change: ChangePoint, places: Sequence[int]) -> Cha
     split = window.split(change.index, places)
     best = _best_parted(window.y, split)
     test = welch(window, split, whole=(min(best, split.at), max(best, split.at)))
-    return replace(test.change, p=change.p) if math.isfinite(test.half) else change
+    return replace(test, p=change.p) if math.isfinite(test.high) else change
 
 
 def _best_parted(y: Floats, split: Split) -> int:
