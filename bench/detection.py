@@ -13,8 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from apps.regressions.detection.change_points import SHORTEST, ChangePoint, detect
-from apps.regressions.detection.follow import follow
+from apps.regressions.detection import SHORTEST, ChangePoint, ResultSeries, changes, follow
 from bench import histories, otava, results
 from bench.context import Bench
 from bench.histories import Alarm, Floats, History, Score
@@ -35,14 +34,14 @@ def ours(values: Floats) -> list[Alarm]:
     known: tuple[ChangePoint, ...] = ()
     alarms: list[Alarm] = []
     for count in range(1, len(values) + 1):
-        seen = follow(values[:count], known=known, analysed=count - 1)
-        known = seen.changes
-        alarms += [Alarm(change.index, count) for change in seen.found]
+        followed = follow(ResultSeries(values[:count]), known, analysed=count - 1)
+        known = followed.changes
+        alarms += [Alarm(change.index, count) for change in followed.found]
     return alarms
 
 
 def ours_at_once(values: Floats) -> list[Alarm]:
-    return [Alarm(change.index, len(values)) for change in detect(values)]
+    return [Alarm(change.index, len(values)) for change in changes(ResultSeries(values))]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from apps.dispatch.api import schedules as schedules_services
 from apps.notifications import collect, deliver
 from apps.regressions import look as regressions
 from apps.regressions.findings import missing_results
-from apps.regressions.trends import services as trends_services
+from apps.regressions.trends import follow as trends_follow
 from apps.runs.api import accept, seal_queue
 from apps.runs.api import archive as archives
 from apps.use_method.api import panels
@@ -215,7 +215,7 @@ def collect_from_aws(run_id: int) -> bool:
 def follow_rest() -> int:
     """Series whose thresholds were changed, or that were followed by other rules, are judged anew, some at a time; how
     many."""
-    return trends_services.follow_rest(most=FOLLOWED_AT_ONCE)
+    return trends_follow.follow_rest(most=FOLLOWED_AT_ONCE)
 
 
 @app.task

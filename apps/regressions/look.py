@@ -15,7 +15,7 @@ from apps.regressions.models import Change, Finding, Looked, Pending
 from apps.regressions.releases import check, recheck_queue, stored_checks
 from apps.regressions.releases.pairs import MEASURED
 from apps.regressions.releases.values import CheckRow, ReleaseCheck
-from apps.regressions.trends import services
+from apps.regressions.trends import follow
 from apps.runs.models import Run
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def look(*, run_id: int) -> bool:
         return False
     if run.outcome == Run.Outcome.SUCCEEDED:
         recheck_queue.mark([run.system])
-        services.follow_run(run_id)
+        follow.follow_run(run_id)
     # Last: what breaks off before is found again by the sweep.
     state = {"sealed_at": run.sealed_at, "is_excluded": run.is_excluded}
     Looked.objects.update_or_create(run=run, defaults=state)

@@ -105,9 +105,9 @@ class Finding(models.Model):
 class History(models.Model):
     """A series of runs that is watched: one metric of one workload at one load level on one platform, hardware class
     and configuration, in the order of releases, then of time. `analysed`: how many of its runs were looked at, up to
-    `last_run` in that order, by the rules of the version `rules` (follow.RULES; 0: before they were counted).
+    `last_run` in that order, by the rules of the version `rules` (detection.RULES; 0: before they were counted).
 
-    `runs`, `variation`, `effect` and `reason` as regressions.sight tells them. `resets`: runs (their ids) from which
+    `runs`, `variation`, `effect` and `reason`: those of detection.Detectable. `resets`: runs (their ids) from which
     on hardware or configuration was another.
     """
 

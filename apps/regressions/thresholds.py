@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from apps.accounts.models import User
 from apps.catalog.models import Metric, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions.detection.change_points import DEFAULT, LEAST_SIGNIFICANT, ChangeLimits
+from apps.regressions.detection import DEFAULT_LIMITS, LEAST_SIGNIFICANT, ChangeLimits
 from apps.regressions.models import History, Threshold
 from apps.regressions.releases import recheck_queue
 
@@ -29,7 +29,7 @@ class Thresholds:
     limits: Mapping[Key, ChangeLimits]
 
     def of(self, workload: int | None, metric: int | None) -> ChangeLimits:
-        return self.limits[key] if (key := self.source(workload, metric)) is not None else DEFAULT
+        return self.limits[key] if (key := self.source(workload, metric)) is not None else DEFAULT_LIMITS
 
     def source(self, workload: int | None, metric: int | None) -> Key | None:
         """Of the limits that count there; None: nobody set any."""
@@ -84,7 +84,7 @@ def limits(*, smallest: float, significant: float) -> ChangeLimits:
         )
     if not MOST_SIGNIFICANT <= significant <= LEAST_SIGNIFICANT:
         problem = f"is a p from {MOST_SIGNIFICANT:g} to {LEAST_SIGNIFICANT:g}"
-        errors.append(FieldProblem("significant", problem, f"the default is {DEFAULT.significant:g}"))
+        errors.append(FieldProblem("significant", problem, f"the default is {DEFAULT_LIMITS.significant:g}"))
     if errors:
         raise Invalid(errors)
     return ChangeLimits(smallest, significant)

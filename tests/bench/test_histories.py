@@ -3,7 +3,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from apps.regressions.detection import change_points, noise
 from bench import histories
 from bench.histories import Alarm, History, Score
 
@@ -50,18 +49,3 @@ def test_the_difference_to_itself_is_none() -> None:
     score = Score(3, 1, 2, 200)
     drawn = list(histories.resampled([(score, score)] * 5, np.random.default_rng(1), times=10))
     assert {mine - theirs for mine, theirs in drawn} == {0.0}
-
-
-def test_four_changes_in_five_could_be_found_by_who_knows_where_they_are() -> None:
-    """Else figures of made-up series say nothing of those that the method was chosen on."""
-    tests = []
-    for history in histories.made_up(31, series=80):
-        y = np.log(history.values)
-        noise_of_it, places = noise.estimate(y), [0, *history.changes, len(y)]
-        for (start, at), (_, end) in pairwise(pairwise(places)):
-            tests.append(
-                change_points.test(
-                    y, start, at, end, noise=noise_of_it, limits=change_points.ChangeLimits(significant=1e-5)
-                )
-            )
-    assert np.mean([tested.p < 1e-5 for tested in tests]) == pytest.approx(0.8, abs=0.06)

@@ -7,12 +7,12 @@ import pytest
 
 from apps.core.problems import Invalid
 from apps.regressions import thresholds
-from apps.regressions.detection import change_points
+from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.models import Finding, History, Threshold
 from apps.regressions.releases import check as releases_check
 from apps.regressions.releases import stored_checks
 from apps.regressions.releases.values import CheckRow, RowVerdict
-from apps.regressions.trends import queries, services
+from apps.regressions.trends import follow, queries
 from tests.regressions.releases.released import NEW, the_hardware, two_releases
 from tests.regressions.releases.released import a_release as the_release
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
@@ -40,7 +40,7 @@ def keep(smallest: float = 0.03, significant: float = 1e-6, **fields: Any) -> th
 
 def test_the_most_particular_threshold_counts(db: None) -> None:
     workload, metric = a_workload(), a_metric()
-    assert thresholds.of(workload.pk, metric.pk) == change_points.DEFAULT
+    assert thresholds.of(workload.pk, metric.pk) == DEFAULT_LIMITS
     for smallest, fields in (
         (0.01, {}),
         (0.02, {"metric": metric.key}),
@@ -94,13 +94,13 @@ def test_it_is_tried_on_history_before_it_is_kept(workload: int) -> None:
 
 def test_what_was_tried_happens_once_it_is_kept(workload: int) -> None:
     keep(0.05)
-    assert services.follow_rest(most=10) == 2
-    assert services.follow_rest(most=10) == 0
+    assert follow.follow_rest(most=10) == 2
+    assert follow.follow_rest(most=10) == 0
     assert [change.workload_id for change in Finding.objects.get().changes.filter(gone_at=None)] == [workload]
     tried = queries.preview(workload=None, metric=None, smallest=0.005, significant=1e-6)
     assert (tried.raised, tried.new, tried.withdrawn) == (2, 1, 0)
     thresholds.drop(thresholds.kept()[0].id)
-    services.follow_rest(most=10)
+    follow.follow_rest(most=10)
     assert Finding.objects.get().changes.filter(gone_at=None).count() == 2
 
 

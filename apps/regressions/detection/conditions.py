@@ -1,5 +1,4 @@
-"""Where the runs of a series were made under other conditions than those before: what changes there is no finding of
-the server's. Pure."""
+"""Runs of a series from which on conditions differ: a change there is not the server's. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,15 +21,17 @@ class Conditions:
     host: Mapping[str, Any] | None = None
 
 
-def resets(each: Sequence[Conditions]) -> dict[int, str]:
-    """Runs (counted from 0) from which on conditions were another, with what was, in words. A run is held against all
-    that is known of those since the last reset, so that one which says less hides nothing."""
+def resets(runs: Sequence[Conditions]) -> dict[int, str]:
+    """Runs (from 0) from which on conditions differ, with the differences in words. A run is compared with all that is
+    known of those since the last reset, so that one of which less is known hides nothing."""
     found: dict[int, str] = {}
     known: dict[str, Any] = {}
-    for number, conditions in enumerate(each):
+    for number, conditions in enumerate(runs):
         own = dict(_facts(conditions))
         differences = [
-            _words(name, known[name], own[name]) for name in own if _differs(name, known.get(name), own[name])
+            f"{name} {_text(name, own[name])} instead of {_text(name, known[name])}"
+            for name in own
+            if _differs(name, known.get(name), own[name])
         ]
         if differences:
             rest = len(differences) - MOST_NAMED
@@ -57,10 +58,6 @@ def _differs(name: str, known: Any, own: Any) -> bool:
         return False
     tolerance = {"planned warm-up": LENGTH, "planned length": LENGTH, "size of the data": SIZE}.get(name)
     return tolerance is None or abs(own - known) > tolerance * max(abs(known), abs(own))
-
-
-def _words(name: str, known: Any, own: Any) -> str:
-    return f"{name} {_text(name, own)} instead of {_text(name, known)}"
 
 
 def _text(name: str, value: Any) -> str:

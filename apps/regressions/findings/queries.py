@@ -10,8 +10,7 @@ from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.api import progress
 from apps.dispatch.models import Campaign, Entry
-from apps.regressions.detection import effects
-from apps.regressions.findings import activity, filters
+from apps.regressions.findings import activity, effects, filters
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.findings.states import NEXT, may_accept, may_reopen

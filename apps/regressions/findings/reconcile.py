@@ -15,8 +15,7 @@ from django.utils import timezone
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
 from apps.comparison.pure import MARGIN
 from apps.dispatch.models import Schedule
-from apps.regressions.detection import effects
-from apps.regressions.findings import titles
+from apps.regressions.findings import effects, titles
 from apps.regressions.models import Change, Finding, Note
 
 # Of PostgreSQL's advisory locks: ours.

@@ -8,8 +8,7 @@ from django.db.models import Max
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions.detection import effects
-from apps.regressions.findings import reconcile
+from apps.regressions.findings import effects, reconcile
 from apps.regressions.findings.locking import changing, note
 from apps.regressions.models import Change, Finding
 

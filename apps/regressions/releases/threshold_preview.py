@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from apps.catalog.models import Metric
 from apps.comparison.pure import DISCOVERY_RATE
-from apps.regressions.detection.change_points import ChangeLimits
+from apps.regressions.detection import ChangeLimits
 from apps.regressions.models import CheckedRelease
 from apps.regressions.releases import stored_checks
 from apps.regressions.releases.values import CheckRow, RowVerdict

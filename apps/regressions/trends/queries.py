@@ -3,23 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 
 import numpy as np
 from django.db.models import Count, F, Q, QuerySet
 
 from apps.catalog.models import System
 from apps.regressions import thresholds
-from apps.regressions.detection import change_points
-from apps.regressions.detection.change_points import ChangeLimits
+from apps.regressions.detection import ChangeLimits, ChangePoint
 from apps.regressions.findings import reconcile
 from apps.regressions.models import Change, History
 from apps.regressions.releases import threshold_preview
 from apps.regressions.releases.threshold_preview import TriedReleases
 from apps.regressions.thresholds import Key
-from apps.regressions.trends import services
-from apps.regressions.trends.series import SeriesRun
-from apps.regressions.trends.services import TrendSeries
+from apps.regressions.trends import follow
+from apps.regressions.trends import series as trends_series
+from apps.regressions.trends.series import SeriesRun, TrendSeries
 
 RELATED = ("platform", "hardware_class", "workload", "load_level", "metric")
 MOST_LISTED = 300
@@ -74,8 +72,8 @@ class HistoryRow:
 
 @dataclass(frozen=True)
 class HistoryChange:
-    """`place` in the series at which it is drawn; `run`: where it was first told. `gone_at`: since then newer runs do
-    not bear it out. `finding`: its id."""
+    """`place` in the series at which it is drawn; `run`: where it was first reported. `gone_at`: since then newer runs
+    contradict it. `finding`: its id."""
 
     place: int
     run: int
@@ -115,7 +113,7 @@ class HistoryDetail:
 
 @dataclass(frozen=True)
 class TriedChange:
-    """A change that a threshold would tell, or (`stays` False) would no longer tell. `is_new`: nobody was told yet."""
+    """A change that a threshold would report, or (`stays` False) would withdraw. `is_new`: not reported yet."""
 
     place: int
     run: int
@@ -155,7 +153,7 @@ class Tried:
 
     @property
     def raised(self) -> int:
-        """Changes that it tells."""
+        """Changes that it reports."""
         return sum(change.stays for each in self.series for change in each.changes)
 
     @property
@@ -199,15 +197,15 @@ def detail(history_id: int) -> HistoryDetail | None:
     if found is None:
         return None
     chosen = thresholds.every()
-    (series,) = services.read([found], chosen)
-    told = found.changes.select_related("first_run__system__release", "finding").order_by("pk")
-    changes = tuple(each for change in told if (each := _change(series.points, change)) is not None)
+    (series,) = trends_series.read([found], chosen)
+    stored = found.changes.select_related("first_run__system__release", "finding").order_by("pk")
+    changes = tuple(each for change in stored if (each := _change(series.points, change)) is not None)
     return HistoryDetail(
         row=listed([found])[0],
         points=tuple(series.points),
         changes=tuple(sorted(changes, key=lambda change: (change.place, change.run))),
         levels=levels(series, [change.place for change in changes if change.gone_at is None]),
-        limits=series.limits,
+        limits=series.results.limits,
         source=words_of(chosen.source(found.workload_id, found.metric_id)),
     )
 
@@ -223,17 +221,15 @@ def words_of(key: Key | None) -> str:
 
 def levels(series: TrendSeries, places: Sequence[int]) -> tuple[TrendLevel, ...]:
     """Between the `places` of changes, and resets."""
-    bounds = sorted({*change_points.stretches(len(series.points), series.resets), *places})
+    results = series.results
     return tuple(
-        TrendLevel(start, end, float(np.median(series.values[start:end])))
-        for start, end in pairwise(bounds)
-        if end <= len(series.points)
+        TrendLevel(start, end, float(np.median(results.values[start:end]))) for start, end in results.stretches(places)
     )
 
 
 def preview(*, workload: int | None, metric: str | None, smallest: float, significant: float) -> Tried:
-    """What a threshold would have told of the series that it concerns, and what of that nobody was told yet, or would
-    be told no more: what following them would do once it is kept. Keeps nothing. Raises Invalid."""
+    """What a threshold would report in the series that it concerns, what of that is new, and what it would withdraw:
+    what following them would do once it is set. Stores nothing. Raises Invalid."""
     limits = thresholds.limits(smallest=smallest, significant=significant)
     found, own = thresholds.place(workload=workload, metric=metric)
     key = (found.pk if found else None, own.pk if own else None)
@@ -241,46 +237,41 @@ def preview(*, workload: int | None, metric: str | None, smallest: float, signif
     every = list(with_changes(thresholds.histories(*key)).order_by(*MOST_CHANGED))
     concerned = [each for each in every if chosen.source(each.workload_id, each.metric_id) == key]
     looked_at = concerned[:MOST_TRIED]
-    read = services.read(looked_at, chosen)
+    read = trends_series.read(looked_at, chosen)
     return Tried(
         key,
         limits,
         len(concerned),
         len(looked_at),
-        sum(map(_is_too_short, read)),
+        sum(series.results.is_too_short for series in read),
         len(every) - len(concerned),
         tuple(_tried(read)),
         threshold_preview.tried(key, limits, chosen),
     )
 
 
-def _is_too_short(series: TrendSeries) -> bool:
-    bounds = change_points.stretches(len(series.points), series.resets)
-    return all(end - start < change_points.SHORTEST for start, end in pairwise(bounds))
-
-
 def _tried(read: Sequence[TrendSeries]) -> list[TriedSeries]:
-    told: dict[int, list[Change]] = {series.history.pk: [] for series in read}
-    for change in Change.objects.filter(history__in=told).select_related("first_run__system__release"):
-        told[change.history_id or 0].append(change)
+    stored: dict[int, list[Change]] = {series.history.pk: [] for series in read}
+    for change in Change.objects.filter(history__in=stored).select_related("first_run__system__release"):
+        stored[change.history_id or 0].append(change)
     rows = listed([series.history for series in read])
     found = []
     for row, series in zip(rows, read, strict=True):
-        judged = services.judge(series, told[row.id], anew=True)
-        holding = {change.index: change for change in judged.holding}
-        changes = [_would(series, change, judged.known.get(place)) for place, change in holding.items()]
+        analysis = follow.analyse(series, stored[row.id], retest=True)
+        places = [change.index for change in analysis.changes]
+        changes = [_would(series, change, analysis.reported.get(change.index)) for change in analysis.changes]
         changes += [
             _would_not(series, place, change)
-            for place, change in judged.known.items()
-            if place not in holding and change.gone_at is None
+            for place, change in analysis.reported.items()
+            if place not in places and change.gone_at is None
         ]
         if changes:
             ordered = tuple(sorted(changes, key=lambda change: change.place))
-            found.append(TriedSeries(row, tuple(series.points), levels(series, list(holding)), ordered))
+            found.append(TriedSeries(row, tuple(series.points), levels(series, places), ordered))
     return sorted(found, key=lambda each: -len(each.changes))
 
 
-def _would(series: TrendSeries, change: change_points.ChangePoint, known: Change | None) -> TriedChange:
+def _would(series: TrendSeries, change: ChangePoint, known: Change | None) -> TriedChange:
     point = series.points[change.index]
     return TriedChange(
         place=change.index,
@@ -317,7 +308,7 @@ def _change(points: Sequence[SeriesRun], change: Change) -> HistoryChange | None
     if change.first_run is None:
         return None
     return HistoryChange(
-        place=services.place_of(points, change.first_run),
+        place=trends_series.place_of(points, change.first_run),
         run=change.first_run.pk,
         version=change.first_run.system.release.version,
         verdict=change.verdict,

@@ -1,16 +1,20 @@
-"""Reads the runs of a watched series in their order: release by release, then in time."""
+"""Reads stored histories: their runs release by release, then in time, as series in which changes are searched."""
 
 import json
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 from django.db import connection
 
 from apps.comparison.api import lasting_facts
-from apps.regressions.detection import conditions
-from apps.regressions.detection.conditions import Conditions
+from apps.regressions import detection
+from apps.regressions.detection import ChangeLimits, Conditions, ResultSeries
+from apps.regressions.models import History
+from apps.regressions.thresholds import Thresholds
 from apps.runs.api import places
 from apps.runs.models import Run
 
@@ -35,8 +39,8 @@ ORDER BY release.version_key, release.version, started_at, runs_run.id
 
 @dataclass(frozen=True)
 class SeriesRun:
-    """A run of a series. `value` in the metric's unit. `reset`: what was another in how it was made than in those
-    before; empty: nothing known."""
+    """A run of a series. `value` in the metric's unit. `reset`: in what its conditions differ from those of the runs
+    before; empty: in nothing known."""
 
     run: int
     system: int
@@ -52,34 +56,53 @@ class SeriesRun:
         return self.version_key, self.version, self.started_at, self.run
 
 
-def points_of(histories: Collection[int]) -> dict[int, list[SeriesRun]]:
-    """Of each history (by id) all runs that count, in their order. One query."""
-    rows: dict[int, list[Sequence[Any]]] = {history: [] for history in histories}
+@dataclass(frozen=True)
+class TrendSeries:
+    """A stored history with its `points` as they are now, and their `results` with the limits that apply."""
+
+    history: History
+    points: Sequence[SeriesRun]
+    results: ResultSeries
+
+
+def read(histories: Collection[History], chosen: Thresholds) -> list[TrendSeries]:
+    """In the same order, with the limits of these thresholds. One query."""
+    rows: dict[int, list[Sequence[Any]]] = {history.pk: [] for history in histories}
     with connection.cursor() as cursor:
-        cursor.execute(SERIES, [list(histories)])
-        for history, *row in cursor.fetchall():
-            rows[history].append(row)
-    return {history: _points(own) for history, own in rows.items()}
+        cursor.execute(SERIES, [list(rows)])
+        for history_id, *row in cursor.fetchall():
+            rows[history_id].append(row)
+    return [
+        trend_series(history, _points(rows[history.pk]), chosen.of(history.workload_id, history.metric_id))
+        for history in histories
+    ]
+
+
+def trend_series(history: History, points: Sequence[SeriesRun], limits: ChangeLimits) -> TrendSeries:
+    results = ResultSeries(
+        values=np.array([point.value for point in points], dtype=np.float64),
+        resets=[place for place, point in enumerate(points) if point.reset],
+        boundaries=[place for place in range(1, len(points)) if points[place].release != points[place - 1].release],
+        limits=limits,
+    )
+    return TrendSeries(history, points, results)
+
+
+def place_of(points: Sequence[SeriesRun], run: Run) -> int:
+    """Where a run is, or would be if it counted."""
+    release = run.system.release
+    own = (tuple(release.version_key), release.version, run.started_at, run.pk)
+    return bisect_left([point.order for point in points], own)
 
 
 def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
     if any(row[-1] in MEASURED for row in rows):
         rows = [row for row in rows if row[-1] in MEASURED]
-    resets = conditions.resets([_conditions(row) for row in rows])
+    resets = detection.resets([_conditions(row) for row in rows])
     return [
         SeriesRun(run, system, release, version, tuple(key), at, value, resets.get(number, ""))
         for number, (run, system, release, version, key, at, value, *_) in enumerate(rows)
     ]
-
-
-def resets(points: Sequence[SeriesRun]) -> list[int]:
-    """Places in the series."""
-    return [number for number, point in enumerate(points) if point.reset]
-
-
-def boundaries(points: Sequence[SeriesRun]) -> list[int]:
-    """Places with which a release begins, but the first."""
-    return [place for place in range(1, len(points)) if points[place].release != points[place - 1].release]
 
 
 def _conditions(row: Sequence[Any]) -> Conditions:

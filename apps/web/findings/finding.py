@@ -12,7 +12,7 @@ from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.regressions import thresholds
-from apps.regressions.detection.change_points import ChangeLimits
+from apps.regressions.detection import ChangeLimits
 from apps.regressions.findings import evidence, queries, review
 from apps.regressions.findings.evidence import Evidence, SideRun
 from apps.regressions.findings.filters import FindingFilter

@@ -14,7 +14,7 @@ from apps.catalog.models import Metric, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.regressions import thresholds
-from apps.regressions.detection.change_points import DEFAULT
+from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.findings.titles import percent
 from apps.regressions.models import History
 from apps.regressions.trends import queries
@@ -52,7 +52,7 @@ class ThresholdFields:
             try:
                 numbers[name] = float(getattr(self, name).replace("%", "").strip())
             except ValueError:
-                example = "2" if name == "percent" else f"{DEFAULT.significant:g}"
+                example = "2" if name == "percent" else f"{DEFAULT_LIMITS.significant:g}"
                 errors.append(FieldProblem(name, "is not a number", f"write, for example, {example}"))
         known = self.workload.isdecimal() and self.workload.isascii() and len(self.workload) < LONGEST_NUMBER
         if self.workload and not known:
@@ -113,7 +113,7 @@ def _page(
         "asked": asked,
         "errors": {_field(each): each.sentence() for each in problems.errors} if problems else {},
         "kept": [(each, percent_of(each.smallest)) for each in thresholds.kept()],
-        "default": (percent_of(DEFAULT.smallest), p_value(DEFAULT.significant)),
+        "default": (percent_of(DEFAULT_LIMITS.smallest), p_value(DEFAULT_LIMITS.significant)),
         "workloads": [(str(each.pk), str(each)) for each in watched],
         "metrics": list(Metric.objects.filter(pk__in=History.objects.values("metric")).values_list("key", "name")),
         "tried": tried,

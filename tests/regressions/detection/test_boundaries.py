@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from apps.regressions.detection import change_points
-from apps.regressions.detection.follow import Followed, follow
+from apps.regressions.detection import ChangePoint, Followed, ResultSeries, changes, follow
+from apps.regressions.detection.series import ALIKE
 from bench.histories import Floats
 
 RELEASES = (15, 30, 45)
@@ -20,10 +20,10 @@ def series(seed: int, *, at: int = 45, size: float = -0.03, runs: int = 65, vari
 
 def told(values: Floats, *, start: int, boundaries: tuple[int, ...] = RELEASES) -> list[int]:
     """Places of what is found, run by run from `start` on."""
-    last = follow(values[:start], boundaries=boundaries)
+    last = follow(ResultSeries(values[:start], boundaries=boundaries))
     found = list(last.found)
     for count in range(start + 1, len(values) + 1):
-        last = follow(values[:count], known=last.changes, analysed=count - 1, boundaries=boundaries)
+        last = follow(ResultSeries(values[:count], boundaries=boundaries), last.changes, analysed=count - 1)
         found += last.found
     return [change.index for change in found]
 
@@ -45,24 +45,24 @@ def test_a_change_that_came_within_a_release_stays_there(at: int) -> None:
 
 def test_a_boundary_further_away_draws_nothing() -> None:
     values = series(3, at=38, size=-0.1)
-    assert follow(values, boundaries=(46,)) == follow(values)
+    assert follow(ResultSeries(values, boundaries=(46,))) == follow(ResultSeries(values))
 
 
 def test_a_known_change_is_not_moved_to_a_boundary() -> None:
     values = series(5, size=-0.05)
-    (change,) = change_points.detect(values)
+    (change,) = changes(ResultSeries(values))
     for known in (42, 44, 48):
-        step = follow(values, known=[change_points.ChangePoint(known, 0.95, 0.94, 0.96, 1e-9, 4)], boundaries=RELEASES)
+        step = follow(ResultSeries(values, boundaries=RELEASES), [ChangePoint(known, 0.95, 0.94, 0.96, 1e-9, 4)])
         assert [each.index for each in step.changes] == [known]
         assert (step.found, step.lost) == ((), ())
-    assert abs(change.index - 45) <= change_points.ALIKE
+    assert abs(change.index - 45) <= ALIKE
 
 
 def test_what_is_seen_again_further_off_than_it_was_moved_is_the_same_change() -> None:
     """A known change at a boundary; newer runs see it eight runs before."""
     values = series(1, at=37, size=-0.04, runs=80)
-    known = change_points.ChangePoint(45, 0.96, 0.95, 0.97, 1e-9, 4)
-    step = follow(values, known=[known], analysed=60, boundaries=RELEASES)
+    known = ChangePoint(45, 0.96, 0.95, 0.97, 1e-9, 4)
+    step = follow(ResultSeries(values, boundaries=RELEASES), [known], analysed=60)
     assert len(step.changes) == 1
 
 
@@ -75,10 +75,10 @@ def size_of(values: Floats, index: int, end: int | None = None) -> float:
 def test_a_size_is_of_the_runs_on_both_sides_of_where_it_was_told() -> None:
     for variation in (0.005, 0.02):
         values = series(2, size=0.14, runs=80, variation=variation)
-        (seen,) = change_points.detect(values)
+        (seen,) = changes(ResultSeries(values))
         for at in (38, 45, 52):
-            told = change_points.ChangePoint(at, 1.14, 1.13, 1.15, 1e-9, 4)
-            (change,) = follow(values, known=[told]).changes
+            told = ChangePoint(at, 1.14, 1.13, 1.15, 1e-9, 4)
+            (change,) = follow(ResultSeries(values), [told]).changes
             own = size_of(values, at)
             assert change.ratio == pytest.approx(own, rel=0.003)
             assert change.low < own < change.high
@@ -88,9 +88,9 @@ def test_a_size_is_of_the_runs_on_both_sides_of_where_it_was_told() -> None:
 
 def test_a_size_follows_with_every_run_also_where_nothing_else_is_looked_at() -> None:
     values = series(2, size=-0.1, runs=80)
-    last: Followed = follow(values[:50])
+    last: Followed = follow(ResultSeries(values[:50]))
     for count in range(51, len(values) + 1):
-        last = follow(values[:count], known=last.changes, analysed=count - 1)
+        last = follow(ResultSeries(values[:count]), last.changes, analysed=count - 1)
         (change,) = last.changes
         assert change.runs_after == count - change.index
         assert change.ratio == pytest.approx(size_of(values[:count], change.index), rel=0.005)

@@ -1,45 +1,50 @@
 import math
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
-from apps.regressions.detection import change_points
-from apps.regressions.detection.detectable import Sight, sight
-from tests.regressions.detection.test_change_points import a_series
+from apps.regressions.detection import Detectable, ResultSeries, detectable
+from tests.regressions.detection.test_change_points import a_series, changes_in
+
+
+def of(values: ArrayLike, **fields: Any) -> Detectable:
+    return detectable(ResultSeries(np.asarray(values, dtype=np.float64), **fields))
 
 
 def test_a_short_series_says_what_it_lacks() -> None:
-    assert sight(a_series()[:9]) == Sight(9, reason="too short: 9 runs, 10 are needed")
-    assert sight([1.0]).reason == "too short: 1 run, 10 are needed"
-    assert sight([]).reason == "too short: 0 runs, 10 are needed"
+    assert of(a_series()[:9]) == Detectable(9, reason="too short: 9 runs, 10 are needed")
+    assert of([1.0]).reason == "too short: 1 run, 10 are needed"
+    assert of([]).reason == "too short: 0 runs, 10 are needed"
 
 
 def test_a_series_begins_anew_with_its_hardware() -> None:
-    said = sight(a_series(), resets=[55]).reason
-    assert said == "too short: 5 runs since hardware or configuration changed, 10 are needed"
+    found = of(a_series(), resets=[55]).reason
+    assert found == "too short: 5 runs since hardware or configuration changed, 10 are needed"
 
 
 def test_a_noisy_series_says_what_it_would_still_show() -> None:
-    said = sight(a_series(variation=0.3))
-    assert said.effect is not None
-    assert said.effect > 0.25
-    assert said.reason == f"too noisy: only changes of {said.effect * 100:.0f}\u00a0% and more would be found"
+    found = of(a_series(variation=0.3))
+    assert found.effect is not None
+    assert found.effect > 0.25
+    assert found.reason == f"too noisy: only changes of {found.effect * 100:.0f}\u00a0% and more would be found"
 
 
 def test_a_steady_series_is_fit_to_be_watched() -> None:
-    said = sight(a_series(variation=0.01, runs=100))
-    assert said.reason == ""
-    assert said.variation == pytest.approx(0.01, rel=0.3)
-    assert said.effect == pytest.approx(0.02, rel=0.35)
+    found = of(a_series(variation=0.01, runs=100))
+    assert found.reason == ""
+    assert found.variation == pytest.approx(0.01, rel=0.3)
+    assert found.effect == pytest.approx(0.02, rel=0.35)
 
 
 def test_no_change_under_half_a_percent_is_promised() -> None:
-    assert sight(np.full(50, 7.0)).effect == pytest.approx(0.005)
+    assert of(np.full(50, 7.0)).effect == pytest.approx(0.005)
 
 
 def test_more_runs_after_it_show_smaller_changes() -> None:
     values = a_series(variation=0.02, runs=100)
-    effects = [sight(values, after=after).effect or math.inf for after in (4, 10, 40)]
+    effects = [detectable(ResultSeries(values), after=after).effect or math.inf for after in (4, 10, 40)]
     assert effects == sorted(effects, reverse=True)
 
 
@@ -47,8 +52,8 @@ def test_a_change_of_that_size_is_mostly_found_after_ten_runs() -> None:
     found = 0
     for seed in range(60):
         before = a_series(runs=60, variation=0.01, seed=seed)
-        effect = sight(before).effect
+        effect = of(before).effect
         assert effect is not None
         after = a_series(runs=10, variation=0.01, seed=1000 + seed) * (1 + effect)
-        found += bool(change_points.detect(np.concatenate([before, after])))
+        found += bool(changes_in(np.concatenate([before, after])))
     assert 0.65 <= found / 60 <= 0.97

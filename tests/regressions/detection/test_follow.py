@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
 
-from apps.regressions.detection import change_points
-from apps.regressions.detection.change_points import ChangePoint
-from apps.regressions.detection.follow import Followed, follow
+from apps.regressions.detection import ChangePoint, Followed, ResultSeries, changes, follow
 from bench import detection, histories
 from bench.histories import Floats, Score
 from tests.regressions.detection.test_change_points import a_series
@@ -11,10 +9,10 @@ from tests.regressions.detection.test_change_points import a_series
 
 def followed(values: Floats, *, start: int = 0, resets: tuple[int, ...] = ()) -> list[Followed]:
     """Run by run, from `start` runs on."""
-    steps = [follow(values[:start], resets=[reset for reset in resets if reset <= start])]
+    steps = [follow(ResultSeries(values[:start], [reset for reset in resets if reset <= start]))]
     for count in range(start + 1, len(values) + 1):
         now = [reset for reset in resets if reset <= count]
-        steps.append(follow(values[:count], known=steps[-1].changes, analysed=count - 1, resets=now))
+        steps.append(follow(ResultSeries(values[:count], now), steps[-1].changes, analysed=count - 1))
     return steps
 
 
@@ -30,10 +28,10 @@ def test_a_change_is_told_once_and_stays_where_it_was_told() -> None:
 
 def test_a_change_that_newer_runs_see_elsewhere_is_not_moved() -> None:
     values = a_series((40, 0.9))
-    (change,) = change_points.detect(values[:50])
+    (change,) = changes(ResultSeries(values[:50]))
     for known in (change.index - 5, change.index + 5):
         told = ChangePoint(known, change.ratio, change.low, change.high, change.p, change.runs_after)
-        step = follow(values, known=[told], analysed=50)
+        step = follow(ResultSeries(values), [told], analysed=50)
         assert [kept.index for kept in step.changes] == [known]
         assert (step.found, step.lost) == ((), ())
 
@@ -47,7 +45,7 @@ def test_it_gathers_runs_after_it() -> None:
 def test_a_change_that_was_none_is_given_up_aloud() -> None:
     values = a_series()
     never = ChangePoint(30, 0.9, 0.88, 0.92, 1e-9, 4)
-    step = follow(values, known=[never], analysed=34)
+    step = follow(ResultSeries(values), [never], analysed=34)
     assert (step.changes, step.lost) == ((), (never,))
 
 
@@ -70,7 +68,8 @@ def told_by_release(*sizes: float, seed: int) -> tuple[list[int], Followed]:
     found, last = list[ChangePoint](), Followed(())
     for count in range(10, len(values) + 1):
         bounds = [at for at in begins if at < count]
-        last = follow(values[:count], known=last.changes, analysed=count - 1 if count > 10 else 0, boundaries=bounds)
+        series = ResultSeries(values[:count], boundaries=bounds)
+        last = follow(series, last.changes, analysed=count - 1 if count > 10 else 0)
         found += last.found
         assert not last.lost
     assert all(change.index in begins for change in found)
@@ -112,26 +111,27 @@ def test_a_release_that_mends_what_the_one_before_broke_leaves_that_told() -> No
 def test_two_falls_near_each_other_are_both_told_when_all_runs_are_looked_at_at_once() -> None:
     for seed in range(6):
         values, begins = releases_of_five(1, 1, 1, 0.95, 0.5, seed=seed)
-        assert [change.index for change in follow(values, boundaries=begins).found] == [15, 20]
+        assert [change.index for change in follow(ResultSeries(values, boundaries=begins)).found] == [15, 20]
 
 
 def test_a_known_change_that_had_swallowed_the_next_gives_it_back() -> None:
     values, begins = releases_of_five(1, 1, 1, 0.95, 0.5, 0.5, seed=1)
     swallowed = ChangePoint(15, 0.52, 0.4, 0.6, 1e-7, 15)
-    step = follow(values, known=[swallowed], boundaries=begins)
+    step = follow(ResultSeries(values, boundaries=begins), [swallowed])
     assert [change.index for change in step.found] == [20]
     assert [change.ratio for change in step.changes] == pytest.approx([0.95, 0.526], rel=0.03)
 
 
 def test_nothing_new_changes_nothing() -> None:
     values = a_series((40, 0.9))
-    known = follow(values).changes
-    assert follow(values, known=known, analysed=len(values)) == Followed(known)
+    known = follow(ResultSeries(values)).changes
+    assert follow(ResultSeries(values), known, analysed=len(values)) == Followed(known)
 
 
-def test_all_at_once_finds_what_detect_finds() -> None:
+def test_all_at_once_finds_what_changes_finds() -> None:
     for history in histories.made_up(22, series=4):
-        followed, detected = follow(history.values).changes, change_points.detect(history.values)
+        series = ResultSeries(history.values)
+        followed, detected = follow(series).changes, changes(series)
         assert [(change.index, change.p) for change in followed] == [(change.index, change.p) for change in detected]
         # Its runs may be parted better some runs off: those between count whole.
         for change, other in zip(followed, detected, strict=True):
@@ -146,17 +146,18 @@ def test_new_hardware_begins_anew_and_keeps_what_was_known() -> None:
 
 
 def test_a_new_run_does_not_look_at_the_whole_past() -> None:
-    """Values before the last known change but one hundred runs are not read at all."""
+    """Values before the last known change but one hundred runs do not matter at all."""
     values = a_series((150, 0.9), runs=400)
-    known = follow(values[:399]).changes
-    spoilt = values.copy()
-    spoilt[:100] = np.nan
-    assert follow(spoilt, known=known, analysed=399).changes == follow(values, known=known, analysed=399).changes
+    known = follow(ResultSeries(values[:399])).changes
+    others = values.copy()
+    others[:100] *= np.geomspace(1e-9, 1e9, 100)
+    first, second = (follow(ResultSeries(each), known, analysed=399).changes for each in (others, values))
+    assert first == second
 
 
 def test_a_series_that_was_shortened_is_refused() -> None:
     with pytest.raises(ValueError, match="40 runs were analysed, the series has 30"):
-        follow(a_series()[:30], analysed=40)
+        follow(ResultSeries(a_series()[:30]), analysed=40)
 
 
 def test_made_up_changes_are_found_with_few_false_alarms() -> None:

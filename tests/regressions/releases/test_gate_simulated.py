@@ -7,7 +7,7 @@ import numpy as np
 
 from apps.comparison.stats import multiple_testing, welch
 from apps.comparison.stats.welch import Direction, Sample
-from apps.regressions.detection.change_points import DEFAULT
+from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.values import TOLERANCE, RowVerdict
 
@@ -37,7 +37,7 @@ def simulate(*, runs: int, variation: float, effect: float, releases: int, seed:
         ratios = multiple_testing.correct_for_many(
             [welch.compare(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(before, after * slowed, strict=True)]
         )
-        rows = [verdicts.verdict(ratio, Direction.HIGHER, DEFAULT.smallest)[0] for ratio in ratios]
+        rows = [verdicts.verdict(ratio, Direction.HIGHER, DEFAULT_LIMITS.smallest)[0] for ratio in ratios]
         worst = [verdicts.worst(ratio, Direction.HIGHER) or 0.0 for ratio in ratios]
         differ = [row in (RowVerdict.WORSE, RowVerdict.BETTER) for row in rows]
         is_regression = RowVerdict.WORSE in rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from apps.catalog.models import Platform, Release, System
 from apps.regressions.models import Finding, History
-from apps.regressions.trends import services
+from apps.regressions.trends import follow
 from apps.runs.models import Artifact, Measurement, Run
 from tests.support.builders import START, a_load_level, a_system, a_workload
 
@@ -64,7 +64,7 @@ def runs_of(system: System, numbers: Sequence[float], *, day: int = 0, **fields:
 
 def followed(runs: Sequence[Run]) -> list[Finding]:
     """Run by run; what happened to findings, in order."""
-    return [finding for run in runs for finding in services.follow_run(run.pk)]
+    return [finding for run in runs for finding in follow.follow_run(run.pk)]
 
 
 def a_history() -> History:

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from apps.regressions.models import Change, Finding, History
-from apps.regressions.trends import queries, services
+from apps.regressions.trends import follow, queries
 from apps.runs.models import Run
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
 from tests.support.builders import START, a_metric, a_run, a_workload
@@ -89,7 +89,7 @@ def test_histories_that_were_followed_by_other_rules_are_followed_anew_some_at_a
     _as_before_the_rules_changed(fell_twice)
     followed(runs_of(a_release("10.11.1"), values(runs=12), workload=a_workload("oltp_insert")))
     History.objects.update(rules=0)
-    assert [services.follow_rest(most=1) for _ in range(3)] == [1, 1, 0]
+    assert [follow.follow_rest(most=1) for _ in range(3)] == [1, 1, 0]
     first, second = Change.objects.order_by("pk")
     assert (first.first_run, second.first_run) == (fell_twice[20], fell_twice[25])
     assert [first.ratio, second.ratio] == pytest.approx([0.95, 0.5], abs=0.01)
@@ -99,7 +99,7 @@ def test_histories_that_were_followed_by_other_rules_are_followed_anew_some_at_a
 def test_a_preview_tells_the_sizes_that_findings_have_once_followed_by_the_rules_of_now(fell_twice: list[Run]) -> None:
     followed(fell_twice)
     _as_before_the_rules_changed(fell_twice)
-    services.follow_rest(most=10)
+    follow.follow_rest(most=10)
     tried = queries.preview(workload=None, metric=None, smallest=0.005, significant=1e-6)
     kept = {change.finding_id: change.ratio for change in Change.objects.all()}
     assert {change.finding: change.ratio for each in tried.series for change in each.changes} == pytest.approx(kept)
@@ -203,12 +203,12 @@ def test_excluded_runs_never_count_and_what_rests_on_them_asks_for_a_look(fell: 
     followed(fell)
     for run in fell[24:]:
         Run.objects.filter(pk=run.pk).update(is_excluded=True)
-        services.follow_run(run.pk)
+        follow.follow_run(run.pk)
     finding = Finding.objects.get()
     assert (finding.state, finding.verdict) == ("verify", "gone")
     assert History.objects.get().runs == 24
     Run.objects.update(is_excluded=False)
-    services.follow_run(fell[24].pk)
+    follow.follow_run(fell[24].pk)
     finding.refresh_from_db()
     assert (finding.state, finding.verdict) == ("new", "worse")
     assert Change.objects.get().first_run == fell[24]
@@ -273,8 +273,8 @@ def test_a_series_that_is_too_short_or_too_noisy_says_so(db: None) -> None:
 
 def test_failed_runs_begin_no_history(db: None) -> None:
     run = a_run(outcome="failed", reason="no server")
-    assert services.follow_run(run.pk) == []
-    assert services.follow_run(run.pk + 1) == []
+    assert follow.follow_run(run.pk) == []
+    assert follow.follow_run(run.pk + 1) == []
     assert not History.objects.exists()
 
 
@@ -298,7 +298,7 @@ def test_a_run_costs_as_many_queries_however_long_its_series_is(
     followed(fell)
     (run,) = runs_of(a_release("10.11.20"), [850.0], day=3)
     with django_assert_max_num_queries(35):
-        services.follow_run(run.pk)
+        follow.follow_run(run.pk)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -315,7 +315,7 @@ def test_two_workers_on_one_series_make_no_twins(fell: list[Run]) -> None:
         finally:
             connection.close()
 
-    workers = [threading.Thread(target=worker, args=[services.follow_run, fell[place].pk]) for place in (-1, -2)]
+    workers = [threading.Thread(target=worker, args=[follow.follow_run, fell[place].pk]) for place in (-1, -2)]
     for each in workers:
         each.start()
     for each in workers:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.regressions.detection.change_points import DEFAULT
+from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.models import History, Threshold
 from apps.regressions.releases.threshold_preview import TriedReleases
 from apps.regressions.trends.queries import TrendLevel, Tried
@@ -149,7 +149,7 @@ def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Clien
     ],
 )
 def test_what_a_threshold_does_to_releases_is_a_sentence(counts: tuple[int, int, int, int], words: str) -> None:
-    tried = Tried((None, None), DEFAULT, 1, 1, 0, 0, (), TriedReleases(*counts))
+    tried = Tried((None, None), DEFAULT_LIMITS, 1, 1, 0, 0, (), TriedReleases(*counts))
     assert on_releases(tried).startswith(f"Its size also judges releases: {words}")
 
 

@@ -9,7 +9,7 @@ from apps.catalog.models import HardwareClass, Release
 from apps.regressions import look
 from apps.regressions.models import Finding
 from apps.regressions.releases.pairs import MEASURED
-from apps.regressions.trends import services
+from apps.regressions.trends import follow
 from apps.runs.api import places
 from apps.runs.models import COUNTED, Run
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         systems = Run.objects.filter(COUNTED).exclude(provenance__in=MEASURED).order_by()
         told = systems.values_list("system", "system__release", "system__hardware_class").distinct()
         for place in places.counted(systems={system for system, _, _ in told}, newest=1):
-            services.follow_run(place.newest[0])
+            follow.follow_run(place.newest[0])
         sides = sorted({(release, hardware) for _, release, hardware in told})
         releases = Release.objects.select_related("platform").in_bulk({release for release, _ in sides})
         hardware_classes = HardwareClass.objects.in_bulk({hardware for _, hardware in sides})

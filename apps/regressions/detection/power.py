@@ -1,0 +1,49 @@
+"""The smallest change that a series could show, or why it could show none. Pure."""
+
+import math
+from dataclasses import dataclass
+
+from scipy import special
+
+from apps.core.text import counted
+from apps.core.units import NBSP
+from apps.regressions.detection.change_points import freedom_of, freedoms
+from apps.regressions.detection.series import LONGEST, MOST_ASIDE, SHORTEST, ResultSeries
+
+POWER = 0.8
+# Runs of a new level until which a change should be found.
+AFTER = 10
+# A series that shows only larger changes is not worth monitoring.
+TOO_COARSE = 0.25
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """`runs` since the last reset that count. `variation`: from run to run, as a share of the value. `effect`: smallest
+    change, as a share of the value, that is found with 80 % power; None in a series that is too short. `reason`: why
+    the series cannot be monitored; empty when it can."""
+
+    runs: int
+    variation: float | None = None
+    effect: float | None = None
+    reason: str = ""
+
+
+def detectable(series: ResultSeries, *, after: int = AFTER) -> Detectable:
+    """For a change that has lasted `after` runs, by the variation of the runs since the last reset."""
+    start, end = (series.stretches() or [(0, 0)])[-1]
+    first = max(start, end - LONGEST)
+    runs = end - first
+    if runs < SHORTEST:
+        since = " since hardware or configuration changed" if series.resets else ""
+        return Detectable(runs, reason=f"too short: {counted(runs, 'run')}{since}, {SHORTEST} are needed")
+    noise = series.window(first, end).noise
+    left, right = min(runs, MOST_ASIDE), min(after, MOST_ASIDE)
+    freedom = freedom_of([1 / left, 1 / right], freedoms(left, right))
+    error = noise.scale * math.sqrt(noise.inflation * (1 / left + 1 / right))
+    reach = -float(special.stdtrit(freedom, series.limits.significant / 2)) + float(special.stdtrit(freedom, POWER))
+    effect = max(math.expm1(reach * error), series.limits.smallest)
+    reason = (
+        f"too noisy: only changes of {effect * 100:.0f}{NBSP}% and more would be found" if effect > TOO_COARSE else ""
+    )
+    return Detectable(runs, noise.scale, effect, reason)

@@ -1,0 +1,155 @@
+"""A series of results, the windows of it that are analysed, and the changes found in it. Pure."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.regressions.detection import noise as noises
+from apps.regressions.detection.noise import Floats, SeriesNoise
+
+# Runs: the longest past that counts, the shortest series that is analysed.
+LONGEST, SHORTEST = 500, 10
+# A change is tested once this many runs lie on each side of it; up to the second number, more make the test stronger.
+FEWEST_ASIDE, MOST_ASIDE = 4, 40
+LEAST_SIGNIFICANT = 1e-4
+# Changes at most this many runs apart are one, unless each passes the test beside the other (analyses).
+ALIKE = 7
+
+
+# Stored histories have a hash of its repr: another name or another field, and all of them are analysed again.
+@dataclass(frozen=True)
+class ChangeLimits:
+    """What counts as a change. `smallest`: shift, as a share of the value; `significant`: p of the test, at most 1e-4,
+    since less is required where runs are skipped and where a known change is kept. Raises ValueError."""
+
+    smallest: float = 0.005
+    significant: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if not 0 < self.smallest < 1:
+            raise ValueError(f"the smallest shift is a share above 0 and below 1, not {self.smallest}")
+        if not 0 < self.significant <= LEAST_SIGNIFICANT:
+            raise ValueError(f"the p of a change is above 0 and at most {LEAST_SIGNIFICANT}, not {self.significant}")
+
+
+DEFAULT_LIMITS = ChangeLimits()
+
+
+@dataclass(frozen=True, order=True)
+class ChangePoint:
+    """From run `index` on (from 0) values are `ratio` times those before. `low` and `high` bound the ratio's 95 %
+    interval, which is approximate because the place was chosen by the same values. `p`: of the test that it passed.
+    `runs_after`: runs of the new level, up to the next change or the end. `before`: level that `ratio` refers to, in
+    the values' unit; nan: not computed."""
+
+    index: int
+    ratio: float
+    low: float
+    high: float
+    p: float
+    runs_after: int
+    before: float = field(default=math.nan, compare=False)
+
+
+def shifted(changes: Iterable[ChangePoint], by: int) -> list[ChangePoint]:
+    """The same changes, with indices counted from another run."""
+    return [replace(change, index=change.index + by) for change in changes]
+
+
+class Split(NamedTuple):
+    """Runs from `start` to `end`, parted at `at`."""
+
+    start: int
+    at: int
+    end: int
+
+    @property
+    def sides(self) -> tuple[slice, slice]:
+        """The up to 40 runs on each side that a change is measured by."""
+        return slice(max(self.start, self.at - MOST_ASIDE), self.at), slice(
+            self.at, min(self.end, self.at + MOST_ASIDE)
+        )
+
+
+def split_at(at: int, places: Iterable[int], end: int) -> Split:
+    """Between the nearest of `places`, else the first run and `end`."""
+    among = [0, *places, end]
+    return Split(max((each for each in among if each < at), default=0), at, min(each for each in among if each > at))
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Consecutive runs between two resets that are analysed together: logarithms `y` (runs,), their `noise`, and the
+    `boundaries` of releases, all counted from the window's first run."""
+
+    y: Floats
+    noise: SeriesNoise
+    limits: ChangeLimits
+    boundaries: Sequence[int] = ()
+
+    def split(self, at: int, places: Iterable[int]) -> Split:
+        return split_at(at, places, len(self.y))
+
+
+@dataclass(frozen=True, eq=False)
+class ResultSeries:
+    """Positive `values` of one metric (runs,), in order, without excluded runs. `resets`: runs from which on hardware
+    or configuration differ; changes there are not reported, and runs before are not compared with runs after.
+    `boundaries`: first runs of releases, to which a new change nearby is attributed.
+
+    Raises ValueError at a value without logarithm, by its run, and at a reset outside the series."""
+
+    values: Floats
+    resets: Sequence[int] = ()
+    boundaries: Sequence[int] = ()
+    limits: ChangeLimits = DEFAULT_LIMITS
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 1:
+            raise ValueError(f"a series has one dimension, not {self.values.ndim}")
+        if any(not 0 <= reset <= len(self.values) for reset in self.resets):
+            raise ValueError(f"resets {list(self.resets)} are not all within the series of {len(self.values)} runs")
+        fine = np.isfinite(self.values) & (self.values > 0)
+        if not fine.all():
+            run = int(np.argmin(fine))
+            raise ValueError(
+                f"run {run} is {self.values[run]}: leave out runs without a positive value, a ratio has no other"
+            )
+
+    @cached_property
+    def logarithms(self) -> Floats:
+        logs: Floats = np.log(self.values)
+        return logs
+
+    def stretches(self, places: Iterable[int] = ()) -> list[tuple[int, int]]:
+        """First run and end of what lies between resets, and between changes at `places`."""
+        return list(pairwise(sorted({0, *self.resets, *places, len(self.values)})))
+
+    def split(self, at: int, places: Iterable[int]) -> Split:
+        """Of a change, between its neighbours at `places` and resets."""
+        return split_at(at, [*places, *self.resets], len(self.values))
+
+    def is_testable(self, place: int) -> bool:
+        """Whether the place lies within a stretch that is long enough."""
+        return any(start < place < end and end - start >= SHORTEST for start, end in self.stretches())
+
+    @property
+    def is_too_short(self) -> bool:
+        return all(end - start < SHORTEST for start, end in self.stretches())
+
+    @cached_property
+    def _windows(self) -> dict[tuple[int, int], Window]:
+        return {}
+
+    def window(self, first: int, end: int) -> Window:
+        """Its noise is estimated once, however often it is analysed."""
+        if (first, end) not in self._windows:
+            y = self.logarithms[first:end]
+            boundaries = [boundary - first for boundary in self.boundaries]
+            self._windows[first, end] = Window(y, noises.estimate(y), self.limits, boundaries)
+        return self._windows[first, end]

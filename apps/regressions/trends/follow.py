@@ -1,0 +1,194 @@
+"""Follows stored histories when runs come or go: changes along them become findings.
+
+Detection knows places in a series; here they become runs, which stay what they are when runs are added before them.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from apps.catalog.models import Metric, Release
+from apps.regressions import detection, thresholds
+from apps.regressions.detection import ChangePoint
+from apps.regressions.findings import reconcile
+from apps.regressions.findings.reconcile import DetectedChange, FindingKey
+from apps.regressions.models import Change, Finding, History
+from apps.regressions.trends import series as trends_series
+from apps.regressions.trends.series import TrendSeries
+from apps.runs.models import Run
+
+RELATED = ("platform", "hardware_class", "workload", "metric")
+
+
+def follow_run(run_id: int) -> list[Finding]:
+    """Analyses again the history that a run belongs to, whether it counts now or was excluded; the findings that
+    changed. May run twice, and on two workers at once, with one effect. Made-up runs count where there are no measured
+    ones, and only if this is called for them."""
+    run = Run.objects.select_related("system__release", "workload__primary_metric").filter(pk=run_id).first()
+    if run is None or run.workload.primary_metric.direction == Metric.Direction.NEUTRAL:
+        return []
+    key: dict[str, Any] = {
+        "platform_id": run.system.release.platform_id,
+        "hardware_class_id": run.system.hardware_class_id,
+        "settings_hash": run.system.settings_hash,
+        "workload_id": run.workload_id,
+        "load_level_id": run.load_level_id,
+        "metric_id": run.workload.primary_metric_id,
+    }
+    counts = (run.state, run.outcome, run.is_excluded) == (Run.State.SEALED, Run.Outcome.SUCCEEDED, False)
+    history = History.objects.filter(**key).first()
+    if history is None and counts:
+        history, _ = History.objects.get_or_create(**key)
+    return [] if history is None else follow_history(history.pk)
+
+
+def follow_rest(*, most: int) -> int:
+    """Analyses again up to `most` histories whose thresholds were changed or that were followed by other rules; how
+    many."""
+    by_others = Q(past_hash="") | ~Q(rules=detection.RULES)
+    due = History.objects.filter(by_others, analysed__gt=0).order_by("pk").values_list("pk", flat=True)[:most]
+    for history_id in (ids := list(due)):
+        follow_history(history_id)
+    return len(ids)
+
+
+@transaction.atomic
+def follow_history(history_id: int) -> list[Finding]:
+    """One worker at a time; the second finds nothing new."""
+    # Only its own row: others may hold the rows that it refers to.
+    history = History.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=history_id)
+    (series,) = trends_series.read([history], thresholds.every())
+    is_unchanged = history.rules == detection.RULES and history.past_hash == _hash(series, history.analysed)
+    if is_unchanged and history.analysed == len(series.points) and history.analysed_at is not None:
+        return []
+    stored = list(history.changes.select_related("first_run__system__release").order_by("pk"))
+    analysis = analyse(series, stored, analysed=history.analysed if is_unchanged else 0, retest=not history.past_hash)
+    findings = _settle(series, analysis, stored)
+    _store(series)
+    return findings
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """`changes` that hold; `reported`: stored ones by their place, whether they hold or were reported until now. One
+    that was gone and is found again nearby is that one again."""
+
+    changes: Sequence[ChangePoint]
+    reported: Mapping[int, Change]
+
+
+def analyse(series: TrendSeries, stored: Sequence[Change], *, analysed: int = 0, retest: bool = False) -> Analysis:
+    """`stored`: changes reported so far, gone ones too. `analysed`: runs already analysed and unchanged. `retest`:
+    re-test reported changes too."""
+    known = _by_place(series, [change for change in stored if change.gone_at is None])
+    gone = _by_place(series, [change for change in stored if change.gone_at is not None])
+    followed = detection.follow(
+        series.results, _change_points(known), gone=_change_points(gone), analysed=analysed, retest=retest
+    )
+    return Analysis(followed.changes, known | {place: gone[place] for place in followed.returned})
+
+
+def _hash(series: TrendSeries, runs: int) -> str:
+    """Of the first so many runs: their ids, values, resets, and the limits."""
+    text = [repr(series.results.limits), *(f"{p.run} {p.value!r} {bool(p.reset)}" for p in series.points[:runs])]
+    return hashlib.sha256("\n".join(text).encode()).hexdigest()
+
+
+def _by_place(series: TrendSeries, changes: Sequence[Change]) -> dict[int, Change]:
+    """The first reported at each place; not those that have no runs left to support them."""
+    found: dict[int, Change] = {}
+    for change in changes:
+        if change.first_run is None:
+            continue
+        place = trends_series.place_of(series.points, change.first_run)
+        if not series.results.is_testable(place):
+            continue
+        # Where none of its release's runs is left, a change there is of the release behind.
+        if series.points[place].release == change.first_run.system.release_id:
+            found.setdefault(place, change)
+    return found
+
+
+def _change_points(changes: Mapping[int, Change]) -> list[ChangePoint]:
+    return [
+        ChangePoint(
+            place,
+            ratio=change.ratio or 1.0,
+            low=change.low or 0.0,
+            high=change.high or math.inf,
+            p=change.p or 0.0,
+            runs_after=len(change.runs_after),
+            before=math.nan if change.before is None else change.before,
+        )
+        for place, change in changes.items()
+    ]
+
+
+def _settle(series: TrendSeries, analysis: Analysis, stored: Sequence[Change]) -> list[Finding]:
+    """Stores all changes that hold, as findings."""
+    reported = [change for change in stored if change.gone_at is None]
+    if not analysis.changes and not reported:
+        return []
+    ids = {point.release for point in series.points} if analysis.changes else set()
+    releases = Release.objects.in_bulk(ids)
+    found = [
+        (_finding_key(series, change.index, releases), _detected(series, change, analysis))
+        for change in analysis.changes
+    ]
+    # Under other rules the same changes may sum up to another finding.
+    return reconcile.settle(found, looked_at=reported, anew=series.history.rules != detection.RULES)
+
+
+def _finding_key(series: TrendSeries, place: int, releases: Mapping[int, Release]) -> FindingKey:
+    return FindingKey(
+        kind=Finding.Kind.CHANGE,
+        family=reconcile.family_of(series.history.workload),
+        platform=series.history.platform,
+        hardware_class=series.history.hardware_class,
+        release=releases[series.points[place].release],
+        baseline=releases[series.points[place - 1].release],
+    )
+
+
+def _detected(series: TrendSeries, change: ChangePoint, analysis: Analysis) -> DetectedChange:
+    history, points = series.history, series.points
+    own = analysis.reported.get(change.index)
+    first = points[change.index]
+    before = None if math.isnan(change.before) else change.before
+    left, right = series.results.split(change.index, [each.index for each in analysis.changes]).sides
+    return DetectedChange(
+        kind=Change.Kind.HISTORY,
+        verdict=reconcile.verdict_of(change.ratio, history.metric.direction),
+        system=first.system,
+        baseline_system=points[change.index - 1].system,
+        workload=history.workload_id,
+        load_level=history.load_level_id,
+        metric=history.metric_id,
+        history=history.pk,
+        first_run=own.first_run_id if own else first.run,
+        before=before,
+        after=None if before is None else before * change.ratio,
+        ratio=change.ratio,
+        low=change.low,
+        high=change.high,
+        p=change.p,
+        runs_before=tuple(point.run for point in points[left]),
+        runs_after=tuple(point.run for point in points[right]),
+    )
+
+
+def _store(series: TrendSeries) -> None:
+    history, points = series.history, series.points
+    found = detection.detectable(series.results)
+    history.analysed, history.last_run_id = len(points), points[-1].run if points else None
+    history.past_hash, history.rules = _hash(series, len(points)), detection.RULES
+    history.resets = [points[place].run for place in series.results.resets]
+    history.runs, history.variation, history.effect = found.runs, found.variation, found.effect
+    history.reason, history.analysed_at = found.reason, timezone.now()
+    history.save()
