@@ -18,9 +18,9 @@ from apps.aws import collection, sightings
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import schedules as schedules_services
 from apps.notifications import collect, deliver
-from apps.regressions import look as regressions
-from apps.regressions.findings import missing_results
-from apps.regressions.trends import follow as trends_follow
+from apps.regressions.api import look as regressions
+from apps.regressions.api import missing_results
+from apps.regressions.api import trend_follow as trends_follow
 from apps.runs.api import accept, seal_queue
 from apps.runs.api import archive as archives
 from apps.use_method.api import panels

@@ -14,7 +14,7 @@ from apps.notifications import wording
 from apps.notifications.events import concerned, event_of
 from apps.notifications.models import Considered, Delivery, Notice, Subscription
 from apps.notifications.queries import mailboxes
-from apps.regressions.findings import filters
+from apps.regressions.api import filters
 from apps.regressions.models import Note
 
 log = logging.getLogger(__name__)

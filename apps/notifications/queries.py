@@ -17,7 +17,7 @@ from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.core.units import NBSP
 from apps.notifications.models import Delivery, Notice, NotificationEvent, Subscription, Team
-from apps.regressions.findings import filters
+from apps.regressions.api import filters
 
 RECENT = timedelta(days=7)
 MOST_FINDINGS = 3

@@ -20,7 +20,7 @@ from apps.notifications.collect import receivers_of
 from apps.notifications.deliver import waiting
 from apps.notifications.models import CHOOSABLE, Delivery, Subscription, Team
 from apps.notifications.webhooks import addresses
-from apps.regressions.findings import filters
+from apps.regressions.api import filters
 from apps.regressions.models import Note
 
 LONGEST_NAME = 80

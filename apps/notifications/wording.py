@@ -9,8 +9,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from apps.notifications.models import Notice, NotificationEvent, Subscription
-from apps.regressions.findings import activity, queries
-from apps.regressions.findings.values import FindingRow
+from apps.regressions.api import FindingRow, activity
+from apps.regressions.api import finding_queries as queries
 from apps.regressions.models import Finding, Note
 
 # Findings in a mail or chat message; the list of findings has the rest. A generic webhook gets all.

@@ -13,7 +13,7 @@ from apps.catalog.api import services as catalog_services
 from apps.catalog.models import HardwareClass, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.dispatch.models import Agent, Campaign, JobRun
-from apps.regressions import forget
+from apps.regressions.api import forget
 from apps.rig import world
 from apps.rig.make_runs import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
 from apps.rig.plan import PlannedCampaign, campaigns

@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions.findings import evidence, queries
+from apps.regressions.api import evidence
+from apps.regressions.api import finding_queries as queries
 from apps.rest.framework.fields import NumberField, WordsField
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.use_method.pure import UseLevel

@@ -17,7 +17,8 @@ from apps.accounts.current_user import signed_in, writer
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.api import MAX_REPETITIONS
-from apps.regressions.findings import filters, queries, review
+from apps.regressions.api import filters, review
+from apps.regressions.api import finding_queries as queries
 from apps.rest.findings.serializers import (
     CommentedSerializer,
     FindingDetailSerializer,

@@ -7,8 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from apps.regressions.findings import filters
-from apps.regressions.findings.values import FindingRow, NamedSubject
+from apps.regressions.api import FindingRow, NamedSubject, filters
 from apps.regressions.models import Change
 from apps.rest.campaigns.campaigns import NamedSerializer, ProgressSerializer
 from apps.rest.framework.fields import NumberField, WordsField

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
-from apps.regressions import thresholds
-from apps.regressions.trends import queries
+from apps.regressions.api import thresholds
+from apps.regressions.api import trend_queries as queries
 from apps.rest.findings.trends import HistorySerializer
 from apps.rest.framework.fields import NumberField
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, whole

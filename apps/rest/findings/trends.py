@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.regressions.api import SIGHTS, HistoryFilter
+from apps.regressions.api import trend_queries as queries
 from apps.regressions.models import History
-from apps.regressions.trends import queries
-from apps.regressions.trends.queries import SIGHTS, HistoryFilter
 from apps.rest.framework.fields import NumberField
 from apps.rest.framework.lists import LARGEST_ID, Cursors, NoParameters, PageParameters, listing
 from apps.rest.framework.strict import ChoiceField

@@ -16,10 +16,8 @@ from rest_framework.views import APIView
 
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions.releases import check as releases_check
-from apps.regressions.releases import markdown
-from apps.regressions.releases.pairs import on_hardware
-from apps.regressions.releases.values import TOLERANCE, CheckRow, ReleaseCheck, Result, RowVerdict, is_coarse
+from apps.regressions.api import TOLERANCE, CheckRow, ReleaseCheck, Result, RowVerdict, is_coarse, markdown, on_hardware
+from apps.regressions.api import release_check as releases_check
 from apps.rest.comparisons.values import BoundField
 from apps.rest.framework.formats import ByQuality, Json, is_json
 from apps.rest.framework.lists import Parameters

@@ -12,9 +12,8 @@ from rest_framework.views import APIView
 from apps.accounts.current_user import writer
 from apps.catalog.models import HardwareClass, Release
 from apps.core.problems import FieldProblem, Invalid
+from apps.regressions.api import Result, sign_offs, stored_checks
 from apps.regressions.models import CheckedRelease, SignOff
-from apps.regressions.releases import sign_offs, stored_checks
-from apps.regressions.releases.values import Result
 from apps.rest.framework.lists import NoParameters, PageParameters, listing, page_of
 from apps.rest.framework.problems import changed_since
 from apps.rest.framework.strict import SLUG, Strict

@@ -20,7 +20,7 @@ from apps.dispatch import api as dispatch
 from apps.dispatch.api import CampaignDetail, JobCell, JobGrid, RunCell, queries
 from apps.dispatch.api import schedule_queries as schedules_queries
 from apps.dispatch.models import Campaign, Job
-from apps.regressions.findings.reconcile import OPEN
+from apps.regressions.api import OPEN
 from apps.regressions.models import Finding
 from apps.runs.api import queries as runs
 from apps.web.accounts import writers_only

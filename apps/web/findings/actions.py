@@ -22,8 +22,8 @@ from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 from apps.dispatch.api import unreachable
-from apps.regressions.findings import queries, review
-from apps.regressions.findings.review import FindingChanged, NoSuchFinding
+from apps.regressions.api import FindingChanged, NoSuchFinding, review
+from apps.regressions.api import finding_queries as queries
 from apps.web.accounts import writers_only
 from apps.web.components.pages import is_partial, render_page
 from apps.web.findings import finding, findings

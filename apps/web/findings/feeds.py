@@ -15,9 +15,8 @@ from django.views.decorators.http import conditional_page, require_safe
 from apps.accounts.current_user import signed_in
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.regressions.findings import filters, queries
-from apps.regressions.findings.filters import FindingFilter
-from apps.regressions.findings.queries import FindingRow
+from apps.regressions.api import FindingFilter, FindingRow, filters
+from apps.regressions.api import finding_queries as queries
 from apps.regressions.models import Note
 
 MOST_ENTRIES = 50

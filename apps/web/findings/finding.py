@@ -11,12 +11,19 @@ from django.views.decorators.http import require_safe
 from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.regressions import thresholds
+from apps.regressions.api import (
+    ChangeRow,
+    Evidence,
+    FindingDetail,
+    FindingFilter,
+    FindingRow,
+    SideRun,
+    evidence,
+    review,
+    thresholds,
+)
+from apps.regressions.api import finding_queries as queries
 from apps.regressions.detection import ChangeLimits
-from apps.regressions.findings import evidence, queries, review
-from apps.regressions.findings.evidence import Evidence, SideRun
-from apps.regressions.findings.filters import FindingFilter
-from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
 from apps.regressions.models import Change, Finding
 from apps.runs.pure import title_of
 from apps.web.compare.view import CompareAddress

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_safe
 from apps.accounts.current_user import may_write, signed_in
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
-from apps.regressions.findings import filters, queries
-from apps.regressions.findings.filters import FindingFilter
+from apps.regressions.api import FindingFilter, filters
+from apps.regressions.api import finding_queries as queries
 from apps.regressions.models import Finding
 from apps.web.components.pages import render_page
 from apps.web.findings.wording import list_answer

@@ -13,12 +13,10 @@ from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import Metric, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
-from apps.regressions import thresholds
+from apps.regressions.api import Tried, TriedSeries, percent, thresholds
+from apps.regressions.api import trend_queries as queries
 from apps.regressions.detection import DEFAULT_LIMITS
-from apps.regressions.findings.titles import percent
 from apps.regressions.models import History
-from apps.regressions.trends import queries
-from apps.regressions.trends.queries import Tried, TriedSeries
 from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page
 from apps.web.templatetags.changes import p_value

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from apps.core.text import counted
-from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
+from apps.regressions.api import ChangeRow, FindingDetail, FindingRow
 
 # Labels of the buttons that set a state; `new` resets it.
 STATE_BUTTONS = {

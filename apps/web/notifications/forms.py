@@ -17,7 +17,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 from apps.notifications import queries, services
 from apps.notifications.models import CHOOSABLE, Subscription, Team, usual_events
-from apps.regressions.findings import filters
+from apps.regressions.api import filters
 from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page
 from apps.web.notifications.notifications import refused

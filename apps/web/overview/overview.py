@@ -13,8 +13,8 @@ from apps.catalog.models import System
 from apps.dispatch.api import queries as dispatch
 from apps.published import queries as published
 from apps.published.values import FigureValue
-from apps.regressions.findings import queries as regressions
-from apps.regressions.findings.filters import FindingFilter
+from apps.regressions.api import FindingFilter
+from apps.regressions.api import finding_queries as regressions
 from apps.runs.api import how_many
 from apps.runs.api import queries as runs
 from apps.runs.models import Run

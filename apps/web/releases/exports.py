@@ -1,7 +1,7 @@
 """A release compared with the previous one, as CSV; regressions.releases.markdown writes it for pull requests."""
 
 from apps.core import tabular
-from apps.regressions.releases.values import ReleaseCheck
+from apps.regressions.api import ReleaseCheck
 
 COLUMNS = (
     *("platform", "release", "baseline", "hardware", "system", "baseline_system", "tool", "workload", "load"),

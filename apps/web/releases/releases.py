@@ -16,11 +16,9 @@ from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.comparison.api import UnknownSide
 from apps.core.problems import FieldProblem, Invalid
+from apps.regressions.api import ReleaseCheck, Result, StoredCheck, markdown, sign_offs, stored_checks
+from apps.regressions.api import check_release as compare
 from apps.regressions.models import CheckedRelease, Pending, SignOff
-from apps.regressions.releases import markdown, sign_offs, stored_checks
-from apps.regressions.releases.check import check as compare
-from apps.regressions.releases.stored_checks import StoredCheck
-from apps.regressions.releases.values import ReleaseCheck, Result
 from apps.runs.models import Run
 from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page

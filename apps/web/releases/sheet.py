@@ -10,8 +10,7 @@ from django.urls import reverse
 from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number
 from apps.dispatch.api import MAX_REPETITIONS
-from apps.regressions.findings.titles import percent, share
-from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
+from apps.regressions.api import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words, percent, share
 from workers.protocol.workloads import WORKLOADS
 
 # Result -> mark's class, sign, words.

@@ -8,7 +8,7 @@
 from django import template
 
 from apps.core.units import NBSP
-from apps.regressions.findings.titles import percent
+from apps.regressions.api import percent
 
 register = template.Library()
 LEAST = 1e-30

@@ -12,10 +12,9 @@ from django.views.decorators.http import require_safe
 
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import with_unit
-from apps.regressions.findings.titles import percent
+from apps.regressions.api import SIGHTS, HistoryChange, HistoryDetail, HistoryFilter, HistoryRow, percent
+from apps.regressions.api import trend_queries as queries
 from apps.regressions.models import History
-from apps.regressions.trends import queries
-from apps.regressions.trends.queries import SIGHTS, HistoryChange, HistoryDetail, HistoryFilter, HistoryRow
 from apps.web.components.pages import render_page
 from apps.web.findings.thresholds import percent_of
 from apps.web.templatetags.changes import share

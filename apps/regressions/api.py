@@ -1,0 +1,85 @@
+"""Interface of this app for other apps. detection needs no database, models has the tables; the rest is internal."""
+
+from apps.regressions import forget, look, thresholds
+from apps.regressions.findings import activity, evidence, filters, missing_results, review
+from apps.regressions.findings import queries as finding_queries
+from apps.regressions.findings.evidence import Evidence, SideRun
+from apps.regressions.findings.filters import FindingFilter
+from apps.regressions.findings.reconcile import OPEN
+from apps.regressions.findings.review import FindingChanged, NoSuchFinding
+from apps.regressions.findings.titles import percent, share
+from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow, NamedSubject
+from apps.regressions.releases import check as release_check
+from apps.regressions.releases import markdown, sign_offs, stored_checks
+from apps.regressions.releases.check import check as check_release
+from apps.regressions.releases.pairs import on_hardware
+from apps.regressions.releases.stored_checks import StoredCheck
+from apps.regressions.releases.values import (
+    TOLERANCE,
+    CheckRow,
+    ReleaseCheck,
+    Result,
+    RowVerdict,
+    is_coarse,
+    is_telling,
+    p_words,
+)
+from apps.regressions.trends import follow as trend_follow
+from apps.regressions.trends import queries as trend_queries
+from apps.regressions.trends.queries import (
+    SIGHTS,
+    HistoryChange,
+    HistoryDetail,
+    HistoryFilter,
+    HistoryRow,
+    Tried,
+    TriedSeries,
+)
+
+__all__ = [
+    "OPEN",
+    "SIGHTS",
+    "TOLERANCE",
+    "ChangeRow",
+    "CheckRow",
+    "Evidence",
+    "FindingChanged",
+    "FindingDetail",
+    "FindingFilter",
+    "FindingRow",
+    "HistoryChange",
+    "HistoryDetail",
+    "HistoryFilter",
+    "HistoryRow",
+    "NamedSubject",
+    "NoSuchFinding",
+    "ReleaseCheck",
+    "Result",
+    "RowVerdict",
+    "SideRun",
+    "StoredCheck",
+    "Tried",
+    "TriedSeries",
+    "activity",
+    "check_release",
+    "evidence",
+    "filters",
+    "finding_queries",
+    "forget",
+    "is_coarse",
+    "is_telling",
+    "look",
+    "markdown",
+    "missing_results",
+    "on_hardware",
+    "p_words",
+    "percent",
+    "release_check",
+    "review",
+    "share",
+    "sign_offs",
+    "stored_checks",
+    "thresholds",
+    "trend_follow",
+    "trend_queries",
+]
