@@ -26,6 +26,7 @@ WORKDIR /srv/splashboard
 COPY manage.py ./
 COPY apps apps
 COPY config config
+COPY docs docs
 COPY workers workers
 COPY --from=frontend /srv/frontend/dist frontend/dist
 USER splashboard

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from apps.web.help.documents import anchor_of
 from tests.paths import DOCS, ROOT
 
 MOST_WORDS = 1500
@@ -18,7 +19,7 @@ def anchors(page: Path) -> set[str]:
     """Of its headings, as GitHub and GitLab make them."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return {anchor_of(heading) for heading in headings}
 
 
 @pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))

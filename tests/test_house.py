@@ -18,6 +18,7 @@ LISTS = {
     "apps/use_method/resources",
     "apps/web",
     "apps/web/templates/web",
+    "frontend/src/styles",
     "tests",
     "tests/rest",
     "tests/web",

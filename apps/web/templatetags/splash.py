@@ -51,6 +51,7 @@ PAGES = (
     ("notifications", "Notifications"),
     ("agents", "Agents"),
     ("catalog", "Catalog"),
+    ("help", "Help"),
 )
 ORIGINS = {
     "published": ("published", "Stated by an article; not measured here"),

@@ -1,0 +1,140 @@
+"""The pages of docs/ as HTML, with their sections for search. Pure.
+
+Markdown as CommonMark has it, with tables; HTML in it is shown as text. Anchors of headings are those of GitHub.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+INDEX = "README"
+# Marks around generated parts.
+_COMMENT = re.compile(r"^<!--.*?-->\n?", re.MULTILINE | re.DOTALL)
+MOST_HITS = 30
+SNIPPET = 160  # characters
+
+
+@dataclass(frozen=True)
+class Section:
+    """Text below one heading, as plain text; `anchor` is empty above the first heading."""
+
+    title: str
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """`name`: path below docs/ without its ending, as in `howto/agent`. `headings`: (anchor, title) of level 2."""
+
+    name: str
+    title: str
+    html: str
+    sections: tuple[Section, ...]
+    headings: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class HelpHit:
+    document: Document
+    section: Section
+    snippet: str
+
+    @property
+    def title(self) -> str:
+        page, section = self.document.title, self.section.title
+        return page if section in ("", page) else f"{page}: {section}"
+
+
+def anchor_of(heading: str) -> str:
+    """As GitHub and GitLab make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def names(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(str(file.relative_to(folder).with_suffix("")) for file in folder.rglob("*.md")))
+
+
+def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[str], str]) -> Document:
+    """`name` is one of `known`; `address` gives the address of a page by its name. Raises OSError."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(_COMMENT.sub("", (folder / f"{name}.md").read_text()))
+    sections, headings, title = [], [], name
+    heading, lines = ("", ""), list[str]()
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            sections.append(Section(*heading, "\n".join(lines)))
+            text = _plain(tokens[place + 1])
+            heading, lines = (text, anchor_of(text)), []
+            token.attrSet("id", heading[1])
+            if token.tag == "h1":
+                title = text
+            elif token.tag == "h2":
+                headings.append((heading[1], text))
+        elif token.type == "inline":
+            _lead(token, name, known, address)
+            lines.append(_plain(token))
+        elif token.type == "fence":
+            lines.append(token.content)
+    sections.append(Section(*heading, "\n".join(lines)))
+    html = markdown.renderer.render(tokens, markdown.options, {})
+    # Wide tables scroll by themselves, as everywhere.
+    html = html.replace("<table>", '<div class="table-scroll"><table>').replace("</table>", "</table></div>")
+    kept = tuple(section for section in sections if section.title or section.text)
+    return Document(name, title, html, kept, tuple(headings))
+
+
+def search(documents: Sequence[Document], words: Sequence[str]) -> list[HelpHit]:
+    """Sections that have every word, those with most of them in their titles first; at most MOST_HITS."""
+    wanted = [word.casefold() for word in words]
+    found = []
+    for document in documents:
+        for section in document.sections:
+            title, text = f"{document.title} {section.title}".casefold(), section.text.casefold()
+            if wanted and all(word in title or word in text for word in wanted):
+                rank = -sum(word in title for word in wanted)
+                found.append((rank, document.name, HelpHit(document, section, _snippet(section.text, wanted))))
+    return [hit for _, _, hit in sorted(found, key=lambda each: each[:2])[:MOST_HITS]]
+
+
+def _plain(token: Token) -> str:
+    texts = {"text", "code_inline"}
+    return "".join(
+        " " if child.type == "softbreak" else child.content if child.type in texts else ""
+        for child in token.children or ()
+    )
+
+
+def _lead(token: Token, name: str, known: Sequence[str], address: Callable[[str], str]) -> None:
+    """Links between pages lead to their addresses; those to other files of the checkout become plain text."""
+    kept: list[Token] = []
+    dropped = 0
+    for child in token.children or ():
+        if child.type == "link_open":
+            link = str(child.attrGet("href"))
+            path, _, anchor = link.partition("#")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)).removesuffix(".md")
+            if re.match(r"[a-z]+:", link) or not path:
+                pass
+            elif target in known:
+                child.attrSet("href", address(target) + (f"#{anchor}" if anchor else ""))
+            else:
+                dropped += 1
+                continue
+        elif child.type == "link_close" and dropped:
+            dropped -= 1
+            continue
+        kept.append(child)
+    token.children = kept
+
+
+def _snippet(text: str, words: Sequence[str]) -> str:
+    flat = " ".join(text.split())
+    at = min((place for word in words if (place := flat.casefold().find(word)) >= 0), default=0)
+    start = max(0, at - SNIPPET // 3)
+    return ("…" if start else "") + flat[start : start + SNIPPET] + ("…" if len(flat) > start + SNIPPET else "")

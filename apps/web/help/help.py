@@ -1,0 +1,47 @@
+"""Help: the documentation in the product's look, with search."""
+
+from functools import cache
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from apps.web.components.pages import render_page
+from apps.web.help import documents
+from apps.web.help.documents import INDEX, Document
+
+FOLDER = settings.BASE_DIR / "docs"
+MOST_WORDS = 8
+
+
+@require_safe
+def show(request: HttpRequest, name: str = INDEX) -> HttpResponse:
+    if name not in _names():
+        raise Http404(f"There is no page of help named {name}.")
+    document = _document(name)
+    context = {"document": document, "html": mark_safe(document.html)}  # noqa: S308 - HTML in the source is escaped
+    return render_page(request, "web/help/page.html", context)
+
+
+@require_safe
+def search(request: HttpRequest) -> HttpResponse:
+    typed = request.GET.get("words", "").strip()[:200]
+    hits = documents.search([_document(name) for name in _names()], typed.split()[:MOST_WORDS])
+    shown = [(hit, f"{_address(hit.document.name)}#{hit.section.anchor}") for hit in hits]
+    return render_page(request, "web/help/search.html", {"typed": typed, "hits": shown})
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return documents.names(FOLDER)
+
+
+@cache
+def _document(name: str) -> Document:
+    return documents.load(FOLDER, name, known=_names(), address=_address)
+
+
+def _address(name: str) -> str:
+    return reverse("web:help") if name == INDEX else reverse("web:help-page", args=[name])

@@ -1,0 +1,63 @@
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from apps.web.help import documents
+from apps.web.help.documents import INDEX
+from tests.paths import DOCS
+
+NAMES = documents.names(DOCS)
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_of_the_docs_is_shown_with_links_that_lead_somewhere(client: Client, name: str) -> None:
+    address = reverse("web:help") if name == INDEX else reverse("web:help-page", args=[name])
+    html = client.get(address).content.decode()
+    text = re.split(r'<article class="help__text">|</article>', html)[1]
+    assert re.search(r"<h1 id=", text)
+    assert "&lt;!--" not in text
+    anchors = set(re.findall(r' id="([^"]+)"', text))
+    for link in re.findall(r'href="([^"]+)"', text):
+        path, _, anchor = link.partition("#")
+        if not path:
+            assert anchor in anchors
+        elif path.startswith("/help/"):
+            assert client.get(path).status_code == 200, link
+        else:
+            assert path.startswith(("https://", "http://")), link
+
+
+def test_html_in_a_page_is_shown_as_text(tmp_path: Path) -> None:
+    links = "[out](../README.md) [script](javascript:alert(1))"
+    (tmp_path / "page.md").write_text(f"# Page\n\n<script>alert(1)</script> and `<b>`\n\n{links}\n")
+    found = documents.load(tmp_path, "page", known=["page"], address=lambda name: name)
+    assert "<script" not in found.html
+    assert "&lt;script&gt;" in found.html
+    assert "href" not in found.html
+
+
+def test_what_is_no_page_is_not_found(client: Client) -> None:
+    for name in ("none", "../README", "howto/../../config/settings", "why/architecture.md"):
+        assert client.get(f"/help/{name}/").status_code == 404
+
+
+def test_search_finds_the_section_that_has_every_word(client: Client) -> None:
+    page = client.get(reverse("web:help-search"), {"words": "Benjamini Hochberg"})
+    text = page.content.decode()
+    address = re.search(r'<ul class="hits card".*?href="([^"]+)"', text, re.DOTALL)
+    assert address
+    path, _, anchor = address[1].partition("#")
+    assert f'id="{anchor}"' in client.get(path).content.decode()
+    assert "No matches" in client.get(reverse("web:help-search"), {"words": "zzqx"}).content.decode()
+    assert "data-hits" not in client.get(reverse("web:help-search")).content.decode()
+
+
+def test_titles_count_more_than_text() -> None:
+    about = documents.Document("b", "Leases", "", (documents.Section("Leases", "leases", "x"),), ())
+    mention = documents.Document("a", "Jobs", "", (documents.Section("Jobs", "jobs", "leases end"),), ())
+    found = documents.search([mention, about], ["leases"])
+    assert [hit.document.title for hit in found] == ["Leases", "Jobs"]
