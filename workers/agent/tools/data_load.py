@@ -20,7 +20,7 @@ LONGEST = 24 * 3600.0  # s
 
 class DataLoad(ProgramTool):
     spec = data_load.SPEC
-    module = "data_load"
+    module = "workers.agent.programs.data_load"
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
         self.chosen(parameters)

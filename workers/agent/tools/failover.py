@@ -17,7 +17,7 @@ AFTER = 5.0  # s, the least that is watched after the fault
 
 class Failover(ProgramTool):
     spec = failover.SPEC
-    module = "failover"
+    module = "workers.agent.faults"
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
         self.chosen(parameters)

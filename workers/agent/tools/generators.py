@@ -16,7 +16,7 @@ def _data_set(chosen: Mapping[str, Any]) -> DataSet:
 
 class AsyncLoad(ProgramTool):
     spec = asyncload.SPEC
-    module = "asyncload"
+    module = "workers.agent.programs.asyncload"
     packages = ("aiomysql",)
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
@@ -25,7 +25,7 @@ class AsyncLoad(ProgramTool):
 
 class Slap(ProgramTool):
     spec = slap.SPEC
-    module = "slap"
+    module = "workers.agent.programs.slap"
     programs = ("mysqlslap",)
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:

@@ -19,7 +19,7 @@ PREPARING = 3600.0  # s, most for preparing the tables twice, the index and the 
 
 class IndexCost(ProgramTool):
     spec = index_cost.SPEC
-    module = "index_cost"
+    module = "workers.agent.programs.index_cost"
     programs = ("sysbench",)
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:

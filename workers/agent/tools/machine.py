@@ -26,7 +26,7 @@ class Machine(ProgramTool):
     """Its output is sysbench's own text."""
 
     spec = machine.FILEIO
-    module = "machine"
+    module = "workers.agent.programs.machine"
     programs = ("sysbench",)
 
     def __init_subclass__(cls) -> None:

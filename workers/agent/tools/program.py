@@ -23,7 +23,7 @@ END_GRACE = 120.0  # s, for connecting, verifying and putting things back
 
 
 class ProgramTool(Plain):
-    """`module` in workers.agent.programs does the steps prepare, run and clean_up of the workload `spec`."""
+    """The module `module` does the steps prepare, run and clean_up of the workload `spec`."""
 
     spec: WorkloadSpec
     module: str
@@ -126,7 +126,7 @@ class ProgramTool(Plain):
         )
 
     def _argv(self, step: str, order: Order) -> tuple[str, ...]:
-        return (sys.executable, "-m", f"workers.agent.programs.{self.module}", *arguments(step, order))
+        return (sys.executable, "-m", self.module, *arguments(step, order))
 
 
 def whole_rate(order: Order) -> None:

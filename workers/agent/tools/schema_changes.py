@@ -11,7 +11,7 @@ from workers.protocol.workloads import schema_changes
 
 class DdlUnderLoad(ProgramTool):
     spec = schema_changes.SPEC
-    module = "ddl"
+    module = "workers.agent.programs.schema_changes"
     programs = ("sysbench",)
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:

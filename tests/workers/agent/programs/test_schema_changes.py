@@ -33,7 +33,7 @@ def altered(mariadb: MariaDB, tmp_path_factory: pytest.TempPathFactory) -> dict[
     def run(name: str) -> Ran:
         parameters = {**SMALL, **ways[name]}
         return run_program(
-            "ddl",
+            "schema_changes",
             "ddl_under_load",
             mariadb,
             folder / name,
