@@ -114,8 +114,7 @@ class DigestReader:
         return b"".join(lines[node] for node in sorted(lines))
 
     def hidden(self) -> dict[str, HiddenFromSampler]:
-        """After `finish`: missing digests of nodes sampled by another agent; the sampler of waits reports the
-        others."""
+        """After `finish`: missing digests of nodes sampled by another agent; the waits sampler reports the rest."""
         others = {node.name for node in self._system.nodes if not node.sampled} - self._lines.keys()
         unread = dict(self._unread)
         return {name: HiddenFromSampler(WHAT, unread[name], REMEDY) for name in sorted(others & unread.keys())}
