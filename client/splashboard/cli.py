@@ -70,8 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever called: told to nobody
-            setattr(sys, name, open(os.devnull, "w"))  # closed by the caller: discarded
+        if stream is None:  # closed by the caller: discarded
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  until the end
         elif hasattr(stream, "reconfigure"):
             # A character that the terminal cannot show must not end the program.
             stream.reconfigure(errors="replace")
