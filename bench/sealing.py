@@ -21,7 +21,7 @@ SEAL = r"""
 import re, sys, django
 django.setup()
 from django.db import transaction
-from apps.runs import ingest
+from apps.runs.ingest import accept
 from apps.runs.models import Run
 
 def peak():
@@ -32,7 +32,7 @@ before = peak()
 with transaction.atomic():
     ended = {"state": "ended", "outcome": "cancelled", "ended_at": run.started_at}
     Run.objects.filter(pk=run.pk).update(**ended, batches_expected=int(sys.argv[2]))
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     transaction.set_rollback(True)
 print(before, peak())
 """

@@ -1,1 +1,1 @@
-"""Settings, addresses and start-up of the whole product."""
+"""Settings, URLs and start-up of the whole product."""

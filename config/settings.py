@@ -18,19 +18,19 @@ LOCAL_SECRET_KEY = "for-local-use-only-change-me-on-a-server"  # noqa: S105  ref
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 SECRET_KEY = env.str("SPLASHBOARD_SECRET_KEY", default=LOCAL_SECRET_KEY)
 ALLOWED_HOSTS = env.list("SPLASHBOARD_HOSTS", default=LOCAL_HOSTS)
-# Everybody can read the default key here, and could sign a session with it.
+# The default key is public; with it anybody could sign a session.
 if SECRET_KEY == LOCAL_SECRET_KEY and (foreign := [host for host in ALLOWED_HOSTS if host.strip() not in LOCAL_HOSTS]):
     raise ImproperlyConfigured(
         f"SPLASHBOARD_HOSTS names {', '.join(foreign)}, but SPLASHBOARD_SECRET_KEY is not set: set it to 50 random "
         "characters, the same for all processes, for example those of `openssl rand -hex 32`."
     )
 CSRF_TRUSTED_ORIGINS = env.list("SPLASHBOARD_ORIGINS", default=[])
-# A browser returns a secure cookie over https only: not while one origin is plain http.
+# A browser returns a secure cookie over https only: disabled while any origin is plain http.
 SESSION_COOKIE_SECURE = bool(CSRF_TRUSTED_ORIGINS) and all(
     origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS
 )
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
-# Only behind a proxy that sets this header itself: anybody can send it.
+# Only behind a proxy that sets this header itself: clients can forge it.
 SECURE_PROXY_SSL_HEADER = (
     ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("SPLASHBOARD_BEHIND_TLS_PROXY", default=False) else None
 )
@@ -95,19 +95,19 @@ TEMPLATES = [
 
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgres://splashboard@/splashboard")}
 if folder := DATABASES["default"].get("OPTIONS", {}).pop("host", ""):
-    DATABASES["default"]["HOST"] = folder  # of a socket: a URL can give it in its query alone
+    DATABASES["default"]["HOST"] = folder  # of a socket: a URL can hold it only in its query
 
-# A fresh connection costs a request 10 ms, and an agent's come ten seconds apart.
+# A new connection costs a request 10 ms, and an agent's requests come ten seconds apart.
 DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
-# Disks find any page as fast as the next one, and to compile a query takes longer than a page may take.
+# Disks read any page as fast as the next one, and JIT compilation of a query takes longer than a page may take.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c random_page_cost=1.1 -c jit=off")
-# Only what apps.runs.storage.binary_cursor is told to prepare is prepared; Django's own statements never are.
+# Only statements through apps.runs.storage.binary_cursor are prepared; Django's own never are.
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1/0")
 
-# Whether anyone may read pages and API without signing in; writing always needs a role.
+# Whether pages and API are readable without signing in; writing always needs a role.
 SPLASHBOARD_PUBLIC_READ = env.bool("SPLASHBOARD_PUBLIC_READ", default=True)
 
 AUTH_USER_MODEL = "accounts.User"
@@ -122,10 +122,10 @@ STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "frontend" / "dist"] if (BASE_DIR / "frontend" / "dist").is_dir() else []
 DJANGO_VITE = {"default": {"dev_mode": False, "manifest_path": BASE_DIR / "frontend" / "dist" / "manifest.json"}}
-# Vite has put a hash of the content in these names already.
+# Vite's names already contain a content hash.
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/assets/"
 
-# Artifacts: a folder unless an S3 endpoint or bucket is named.
+# Artifacts: a folder, unless an S3 endpoint or bucket is set.
 S3_BUCKET = env.str("S3_BUCKET", default="")
 S3_ENDPOINT_URL = env.str("S3_ENDPOINT_URL", default="")
 ARTIFACT_STORE = (
@@ -147,11 +147,11 @@ STORAGES = {
     "default": ARTIFACT_STORE,
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
-# Credentials for asking AWS about systems there, where those of the environment are another object store's.
+# Credentials for AWS queries about systems, where the environment's belong to another object store.
 AWS_PROFILE = env.str("SPLASHBOARD_AWS_PROFILE", default="")
-# Finished runs as Parquet: a folder, or s3://bucket/prefix. Without it nothing is archived.
+# Archive of finished runs as Parquet: a folder, or s3://bucket/prefix. Empty: no archive.
 ARCHIVE = env.str("SPLASHBOARD_ARCHIVE", default="")
-# Days after its end during which the samples of an archived run stay in the database, too; 0: for ever.
+# Days for which the samples of an archived run also stay in the database; 0: forever.
 KEEP_SAMPLES_DAYS = env.int("SPLASHBOARD_KEEP_SAMPLES_DAYS", default=0)
 if ARCHIVE:
     try:
@@ -163,7 +163,7 @@ if KEEP_SAMPLES_DAYS < 0 or (KEEP_SAMPLES_DAYS and not ARCHIVE):
         "SPLASHBOARD_KEEP_SAMPLES_DAYS: give a number of days, and the archive to move to in SPLASHBOARD_ARCHIVE"
     )
 
-# Where people find this server, for links in what it sends.
+# This server's public address, for links in notifications.
 _OWN = f"http://{env.str('SPLASHBOARD_HOST', default='127.0.0.1')}:{env.int('SPLASHBOARD_PORT', default=8000)}"
 ADDRESS = (env.str("SPLASHBOARD_ADDRESS", default="") or (CSRF_TRUSTED_ORIGINS or [_OWN])[0]).rstrip("/")
 # E-mail: smtp+tls://user:password@host:587; without a server each mail is a file below var/.
@@ -173,7 +173,7 @@ else:
     EMAIL_BACKEND, EMAIL_FILE_PATH = "django.core.mail.backends.filebased.EmailBackend", str(VAR_DIR / "mail")
 EMAIL_TIMEOUT = 15
 DEFAULT_FROM_EMAIL = env.str("SPLASHBOARD_MAIL_FROM", default="splashboard@localhost")
-# Networks (10.1.0.0/16) of this organisation that webhooks may be in; without them only public addresses.
+# The organisation's networks (10.1.0.0/16) allowed for webhooks; otherwise public addresses only.
 WEBHOOK_NETWORKS = [each.strip() for each in env.list("SPLASHBOARD_WEBHOOK_NETWORKS", default=[])]
 try:
     for network in WEBHOOK_NETWORKS:
@@ -181,7 +181,7 @@ try:
 except ValueError as error:
     raise ImproperlyConfigured(f"SPLASHBOARD_WEBHOOK_NETWORKS: {error}") from error
 
-# A batch is at most 8 MB on the wire; an artifact at most 64 MB.
+# A batch is at most 8 MB compressed; an artifact at most 64 MB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 
 REST_FRAMEWORK = {
@@ -200,7 +200,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Submit, dispatch, read and compare database benchmark runs.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
-    # The agents' messages are JSON Schema as msgspec writes it, which is that of OpenAPI 3.1.
+    # The agents' messages use msgspec's JSON Schema, which is OpenAPI 3.1's.
     "OAS_VERSION": "3.1.0",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
@@ -208,12 +208,12 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
-# How long an agent's lease on a job lasts, and how often a job may fail, are dispatch's own constants.
+# An agent's lease time and a job's maximum attempts are dispatch's own constants.
 # Celery has its own form of a socket's address.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
-# A request that enqueues must not hang on a broker that is away: the beat's sweep finds what it could not enqueue.
+# A request that enqueues must not hang on an unreachable broker: the beat's sweep enqueues later.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 120, "socket_connect_timeout": 3, "socket_keepalive": True}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
@@ -225,6 +225,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("SPLASHBOARD_LOG_LEVEL", default="INFO")},
-    # It writes whole addresses, and the address of a chat's webhook is a secret.
+    # httpx logs full URLs, and a chat webhook's URL is a secret.
     "loggers": {"httpx": {"level": "WARNING"}},
 }

@@ -1,4 +1,4 @@
-"""Addresses: pages at the root, the REST API below /api/v1/."""
+"""URLs: pages at the root, the REST API below /api/v1/."""
 
 from django.urls import include, path, re_path
 

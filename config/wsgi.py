@@ -1,4 +1,4 @@
-"""The WSGI application that granian serves."""
+"""The WSGI application served by granian."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""`python -m lab up|status|down [NAME…]`: ready systems on this machine, and how the agent finds them."""
+"""`python -m lab up|status|down [NAME…]`: ready-made systems on this machine, registered with the agent."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ from lab.packages import LabError
 from lab.systems import MEBIBYTE, LabSystem, locked, register
 from lab.table import SYSTEMS, USUAL, system_named
 
-# MiB for each server, with a small data set.
+# MiB per server, with a small data set.
 MEMORY = 300
 DISK = 500
 
@@ -56,8 +56,8 @@ def main() -> int:
 
 
 def up(systems: list[LabSystem], var: Path, *, install: bool) -> int:
-    """Exit code: 1 when one of them could not be started; the others are."""
-    (var / "agent.d" / "lab.toml").unlink(missing_ok=True)  # of an earlier version
+    """Exit code: 1 when a system could not be started; the others are started."""
+    (var / "agent.d" / "lab.toml").unlink(missing_ok=True)  # file of an earlier version
     offer_extras(var, install=install)
     code = 0
     for system in systems:
@@ -76,7 +76,7 @@ def up(systems: list[LabSystem], var: Path, *, install: bool) -> int:
 
 
 def offer_extras(var: Path, *, install: bool) -> None:
-    """The systems run without them, so that nothing fails here."""
+    """Installs or suggests optional programs. The systems run without them, so nothing fails here."""
     missing = packages.missing(packages.EXTRAS)
     if missing and install and packages.may_install():
         print(f"installing {', '.join(missing)} …", flush=True)
@@ -96,13 +96,13 @@ def _say(slug: str, step: str) -> None:
 
 
 def available_memory() -> int:
-    """MiB that programs can have without swapping."""
+    """MiB available to programs without swapping."""
     lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
     return next(int(words[1]) // 1024 for words in lines if words[0] == "MemAvailable:")
 
 
 def require(system: LabSystem, var: Path, *, install: bool) -> None:
-    """Installs what is missing, or raises LabError with the command that does, or with what there is too little of."""
+    """Installs missing packages. LabError: with the command to install them, or the resource that is short."""
     if not system.is_up():
         free = shutil.disk_usage(var.parent if not var.exists() else var).free // MEBIBYTE
         for what, there, needed in (
@@ -121,7 +121,7 @@ def require(system: LabSystem, var: Path, *, install: bool) -> None:
 
 
 def was_made(system: LabSystem, var: Path) -> bool:
-    """Asking after a system that never ran must not make its directory."""
+    """Checking a system that never ran must not create its directory."""
     return (var / "lab" / system.slug).exists()
 
 

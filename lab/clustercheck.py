@@ -1,8 +1,8 @@
-"""Answers HAProxy whether a Galera node may take writes: 200 or 503, on a port for each node.
+"""Health check for HAProxy: whether a Galera node is writable, 200 or 503, on one port per node.
 
     clustercheck.py FILE    a JSON file: {"mariadb": program, "user", "password_file", "nodes": [[socket, port], …]}
 
-Runs alone and knows the standard library only. Every node is asked by a client of its own each 200 ms.
+Standalone script, standard library only. Each node is queried by its own client every 200 ms.
 """
 
 import json
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 INTERVAL = 0.2  # s
-PATIENCE = 1.0  # s; a frozen node does not refuse, it keeps silent
-# Three lines of answer. LIKE, because WHERE would have the server work out all of its counters.
+PATIENCE = 1.0  # s; a frozen node does not refuse, it just does not answer
+# The result has three lines. LIKE, because WHERE would make the server compute all of its counters.
 QUESTION = (
     b"SHOW GLOBAL STATUS LIKE 'wsrep_local_state'; SHOW GLOBAL STATUS LIKE 'wsrep_cluster_status';"
     b" SELECT 'read_only', @@global.read_only;\n"
@@ -28,7 +28,7 @@ YES = b"wsrep_local_state\t4\nwsrep_cluster_status\tPrimary\nread_only\t0\n"
 
 
 class CheckedNode:
-    """What one node said last, and the client that asks it."""
+    """The last answer of one node, and the client that queries it."""
 
     def __init__(self, argv: list[str], environment: dict[str, str]) -> None:
         self.said = b"not asked yet\n"
@@ -85,7 +85,7 @@ class CheckHandler(BaseHTTPRequestHandler):
         self.wfile.write(said)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """HAProxy's own log says when a node went down or came up."""
+        """Disabled: HAProxy's own log shows when a node went down or came up."""
 
 
 def main(file: str) -> None:

@@ -1,4 +1,4 @@
-"""Programs that outlive the command that starts them, found again by process id and never mistaken for another."""
+"""Programs that outlive the command that starts them, identified by pid and command line."""
 
 import atexit
 import contextlib
@@ -12,20 +12,20 @@ from pathlib import Path
 
 from lab.packages import LabError
 
-# A child that is not waited for warns when it is forgotten; these live until they are stopped.
+# Popen warns when a running child is garbage-collected; these run until they are stopped.
 _children: dict[int, "subprocess.Popen[bytes]"] = {}
 
 
 @atexit.register
 def _let_go() -> None:
-    """Python warns of children that nobody waited for; those that live on are meant to."""
+    """Prevents Python's warning about unawaited children; these are meant to keep running."""
     for child in _children.values():
         if child.poll() is None:
             child.returncode = 0
 
 
 def process_id(pid_file: Path, mark: str) -> int | None:
-    """The process that `pid_file` names, if `mark` stands in its command line; None: it does not run."""
+    """The process in `pid_file`, if `mark` is in its command line; None: not running."""
     try:
         pid = int(pid_file.read_text())
     except (OSError, ValueError):
@@ -38,7 +38,7 @@ def runs(pid: int, mark: str) -> bool:
 
 
 def command_line(pid: int) -> bytes:
-    """Arguments divided by NUL; empty once the process has ended."""
+    """Arguments separated by NUL; empty once the process has ended."""
     child = _children.get(pid)
     while child is None or child.poll() is None:
         try:
@@ -47,14 +47,14 @@ def command_line(pid: int) -> bytes:
             return b""
         if line or child is None:
             return line
-        time.sleep(0.001)  # a child that begins or ends has none for a moment
+        time.sleep(0.001)  # a starting or ending child has none for a moment
     return b""
 
 
 def spawn(
     argv: Sequence[str], *, log: Path | None = None, cwd: Path, environment: Mapping[str, str] | None = None
 ) -> "subprocess.Popen[bytes]":
-    """In a session of its own; what it prints is appended to `log`."""
+    """Starts a program in its own session; output is appended to `log`."""
     output = log.open("ab") if log else None
     try:
         process = subprocess.Popen(
@@ -74,7 +74,7 @@ def spawn(
 
 
 def end(pid_file: Path, mark: str, *, timeout: float, group: bool = False) -> None:
-    """SIGTERM, and SIGKILL after `timeout` s; a stopped process is continued. `group`: with its children. LabError."""
+    """SIGTERM, then SIGKILL after `timeout` s; a stopped process is continued. `group`: with its children. LabError."""
     pid = process_id(pid_file, mark)
     if pid is None:
         return
@@ -87,7 +87,7 @@ def end(pid_file: Path, mark: str, *, timeout: float, group: bool = False) -> No
 
 
 def await_end(pid: int, *, timeout: float) -> bool:
-    """The pid file is no sign: mariadbd removes its own before it has written its data. False: it still runs."""
+    """Waits for the process, not its pid file: mariadbd removes that before writing its data. False: still running."""
     deadline = time.monotonic() + timeout
     while command_line(pid):
         if time.monotonic() > deadline:
@@ -97,13 +97,13 @@ def await_end(pid: int, *, timeout: float) -> bool:
 
 
 def send(pid: int, number: int, *, group: bool = False) -> None:
-    """A process that has ended meanwhile is no matter."""
+    """A process that has already ended is ignored."""
     with contextlib.suppress(ProcessLookupError):
         (os.killpg if group else os.kill)(pid, number)
 
 
 class Daemon:
-    """A program in `directory`, which its command line must name; its number is in NAME.pid, its output in NAME.log."""
+    """A program in `directory`, which its command line must contain; its pid is in NAME.pid, its output in NAME.log."""
 
     def __init__(self, directory: Path, name: str) -> None:
         self.directory = directory
@@ -130,7 +130,7 @@ class Daemon:
 
 
 def end_all(program: bytes, mark: str) -> None:
-    """SIGKILL to helpers that nobody keeps the number of: those whose command line holds both."""
+    """SIGKILL to helpers without a pid file: those whose command line matches `program` and contains `mark`."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             line = command_line(int(entry.name))

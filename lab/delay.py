@@ -1,8 +1,8 @@
-"""A network between namespaces that takes its time: `delay.py DIRECTORY`, as root, where /dev/net/tun is.
+"""A network with delays between namespaces: `delay.py DIRECTORY`, as root, requires /dev/net/tun.
 
-Reads DIRECTORY/delay.json, {"nodes": {name: [address, place in ms]}}: a packet from one node to another is on its way
-for the distance of their places. Each node gets a network namespace with one TUN device; they end with this program.
-Writes DIRECTORY/namespaces.json, {name: path for nsenter}. Takes `cut NAME` and `heal NAME` on DIRECTORY/delay.sock.
+Reads DIRECTORY/delay.json, {"nodes": {name: [address, place in ms]}}: a packet between two nodes is delayed by the
+distance of their places. Each node gets a network namespace with one TUN device; they end with this program. Writes
+DIRECTORY/namespaces.json, {name: path for nsenter}. Accepts `cut NAME` and `heal NAME` on DIRECTORY/delay.sock.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ TUNSETIFF = 0x400454CA
 IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
 SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFNETMASK, SIOCSIFMTU = 0x8914, 0x8916, 0x891C, 0x8922
 IFF_UP = 0x1
-MTU = 9000  # whole copies of a node take fewer packets
+MTU = 9000  # fewer packets for full copies of a node
 NETMASK = "255.255.255.0"
 DEVICE = b"lab0"
 
@@ -31,7 +31,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def namespace(address: str) -> tuple[int, int]:
-    """Moves this program into a new network namespace; answers the descriptors of its TUN device and of itself."""
+    """Moves this program into a new network namespace; returns descriptors of its TUN device and of the namespace."""
     if _libc.unshare(CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "unshare")
     tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
@@ -43,12 +43,12 @@ def namespace(address: str) -> tuple[int, int]:
         fcntl.ioctl(control, SIOCSIFMTU, struct.pack("16si20x", DEVICE, MTU))
         for name in (b"lo", DEVICE):
             fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", name, IFF_UP))
-    # Inherited by nobody, found by nsenter below /proc.
+    # Not inherited by children; nsenter finds it below /proc.
     return tun, os.open("/proc/thread-self/ns/net", os.O_RDONLY)
 
 
 class Network:
-    """`places`: address of four bytes -> (name, ms on the line)."""
+    """`places`: address as four bytes -> (name, place in ms)."""
 
     def __init__(self, places: dict[bytes, tuple[str, float]], tuns: dict[str, int]) -> None:
         self.cut: set[str] = set()
@@ -60,7 +60,7 @@ class Network:
         self._count = 0
 
     def take(self, tun: int) -> None:
-        """All that a node has sent."""
+        """Reads all packets sent by a node."""
         source = self._names[tun]
         now = time.monotonic()
         while True:
@@ -70,12 +70,12 @@ class Network:
                 return
             target = self._places.get(packet[16:20])
             if target and packet[0] >> 4 == 4:
-                self._count += 1  # two that are due at once keep their order
+                self._count += 1  # packets due at the same time keep their order
                 due = now + abs(self._ms[source] - target[1]) / 1000
                 heapq.heappush(self._under_way, (due, self._count, source, target[0], packet))
 
     def deliver(self) -> float:
-        """What is due; answers the seconds until the next is. What a cut meets under way is lost."""
+        """Delivers due packets; returns the seconds until the next. Packets in transit during a cut are lost."""
         while self._under_way:
             wait = self._under_way[0][0] - time.monotonic()
             if wait > 0:
@@ -85,7 +85,7 @@ class Network:
                 try:
                     os.write(self._tuns[target], packet)
                 except OSError:
-                    continue  # its queue is full: lost, as on any line
+                    continue  # its queue is full: lost, as on a real line
         return 1.0
 
 

@@ -1,7 +1,7 @@
-"""What the agent runs to do something to a system of the lab: `fault.py VAR SYSTEM NODE CONTROL`.
+"""The command by which the agent controls a system of the lab: `fault.py VAR SYSTEM NODE CONTROL`.
 
-A script by its own, so that it works from any directory, and quick: a kill loads nothing but what it needs.
-Exit code 0: done. Otherwise the reason is the last line on standard error.
+A standalone script, so that it works from any directory, and fast: a kill imports nothing more than it needs. Exit code
+0: done. Otherwise the reason is the last line on standard error.
 """
 
 import os
@@ -37,7 +37,7 @@ def main(var: str, slug: str, node: str, control: str) -> None:
 
 
 def process_id(directory: str) -> int:
-    """Of the server there. Raises LookupError when none runs."""
+    """Process id of the server in `directory`. Raises LookupError when none runs."""
     try:
         with open(f"{directory}/pid") as file:
             pid = int(file.read())

@@ -1,4 +1,4 @@
-"""Three MariaDB servers replicating by Galera, behind an HAProxy that sends everything to one of them."""
+"""Three MariaDB servers with Galera replication, behind an HAProxy that sends all connections to one of them."""
 
 import json
 import re
@@ -22,10 +22,10 @@ from lab.ports import kept_ports, replace_taken
 from lab.systems import NODE_CONTROLS, AgentEntry, Member, Say, fault_command
 
 NODES = ("node1", "node2", "node3")
-TRANSFER = ("ist", "sst")  # ports on which a node takes what it missed, or everything
-# s. A whole transfer of a small data set takes ten, on a busy machine far longer; a node that ends is noticed at once.
+TRANSFER = ("ist", "sst")  # ports for incremental and full state transfer
+# s. A full transfer of a small data set takes ten, on a busy machine far longer; an ended node is noticed at once.
 SYNCED_TIMEOUT = 300.0
-LOST_TIMEOUT = 30.0  # s that a running node may be outside of the primary component, before it is started again
+LOST_TIMEOUT = 30.0  # s that a running node may be outside the primary component before it is restarted
 SETTLED_TIMEOUT = 180.0  # s
 STARTS = 5  # of a node that does not reach the primary component
 SETTINGS = {
@@ -34,18 +34,18 @@ SETTINGS = {
     "innodb_autoinc_lock_mode": "2",
     "innodb_flush_log_at_trx_commit": "1",
 }
-# Of the provider, for all nodes alike: with different timeouts the survivors of a killed node split.
+# Provider options common to all nodes: with different timeouts the survivors of a killed node split.
 PROVIDER = {"evs.suspect_timeout": "PT5S"}
-# A dead node is noticed after one second; Galera wants the periods below a third of that.
+# A dead node is noticed after one second; Galera requires the periods to be below a third of that.
 QUICK = {
     "evs.suspect_timeout": "PT1S",
     "evs.keepalive_period": "PT0.3S",
     "evs.join_retrans_period": "PT0.3S",
     "evs.inactive_check_period": "PT0.3S",
 }
-# The lab itself chooses who begins the cluster. A node that was killed must not look for the members of its last view.
+# The lab chooses the bootstrap node. A killed node must not look for the members of its last view.
 NO_RECOVERY = "pc.recovery=false"
-# LIKE, because WHERE would have the server work out all of its counters.
+# LIKE, because WHERE would make the server compute all of its counters.
 VIEW = ";".join(
     f"SHOW GLOBAL STATUS LIKE '{name}'"
     for name in ("wsrep_cluster_%", "wsrep_local_state_comment", "wsrep_last_committed")
@@ -55,7 +55,7 @@ RECOVERED = re.compile(r"WSREP: Recovered position: ([0-9a-f-]{36}:-?\d+)")
 
 @dataclass(frozen=True)
 class NodePlace:
-    """Where a node lives; this machine's loopback if nothing else is said. `provider`: options of its own."""
+    """Network place of a node; by default this machine's loopback. `provider`: its own options."""
 
     address: str = "127.0.0.1"
     zone: str = ""
@@ -109,7 +109,7 @@ class Galera:
         return NodePlace()
 
     def sql_address(self, node: str) -> str:
-        """As HAProxy reaches it."""
+        """The address used by HAProxy."""
         return f"127.0.0.1:{self.ports[f'{node}.sql']}"
 
     # ------------------------------------------------------------ up, down, state
@@ -126,7 +126,7 @@ class Galera:
     def down(self) -> None:
         self.proxy.stop()
         self._check.stop()
-        # In this order node1 is the last of the cluster and the one to begin with the next time.
+        # In this order node1 is the last of the cluster, and bootstraps it the next time.
         for node in reversed(NODES):
             self.servers[node].stop()
         end_all(rb"wsrep_sst_|rsync", str(self.directory))
@@ -145,7 +145,7 @@ class Galera:
         return f"runs on 127.0.0.1:{self.ports['writer']}, writer {writer}; {nodes}"
 
     def status(self, node: str) -> str:
-        """In Galera's words, for example `Synced`."""
+        """Galera's state, for example `Synced`."""
         if self.servers[node].pid is None:
             return "is stopped"
         return self._view(node).get("wsrep_local_state_comment", "does not answer")
@@ -169,13 +169,13 @@ class Galera:
         )
 
     def _seen_at(self, node: str) -> Mapping[str, str | int]:
-        """As the agent reaches it."""
+        """The address used by the agent."""
         return {"host": "127.0.0.1", "port": self.ports[f"{node}.sql"]}
 
     # ------------------------------------------------------------ controls
 
     def start(self, node: str) -> None:
-        """Until it is synced again: by what it missed if that is still known, else by a whole copy."""
+        """Returns when the node is synced: by an incremental transfer where possible, else by a full one."""
         self._thaw(node)
         if self._has_majority():
             self._join([node], lambda _: None)
@@ -207,18 +207,18 @@ class Galera:
     # ------------------------------------------------------------ making
 
     def _make(self, say: Say) -> None:
-        """One installation, copied: nodes that begin with the same data need no transfer."""
+        """One installation, copied: nodes with the same initial data need no transfer."""
         made = self.directory / "made"
         if made.exists():
             return
         say("data directories")
         first = self.servers[NODES[0]]
-        shutil.rmtree(first.directory, ignore_errors=True)  # an installation that did not get to its end
+        shutil.rmtree(first.directory, ignore_errors=True)  # an incomplete installation
         plain = MariaDB(first.directory)
         plain.start()
         plain.stop()
         self._write_files()
-        # Alone for a moment: its data then name the cluster and the place in its history.
+        # Run alone once: its data then hold the cluster's UUID and position.
         self._begin(NODES[0], "")
         first.stop()
         for node in NODES[1:]:
@@ -227,7 +227,7 @@ class Galera:
         made.touch()
 
     def _mark_safe(self, node: str, value: int) -> None:
-        """Whether Galera lets the node begin a cluster."""
+        """Sets whether Galera lets the node bootstrap a cluster."""
         state = self.servers[node].data / "grastate.dat"
         state.write_text(re.sub(r"safe_to_bootstrap: \d", f"safe_to_bootstrap: {value}", state.read_text()))
 
@@ -263,7 +263,8 @@ class Galera:
             "wsrep_node_incoming_address": f"{place.address}:{ports[f'{node}.sql']}",
             "wsrep_sst_receive_address": f"{place.address}:{ports[f'{node}.sst']}",
             "wsrep_sst_method": "rsync",
-            # A donor takes no writes meanwhile: rather not the writer. The comma at the end lets anybody else.
+            # The donor accepts no writes meanwhile, so the writer comes last. The comma at the end allows any other
+            # node.
             "wsrep_sst_donor": ",".join([name for name in reversed(NODES) if name != node]) + ",",
             "wsrep_slave_threads": "2",
             "wsrep_provider_options": f'"{";".join([*options, *place.provider])}"',
@@ -272,9 +273,9 @@ class Galera:
     # ------------------------------------------------------------ starting
 
     def _bootstrap(self, say: Say) -> dict[str, str]:
-        """The first node of a cluster of which none runs, or those that run have lost their majority.
+        """Bootstraps a cluster when no node runs or the running ones have lost their majority.
 
-        Answers the positions of those that do not run, as far as they were asked for.
+        Returns the positions of the stopped nodes, as far as they were read.
         """
         running = [node for node in NODES if self._view(node)]
         if running:
@@ -283,9 +284,9 @@ class Galera:
             self._bootstrap_running(first)
             return {}
         for node in NODES:
-            self.servers[node].kill()  # one that hangs in a start would hold its files
+            self.servers[node].kill()  # a node hanging in its start would hold its files
         positions = self._positions(NODES)
-        # With equal positions the first; one that stopped as the last of all has the highest.
+        # With equal positions the first; the node stopped last has the highest.
         first = max(NODES, key=lambda node: int(positions[node].rpartition(":")[2] or -1))
         self._mark_safe(first, 1)
         say(f"{first} begins the cluster")
@@ -309,7 +310,7 @@ class Galera:
             raise LabError(f"{self.slug}: {node} could not begin a cluster: {failed[node]}")
 
     def _join(self, nodes: Sequence[str], say: Say) -> None:
-        """Until all of them are synced. One that ends, or stays outside, is started again; LabError with the reason."""
+        """Returns when all nodes are synced. Restarts a node that ends or stays outside; LabError with the reason."""
         deadline = time.monotonic() + SYNCED_TIMEOUT
         failed: Mapping[str, str] = {}
         for _ in range(STARTS):
@@ -319,7 +320,7 @@ class Galera:
             known: dict[str, str] = {}
             if not self._has_majority():
                 nodes, known = NODES, self._bootstrap(say)
-            # A node that runs, because it was thawed, finds its way back by itself or has given up for good.
+            # A running node, such as a thawed one, rejoins by itself or has given up for good.
             joiners = [node for node in nodes if self.servers[node].pid is None]
             if joiners:
                 say(f"{', '.join(joiners)} join{'s' if len(joiners) == 1 else ''}")
@@ -332,13 +333,13 @@ class Galera:
         raise LabError(f"{self.slug}: {'; '.join(f'{node} {reason}' for node, reason in failed.items())}")
 
     def _launch(self, node: str, position: str, *options: str) -> None:
-        end_all(rb"wsrep_sst_|rsync", str(self.servers[node].directory))  # of a start that was killed
+        end_all(rb"wsrep_sst_|rsync", str(self.servers[node].directory))  # of a killed start
         self._evade(node)
         at = (f"--wsrep-start-position={position}",) if position else ()
         self.servers[node].launch(*at, *options)
 
     def _evade(self, node: str) -> None:
-        """Nobody listens on the ports for transfers but during one: somebody else may have taken them."""
+        """Replaces taken transfer ports: they are bound only during a transfer, so another program may have them."""
         names = [f"{node}.{kind}" for kind in TRANSFER]
         before = [self.ports[name] for name in names]
         replace_taken(self._ports_file, self.ports, names)
@@ -349,12 +350,12 @@ class Galera:
         file.write_text(text)
 
     def _positions(self, nodes: Sequence[str]) -> dict[str, str]:
-        """Side by side: a killed node's data are opened for it."""
+        """Positions of the nodes, read in parallel: for a killed node its data are opened."""
         with ThreadPoolExecutor(len(NODES)) as pool:
             return dict(zip(nodes, pool.map(self._position, nodes), strict=True))
 
     def _position(self, node: str) -> str:
-        """UUID:number of the last transaction that it holds; empty: unknown, so that it takes everything anew."""
+        """UUID:number of the last transaction it holds; empty: unknown, so that it takes a full transfer."""
         server = self.servers[node]
         state = server.data / "grastate.dat"
         if not state.exists() or not server.is_made:
@@ -363,7 +364,7 @@ class Galera:
         cluster, number = fields["uuid"].strip(), fields["seqno"].strip()
         if int(number) >= 0:
             return f"{cluster}:{number}"
-        # It was killed: InnoDB knows what it had committed.
+        # After a kill InnoDB has the committed position.
         log = server.directory / "recover.log"
         log.unlink(missing_ok=True)
         argv = [
@@ -393,9 +394,9 @@ class Galera:
             time.sleep(0.1)
 
     def _has_majority(self) -> bool:
-        """Of those that run, once they agree who they are. False: they have no primary component, or none runs.
+        """Whether the running nodes form a settled majority. False: there is no primary component, or none runs.
 
-        Who comes back before the dead ones are given up can tear the cluster apart.
+        A node that rejoins before dead nodes are given up can split the cluster.
         """
         began = inside = time.monotonic()
         while True:
@@ -409,7 +410,7 @@ class Galera:
                 inside = now
                 if len(seen) == 1 and 0 <= max(seen)[1] - len(members) <= len(starting):
                     return True
-            # Nodes that see each other again agree by themselves; a single one cannot.
+            # Several nodes that see each other again agree by themselves; a single one cannot.
             elif (len(ready) < 2 and all(views.values())) or now - inside > LOST_TIMEOUT:
                 return False
             if now - began > SETTLED_TIMEOUT:
@@ -417,10 +418,10 @@ class Galera:
             time.sleep(0.1)
 
     def _await_synced(self, nodes: Sequence[str], deadline: float) -> dict[str, str]:
-        """Those that did not get there, with the reason."""
+        """The nodes that failed to sync, with the reason."""
         waiting, failed = set(nodes), dict[str, str]()
         began = time.monotonic()
-        inside = dict.fromkeys(nodes, began)  # when it last was in the primary component, or still starting
+        inside = dict.fromkeys(nodes, began)  # last time in the primary component, or still starting
         while True:
             waiting -= self._synced()
             now = time.monotonic()
@@ -441,7 +442,7 @@ class Galera:
         return self._view(node).get("wsrep_cluster_status") == "Primary"
 
     def _synced(self) -> set[str]:
-        """As all see it: a node that was thawed still has the view from before, in which it was synced."""
+        """The synced nodes of the common view: a thawed node still has its old view, in which it was synced."""
         views = {node: self._view(node) for node in NODES}
         members = {node: view for node, view in views.items() if view.get("wsrep_cluster_status") == "Primary"}
         if len({view["wsrep_cluster_conf_id"] for view in members.values()}) != 1:
@@ -449,7 +450,7 @@ class Galera:
         return {node for node, view in members.items() if view["wsrep_local_state_comment"] == "Synced"}
 
     def _view(self, node: str) -> Mapping[str, str]:
-        """How it sees the cluster and itself; empty: the node does not answer."""
+        """The node's view of the cluster and itself; empty: it does not answer."""
         server = self.servers[node]
         try:
             answer = server.sql(VIEW, timeout=5) if server.is_ready() else ""

@@ -1,4 +1,4 @@
-"""A private HAProxy: one port for the writer, commands by its socket."""
+"""A private HAProxy: one port for the writer, controlled through its socket."""
 
 import contextlib
 import csv
@@ -14,13 +14,13 @@ from lab.packages import LabError, program
 
 BACKEND = "writer"
 CHECKS = {"inter": "500ms", "fall": "2", "rise": "3"}
-READY_TIMEOUT = 180.0  # s; one that ends is noticed at once
-SOCKET_LIMIT = 90  # bytes: the kernel takes 107, and HAProxy first makes it under a longer name
+READY_TIMEOUT = 180.0  # s; an ended process is noticed at once
+SOCKET_LIMIT = 90  # bytes: the kernel allows 107, and HAProxy first creates it under a longer name
 
 
 @dataclass(frozen=True)
 class Backend:
-    """`address`: host:port or unix@path. `check_port`: where its check process answers; None: it is not checked."""
+    """`address`: host:port or unix@path. `check_port`: port of its health check on 127.0.0.1; None: unchecked."""
 
     name: str
     address: str
@@ -28,7 +28,7 @@ class Backend:
 
 
 class HAProxy:
-    """`servers`: the first is the writer, the others take its place in this order."""
+    """`servers`: the first is the writer, the others are its backups in this order."""
 
     def __init__(self, directory: Path, *, port: int, servers: Sequence[Backend]) -> None:
         self.directory = directory
@@ -43,7 +43,7 @@ class HAProxy:
         return self._daemon.pid
 
     def start(self) -> None:
-        """Until it answers. Raises LabError."""
+        """Starts it and waits until it answers. Raises LabError."""
         if self.pid:
             return
         if len(str(self.socket).encode()) > SOCKET_LIMIT:
@@ -77,7 +77,7 @@ class HAProxy:
                 "  timeout server 1h",
                 f"listen {BACKEND}",
                 f"  bind 127.0.0.1:{self.port}",
-                # Whoever took over stays the writer: a node that comes back must not cost a second interruption.
+                # A backup that took over stays the writer: the return of a node must not cause another write downtime.
                 "  stick-table type integer size 10 nopurge",
                 "  stick on int(1)",
                 "  option httpchk GET /",
@@ -94,7 +94,7 @@ class HAProxy:
 
 
 def command(file: Path, text: str) -> str:
-    """HAProxy's answer to one command. Raises OSError when it does not run."""
+    """HAProxy's answer to one command. Raises OSError when it is not running."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(30)
         connection.connect(str(file))
@@ -106,20 +106,20 @@ def command(file: Path, text: str) -> str:
 
 
 def servers_up(file: Path) -> list[str]:
-    """Names of the servers that take connections, in the order of the configuration. Raises OSError."""
+    """Names of the servers that accept connections, in configuration order. Raises OSError."""
     rows = csv.DictReader(io.StringIO(command(file, "show stat").removeprefix("# ")))
     return [row["svname"] for row in rows if row["svname"] not in ("FRONTEND", "BACKEND") and "UP" in row["status"]]
 
 
 def current(file: Path) -> str:
-    """The server to which new connections go; empty: to none. Raises OSError."""
+    """The server for new connections; empty: none. Raises OSError."""
     up = servers_up(file)
     held = _held(file)
     return held if held in up else next(iter(up), "")
 
 
 def _held(file: Path) -> str:
-    """The server that the stick table names; empty: none yet."""
+    """The server in the stick table; empty: none yet."""
     ids = _ids(file)
     for word in command(file, f"show table {BACKEND}").split():
         key, _, value = word.partition("=")
@@ -129,15 +129,15 @@ def _held(file: Path) -> str:
 
 
 def _ids(file: Path) -> dict[str, str]:
-    """The number of each server in HAProxy's tables -> its name."""
+    """HAProxy's server id -> its name."""
     rows = [line.split() for line in command(file, f"show servers state {BACKEND}").splitlines()]
     return {row[2]: row[3] for row in rows if len(row) > 3 and row[1] == BACKEND}
 
 
 def move(file: Path, server: str) -> None:
-    """Sends all connections to `server` from now on; those that stand elsewhere are closed. Raises OSError."""
+    """Sends all new connections to `server`; those to other servers are closed. Raises OSError."""
     ids = {name: number for number, name in _ids(file).items()}
-    # An entry that HAProxy wrote itself also holds the server's name, which would win over the number.
+    # An entry written by HAProxy also holds the server's name, which would override the id.
     command(file, f"clear table {BACKEND}")
     command(file, f"set table {BACKEND} key 1 data.server_id {ids[server]}")
     for name in ids.keys() - {server}:

@@ -1,4 +1,4 @@
-"""MHA's own programs: two of its modules made fit for MariaDB in a copy, its configuration, its manager, its switch."""
+"""MHA's own programs: patched copies of two of its modules for MariaDB, its configuration, manager and switchover."""
 
 import os
 import re
@@ -16,13 +16,13 @@ from lab.packages import LabError, program
 from lab.sshd import Sshd
 
 ACCOUNT = "mha"
-SETTINGS = {"ping_interval": "1"}  # s; four failed pings in a row are a dead source
+SETTINGS = {"ping_interval": "1"}  # s; four consecutive failed pings mean a dead source
 BEGIN = "The lab starts the manager."
 WATCHING = "waiting until MySQL doesn't respond"
 GIVEN_UP = "is not reachable from health checker"
 WATCHING_TIMEOUT = 180.0  # s; its checks take ten, on a busy machine far longer
 MODULES = Path("/usr/share/perl5/MHA")
-# (module, what stands there, what must): newer Perls die of the first two, MariaDB has no super_read_only.
+# (module, original, replacement): newer Perls fail on the first two, MariaDB has no super_read_only.
 CHANGES = (
     ("NodeUtil.pm", "'%03d%03d%03d', $str =~ m/(\\d+)/g )", "'%03d%03d%03d', ( $str =~ m/(\\d+)/g )[0..2] )"),
     ("NodeUtil.pm", "'%03d%03d', $str =~ m/(\\d+)/g )", "'%03d%03d', ( $str =~ m/(\\d+)/g )[0..1] )"),
@@ -32,7 +32,7 @@ CHANGES = (
 
 
 class Manager:
-    """`password`: of MHA's account on every server. Its tools show it in `ps`, so it opens nothing else."""
+    """`password`: of MHA's account on every server. MHA's tools show it in `ps`, so it is used for nothing else."""
 
     def __init__(self, directory: Path, *, sshd: Sshd, servers: Mapping[str, MariaDB], password: str) -> None:
         self.directory = directory
@@ -59,7 +59,7 @@ class Manager:
         return self.pid is not None and GIVEN_UP in self._said().rpartition(WATCHING)[2]
 
     def _said(self) -> str:
-        """Its log since it was started last."""
+        """The log since the last start."""
         return self.log.read_text(errors="replace").rpartition(BEGIN)[2] if self.log.exists() else ""
 
     def write_files(self) -> None:
@@ -97,12 +97,12 @@ class Manager:
         ]
         for number, server in enumerate(self._servers.values(), start=1):
             lines += [f"[server{number}]", "hostname=127.0.0.1", f"port={server.port}", "candidate_master=1"]
-            # All of them are this machine: that ssh works between them needs no test for each pair.
+            # All servers are on this machine, so that ssh needs no test for each pair.
             lines += [f"master_binlog_dir={server.data}", "skip_init_ssh_check=1"]
         return lines
 
     def start(self) -> None:
-        """Until it watches. Raises LabError, for example when a server is dead: MHA wants all of them."""
+        """Starts it and waits until it watches. Raises LabError, for example when a server is dead: MHA needs all."""
         if self.is_watching():
             return
         self.stop()
@@ -121,11 +121,11 @@ class Manager:
         self._daemon.stop()
 
     def switch(self, target: MariaDB) -> None:
-        """A planned move of the source to `target`. Raises LabError."""
-        self.stop()  # it holds a lock against switches
+        """A planned switchover to `target`. Raises LabError."""
+        self.stop()  # it holds a lock against switchovers
         argv = [program("masterha_master_switch"), "--master_state=alive", "--interactive=0", *self._options()[:2]]
         argv += ["--new_master_host=127.0.0.1", f"--new_master_port={target.port}", "--orig_master_is_new_slave"]
-        # Who holds a long transaction loses it.
+        # Long transactions are lost.
         argv += ["--running_updates_limit=10000"]
         answer = subprocess.run(argv, env=self._environment(), capture_output=True, text=True, check=False)
         with (self.directory / "switch.log").open("a") as log:
@@ -135,7 +135,7 @@ class Manager:
             raise LabError(f"the switch failed: {' '.join(errors[:2]) or f'see {self.directory}/switch.log'}")
 
     def _options(self) -> list[str]:
-        none = f"--global_conf={self.directory}/none.cnf"  # the machine's own is not for us
+        none = f"--global_conf={self.directory}/none.cnf"  # skips the machine's own configuration
         return [f"--conf={self._file}", none, "--ignore_last_failover"]
 
     def _environment(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A real MariaDB server on loopback: made in a directory, started with given settings, stopped by its process id."""
+"""A real MariaDB server on loopback: created in a directory, started with given settings, stopped by process id."""
 
 import getpass
 import os
@@ -19,7 +19,7 @@ from lab.ports import claim_again, free_port, is_free
 
 PROGRAMS = ("mariadbd", "mariadb-install-db", "mariadb")
 ACCOUNT = "splashboard"
-# s. A busy machine takes long; a server that ends is noticed at once.
+# s. A busy machine is slow; an ended server is noticed at once.
 READY_TIMEOUT = 180.0
 STOP_TIMEOUT = 180.0
 # Small enough that several fit on a laptop.
@@ -28,18 +28,18 @@ SETTINGS = {
     "innodb_log_file_size": "64M",
     "performance_schema": "OFF",
 }
-# Digests, waits and statements are seen; a server takes 90 MB more for it.
+# Enables digests, waits and statements; costs a server 90 MB more.
 OBSERVED = {"performance_schema": "ON"}
 
 
 class MariaDB:
-    """One server. Root and the account `splashboard` may do everything and share a password, kept in a private file.
+    """One server. Root and the account `splashboard` have all privileges and share a password, kept in a private file.
 
-    As root the server runs as user mysql, who must be able to reach `directory`. `defaults`: a configuration file that
-    it reads before its other settings. `within`: a program and arguments that run it, as nsenter does.
+    As root the server runs as user mysql, who needs access to `directory`. `defaults`: a configuration file read before
+    its other settings. `within`: a program and arguments that run it, such as nsenter.
     """
 
-    installation: ClassVar[Path | None] = None  # a data directory, never started, that is copied for new servers
+    installation: ClassVar[Path | None] = None  # a data directory, never started, copied for new servers
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class MariaDB:
     @property
     def port(self) -> int:
         if self._port is None:
-            self.directory.mkdir(parents=True, exist_ok=True)  # it holds the claim
+            self.directory.mkdir(parents=True, exist_ok=True)  # owner of the claim
             known = self._port_file.read_text() if self._port_file.exists() else ""
             self._port = int(known) if known else free_port(self.directory)
             if known:
@@ -80,9 +80,9 @@ class MariaDB:
 
     @property
     def pid(self) -> int | None:
-        """None: it does not run."""
+        """None: not running."""
         launched = self._process.pid if self._process else 0
-        # For a moment the file is empty: the server writes it anew once it is ready.
+        # The file is empty for a moment: the server rewrites it once it is ready.
         return process_id(self._pid_file, self._mark) or (launched if runs(launched, self._mark) else None)
 
     @property
@@ -105,7 +105,7 @@ class MariaDB:
         return True
 
     def start(self, *options: str) -> None:
-        """Makes the data directory if there is none, starts the server detached, waits until it answers. LabError."""
+        """Creates the data directory if missing, starts the server detached, waits until it answers. LabError."""
         if self.is_ready():
             return
         self.make()
@@ -127,7 +127,7 @@ class MariaDB:
         return self._process
 
     def command(self) -> list[str]:
-        """The server's program and arguments, without those for its process id and log."""
+        """The server's program and arguments, without those for pid file and log."""
         return [
             program("mariadbd"),
             f"--defaults-file={self._defaults}" if self._defaults else "--no-defaults",
@@ -142,7 +142,7 @@ class MariaDB:
         ]
 
     def await_ready(self, process: "subprocess.Popen[bytes]", *, timeout: float = READY_TIMEOUT) -> None:
-        """Raises LabError, with the reason that the server logged."""
+        """Raises LabError, with the reason from the server's log."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if self.is_ready():
@@ -155,18 +155,18 @@ class MariaDB:
         raise LabError(f"mariadbd was not ready after {timeout:.0f} s: {self.last_error()}")
 
     def stop(self, *, timeout: float = STOP_TIMEOUT) -> None:
-        """SIGTERM, and SIGKILL after `timeout` s. Raises LabError."""
+        """SIGTERM, then SIGKILL after `timeout` s. Raises LabError."""
         end(self._pid_file, self._mark, timeout=timeout)
 
     def kill(self) -> None:
-        """As a power cut would."""
+        """Ends the server like a power cut."""
         pid = self.pid
         if pid is not None:
             send(pid, signal.SIGKILL)
             await_end(pid, timeout=STOP_TIMEOUT)
 
     def sql(self, statement: str, *, user: str = ACCOUNT, timeout: float | None = None, names: bool = False) -> str:
-        """What the mariadb program prints of `statement`, without the columns' names if not wanted. Raises LabError."""
+        """Output of the mariadb client for `statement`, with column names if `names`. Raises LabError."""
         argv = [program("mariadb"), "--no-defaults", f"--socket={self.socket}", f"--user={user}", "-B"]
         argv += [] if names else ["-N"]
         environment = {**os.environ, "MYSQL_PWD": self.password}
@@ -181,7 +181,7 @@ class MariaDB:
         return answer.stdout
 
     def make(self) -> None:
-        """The data directory, if there is none. Raises LabError."""
+        """Creates the data directory if missing. Raises LabError."""
         for name in PROGRAMS:
             program(name)
         if self.is_made:
@@ -206,11 +206,11 @@ class MariaDB:
             raise LabError(f"{self.data} could not be made: {' '.join(errors)}")
 
     def copy_from(self, other: "MariaDB") -> None:
-        """Takes data and password of `other`, which must be stopped, in place of its own. Raises LabError."""
+        """Replaces data and password by those of `other`, which must be stopped. Raises LabError."""
         self._make_directory()
         subprocess.run(["cp", "-a", "--reflink=auto", other.data, self.data], check=True)
         for name in ("galera.cache", "gvwstate.dat"):
-            (self.data / name).unlink(missing_ok=True)  # of that node only
+            (self.data / name).unlink(missing_ok=True)  # specific to that node
         self.write_password(other.password)
 
     def write_password(self, password: str) -> None:
@@ -222,12 +222,12 @@ class MariaDB:
         self.directory.mkdir(parents=True, exist_ok=True)
         self._check_reachable()
         if self.data.exists():
-            shutil.rmtree(self.data)  # an installation that did not get to its end
+            shutil.rmtree(self.data)  # an incomplete installation
         if os.geteuid() == 0:
             shutil.chown(self.directory, "mysql")
 
     def _own_tmp(self) -> Path:
-        """Servers that share one, as /tmp, delete each other's tables there when they start."""
+        """A temporary directory per server: servers sharing /tmp delete each other's tables there when they start."""
         folder = self.directory / "tmp"
         if not folder.exists():
             folder.mkdir()
@@ -237,7 +237,7 @@ class MariaDB:
 
     def _make_account(self) -> None:
         password = secrets.token_urlsafe(18)
-        self.write_password("")  # root has no password yet: what sql() reads is empty until it is set
+        self.write_password("")  # root has no password yet: the file read by sql() stays empty until it is set
         statements = [
             f"CREATE OR REPLACE USER {ACCOUNT}@'%' IDENTIFIED BY '{password}'",
             f"GRANT ALL ON *.* TO {ACCOUNT}@'%' WITH GRANT OPTION",
@@ -249,7 +249,7 @@ class MariaDB:
         self.write_password(password)
 
     def last_error(self) -> str:
-        """The first errors in its log since it was started (others follow from them), else Galera's last warnings."""
+        """First errors in the log since the start (others follow from them), else Galera's last warnings."""
         log = self.log.read_bytes()[self._log_start :].decode(errors="replace") if self.log.exists() else ""
         errors = [line.partition("[ERROR] ")[2] for line in log.splitlines() if "[ERROR]" in line]
         errors = [error for error in errors if "Aborting" not in error]
@@ -257,7 +257,7 @@ class MariaDB:
         return "; ".join(errors[:3] or warnings[-3:]) or f"see {self.log}"
 
     def _write_pid(self, pid: int) -> None:
-        """The server writes it once it is ready; one that hangs before that must be found too."""
+        """Writes the pid at once: the server does so only when ready, and one that hangs before must be found too."""
         self._pid_file.unlink(missing_ok=True)
         self._pid_file.write_text(f"{pid}\n")
         if os.geteuid() == 0:
@@ -275,5 +275,5 @@ class MariaDB:
                 raise LabError(f"user mysql cannot enter {parent}; chmod o+x it or choose another directory")
 
     def _as_user(self) -> Sequence[str]:
-        """As root the server must run as somebody else."""
+        """As root the server must run as another user."""
         return [f"--user={'mysql' if os.geteuid() == 0 else getpass.getuser()}"]

@@ -29,7 +29,7 @@ SETTINGS = {
     "sync_binlog": "1",
     "innodb_flush_log_at_trx_commit": "1",
 }
-# Every server starts as a replica that waits: who was the source before it was killed may not be it any more.
+# Every server starts as a stopped, read-only replica: a killed source may have been replaced.
 WAITING = {"relay_log": "relay", "relay_log_purge": "OFF", "skip_slave_start": "ON", "read_only": "ON"}
 
 
@@ -72,7 +72,7 @@ class MHA:
 
     @property
     def source(self) -> str:
-        """As the failover script left it."""
+        """The current source, written by the failover script."""
         file = self.directory / "source"
         return file.read_text() if file.exists() else NODES[0]
 
@@ -91,7 +91,7 @@ class MHA:
 
     @property
     def _password(self) -> str:
-        """Of MHA's account."""
+        """Password of MHA's account."""
         file = self.directory / "mha_password"
         if not file.exists():
             file.touch(mode=0o600)
@@ -104,7 +104,7 @@ class MHA:
         self.directory.mkdir(parents=True, exist_ok=True)
         self._make(say)
         if not self.servers[self.source].is_ready():
-            self.manager.stop()  # it would be at work with a source that comes back now
+            self.manager.stop()  # it would fail over from a source that is about to return
         say("source and replicas")
         self._start_servers(NODES)
         self._lead(self.source)
@@ -137,7 +137,7 @@ class MHA:
         return f"{proxy}; {nodes}; the manager {watches}"
 
     def status(self, node: str) -> str:
-        """`is the source`, `replicates`, or what is wrong."""
+        """`is the source`, `replicates`, or the problem."""
         server = self.servers[node]
         if server.pid is None:
             return "is stopped"
@@ -153,7 +153,7 @@ class MHA:
             Member(node, "reader" if number else "writer", {"host": "127.0.0.1", "port": self.ports[node]})
             for number, node in enumerate(NODES)
         ]
-        # What the manager notices, in its own words, and what the failover script did.
+        # The manager's log and the failover script's events.
         watch = [program("tail"), "-q", "-n0", "-F", str(self.manager.log), str(self.events)]
         return AgentEntry(
             name=self.name,
@@ -169,7 +169,7 @@ class MHA:
     # ------------------------------------------------------------ controls
 
     def start(self, node: str) -> None:
-        """Until it is a replica (the source, if nobody took over) that has caught up, and the manager watches."""
+        """Returns when the node is a caught-up replica (the source, if none took over) and the manager watches."""
         self._thaw(node)
         self._await_failover(node)
         self._start_servers([node])
@@ -201,7 +201,7 @@ class MHA:
             send(pid, signal.SIGCONT)
 
     def _await_failover(self, node: str) -> None:
-        """The manager is at work, or will be, with a dead source: what comes back before it is done is in its way."""
+        """Waits for a failover in progress, or about to start: a node that returns before its end would interfere."""
         deadline = time.monotonic() + FAILOVER_TIMEOUT
         dead = node == self.source and not self.servers[node].is_ready()
         while self.manager.is_failing_over() or (dead and self.manager.pid is not None):
@@ -212,13 +212,13 @@ class MHA:
     # ------------------------------------------------------------ making
 
     def _make(self, say: Say) -> None:
-        """One installation, copied, with MHA's account; the binary logs begin empty."""
+        """One installation, copied, with MHA's account; the binary logs start empty."""
         made = self.directory / "made"
         if made.exists():
             return
         say("data directories")
         first = self.servers[NODES[0]]
-        shutil.rmtree(first.directory, ignore_errors=True)  # an installation that did not get to its end
+        shutil.rmtree(first.directory, ignore_errors=True)  # an incomplete installation
         plain = MariaDB(first.directory)
         plain.start()
         for host in ("127.0.0.1", "localhost"):
@@ -248,7 +248,7 @@ class MHA:
     def _start_servers(self, nodes: Iterable[str]) -> None:
         stopped = [self.servers[node] for node in nodes if not self.servers[node].is_ready()]
         for server in stopped:
-            server.kill()  # one that hangs in a start would hold its files
+            server.kill()  # a server hanging in its start would hold its files
         for server, process in [(server, server.launch()) for server in stopped]:
             server.await_ready(process)
 
@@ -256,14 +256,14 @@ class MHA:
         self.servers[node].sql("STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0")
 
     def _point(self) -> None:
-        """HAProxy to the source; a failover that was broken off leaves it closed."""
+        """Points HAProxy to the source and opens it; an aborted failover leaves it closed."""
         server = f"{haproxy.BACKEND}/master"
         haproxy.command(self.proxy.socket, f"set server {server} addr 127.0.0.1 port {self.ports[self.source]}")
         haproxy.command(self.proxy.socket, f"set server {server} state ready")
 
     def _follow(self, node: str) -> None:
         replica, source = self.servers[node], self.servers[self.source]
-        # A replica that was started goes on by itself, also with writes of its own.
+        # A restarted replica continues by itself, even with writes of its own.
         if replication.knows_more(replica, source) or not replication.is_replica(replica, source):
             replication.join(replica, source, user=manager.ACCOUNT, password=self._password)
 

@@ -1,4 +1,4 @@
-"""Galera over three datacentres: a network namespace each, joined by a line that takes its time (lab/delay.py)."""
+"""Galera in three datacentres: one network namespace each, connected with a delay (lab/delay.py)."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from lab.galera import NODES, Galera, NodePlace
 from lab.packages import LabError, program
 from lab.systems import AgentEntry, Say
 
-# Where each stands on the line, in ms: 25 from the first to the second one way, 50 to the third.
+# Position of each on a line, in ms: 25 one way from the first to the second, 50 to the third.
 PLACES = {"node1": 0, "node2": 25, "node3": 50}
 TUN = Path("/dev/net/tun")
-READY_TIMEOUT = 180.0  # s; one that ends is noticed at once
+READY_TIMEOUT = 180.0  # s; an ended process is noticed at once
 
 
 def why_not() -> str:
-    """What this machine lacks; empty: nothing."""
+    """The machine's missing capability; empty: none."""
     if os.geteuid() != 0:
         return "network namespaces and TUN devices are root's: run it as root"
     try:
@@ -72,7 +72,7 @@ class MultiDC(Galera):
         return replace(told, settings={**told.settings, "one_way_ms": delays})
 
     def sql_address(self, node: str) -> str:
-        """By its socket file, which needs no network: the client lives beside whoever is the writer."""
+        """The server's socket file, which bypasses the network: the client is beside whichever node is the writer."""
         return f"unix@{self.servers[node].socket}"
 
     def _seen_at(self, node: str) -> Mapping[str, str | int]:
@@ -94,7 +94,7 @@ class MultiDC(Galera):
     def _start_network(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
         for server in self.servers.values():
-            server.kill()  # the network that it was in is gone
+            server.kill()  # its network namespace is gone
         files = self.directory / "namespaces.json"
         files.unlink(missing_ok=True)
         nodes = {node: [self.place(node).address, PLACES[node]] for node in NODES}
@@ -105,4 +105,4 @@ class MultiDC(Galera):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise LabError(f"{self.slug}: its network did not start: {self._delay.last_words()}")
             time.sleep(0.02)
-        del self.servers  # they are run within the new namespaces
+        del self.servers  # they run in the new namespaces

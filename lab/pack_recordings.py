@@ -1,9 +1,9 @@
-"""`python -m lab.pack_recordings FOLDER TARGET`: what was recorded of real servers each second, as one small file.
+"""`python -m lab.pack_recordings FOLDER TARGET`: packs recordings of real servers, one sample a second, into one file.
 
 FOLDER holds single_120s and galera_120s: SHOW GLOBAL STATUS and /proc of every second (`*.status.ndjson.zst`,
-`*.proc.ndjson.zst`), server variables, and when which load ran (`phase*.meta`). TARGET (npz) is what apps.rig replays:
-for each node the numbers that the agent's samplers would have sent, integers as their steps; no name of a host, no
-path, no address.
+`*.proc.ndjson.zst`), server variables, and the times of each load (`phase*.meta`). TARGET (npz) is replayed by
+apps.rig: for each node the numbers that the agent's samplers would have sent, integers as differences; without host
+names, paths and addresses.
 """
 
 import json

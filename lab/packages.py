@@ -1,4 +1,4 @@
-"""Programs that the lab needs and the Debian packages that bring them."""
+"""Programs needed by the lab, and their Debian packages."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 POLICY = Path("/usr/sbin/policy-rc.d")
 APT_GET = ("apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
 INSTALL = ("install", "--yes", "--no-install-recommends")
-# Beyond PATH: /usr/sbin is on root's only, the last is no program but a library.
+# Besides PATH: /usr/sbin is on root's only; the last two hold a library, no programs.
 FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/lib/galera", "/usr/lib64/galera-4")
 PACKAGES: Mapping[str, str] = {
     "mariadbd": "mariadb-server",
@@ -29,7 +29,7 @@ PACKAGES: Mapping[str, str] = {
     "nsenter": "util-linux",
 }
 
-# What measures more and no system needs, and its package.
+# Optional programs for more measurements, and their packages.
 EXTRAS: Mapping[str, str] = {"pt-query-digest": "percona-toolkit", "perf": "linux-perf"}
 USES: Mapping[str, str] = {
     "pt-query-digest": "statement times where performance_schema is OFF",
@@ -60,7 +60,7 @@ def missing(names: Iterable[str]) -> list[str]:
 
 
 def command_for(names: Iterable[str], packages: Mapping[str, str] = PACKAGES) -> str:
-    """What a person types to install them."""
+    """The command to install them."""
     wanted = dict.fromkeys(packages.get(name, name) for name in names)
     return f"apt-get install --no-install-recommends {' '.join(wanted)}"
 
@@ -70,7 +70,7 @@ def may_install() -> bool:
 
 
 def install(names: Iterable[str], log: Path) -> None:
-    """From Debian's packages; no service is started. Raises LabError."""
+    """Installs Debian packages without starting services. Raises LabError."""
     wanted = dict.fromkeys({**PACKAGES, **EXTRAS}[name] for name in names)
     log.parent.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -83,7 +83,7 @@ def install(names: Iterable[str], log: Path) -> None:
 
 @contextmanager
 def no_services(policy: Path = POLICY) -> Iterator[None]:
-    """Keep packages from starting their servers; afterwards the machine's own policy is back."""
+    """Prevents packages from starting their servers; restores the machine's own policy afterwards."""
     kept = policy.with_name(policy.name + ".before-splashboard")
     if os.path.lexists(policy) and not os.path.lexists(kept):
         policy.rename(kept)

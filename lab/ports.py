@@ -1,4 +1,4 @@
-"""Ports of servers on this machine: claimed once, so that a server comes back where it was."""
+"""Ports of servers on this machine: claimed once, so that a server keeps its port across restarts."""
 
 import fcntl
 import json
@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# Below the ports that the kernel gives to outgoing connections: one of those could take a killed server's place.
+# Below the kernel's ephemeral ports: an outgoing connection could take a killed server's port.
 LOWEST, HIGHEST = 13000, 29999
-# One folder for all users of the machine, whatever TMPDIR is. A claim is a symbolic link PORT -> owner: it is made in
-# one step, and void once the owner is gone.
+# One folder for all users of the machine, whatever TMPDIR is. A claim is a symbolic link PORT -> owner: created
+# atomically, and void once the owner is gone.
 CLAIMS = Path("/tmp/splashboard-ports")  # noqa: S108 - a link in it is read, never followed
 
 
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
-        # As the servers do: a connection that was closed a moment ago does not count.
+        # As the servers do: a recently closed connection does not count.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
@@ -28,7 +28,7 @@ def is_free(port: int) -> bool:
 
 
 def free_port(owner: Path) -> int:
-    """A port that nobody listens on or has claimed. It stays claimed as long as `owner`, a file or folder, exists."""
+    """A free, unclaimed port. It stays claimed as long as `owner`, a file or folder, exists."""
     owner = owner.resolve(strict=True)
     with _claims() as folder:
         while True:
@@ -38,7 +38,7 @@ def free_port(owner: Path) -> int:
 
 
 def kept_ports(file: Path, names: Iterable[str]) -> dict[str, int]:
-    """A port for each name; those that `file` knows stay. The claims last as long as the file's folder."""
+    """A port for each name; those in `file` are kept. The claims last as long as the file's folder."""
     file.parent.mkdir(parents=True, exist_ok=True)
     known: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
     for port in known.values():
@@ -50,7 +50,7 @@ def kept_ports(file: Path, names: Iterable[str]) -> dict[str, int]:
 
 
 def replace_taken(file: Path, ports: dict[str, int], names: Iterable[str]) -> None:
-    """Others for those of `names` on which somebody else listens by now, in `ports` and in `file`."""
+    """Replaces ports of `names` that another program now uses, in `ports` and in `file`."""
     taken = [name for name in names if not is_free(ports[name])]
     if taken:
         ports.update({name: free_port(file.parent) for name in taken})
@@ -58,7 +58,7 @@ def replace_taken(file: Path, ports: dict[str, int], names: Iterable[str]) -> No
 
 
 def claim_again(port: int, owner: Path) -> None:
-    """For a port that was chosen earlier: /tmp is emptied now and then. Another's claim stays."""
+    """Renews the claim of an earlier port: /tmp is emptied now and then. Another owner's claim stays."""
     with _claims() as folder:
         if not _owner(folder / str(port)):
             _claim(folder / str(port), owner.resolve(strict=True))
@@ -66,12 +66,12 @@ def claim_again(port: int, owner: Path) -> None:
 
 @contextmanager
 def _claims() -> Iterator[Path]:
-    """The folder, locked: whoever else looks for a port waits."""
+    """The folder, locked against concurrent searches for a port."""
     CLAIMS.mkdir(exist_ok=True)
     descriptor = os.open(CLAIMS, os.O_RDONLY | os.O_DIRECTORY)
     try:
         if os.fstat(descriptor).st_uid == os.geteuid():
-            os.fchmod(descriptor, 0o1777)  # for all users, each of whom deletes only his own
+            os.fchmod(descriptor, 0o1777)  # for all users, who can delete only their own
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield CLAIMS
     finally:
@@ -79,7 +79,7 @@ def _claims() -> Iterator[Path]:
 
 
 def _owner(claim: Path) -> str:
-    """Who has claimed the port; empty: nobody, or an owner that is gone."""
+    """Owner of the claim; empty: none, or an owner that is gone."""
     try:
         owner = os.readlink(claim)
     except FileNotFoundError:
@@ -91,12 +91,12 @@ def _owner(claim: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError:
-        return owner  # in a folder that is closed to us
+        return owner  # in a folder closed to us
     return owner
 
 
 def _claim(claim: Path, owner: Path) -> bool:
-    """False: a void claim of another user is in the way."""
+    """False: another user's void claim is in the way."""
     try:
         claim.unlink(missing_ok=True)
         claim.symlink_to(owner)

@@ -1,4 +1,4 @@
-"""A MariaDB server as replica of another: joined by GTID, or copied anew where the two have parted."""
+"""A MariaDB server as replica of another: joined by GTID, or copied again where the two have diverged."""
 
 import os
 import shutil
@@ -11,30 +11,30 @@ from lab.packages import LabError, program
 
 CAUGHT_UP_TIMEOUT = 180.0  # s
 BINLOG_INFO = ("mariadb_backup_binlog_info", "xtrabackup_binlog_info")
-Position = dict[tuple[str, str], int]  # domain, server -> number of its last transaction
+Position = dict[tuple[str, str], int]  # (domain, server) -> number of its last transaction
 
 
 def position(text: str) -> Position:
-    """`0-1-17,0-2-20`, as MariaDB writes it."""
+    """Parses `0-1-17,0-2-20`, MariaDB's format."""
     parts = (gtid.strip().split("-") for gtid in text.split(",") if gtid.strip())
     return {(domain, server): int(number) for domain, server, number in parts}
 
 
 def has_parted(replica: str, source_state: str) -> bool:
-    """Whether a transaction of the replica's (GTIDs) is unknown to the source (@@gtid_binlog_state)."""
+    """Whether the source (@@gtid_binlog_state) lacks a transaction of the replica (GTIDs)."""
     known = position(source_state)
     return any(known.get(place, -1) < number for place, number in position(replica).items())
 
 
 def knows_more(replica: MariaDB, source: MariaDB) -> bool:
-    """Whether the source does not know its last transaction, or one of its own, which others may have followed."""
+    """Whether the source lacks its last transaction, or one of its own, which others may have followed."""
     state, server_id = replica.sql("SELECT @@gtid_binlog_state, @@server_id").strip("\n").split("\t")
     own = [gtid for gtid in state.split(",") if f"-{server_id}-" in gtid]
     return has_parted(",".join([_latest(replica), *own]), source.sql("SELECT @@gtid_binlog_state").strip())
 
 
 def join(replica: MariaDB, source: MariaDB, *, user: str, password: str) -> None:
-    """Both run; returns when the replica has caught up. Raises LabError."""
+    """Joins two running servers; returns when the replica has caught up. Raises LabError."""
     if not knows_more(replica, source):
         _follow(replica, source, at=_latest(replica), user=user, password=password)
         if not _why_not_caught_up(replica, source):
@@ -45,7 +45,7 @@ def join(replica: MariaDB, source: MariaDB, *, user: str, password: str) -> None
 
 
 def _latest(server: MariaDB) -> str:
-    """What it wrote last as a source or took last as a replica."""
+    """Its last GTID, written as a source or applied as a replica."""
     places = server.sql("SELECT @@gtid_binlog_pos, @@gtid_slave_pos").strip("\n").split("\t")
     return max(places, key=lambda place: max(position(place).values(), default=-1))
 
@@ -61,7 +61,7 @@ def _follow(replica: MariaDB, source: MariaDB, *, at: str, user: str, password: 
 
 
 def _why_not_caught_up(replica: MariaDB, source: MariaDB) -> str:
-    """Waits for it; empty: it has what the source had when this was asked."""
+    """Waits until the replica has caught up with the source's position at the call; empty: it has, else the reason."""
     target = source.sql("SELECT @@gtid_binlog_pos").strip()
     deadline = time.monotonic() + CAUGHT_UP_TIMEOUT
     while time.monotonic() < deadline:
@@ -71,7 +71,7 @@ def _why_not_caught_up(replica: MariaDB, source: MariaDB) -> str:
         for kind in ("SQL", "IO"):
             if said.get(f"Last_{kind}_Errno", "0") != "0" and said.get(f"Slave_{kind}_Running") == "No":
                 return said[f"Last_{kind}_Error"]
-        # The wait for nothing is over at once, before the replica is connected.
+        # A wait for an empty position returns at once, before the replica is connected.
         if _replicates(said, source) and replica.sql(f"SELECT MASTER_GTID_WAIT('{target}', 0.1)").strip() == "0":
             return ""
         time.sleep(0.1)
@@ -79,7 +79,7 @@ def _why_not_caught_up(replica: MariaDB, source: MariaDB) -> str:
 
 
 def copy(replica: MariaDB, source: MariaDB) -> str:
-    """Puts a copy of the source's data in the replica's place; answers the copy's GTID. Raises LabError."""
+    """Replaces the replica's data by a copy of the source's; returns the copy's GTID. Raises LabError."""
     replica.stop()
     before = source.sql("SELECT @@gtid_binlog_state").strip()
     folder = replica.directory / "copy"
@@ -98,14 +98,14 @@ def copy(replica: MariaDB, source: MariaDB) -> str:
     for path in [replica.data, *replica.data.rglob("*")]:
         os.chown(path, owner.st_uid, owner.st_gid)
     replica.start()
-    # Its own log begins here: who follows it one day is not told that it knows nothing of what was before.
+    # Its own log begins here: with the earlier state a later replica of it is not refused.
     state = [gtid for gtid in before.split(",") if not position(gtid).keys() & position(at).keys()]
     replica.sql(f"RESET MASTER; SET GLOBAL gtid_binlog_state = '{','.join([*filter(None, state), at])}'")
     return at
 
 
 def is_replica(server: MariaDB, source: MariaDB) -> bool:
-    """Whether it takes and applies what this source writes."""
+    """Whether it replicates from `source`."""
     return _replicates(status(server), source)
 
 

@@ -1,7 +1,7 @@
-"""What MHA runs when it moves the source: `repoint.py DIRECTORY --command=… [--key=value …]`, and its second opinion.
+"""MHA's script for moving the source, `repoint.py DIRECTORY --command=… [--key=value …]`, and its secondary check.
 
-It takes the writer's port of HAProxy from the old source to the new one, and says when in DIRECTORY/failover.jsonl:
-{"t": seconds since the epoch, "event": "suspected" | "detected" | "promoted" | "repointed", "node": …}
+Moves HAProxy's writer port from the old source to the new one, and logs the times in DIRECTORY/failover.jsonl: {"t":
+seconds since the epoch, "event": "suspected" | "detected" | "promoted" | "repointed", "node": …}
 """
 
 import json
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 SERVER = "writer/master"
-PATIENCE = 1.0  # s for a server to greet
-UNREACHABLE, REACHABLE = 0, 3  # exit codes of a second opinion, as MHA wants them
+PATIENCE = 1.0  # s for a server's greeting
+UNREACHABLE, REACHABLE = 0, 3  # exit codes of a secondary check, defined by MHA
 
 
 class Directory:
@@ -56,7 +56,7 @@ class Directory:
 
 
 def greets(port: str) -> bool:
-    """Whether a server speaks there: the kernel takes connections for a frozen one too."""
+    """Whether a server sends its greeting: the kernel accepts connections for a frozen one too."""
     try:
         with socket.create_connection(("127.0.0.1", int(port)), timeout=PATIENCE) as connection:
             return bool(connection.recv(64))
@@ -72,7 +72,7 @@ def main(path: str, *arguments: str) -> int:
         directory.say("suspected", given["master_port"])
         return REACHABLE if greets(given["master_port"]) else UNREACHABLE
     if command in ("stop", "stopssh"):
-        if new:  # a planned switch: the old source is alive
+        if new:  # a planned switchover: the old source is alive
             directory.sql(old, "SET GLOBAL read_only = 1")
         directory.say("detected" if not new else "stopped", old)
         directory.haproxy(f"set server {SERVER} state maint", f"shutdown sessions server {SERVER}")

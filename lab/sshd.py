@@ -1,4 +1,4 @@
-"""A private sshd on loopback with throw-away keys: MHA reaches the hosts of its servers by ssh only."""
+"""A private sshd on loopback with throw-away keys: MHA reaches its servers' hosts by ssh only."""
 
 import getpass
 import os
@@ -11,12 +11,12 @@ from lab.daemons import Daemon
 from lab.packages import LabError, program
 from lab.ports import is_free
 
-PRIVILEGE_SEPARATION = Path("/run/sshd")  # root's sshd does not start without it
-READY_TIMEOUT = 180.0  # s; one that ends is noticed at once
+PRIVILEGE_SEPARATION = Path("/run/sshd")  # required by root's sshd
+READY_TIMEOUT = 180.0  # s; an ended process is noticed at once
 
 
 class Sshd:
-    """Lets in whoever started it, with the key in `directory`. `environment`: of the commands that are run by it."""
+    """Admits the current user, with the key in `directory`. `environment`: of the commands run through it."""
 
     def __init__(self, directory: Path, *, port: int, environment: Mapping[str, str]) -> None:
         self.directory = directory
@@ -28,7 +28,7 @@ class Sshd:
 
     @property
     def options(self) -> str:
-        """For ssh and scp."""
+        """Options for ssh and scp."""
         wanted = {
             "UserKnownHostsFile": "/dev/null",
             "StrictHostKeyChecking": "no",
@@ -74,9 +74,9 @@ class Sshd:
                 "KbdInteractiveAuthentication no",
                 "UsePAM no",
                 "PidFile none",
-                # MHA opens as many connections at once as there are servers.
+                # MHA opens one connection per server at the same time.
                 "MaxStartups 100",
-                # Without sftp scp fails, and with it a failover half-way.
+                # scp fails without sftp, and with it a failover half-way.
                 "Subsystem sftp internal-sftp",
                 f"SetEnv {environment}",
                 "",

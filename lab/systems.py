@@ -1,4 +1,4 @@
-"""What every system of the lab can do, and how it tells the agent of itself."""
+"""The interface of the lab's systems, and their registration with the agent."""
 
 import fcntl
 import json
@@ -21,7 +21,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Member:
-    """A node: where its counters are read."""
+    """A node and the address for its counters."""
 
     name: str
     role: str
@@ -31,7 +31,7 @@ class Member:
 
 @dataclass(frozen=True)
 class AgentEntry:
-    """What the agent is told. `address`: where the load goes."""
+    """A system's entry in the agent's configuration. `address`: target of the load."""
 
     name: str
     platform: str
@@ -53,19 +53,19 @@ class LabSystem(Protocol):
     size: int  # servers
 
     def up(self, say: Say) -> None:
-        """Everything runs afterwards, also if part of it ran or was killed before."""
+        """Starts everything, including parts that already ran or were killed."""
 
     def down(self) -> None: ...
 
     def is_up(self) -> bool: ...
 
     def state(self) -> str:
-        """For people: `runs on 127.0.0.1:13306 …` or `is stopped`."""
+        """For users: `runs on 127.0.0.1:13306 …` or `is stopped`."""
 
     def registration(self) -> AgentEntry: ...
 
     def start(self, node: str, /) -> None:
-        """Brings one node back into service, whatever befell it."""
+        """Brings one node back into service, whatever happened to it."""
 
     def stop(self, node: str, /) -> None: ...
 
@@ -75,7 +75,7 @@ class LabSystem(Protocol):
 
 @contextmanager
 def locked(var: Path, slug: str) -> Iterator[None]:
-    """Two commands that start parts of one system would get in each other's way: the second waits."""
+    """Serializes commands on one system: two that start parts of it would conflict."""
     file = var / "lab" / f"{slug}.lock"
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as lock:
@@ -84,12 +84,12 @@ def locked(var: Path, slug: str) -> Iterator[None]:
 
 
 def fault_command(var: Path, slug: str, node: str, control: str) -> list[str]:
-    """Works from any directory; without site-packages, because it must be quick."""
+    """Works from any directory; without site-packages, for speed."""
     return [sys.executable, "-I", "-S", str(FAULT), str(var), slug, node, control]
 
 
 def register(var: Path, system: LabSystem) -> None:
-    """Describes a system for the agent, which reads the file again when it changes; a stopped one is not there."""
+    """Writes the system's file for the agent, which rereads it on changes; removes that of a stopped system."""
     file = var / "agent.d" / f"lab-{system.slug}.toml"
     if not system.is_up():
         file.unlink(missing_ok=True)
@@ -103,7 +103,7 @@ def register(var: Path, system: LabSystem) -> None:
 def _lines(var: Path, slug: str, told: AgentEntry) -> list[str]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEBIBYTE
     cpus = os.cpu_count() or 1
-    # Named by what it is, so that two machines of different size are never taken for one class.
+    # Named by its size, so that two machines of different size never share a class.
     hardware = f"local-{cpus}vcpu-{round(memory / 1024)}gib"
     lines = [
         "# Written by `python -m lab`.",
@@ -140,5 +140,5 @@ def _lines(var: Path, slug: str, told: AgentEntry) -> list[str]:
 
 
 def _line(key: str, value: str | int | list[str]) -> str:
-    """JSON's texts, numbers and lists of texts are TOML's too; keys may hold a dot."""
+    """JSON strings, numbers and lists of strings are also valid TOML; keys may hold a dot."""
     return f"{json.dumps(key) if '.' in key else key} = {json.dumps(value, ensure_ascii=False)}"

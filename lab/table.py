@@ -29,7 +29,7 @@ RDS_LIKE = {
 
 SYSTEMS: Mapping[str, Callable[[Path], LabSystem]] = {
     "single": lambda var: Single(var, "single", "MariaDB, one server", OBSERVED),
-    # As Amazon sets up a MariaDB: every commit in the redo log and in the binary log, on disk.
+    # Like Amazon's MariaDB: every commit is flushed to the redo log and the binary log.
     "rds-like": lambda var: Single(var, "rds-like", "MariaDB, one server with binary log, as RDS has it", RDS_LIKE),
     "mariadb-flush1": _flush("mariadb-flush1", "1"),
     "mariadb-flush2": _flush("mariadb-flush2", "2"),
@@ -38,7 +38,7 @@ SYSTEMS: Mapping[str, Callable[[Path], LabSystem]] = {
     "galera-3dc": MultiDC,
     "mha": MHA,
 }
-# What `up` without names brings up.
+# Started by `up` without names.
 USUAL = ("single", "rds-like", "mariadb-flush1", "mariadb-flush2", "galera", "mha")
 
 

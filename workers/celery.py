@@ -1,4 +1,4 @@
-"""The Celery application: one queue, tasks late to acknowledge, and the beat that sweeps what was lost."""
+"""The Celery application: one queue, late acknowledgement, and the beat schedule that recovers lost work."""
 
 import os
 
@@ -22,8 +22,7 @@ LOOK_AGAIN_EVERY = 600.0  # s
 FOLLOW_EVERY = 60.0  # s
 LOOK_FOR_MISSING_EVERY = 60.0  # s
 
-# A tick that was not taken before the next one comes is worth nothing: without `expires` a worker that was away finds
-# a pile of them.
+# A tick not taken before the next is worthless: without `expires` a worker that was down would find a pile of them.
 app.conf.beat_schedule = {
     name: {"task": f"workers.tasks.{name}", "schedule": every, "options": {"expires": every}}
     for name, every in {

@@ -1,4 +1,4 @@
-"""The pipeline's tasks in order; each makes one domain call and may run twice."""
+"""The pipeline's Celery tasks in order; each makes one domain call and is idempotent."""
 
 import logging
 import time
@@ -28,17 +28,17 @@ from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, JUDGE_EVERY, LOOK_EVERY
 
 log = logging.getLogger(__name__)
 
-# Runs of one tick: seals and leases do not wait behind a backlog.
+# Runs per tick, so that seals and leases do not wait behind a backlog.
 ARCHIVED_AT_ONCE = 10
 FOLLOWED_AT_ONCE = 200
 
-# One more try at once, because a pooled connection may be dead though the broker is back.
+# One immediate retry, because a pooled connection may be dead although the broker is back.
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
-# A broker that accepts and never answers must not hold up who publishes: each of a few steps gets this long. The
-# worker, which waits for its tasks on purpose, has options of its own.
+# A broker that accepts but never answers must not block the publisher: each of a few steps gets this long. The worker,
+# which waits for its tasks on purpose, has its own options.
 PUBLISHER_OPTIONS = {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
-POOL_PATIENCE = 2.0  # s for one of the pooled connections, when all are in use
-# After a failure nobody asks the broker for so long: the next requests would only wait for the same answer.
+POOL_PATIENCE = 2.0  # s to wait for a pooled connection when all are in use
+# Pause after a failure: further requests would only wait for the same error.
 PAUSE_AFTER_FAILURE = 10.0  # s
 NO_BROKER = (OperationalError, LimitExceeded, RedisConnectionError, RedisTimeoutError)
 
@@ -59,7 +59,7 @@ _pause = _Pause()
 
 
 def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments: Any) -> bool:
-    """For use after a commit: what is stored stays stored when no broker answers, and the beat finds it later."""
+    """For use after a commit: stored data stays stored when no broker answers, and the beat picks it up later."""
     if not _pause.is_over():
         return False
     options: dict[str, Any] = {} if expires is None else {"expires": expires}
@@ -91,7 +91,7 @@ def expire_leases() -> int:
 
 @app.task
 def start_due() -> int:
-    """How many campaigns of schedules were begun."""
+    """Number of scheduled campaigns started."""
     begun = schedules_services.start_due(now=timezone.now())
     if begun:
         enqueue(match_jobs)
@@ -100,12 +100,12 @@ def start_due() -> int:
 
 @app.task
 def look_for_missing() -> int:
-    """What schedules did not bring, and what came since; how many findings that concerned."""
+    """Checks schedules for missing and late results; returns the number of findings affected."""
     return len(missing_results.look(now=timezone.now()))
 
 
-# A run that cannot be sealed must not be tried in a hot loop: an error is logged, a killed worker's task is not put
-# back at once, and the sweep comes back to the run at its own pace.
+# A run that cannot be sealed must not be retried in a hot loop: an error is logged, a killed worker's task is not
+# requeued at once, and the sweep returns to the run at its own pace.
 @app.task(reject_on_worker_lost=False)
 def seal_run(run_id: int) -> bool:
     sealed = accept.seal(run_id=run_id)
@@ -116,7 +116,7 @@ def seal_run(run_id: int) -> bool:
 
 
 def seal_at_once(run_id: int) -> None:
-    """For a page that shows the run next. What cannot be sealed now is left to the task and the sweep."""
+    """For a page that shows the run next. On failure the task and the sweep seal it."""
     try:
         sealed = accept.seal(run_id=run_id)
     except Exception:
@@ -126,7 +126,7 @@ def seal_at_once(run_id: int) -> None:
         enqueue(task, run_id=run_id)
 
 
-# A page judges what is not kept yet, so a panel that comes late is slow and never wrong.
+# A page computes missing panels itself, so a late panel makes it slow but never wrong.
 @app.task(reject_on_worker_lost=False)
 def judge_run(run_id: int) -> bool:
     return panels.judge(run_id=run_id) is not None
@@ -134,7 +134,7 @@ def judge_run(run_id: int) -> bool:
 
 @app.task
 def judge_rest() -> int:
-    """Panels that are missing or older than the rules, some at a time; how many runs were given to `judge_run`."""
+    """Panels that are missing or older than the rules, in portions; returns the number queued for `judge_run`."""
     return sum(enqueue(judge_run, run_id=run_id, expires=JUDGE_EVERY) for run_id in panels.due())
 
 
@@ -145,7 +145,7 @@ def look_at_run(run_id: int) -> bool:
 
 @app.task
 def look_rest() -> int:
-    """Runs that were excluded or count again, and those whose task was lost; how many were given to `look_at_run`."""
+    """Runs whose exclusion changed or whose task was lost; returns the number queued for `look_at_run`."""
     return sum(enqueue(look_at_run, run_id=run_id, expires=LOOK_EVERY) for run_id in regressions.due())
 
 
@@ -161,16 +161,16 @@ def look_again() -> int:
 
 @app.task
 def sweep() -> int:
-    """Finds what a lost broker or a killed worker left behind; how many runs were given to `seal_run`."""
+    """Picks up runs lost with a broker or a killed worker; returns the number queued for `seal_run`."""
     now = timezone.now()
     dispatch.close_abandoned_runs(now=now)
-    # What no worker took before the next sweep is found again by that one: no pile grows.
+    # Tasks not taken before the next sweep expire and are queued again by it, so that no backlog grows.
     return sum(enqueue(seal_run, run_id=run_id, expires=SWEEP_EVERY) for run_id in seal_queue.due(now=now))
 
 
 @app.task
 def archive() -> int:
-    """Gives what is to be archived or moved to tasks of its own, a few runs at a time; how many."""
+    """Queues runs due for archiving or moving, a few at a time; returns their number."""
     now = timezone.now()
     due = archives.due(now=now, limit=ARCHIVED_AT_ONCE)
     movable = archives.movable(now=now, days=settings.KEEP_SAMPLES_DAYS, limit=ARCHIVED_AT_ONCE)
@@ -191,7 +191,7 @@ def move_samples(run_id: int) -> bool:
 
 @app.task
 def ask_aws() -> int:
-    """Gives what AWS is to be asked to tasks of its own: of systems now and then, of runs after their end; how many."""
+    """Queues due AWS queries: systems at intervals, runs after their end; returns their number."""
     now = timezone.now()
     given = [enqueue(look_at_system, system_id=pk, expires=ASK_AWS_EVERY) for pk in sightings.due(now=now)]
     given += [enqueue(collect_from_aws, run_id=pk, expires=ASK_AWS_EVERY) for pk in collection.due(now=now)]
@@ -213,21 +213,21 @@ def collect_from_aws(run_id: int) -> bool:
 
 @app.task
 def follow_rest() -> int:
-    """Series whose thresholds were changed, or that were followed by other rules, are judged anew, some at a time; how
-    many."""
-    return trends_follow.follow_rest(most=FOLLOWED_AT_ONCE)
+    """Re-evaluates, in portions, series whose thresholds changed or that were evaluated by older rules; returns their
+    number."""
+    return trends_services.follow_rest(most=FOLLOWED_AT_ONCE)
 
 
 @app.task
 def notify() -> int:
-    """What happened to findings becomes deliveries; how many of those that are due were given to `send_delivery`."""
+    """Turns changes of findings into deliveries; returns the number of due deliveries queued for `send_delivery`."""
     collect.collect()
     now = timezone.now()
     collect.bundle(now=now)
     return sum(enqueue(send_delivery, delivery_id=pk, expires=NOTIFY_EVERY) for pk in deliver.due(now=now))
 
 
-# Within the lease of a delivery; what was killed is found again by the beat.
+# Shorter than a delivery's lease; a killed delivery is picked up by the beat.
 @app.task(reject_on_worker_lost=False, time_limit=100)
 def send_delivery(delivery_id: int) -> bool:
     return deliver.send(delivery_id=delivery_id, now=timezone.now())

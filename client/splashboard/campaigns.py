@@ -1,4 +1,4 @@
-"""Campaigns: start one from its file, and follow one to its end."""
+"""Campaigns: starting one from its file and following it to its end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from splashboard.failures import Exit, Failure, RequestRefused
 from splashboard.server import Server, printable
 
 LOOK_EVERY = 3.0  # s
-# After its last job a campaign's runs may still be on their way into the store.
+# After the last job a campaign's runs may still be in transit to the store.
 STORED_WITHIN = 120.0  # s
-OUTAGE = 600.0  # s without the server that a wait bears
+OUTAGE = 600.0  # s without the server that `wait` tolerates
 UNFINISHED = ("waiting", "running")
 
 
@@ -21,7 +21,7 @@ class TooSlow(Failure):
 
 
 def start(server: Server, *, file: str) -> dict[str, Any]:
-    """Raises Misuse, Refused (its fields name the file), Unreachable."""
+    """Raises Misuse, RequestRefused (its fields name the file), ServerUnreachable."""
     content = files.read(file)
     try:
         answer = server.send("campaigns/files/", content, kind="application/yaml", repeatable=False)
@@ -43,9 +43,9 @@ def wait(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any]:
-    """The campaign when all of its jobs have ended and its runs are stored, however they ended.
+    """Returns the campaign once all of its jobs have ended and its runs are stored, whatever their outcome.
 
-    `timeout`: s; None: as long as it takes. Raises TooSlow, Refused, Unreachable.
+    `timeout`: s; None: unlimited. Raises TooSlow, RequestRefused, ServerUnreachable.
     """
     began, ended = clock(), None
     drawn = False
@@ -74,7 +74,7 @@ def _is_stored(found: dict[str, Any]) -> bool:
 
 
 def sentences(found: dict[str, Any]) -> list[str]:
-    """How it ended, with the reason of each job that failed."""
+    """The campaign's outcome, with the reason of each failed job."""
     state, count = found["progress"]["state"], progress.words_of(found["progress"])
     told = [f"Campaign {found['id']}, {printable(found['name'])!r}: {count}", f"  {found['address']}"]
     if state != "done":

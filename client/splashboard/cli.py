@@ -1,4 +1,4 @@
-"""The command `splashboard`: its options, and what it prints where. Answers go to stdout, all else to stderr."""
+"""The command `splashboard`: options and output. Results go to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ ANSWERS_WITHIN = 60.0  # s
 
 class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
-        """Without abbreviations: what is one today is ambiguous, or another option, tomorrow."""
+        """Without abbreviations: one that is unique today is ambiguous, or another option, tomorrow."""
         super().__init__(**settings, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        """argparse would end with 2, which says "cannot tell" here."""
+        """argparse would exit with 2, which means "cannot tell" here."""
         raise Misuse(f"{self.format_usage()}{self.prog}: {message}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code, one of Exit's. Python's own is 1 for whatever is not caught, which says "regression" here."""
+    """Exit code, one of Exit's. Python's own is 1 for an uncaught exception, which means "regression" here."""
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _silence(sys.stdout)
         return _failed(Exit.USE)
-    except OSError as error:  # files and the server are told as failures: what is left is our own output
+    except OSError as error:  # files and the server raise Failure: only our own output remains
         _silence(sys.stdout)
         return _failed(Exit.USE, f"the output cannot be written: {error.strerror or error}")
     except Exception:
@@ -70,10 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever called: told to nobody
+        if stream is None:  # closed by the caller: discarded
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  until the end
         elif hasattr(stream, "reconfigure"):
-            # A sign that a terminal cannot show must not end the program.
+            # A character that the terminal cannot show must not end the program.
             stream.reconfigure(errors="replace")
     options = parser().parse_args(arguments)
     command: int = options.command(options)
@@ -86,7 +86,7 @@ def _words(failure: Failure) -> list[str]:
 
 
 def _failed(code: Exit, *words: str) -> int:
-    """The code, also where nobody can be told why."""
+    """Returns the code even where stderr cannot be written."""
     try:
         for line in words:
             print(line, file=sys.stderr)
@@ -97,7 +97,7 @@ def _failed(code: Exit, *words: str) -> int:
 
 
 def _silence(stream: TextIO) -> None:
-    """Python would try to write the rest while it shuts down, and end with a code of its own."""
+    """Python would try to write the rest at shutdown and exit with its own code."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -186,7 +186,7 @@ def _server(options: argparse.Namespace) -> Server:
 
 
 def _token(path: str | None) -> str:
-    """Of the file that the option names, else of the environment; empty: none."""
+    """From the option's file, else from the environment; empty: none."""
     named = path or (None if os.environ.get("SPLASHBOARD_TOKEN") else os.environ.get("SPLASHBOARD_TOKEN_FILE"))
     token = files.read(named).decode("latin-1") if named else os.environ.get("SPLASHBOARD_TOKEN", "")
     token = token.strip()
@@ -202,7 +202,7 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-_seconds.__name__ = "number of seconds"  # argparse quotes it
+_seconds.__name__ = "number of seconds"  # argparse prints it
 
 
 def parser() -> Parser:

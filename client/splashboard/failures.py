@@ -1,4 +1,4 @@
-"""Exit codes, and what is raised to end with one of them."""
+"""Exit codes, and the exceptions that end the program with them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import enum
 
 
 class Exit(enum.IntEnum):
-    """0 to 2 are answers; from 3 on there is none."""
+    """0 to 2 are results; 3 and above are failures."""
 
     FINE = 0
-    REGRESSION = 1  # of `wait`: jobs failed, or were cancelled
-    CANNOT_TELL = 2  # of `wait`: not at its end in time
+    REGRESSION = 1  # `wait`: jobs failed or were cancelled
+    CANNOT_TELL = 2  # `wait`: not finished in time
     USE = 3  # options, files, settings
-    REFUSED = 4  # the server understood and said no
-    UNREACHABLE = 5  # no usable answer came
+    REFUSED = 4  # the server rejected the request
+    UNREACHABLE = 5  # no usable answer
     DEFECT = 6  # of this program
     INTERRUPTED = 130
 
 
 class Failure(Exception):
-    """Ends the program with `code`; the text is told on stderr."""
+    """Ends the program with `code`; the text is printed on stderr."""
 
     code = Exit.DEFECT
 
@@ -29,7 +29,7 @@ class Misuse(Failure):
 
 
 class RequestRefused(Failure):
-    """`fields`: a sentence about each that is at fault."""
+    """`fields`: a sentence about each invalid field."""
 
     code = Exit.REFUSED
 

@@ -1,4 +1,4 @@
-"""Files that people name, read and written."""
+"""Reading and writing of files named by the user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from splashboard.failures import Misuse
 
 
 def read(path: str) -> bytes:
-    """Raises Misuse naming the file."""
+    """Raises Misuse with the file."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -23,7 +23,7 @@ def read(path: str) -> bytes:
 
 
 def read_object(path: str) -> dict[str, Any]:
-    """A JSON object. Raises Misuse naming file and line."""
+    """A JSON object. Raises Misuse with file and line."""
     try:
         document = json.loads(read(path))
     except json.JSONDecodeError as error:
@@ -40,10 +40,10 @@ def read_object(path: str) -> dict[str, Any]:
 
 
 def write(path: str, text: str) -> None:
-    """A regular file, also behind a symbolic link: all of it or nothing, so that nobody publishes half a report. What
-    is no regular file (a device, a FIFO, our own output) stays what it is and is written to.
+    """Writes a file atomically, also behind a symbolic link, so that nobody publishes half a report. A target that is
+    not a regular file (a device, a FIFO, our own output) is written in place.
 
-    Raises Misuse naming the file.
+    Raises Misuse with the file.
     """
     content = text.encode("utf-8", "replace")
     try:
@@ -62,7 +62,7 @@ def write(path: str, text: str) -> None:
 
 
 def _found(path: str) -> os.stat_result | None:
-    """What is there, behind all links; None: nothing yet."""
+    """The target behind all links; None: nothing yet."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -70,7 +70,7 @@ def _found(path: str) -> os.stat_result | None:
 
 
 def _stream(found: os.stat_result) -> TextIO | None:
-    """The stream that goes there already (`--output /dev/stdout`): opened once more it would be written over."""
+    """Our own stream to the same file (`--output /dev/stdout`): a second open would overwrite it."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if os.path.samestat(found, os.fstat(stream.fileno())):
@@ -81,14 +81,14 @@ def _stream(found: os.stat_result) -> TextIO | None:
 
 
 def _is_there(target: str, found: os.stat_result) -> bool:
-    """Whether that is its name; a file without one can be reached through /proc."""
+    """Whether `target` names the found file; a file without a name can be reached through /proc."""
     now = _found(target)
     return now is not None and os.path.samestat(now, found)
 
 
 def _replace(target: str, content: bytes) -> None:
     aside = Path(target).with_name(f".splashboard-{secrets.token_hex(4)}.part")
-    with open(aside, "xb") as file:  # never through a link that somebody laid there
+    with open(aside, "xb") as file:  # never through a symbolic link planted there
         try:
             file.write(content)
             file.flush()

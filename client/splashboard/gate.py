@@ -1,4 +1,4 @@
-"""A release against an earlier one, as the server judges it: asked for, told by exit code and in formats."""
+"""Comparison of a release with an earlier one, as judged by the server: request, exit code and output formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXITS = {"fine": Exit.FINE, "regression": Exit.REGRESSION}
 
 @dataclass(frozen=True)
 class GateRequest:
-    """`baseline` and `hardware` None: the server chooses. `tolerance`: a share; None: the server's."""
+    """`baseline` and `hardware` None: chosen by the server. `tolerance`: a share; None: the server's default."""
 
     platform: str
     release: str
@@ -41,23 +41,23 @@ class GateRequest:
 
 
 def ask(server: Server, asked: GateRequest) -> dict[str, Any]:
-    """Raises Refused, Unreachable."""
+    """Raises RequestRefused, ServerUnreachable."""
     document: dict[str, Any] = server.read(PATH, [*asked.parameters(), ("format", "json")]).json(shapes.CHECK)
     return document
 
 
 def exit_of(check: Mapping[str, Any]) -> Exit:
-    """A result that this client does not know tells it nothing."""
+    """An unknown result means "cannot tell"."""
     return EXITS.get(check["result"], Exit.CANNOT_TELL)
 
 
 def format_of(path: str, otherwise: str) -> str:
-    """As the file's name says it."""
+    """The format by the file's suffix."""
     return next((name for suffix, name in SUFFIXES.items() if path.lower().endswith(suffix)), otherwise)
 
 
 class Formats:
-    """The texts of one check; Markdown is the server's, asked for once."""
+    """The texts of one check; the server renders the Markdown, requested once."""
 
     def __init__(self, server: Server, asked: GateRequest, check: Mapping[str, Any], *, every_row: bool) -> None:
         self._server = server
@@ -66,7 +66,7 @@ class Formats:
         self._every_row = every_row
 
     def text(self, name: str) -> str:
-        """Ends with a line's end. Raises Refused, Unreachable."""
+        """Ends with a newline. Raises RequestRefused, ServerUnreachable."""
         if name == "markdown":
             parameters = [*self._asked.parameters(), ("format", "md")]
             return printable(self._server.read(PATH, parameters).text()).rstrip("\n") + "\n"

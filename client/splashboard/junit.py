@@ -1,4 +1,4 @@
-"""A release's check as JUnit XML: a test for each row. Failed: worse and not accepted; skipped: nothing can be said."""
+"""A release check as JUnit XML, one test per row. Failed: worse and not accepted; skipped: no verdict."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _runs(ids: list[int]) -> str:
 
 
 def _clean(text: object) -> str:
-    """Without characters that XML cannot hold."""
+    """Drops characters not allowed in XML."""
     return "".join(
         letter
         for letter in str(text)

@@ -1,4 +1,4 @@
-"""How far a campaign is: a bar where somebody watches, lines where a log is kept."""
+"""Progress of a campaign: a bar on a terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TextIO
 
-LINE_EVERY = 30.0  # s between two lines of a log that say no more than a count
+LINE_EVERY = 30.0  # s between two log lines with nothing new but a count
 LONGEST_BAR = 40  # characters
 
 
 def words_of(progress: Mapping[str, Any]) -> str:
-    """Count, rate and estimate in a line."""
+    """Count, rate and estimate in one line."""
     told = [
         f"{progress['runs_done']} of {progress['runs']} runs",
         f"{progress['jobs_done']} of {progress['jobs']} jobs",
@@ -38,13 +38,13 @@ def duration(seconds: float) -> str:
 
 
 def share_of(progress: Mapping[str, Any]) -> float:
-    """0 to 1. Jobs that failed bring no more runs, so that it is the larger of both counts."""
+    """0 to 1. Failed jobs have no further runs, hence the larger of both shares."""
     shares = [progress[f"{what}_done"] / progress[what] for what in ("runs", "jobs") if progress[what]]
     return min(1.0, max(shares, default=0.0))
 
 
 class ProgressLine:
-    """Shows on `stream`; `clock` is in s."""
+    """Prints to `stream`; `clock` is in s."""
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float]) -> None:
         self._stream = stream
@@ -56,7 +56,7 @@ class ProgressLine:
         self._words = ""
 
     def show(self, progress: Mapping[str, Any], obstacles: Sequence[str]) -> None:
-        """`obstacles`: why jobs wait, in sentences; each is told when it is new."""
+        """`obstacles`: why jobs wait, in sentences; each is printed when new."""
         words = words_of(progress)
         for obstacle in obstacles:
             if obstacle not in self._obstacles:
@@ -65,7 +65,7 @@ class ProgressLine:
         if self._is_watched:
             self._draw(share_of(progress), words)
             return
-        # A log wants news, not every run.
+        # A log shows changes, not every run.
         news = (progress["state"], progress["jobs_failed"])
         is_due = self._clock() - self._said_at >= LINE_EVERY and words != self._words
         if news != self._news or is_due:
@@ -77,7 +77,7 @@ class ProgressLine:
         self._stream.flush()
 
     def end(self) -> None:
-        """Leaves the bar where it is and goes to the next line."""
+        """Leaves the bar in place and starts a new line."""
         if self._is_watched:
             self._stream.write("\n")
             self._stream.flush()

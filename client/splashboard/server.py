@@ -1,4 +1,4 @@
-"""The server as seen from here: requests, tries, and what an answer means."""
+"""HTTP access to the server: requests, retries and error handling."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from splashboard import __version__, shapes
 from splashboard.failures import Misuse, RequestRefused, ServerUnreachable
 
 API = "/api/v1/"
-LONGEST_PAUSE = 15.0  # s between two tries
-SHORTEST_WAIT = 1.0  # s that a try waits for its answer, however little time is left
+LONGEST_PAUSE = 15.0  # s between two attempts
+SHORTEST_WAIT = 1.0  # s that an attempt waits for its answer, however little time is left
 LOGIN = (
     "an engineer or administrator makes a token with `manage.py create_token USER NAME`; put it into SPLASHBOARD_TOKEN"
 )
@@ -36,7 +36,7 @@ class ServerAnswer:
     body: bytes
 
     def json(self, shape: Mapping[str, Any]) -> Any:
-        """Of that shape at least. Raises Unreachable: what answered is no Splashboard."""
+        """The body, checked against `shape`. Raises ServerUnreachable when the answer is not Splashboard's."""
         try:
             document = json.loads(self.body)
         except (ValueError, RecursionError) as error:
@@ -54,7 +54,7 @@ class ServerAnswer:
 
 
 class _NoAnswer(Exception):
-    """`arrived` False: the request certainly never reached the server. `final`: trying again is of no use."""
+    """`arrived` False: the request certainly never reached the server. `final`: a retry is useless."""
 
     def __init__(self, text: str, *, arrived: bool = True, final: bool = False) -> None:
         super().__init__(text)
@@ -63,25 +63,25 @@ class _NoAnswer(Exception):
 
 
 def is_retryable(status: int | None) -> bool:
-    """None: no answer came. Not 501 and 507: they say the same until somebody has seen to the server."""
+    """None: no answer. Not 501 and 507: they persist until somebody repairs the server."""
     return status is None or status in (408, 425, 429) or (status >= 500 and status not in (501, 507))
 
 
 def printable(text: str | bytes) -> str:
-    """Without what would command a terminal."""
+    """Replaces terminal control characters."""
     said = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in said)
 
 
 class _Staying(urllib.request.HTTPRedirectHandler):
-    """Follows nothing: a redirected POST would become a GET, and the token would go where it was not meant to."""
+    """Follows no redirects: a redirected POST would become a GET, and the token would reach another server."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
 class Server:
-    """`timeout`: s that a request may take with all of its tries. `say` is told of each try that failed."""
+    """`timeout`: s per request including all retries. `say` is called for each failed attempt."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Server:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Raises Misuse when `url` is none."""
+        """Raises Misuse when `url` is invalid."""
         self.url = _base(url)
         self.timeout = timeout
         self._token = token
@@ -103,14 +103,14 @@ class Server:
         self._opener = urllib.request.build_opener(_Staying())
 
     def read(self, path: str, parameters: Sequence[tuple[str, str]] = ()) -> ServerAnswer:
-        """Raises Refused, Unreachable."""
+        """Raises RequestRefused, ServerUnreachable."""
         asked = f"?{urllib.parse.urlencode(parameters, errors='surrogateescape')}" if parameters else ""
         return self._ask("GET", f"{path}{asked}", None, "", repeatable=True)
 
     def send(self, path: str, body: bytes, *, kind: str, repeatable: bool) -> ServerAnswer:
-        """`repeatable` False: sent again it would be done twice, so it is only while it has certainly not arrived.
+        """`repeatable` False: a resend would be done twice, so it is retried only while it has certainly not arrived.
 
-        Raises Refused, Unreachable.
+        Raises RequestRefused, ServerUnreachable.
         """
         return self._ask("POST", path, body, kind, repeatable=repeatable)
 
@@ -129,7 +129,7 @@ class Server:
                 if not is_retryable(status):
                     return self._checked(answer)
                 trouble, final = f"the server answered {said(answer)}", False
-                # 429 is said before anything is done.
+                # 429 is sent before anything is done.
                 again, retry_after = repeatable or status == 429, answer.headers.get("retry-after")
             if final:
                 raise ServerUnreachable(f"{self.url}: {trouble}")
@@ -181,14 +181,14 @@ class Server:
 
 
 def _within(wait: float, ask: Callable[[], ServerAnswer]) -> ServerAnswer:
-    """The answer if all of it has come within `wait` s. A socket's timeout bounds only the pause between two bytes, and
-    finding the address of a name has none. Raises _NoAnswer."""
+    """The answer, if complete within `wait` s. A socket's timeout bounds only the pause between two bytes, and name
+    resolution has none. Raises _NoAnswer."""
     outcome: queue.SimpleQueue[ServerAnswer | BaseException] = queue.SimpleQueue()
 
     def run() -> None:
         try:
             outcome.put(ask())
-        except BaseException as error:  # raised again below
+        except BaseException as error:  # re-raised below
             outcome.put(error)
 
     threading.Thread(target=run, daemon=True).start()
@@ -202,7 +202,7 @@ def _within(wait: float, ask: Callable[[], ServerAnswer]) -> ServerAnswer:
 
 
 def said(answer: ServerAnswer) -> str:
-    """Status and the server's words, in a line."""
+    """Status and the server's error text, in one line."""
     detail = printable(str(_problem(answer).get("detail", "")))
     if not detail and answer.headers.get("content-type", "").startswith("text/plain"):
         detail = printable(answer.body[:200]).strip()
@@ -210,7 +210,7 @@ def said(answer: ServerAnswer) -> str:
 
 
 def _problem(answer: ServerAnswer) -> dict[str, Any]:
-    """Problem details (RFC 9457); empty when something else spoke, such as a proxy."""
+    """Problem details (RFC 9457); empty for other answers, such as a proxy's."""
     if "json" not in answer.headers.get("content-type", ""):
         return {}
     try:
@@ -245,7 +245,7 @@ def _rest(answer: urllib.error.HTTPError) -> bytes:
     try:
         return answer.read()
     except (OSError, HTTPException):
-        return b""  # the status says enough
+        return b""  # the status suffices
 
 
 def _no_answer(reason: object) -> _NoAnswer:
@@ -264,5 +264,5 @@ def _no_answer(reason: object) -> _NoAnswer:
 
 
 def _seconds(header: str | None) -> float:
-    """Of Retry-After, where it is a number."""
+    """Seconds of a numeric Retry-After, else 0."""
     return float(header) if header and header.isdecimal() else 0.0

@@ -1,4 +1,4 @@
-"""What this client reads of the server's answers: anything else on the other end is told apart before it counts."""
+"""The parts of the server's answers read by this client: other answers are rejected before use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from splashboard.failures import ServerUnreachable
 
-DEEPEST = 50  # levels of nesting; no answer of a Splashboard has as many
+DEEPEST = 50  # levels of nesting; Splashboard's answers have fewer
 LARGEST = 1e300  # beyond, arithmetic overflows
 
 NUMBER = float  # whole or not
@@ -53,7 +53,7 @@ RUN = {
 
 
 def checked(document: Any, shape: Any) -> Any:
-    """`document`, if it has at least what `shape` says. Raises Unreachable naming the first place that has not."""
+    """`document`, if it has at least the keys of `shape`. Raises ServerUnreachable with the first mismatch."""
     place = _misfit(document, shape, "the answer")
     if place:
         raise ServerUnreachable(f"no usable answer: {place}; is it a Splashboard, and as new as this client?")
@@ -74,7 +74,7 @@ def _within(held: Any) -> list[Any]:
 
 
 def _misfit(value: Any, shape: Any, name: str) -> str:
-    """Words about the first misfit; empty: it fits."""
+    """The first mismatch in words; empty: none."""
     if isinstance(shape, dict):
         if not isinstance(value, dict):
             return f"{name} is not a JSON object"

@@ -1,4 +1,4 @@
-"""A finished run: what its load tool printed, and what that does not say."""
+"""Submission of a finished run: the load tool's output and its description."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from splashboard import files, shapes
 from splashboard.server import Server
 
-# Options that stand in the description as they are called.
+# Options with the same name in the description.
 PLAIN = ("format", "system", "workload", "started_at", "warmup", "repetition", "server_version", "uid")
 LOAD = ("threads", "rate")
 
 
 def describe(stated: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The description of a file with the options laid over it; `options` that are None were not given."""
+    """The description from a file, overridden by the options; None in `options`: not given."""
     given = {name: options[name] for name in PLAIN if options.get(name) is not None}
     load = {name: options[name] for name in LOAD if options.get(name) is not None}
     description = {**stated, **given}
@@ -31,18 +31,18 @@ def describe(stated: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str,
 
 
 def submit(server: Server, *, output: str, series: str | None, description: Mapping[str, Any]) -> dict[str, Any]:
-    """The run as the server answers it. Raises Misuse, Refused, Unreachable."""
+    """The run from the server's answer. Raises Misuse, RequestRefused, ServerUnreachable."""
     parts = [("description", "description.json", json.dumps(description).encode()), _part("output", output)]
     if series is not None:
         parts.append(_part("series", series))
     body, kind = encode(parts)
-    # Sent again it is the same run: its uid is made from what is sent.
+    # A resend is the same run: its uid is derived from the content.
     answer = server.send("runs/", body, kind=kind, repeatable=True)
     return {**answer.json(shapes.RUN), "created": answer.status == 201}
 
 
 def encode(parts: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
-    """(field, name of the file, content) as multipart/form-data, with its Content-Type."""
+    """(field, file name, content) as multipart/form-data, with its Content-Type."""
     boundary = secrets.token_hex(16)
     lines = []
     for field, name, content in parts:
@@ -62,12 +62,12 @@ def _part(field: str, path: str) -> tuple[str, str, bytes]:
 
 
 def _quoted(name: str) -> str:
-    """As browsers do."""
+    """Quotes a file name like browsers do."""
     return name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def sentences(run: Mapping[str, Any]) -> list[str]:
-    """What became of it, for people."""
+    """The result of the submission, for users."""
     deed = "submitted" if run["created"] else "held already: the same was sent before"
     words = f"Run {run['id']} is {deed}; {run['outcome']}" + (f": {run['reason']}" if run["reason"] else "")
     told = [words, f"  {run['address']}"]

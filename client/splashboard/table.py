@@ -1,4 +1,4 @@
-"""A release's check as text for a terminal: the answer, why, and the rows that a reader must know of."""
+"""A release check as text for a terminal: result, reasons, and the rows that matter."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-SIGNS = {"worse": "▼", "better": "▲", "unchanged": "=", "not told apart": "≈"}  # of all others: ?
-MOST_NEEDED = 1000  # repetitions; the server says one more for more than these
-NUMBERS = range(3, 6)  # columns that stand to the right
+SIGNS = {"worse": "▼", "better": "▲", "unchanged": "=", "not told apart": "≈"}  # others: ?
+MOST_NEEDED = 1000  # repetitions; the server sends this number plus one for anything above
+NUMBERS = range(3, 6)  # right-aligned columns
 METRIC = 7
 
 
@@ -26,19 +26,19 @@ def text(check: Mapping[str, Any], *, every_row: bool) -> str:
 
 
 def is_telling(row: Mapping[str, Any]) -> bool:
-    """Whether a reader must know of it: it differs, or too little is known."""
+    """Whether the row matters: it differs, or too little is known."""
     return bool(row["is_coarse"]) if row["verdict"] == "not told apart" else row["verdict"] != "unchanged"
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, or the whole number."""
+    """Three significant digits, or the integer."""
     if value is None:
         return "no runs"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}".rstrip(".")
 
 
 def ratio(row: Mapping[str, Any]) -> str:
-    """Never without its interval, or the word for why there is none."""
+    """Always with its interval, or the reason why there is none."""
     if row["ratio"] is None or row["low"] is None or row["high"] is None:
         return "no ratio" if row["ratio"] is None else "no interval"
     return f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
@@ -54,7 +54,7 @@ def finding(row: Mapping[str, Any]) -> str:
 
 
 def remark(row: Mapping[str, Any]) -> str:
-    """Why there is no verdict, or what would bring one."""
+    """Why there is no verdict, or the number of repetitions needed."""
     told = [row["reason"]] if row["reason"] else []
     if row["needed"] is not None:
         count = f"{row['needed']}" if row["needed"] <= MOST_NEEDED else f"more than {MOST_NEEDED:,}"
@@ -63,7 +63,7 @@ def remark(row: Mapping[str, Any]) -> str:
 
 
 def _table(check: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A metric that all rows share stands above them; remarks, which many rows share, below."""
+    """A metric common to all rows stands above them; remarks, often shared, below."""
     metrics = list(dict.fromkeys(map(metric, rows)))
     remarks = list(dict.fromkeys(filter(None, map(remark, rows))))
     versions = (check["baseline"] or "before", check["release"])

@@ -1,4 +1,4 @@
-"""`make run` and `make test`: set-up and supervision with nothing but Python's standard library.
+"""`make run` and `make test`: set-up and supervision with Python's standard library only.
 
-Nothing here may import Django or any package of the lock: it runs before the environment exists.
+Nothing here may import Django or any locked package: it runs before the environment exists.
 """

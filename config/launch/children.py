@@ -1,4 +1,4 @@
-"""What the supervisor has started, and the guard that stops it all should the supervisor be killed."""
+"""The supervisor's child processes, and the guard that stops them when the supervisor is killed."""
 
 import contextlib
 import fcntl
@@ -18,7 +18,7 @@ PROGRAMS, STORES = 2, 1  # ranks: programs stop before the stores they use
 
 
 class RunLock:
-    """One supervisor per var/. The guard holds the lock as well, until all that a killed supervisor left is gone."""
+    """One supervisor per var/. The guard holds the lock too, until all processes of a killed supervisor are gone."""
 
     def __init__(self, places: Places, screen: Screen) -> None:
         self.path = places.var / "supervisor.lock"
@@ -52,7 +52,7 @@ class RunLock:
 
     @staticmethod
     def holder(path: Path) -> int | None:
-        """The supervisor's process id if it lives."""
+        """Process id of the supervisor if it is alive."""
         try:
             pid, started = path.read_text().split()
         except (FileNotFoundError, ValueError):
@@ -62,7 +62,7 @@ class RunLock:
 
 @dataclass
 class Children:
-    """Every process group that is ours. Written to var/children too, for a start after both of us were killed."""
+    """Our process groups. Also written to var/children, for a start after both supervisor and guard were killed."""
 
     places: Places
     lock: RunLock
@@ -76,7 +76,7 @@ class Children:
         self._write()
 
     def drop(self, name: str) -> None:
-        """Forget a process that has ended, and end what it left in its group."""
+        """Removes an ended process and kills the rest of its group."""
         child, _ = self._known.pop(name)
         processes.kill_group(child.pid)
         self._tell(f"drop {child.pid}")
@@ -86,7 +86,7 @@ class Children:
         return self._known[name][1]
 
     def ended(self) -> list[tuple[str, int]]:
-        """Name and exit code of each that has ended."""
+        """Name and exit code of each ended child."""
         return [(name, p.returncode) for name, (_, p) in self._known.items() if p.poll() is not None]
 
     def start_guard(self) -> None:
@@ -109,7 +109,7 @@ class Children:
 
     def _tell(self, line: str) -> None:
         if self._guard and self._guard.stdin:
-            with contextlib.suppress(BrokenPipeError):  # keep_guard starts another and tells it all
+            with contextlib.suppress(BrokenPipeError):  # keep_guard starts another and resends all children
                 self._guard.stdin.write(f"{line}\n".encode())
                 self._guard.stdin.flush()
 
@@ -118,7 +118,7 @@ class Children:
         (self.places.var / "children").write_text(text)
 
     def stop_leftovers(self, screen: Screen) -> None:
-        """Stop what a run before left behind although supervisor and guard were both killed."""
+        """Stops processes of an earlier run whose supervisor and guard were both killed."""
         with contextlib.suppress(FileNotFoundError):
             lines = (self.places.var / "children").read_text().splitlines()
             left = [child for child in map(Child.from_line, lines) if guard.is_ours(child)]
@@ -127,7 +127,7 @@ class Children:
                 guard.stop(left)
 
     def stop_all(self, screen: Screen, *, grace: float = guard.GRACE) -> None:
-        """Stop everything, programs first, and give the lock back; a second signal ends them at once."""
+        """Stops everything, programs first, and releases the lock; a second signal kills at once."""
         step = LaunchStep(screen, "Stopping")
         for rank in (PROGRAMS, STORES):
             group = {name: pair for name, pair in self._known.items() if pair[0].rank == rank}

@@ -1,4 +1,4 @@
-"""The commands of `python -m config.launch`, which the Makefile gives their short names."""
+"""The commands of `python -m config.launch`, with short names in the Makefile."""
 
 import argparse
 import errno
@@ -14,7 +14,7 @@ from config.launch.children import RunLock
 from config.launch.places import Places
 from config.launch.say import LaunchProblem, LaunchStep, Screen
 
-# What a shell needs to be one of the running programs.
+# Variables that give a shell the environment of the running programs.
 SHOWN = (
     *("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "REDIS_URL"),
     *("SPLASHBOARD_SECRET_KEY", "SPLASHBOARD_VAR", "SPLASHBOARD_PORT"),
@@ -26,7 +26,7 @@ def main(argv: Sequence[str]) -> int:
     screen = Screen()
     processes.Signals.install()
     if os.geteuid() == 0:
-        os.umask(0o022)  # PostgreSQL runs as another user and must get through; secrets have modes of their own
+        os.umask(0o022)  # PostgreSQL runs as another user and needs access; secrets have modes of their own
     try:
         processes.require_linux()
         return _dispatch(argv, screen)
@@ -54,7 +54,7 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
     commands.add_parser("lock", help="renew requirements.txt and requirements-server.txt from pyproject.toml")
     commands.add_parser("env", help="print the environment of the running programs for a shell's eval")
     commands.add_parser("manage", help="run manage.py with that environment; what follows is for it")
-    # argparse would take an option that comes first (`test -k seal`) for one of its own.
+    # argparse would parse a leading option (`test -k seal`) as its own.
     end = next((place + 1 for place, word in enumerate(argv) if word in ("test", "bench", "manage")), len(argv))
     options, arguments = parser.parse_args(argv[:end]), list(argv[end:])
     if options.with_parent:
@@ -87,7 +87,7 @@ def show_environment(setup: Places, screen: Screen) -> int:
 
 
 def stop(setup: Places, screen: Screen) -> int:
-    """Ask the supervisor to stop and wait until it has."""
+    """Asks the supervisor to stop and waits until it has."""
     pid = RunLock.holder(setup.var / "supervisor.lock")
     if pid is None:
         screen.line("Splashboard is not running.")
@@ -103,7 +103,7 @@ def stop(setup: Places, screen: Screen) -> int:
 
 
 def _kept(setup: Places) -> dict[str, str]:
-    """Raises Problem before the first `make run`."""
+    """Raises LaunchProblem before the first `make run`."""
     try:
         kept = {name: (setup.var / name).read_text().strip() for name in ("database_url", "redis_url", "port")}
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The Python environment: .venv, filled by uv from the hashed lock; uv itself comes from the index, hashed too."""
+"""The Python environment: .venv, filled by uv from the hashed lock; uv itself comes from the index, also hashed."""
 
 import fcntl
 import hashlib
@@ -25,7 +25,7 @@ NEEDS_BYTES = 4 * 1024**3  # the environment takes 1.5 GB, uv's cache as much ag
 
 
 def ensure(*, places: Places, screen: Screen) -> None:
-    """Make .venv what the lock says; nothing to do when its stamp agrees. Raises Problem."""
+    """Brings .venv in line with the lock; does nothing when its stamp agrees. Raises LaunchProblem."""
     wanted = fingerprint()
     if is_current(wanted):
         return
@@ -67,7 +67,7 @@ def alone(places: Places, screen: Screen) -> Iterator[None]:
 
 
 def _ensure_uv(places: Places, screen: Screen) -> list[str | Path]:
-    """Command of the pinned uv, installed into a private environment below var/. Raises Problem."""
+    """Command of the pinned uv, installed into a private environment below var/. Raises LaunchProblem."""
     pinned = hashlib.sha256(UV_LOCK.read_bytes()).hexdigest()[:16]
     home = places.var / "uv" / pinned
     program, done = home / "bin" / "uv", home / ".done"
@@ -101,7 +101,7 @@ def _has(module: str) -> bool:
 
 
 def _create(uv: list[str | Path], places: Places, screen: Screen) -> None:
-    """.venv of this Python; one of another Python, or of one that has gone, is made anew."""
+    """Creates .venv for this Python; replaces one of another or removed Python."""
     if PYTHON.exists() and _version_of(PYTHON) == sys.version_info[:2]:
         return
     step, log = LaunchStep(screen, "Creating the Python environment"), places.log_of("packages")
@@ -141,7 +141,7 @@ def _fill(uv: list[str | Path], places: Places, screen: Screen) -> None:
     step.done(installed())
 
 
-# What a machine has set up for pip should serve uv as well, which reads none of it.
+# pip's settings on this machine, passed on to uv, which does not read them.
 PIP_TO_UV = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
@@ -161,7 +161,7 @@ def uv_environment() -> dict[str, str]:
 
 
 def _pip_settings() -> dict[str, str]:
-    """Options of pip's configuration files and environment, by name; none where there is no pip to ask."""
+    """Options of pip's configuration files and environment, by name; empty without pip."""
     asked = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
     lines = asked.stdout.splitlines() if asked.returncode == 0 else []
     found = re.findall(r"^(?:global|install|:env:)\.([a-z-]+)='(.*)'$", "\n".join(lines), flags=re.MULTILINE)
@@ -169,7 +169,7 @@ def _pip_settings() -> dict[str, str]:
 
 
 def lock(*, places: Places, screen: Screen) -> None:
-    """Renew both locks from pyproject.toml; the server's is the part of the whole that runs in production."""
+    """Renews both locks from pyproject.toml; the server's is the subset needed in production."""
     with alone(places, screen):
         uv = _ensure_uv(places, screen)
         _compile(uv, places, screen, LOCK, "--all-extras")

@@ -1,4 +1,4 @@
-"""The front end: npm packages and the Vite build, each done again only when what it comes from has changed."""
+"""The front end: npm packages and the Vite build, each redone only when its inputs have changed."""
 
 import hashlib
 import os
@@ -12,17 +12,17 @@ from config.launch import environment, processes
 from config.launch.places import FRONTEND, VENV, Places
 from config.launch.say import LaunchProblem, LaunchStep, Screen
 
-# What Vite needs; package.json says the same to npm.
+# Vite's minimum, also in package.json.
 OLDEST_NODE = "20.19"
 DIST = FRONTEND / "dist"
 MODULES = FRONTEND / "node_modules"
 PACKAGES_STAMP = MODULES / ".splashboard-lock"
-BUILD_STAMP = DIST / ".splashboard-sources"  # collectstatic leaves hidden files out
+BUILD_STAMP = DIST / ".splashboard-sources"  # collectstatic skips hidden files
 NOT_SOURCES = {"node_modules", "dist", "coverage", ".vite"}
 
 
 def ensure(*, places: Places, screen: Screen) -> None:
-    """Build frontend/dist when its sources changed. Raises Problem."""
+    """Builds frontend/dist when its sources changed. Raises LaunchProblem."""
     wanted = _hash(_sources())
     if BUILD_STAMP.exists() and BUILD_STAMP.read_text() == wanted and (DIST / "manifest.json").exists():
         return
@@ -35,7 +35,7 @@ def ensure(*, places: Places, screen: Screen) -> None:
 
 
 def ensure_packages(*, places: Places, screen: Screen) -> Path:
-    """Install the npm packages of the lock; answers the folder of node and npm. Raises Problem."""
+    """Installs the locked npm packages; returns the folder of node and npm. Raises LaunchProblem."""
     with environment.alone(places, screen):
         return _ensure_packages(places, screen)
 
@@ -44,7 +44,7 @@ def _ensure_packages(places: Places, screen: Screen) -> Path:
     node = find_node()
     wanted = _hash([FRONTEND / "package.json", FRONTEND / "package-lock.json"])
     if not (PACKAGES_STAMP.exists() and PACKAGES_STAMP.read_text() == wanted):
-        # No package needs its own scripts, so none may run any.
+        # No package needs its own scripts, so none may run.
         arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
         _npm(arguments, "Installing the front end's packages", node=node, places=places, screen=screen)
         PACKAGES_STAMP.write_text(wanted)
@@ -52,7 +52,7 @@ def _ensure_packages(places: Places, screen: Screen) -> Path:
 
 
 def find_node(path: str | None = None) -> Path:
-    """Folder of a node that is young enough, with npm: that of PATH, else that of the environment."""
+    """Folder of a recent enough node with npm: from PATH, else from the environment. Raises LaunchProblem."""
     program, npm = shutil.which("node", path=path), shutil.which("npm", path=path)
     if program and npm and _is_young_enough(program):
         return Path(program).parent
@@ -65,7 +65,7 @@ def find_node(path: str | None = None) -> Path:
 
 
 def npm(node: Path) -> list[str | Path]:
-    """npm's command. A wheel holds no links: the `npm` beside its node is a copy that does not find its own files."""
+    """npm's command. A wheel holds no links: the `npm` beside its node is a copy that cannot find its own files."""
     own = node.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     return [node / "node", own] if own.exists() and not (node / "npm").is_symlink() else ["npm"]
 

@@ -1,10 +1,10 @@
-"""The guard: a process that outlives a killed supervisor just long enough to stop everything it had started.
+"""The guard: a process that outlives a killed supervisor just long enough to stop all of its children.
 
-PR_SET_PDEATHSIG reaches the children only; this reaches their whole process groups, and in the right order. It runs
-as a file of its own, so it imports the standard library only, and it holds the supervisor's lock until all is gone.
+PR_SET_PDEATHSIG reaches only the children; the guard reaches their whole process groups, in the right order. It runs as
+a standalone file, so it imports the standard library only, and it holds the supervisor's lock until all are gone.
 
-Its standard input says, a line each: `add RANK PID STARTED SIGNAL`, `drop PID`, `bye`. End of input without `bye`
-means that the supervisor was killed.
+Lines on its standard input: `add RANK PID STARTED SIGNAL`, `drop PID`, `bye`. End of input without `bye` means that the
+supervisor was killed.
 """
 
 import os
@@ -14,12 +14,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-GRACE = 15.0  # s from the polite signal to SIGKILL
+GRACE = 15.0  # s between the first signal and SIGKILL
 
 
 @dataclass(frozen=True)
 class Child:
-    """Leader of a process group. `rank`: higher ranks stop first. `started`: tells it from a later owner of its id."""
+    """Leader of a process group. `rank`: higher ranks stop first. `started`: guards against reuse of the pid."""
 
     rank: int
     pid: int
@@ -36,7 +36,7 @@ class Child:
 
 
 def started_at(pid: int) -> str:
-    """The kernel's start time of a process, in ticks since boot; "-" when it is gone or only a zombie."""
+    """The kernel's start time of a process, in ticks since boot; "-" when it is gone or a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -45,7 +45,7 @@ def started_at(pid: int) -> str:
 
 
 def members(group: int) -> list[int]:
-    """Living processes of a process group."""
+    """Live processes of a process group."""
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdecimal():
@@ -59,7 +59,7 @@ def members(group: int) -> list[int]:
 
 
 def is_ours(child: Child) -> bool:
-    """Whether anything of the child's group lives. A number is not given away while a group still bears it."""
+    """Whether any process of the child's group is alive. An id is not reused while a group still has it."""
     now = started_at(child.pid)
     return now == child.started or (now == "-" and bool(members(child.pid)))
 
@@ -70,12 +70,12 @@ def signal_group(group: int, signum: int) -> None:
     except ProcessLookupError:
         pass
     except PermissionError:
-        # Not ours to signal: the group's number went to somebody else after the last of ours had gone.
+        # Not ours to signal: the id was reused after our last process had gone.
         pass
 
 
 def stop(children: list[Child], *, grace: float = GRACE) -> None:
-    """Stop the groups, rank by rank: first politely, then for good."""
+    """Stops the groups, rank by rank: first with the child's signal, then with SIGKILL."""
     for rank in sorted({child.rank for child in children}, reverse=True):
         groups = [child for child in children if child.rank == rank and is_ours(child)]
         for child in groups:

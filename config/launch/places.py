@@ -1,4 +1,4 @@
-"""Where things are and which ports they take, read from the environment once (docs/reference/settings.md)."""
+"""Paths and ports, read from the environment once; docs/reference/settings.md lists all variables."""
 
 import os
 import secrets
@@ -20,11 +20,11 @@ BINARIES = ("auto", "wheels")
 class Places:
     var: Path
     host: str
-    port: int  # 0: the first that is free from FIRST_PORT on
+    port: int  # 0: the first free one, starting at `ports.FIRST`
     web_workers: int
-    database_url: str  # empty: ours is started
-    redis_url: str  # empty: ours is started
-    binaries: str  # "auto": those on PATH first; "wheels": only those of the environment
+    database_url: str  # empty: our own is started
+    redis_url: str  # empty: our own is started
+    binaries: str  # "auto": those on PATH first; "wheels": only the environment's
 
     @property
     def log(self) -> Path:
@@ -32,7 +32,7 @@ class Places:
 
     @property
     def address(self) -> str:
-        """Where a browser on this machine finds the pages, without the slash at the end."""
+        """The base URL for a browser on this machine, without a trailing slash."""
         host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)  # noqa: S104 - compared, not bound
         return f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{self.port}"
 
@@ -40,7 +40,7 @@ class Places:
         return self.log / f"{name}.log"
 
     def secret(self, name: str) -> tuple[str, bool]:
-        """The secret kept in var/`name`, and whether it was made just now."""
+        """The secret stored in var/`name`, and whether it was just created."""
         path = self.var / name
         try:
             kept = path.read_text().strip()
@@ -53,7 +53,7 @@ class Places:
         return made, True
 
     def keep(self, name: str, text: str) -> Path:
-        """Write var/`name` so that only this user can read it."""
+        """Writes var/`name`, readable by this user only."""
         path = self.var / name
         path.unlink(missing_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -62,7 +62,7 @@ class Places:
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Places:
-    """Raises Problem when a variable has no sensible value."""
+    """Raises LaunchProblem when a variable has an invalid value."""
     binaries = environ.get("SPLASHBOARD_BINARIES") or "auto"
     if binaries not in BINARIES:
         raise LaunchProblem(f"SPLASHBOARD_BINARIES is {binaries!r}: set it to {' or '.join(BINARIES)}.")
@@ -78,7 +78,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Places:
 
 
 def require_space(path: Path, needed: int, why: str) -> None:
-    """`needed` in bytes. Raises Problem when the disk has less."""
+    """`needed` in bytes. Raises LaunchProblem when the disk has less."""
     free = shutil.disk_usage(path).free
     if free < needed:
         raise LaunchProblem(
@@ -88,7 +88,7 @@ def require_space(path: Path, needed: int, why: str) -> None:
 
 
 def make_folders(places: Places) -> None:
-    """Raises Problem when var/ cannot be written."""
+    """Raises LaunchProblem when var/ cannot be written."""
     try:
         places.log.mkdir(parents=True, exist_ok=True)
         (places.log / ".writable").touch()

@@ -1,4 +1,4 @@
-"""The web server's port: the one that was asked for, or else the first that is free."""
+"""The web server's port: the requested one, else the first free one."""
 
 import errno
 import socket
@@ -6,18 +6,18 @@ import socket
 from config.launch.say import LaunchProblem
 
 VARIABLE = "SPLASHBOARD_PORT"
-FIRST, LAST = 8000, 8999  # where a free one is looked for
+FIRST, LAST = 8000, 8999  # the range searched for a free one
 
 
 class Port:
-    """A port that no other checkout's `make run` takes as long as this object lives.
+    """A port that no other checkout's `make run` takes as long as this object exists.
 
-    The web server binds it seconds later and lets others bind it too, so the claim is a socket in the kernel's
-    abstract namespace: two cannot have one name, and it goes with its process.
+    The web server binds it seconds later and lets others bind it too, so the claim is a socket in the kernel's abstract
+    namespace: its name is unique, and it ends with its process.
     """
 
     def __init__(self, host: str, number: int) -> None:
-        """Raises OSError when something else has the port or the claim, or when it may not be taken."""
+        """Raises OSError when the port or the claim is taken, or when binding is not permitted."""
         self.number = number
         self._claim = socket.socket(socket.AF_UNIX)
         try:
@@ -34,7 +34,7 @@ class Port:
 
 
 def take(host: str, number: int) -> Port:
-    """`number` 0: the first that is free. Raises Problem."""
+    """`number` 0: the first free port. Raises LaunchProblem."""
     for candidate in [number] if number else range(FIRST, LAST + 1):
         try:
             return Port(host, candidate)

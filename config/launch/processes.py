@@ -1,4 +1,4 @@
-"""Starting programs so that they end with the supervisor, and waiting for them without missing a signal."""
+"""Starting programs that end with the supervisor, and waiting for them without missing a signal."""
 
 import contextlib
 import ctypes
@@ -21,7 +21,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Interrupted(Exception):
-    """A signal asks us to stop."""
+    """A signal requested a stop."""
 
     def __init__(self, signum: int) -> None:
         super().__init__(signal.Signals(signum).name)
@@ -29,7 +29,7 @@ class Interrupted(Exception):
 
 
 class Signals:
-    """Signals become a flag: an exception out of the blue could leave a child that nobody knows of."""
+    """Signals only set a flag: an exception at an arbitrary point could leave an untracked child."""
 
     received: int = 0
 
@@ -44,7 +44,7 @@ class Signals:
 
     @classmethod
     def check(cls) -> None:
-        """Raises Interrupted once for each signal."""
+        """Raises Interrupted once per signal."""
         if cls.received:
             signum, cls.received = cls.received, 0
             raise Interrupted(signum)
@@ -52,7 +52,7 @@ class Signals:
 
 @dataclass(frozen=True)
 class Account:
-    """The user a program runs as when we are root and it must not be."""
+    """The user for a program that must not run as root when we are root."""
 
     name: str
     uid: int
@@ -60,19 +60,19 @@ class Account:
 
 
 def die_with_parent(signum: int) -> Callable[[], None]:
-    """For `preexec_fn`, which runs after the user was changed: changing it would clear the wish."""
+    """For `preexec_fn`, which runs after the change of user: that change would clear the setting."""
     parent = os.getpid()
 
     def wish() -> None:
         _libc.prctl(PR_SET_PDEATHSIG, signum, 0, 0, 0)
-        if os.getppid() != parent:  # it died before we could ask
+        if os.getppid() != parent:  # it died before the call
             os._exit(1)
 
     return wish
 
 
 def follow_parent() -> None:
-    """Stop when the process that started us (make) is killed."""
+    """Stops when the process that started us (make) is killed."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
@@ -86,7 +86,7 @@ def spawn(
     parent_death: int = signal.SIGTERM,
     stdin: int = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
-    """Start a program as leader of its own group. Call it from the main thread: the wish is bound to the thread."""
+    """Starts a program as leader of its own group. Main thread only: PR_SET_PDEATHSIG is bound to the thread."""
     return subprocess.Popen(
         [str(part) for part in argv],
         stdin=stdin,
@@ -114,7 +114,7 @@ def run(
     stdin: str = "",
     append: bool = False,
 ) -> int:
-    """Run a program to its end, its output in `log`, while the step ticks. Raises Interrupted, and then it is gone."""
+    """Runs a program to its end, with output in `log` and a ticking step. Interrupted: raised after killing it."""
     with open(log, "ab" if append else "wb") as file, _as_file(stdin) as source:
         process = spawn(
             argv,
@@ -145,7 +145,7 @@ def _as_file(text: str) -> Iterator[int]:
         return
     reader, writer = os.pipe()
     with os.fdopen(writer, "w") as file:
-        file.write(text)  # a few lines: far below what a pipe holds
+        file.write(text)  # a few lines: far below a pipe's capacity
     try:
         yield reader
     finally:
@@ -162,14 +162,14 @@ START_MARK = "-------- started "
 
 @contextlib.contextmanager
 def appended_log(path: Path) -> Iterator[int]:
-    """File descriptor for a program's output, which joins that of the starts before it."""
+    """File descriptor for a program's output, appended to that of earlier starts."""
     with open(path, "ab", buffering=0) as file:
         file.write(f"{START_MARK}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
         yield file.fileno()
 
 
 def tail(path: Path, lines: int = 8) -> list[str]:
-    """Last lines of a log since the program started last; none when there is no log."""
+    """Last lines of a log since the program's last start; none when there is no log."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, path.stat().st_size - 65536))
@@ -181,9 +181,9 @@ def tail(path: Path, lines: int = 8) -> list[str]:
 
 
 DISK_FULL = "the disk is full: free some space and try again"
-FULL = 1024**2  # bytes left that nobody can work with
+FULL = 1024**2  # bytes left, too few to work with
 COMPILERS = ("gcc", "cc", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc")
-# Signs in a log -> what they mean and what to do.
+# Signs in a log -> cause and remedy.
 CAUSES: Sequence[tuple[tuple[str, ...], str]] = (
     (("No space left on device", "os error 28", "ENOSPC", "Disk quota exceeded"), DISK_FULL),
     (
@@ -213,15 +213,15 @@ CAUSES: Sequence[tuple[tuple[str, ...], str]] = (
 
 
 def cause(log: Path) -> str:
-    """The known reason and remedy that a log speaks of; empty when none is known."""
+    """The known cause and remedy found in a log; empty when unknown."""
     if shutil.disk_usage(log.parent).free < FULL:
-        return DISK_FULL  # then the log, too, may lack the words
+        return DISK_FULL  # then the log, too, may be incomplete
     text = "\n".join(tail(log, 200))
     return next((sentence for signs, sentence in CAUSES if any(sign in text for sign in signs)), "")
 
 
 def failure(what: str, log: Path) -> LaunchProblem:
-    """The one sentence about a step that failed, with the path of the full log."""
+    """The error for a failed step, with the path of the full log."""
     reason = cause(log)
     if not reason:
         last = next((line.strip() for line in reversed(tail(log)) if line.strip()), "it said nothing")
@@ -230,9 +230,9 @@ def failure(what: str, log: Path) -> LaunchProblem:
 
 
 def clean_environment() -> dict[str, str]:
-    """Ours without what would lead a Python of the environment astray."""
+    """Our environment without variables that would mislead a Python of the environment."""
     astray = {"VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__"}
-    astray.add("PYTHONDONTWRITEBYTECODE")  # each start would compile every module anew: 7 s instead of 3
+    astray.add("PYTHONDONTWRITEBYTECODE")  # each start would recompile every module: 7 s instead of 3
     return {name: value for name, value in os.environ.items() if name not in astray}
 
 

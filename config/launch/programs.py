@@ -1,4 +1,4 @@
-"""The programs of the product that run beside the stores: their commands and their environment."""
+"""The product's programs beside the stores: commands and environment."""
 
 import os
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ class Program:
 
 
 def environ(places: Places, *, database_url: str, redis_url: str) -> dict[str, str]:
-    """What every program of ours is told."""
+    """The environment of all our programs."""
     secret_key = os.environ.get("SPLASHBOARD_SECRET_KEY") or places.secret("secret_key")[0]
     return {
         **processes.clean_environment(),
@@ -63,6 +63,6 @@ def prepare(places: Places, result: Path, *, unchanged: bool) -> tuple[str | Pat
 
 
 def manage(arguments: list[str], env: Mapping[str, str]) -> int:
-    """Run `manage.py` in place of this process."""
+    """Runs `manage.py` in place of this process."""
     os.chdir(ROOT)
     os.execve(PYTHON, [str(PYTHON), str(ROOT / "manage.py"), *arguments], dict(env))  # noqa: S606 - no shell is wanted

@@ -1,21 +1,21 @@
-"""What people see: steps with their elapsed time, and problems as one sentence with the remedy."""
+"""Console output: steps with their elapsed time, and problems as one sentence with the remedy."""
 
 import os
 import sys
 import time
 from typing import TextIO
 
-SHOWN_AFTER = 1.0  # s; shorter steps are not worth a line
-PLAIN_EVERY = 15.0  # s between lines of a long step where there is no terminal
+SHOWN_AFTER = 1.0  # s; shorter steps are not shown
+PLAIN_EVERY = 15.0  # s between lines of a long step without a terminal
 SPINNER = "|/-\\"
 
 
 class LaunchProblem(Exception):
-    """Something a person must put right; the text is one clear sentence with the remedy."""
+    """A problem for the user to solve; the text is one clear sentence with the remedy."""
 
 
 class Screen:
-    """Plain lines, or a line that turns while something lasts if `out` is a terminal."""
+    """Plain lines, plus a spinner during long steps if `out` is a terminal."""
 
     def __init__(self, out: TextIO | None = None) -> None:
         self.out = out or sys.stdout
@@ -42,14 +42,14 @@ class Screen:
             self.out.write(text)
             self.out.flush()
         except BrokenPipeError:
-            # Whoever read our lines has gone; the programs go on.
+            # The reader of our output is gone; the programs continue.
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.out.fileno())
             os.close(nowhere)
 
 
 class LaunchStep:
-    """One thing that takes a while. `tick` often; `done` once."""
+    """One operation that takes a while. `tick` often; `done` once."""
 
     def __init__(self, screen: Screen, text: str) -> None:
         self.screen = screen

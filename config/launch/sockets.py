@@ -1,4 +1,4 @@
-"""Where our stores listen: sockets below var/, so that no other program's port is in their way."""
+"""The folders of our stores' Unix sockets, below var/, to avoid port conflicts with other programs."""
 
 import hashlib
 import os
@@ -12,9 +12,9 @@ LONGEST = 107 - len("/.s.PGSQL.5432.lock")  # bytes of a folder: a socket's whol
 
 
 def folder(wanted: Path, account: Account | None = None) -> Path:
-    """`wanted`, or a short one in its place if its path is too long; made for `account` (None: for us).
+    """`wanted`, or a short path instead if its path is too long; created for `account` (None: for us).
 
-    Raises Problem.
+    Raises LaunchProblem.
     """
     path = wanted
     if len(os.fsencode(wanted)) > LONGEST:
@@ -22,7 +22,7 @@ def folder(wanted: Path, account: Account | None = None) -> Path:
         path = Path(tempfile.gettempdir()) / f"splashboard-{name}"
     path.mkdir(mode=0o755, exist_ok=True)
     owner = path.lstat().st_uid
-    # In a folder of everybody's somebody else could have made it.
+    # In a world-writable folder another user could have created it.
     ours = {os.geteuid(), account.uid if account else os.geteuid()}
     if path != wanted and (path.is_symlink() or owner not in ours):
         raise LaunchProblem(

@@ -1,4 +1,4 @@
-"""`make test`: the same environment, and pytest on every core against a PostgreSQL and a Valkey of its own."""
+"""`make test`: the same environment, and pytest on every core with its own PostgreSQL and Valkey."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from config.launch.say import LaunchStep, Screen
 from lab import packages
 from lab.ports import free_port
 
-# Program that the tests need -> Debian's package of it.
+# Program needed by tests -> its Debian package.
 PACKAGES = {
     **packages.PACKAGES,
     "chromium": "chromium",
@@ -26,12 +26,12 @@ PACKAGES = {
     "pt-query-digest": "percona-toolkit",
 }
 
-MOST_WORKERS = 8  # each has a database of its own, and servers
-DISTRIBUTED = ("--dist=loadscope", "--no-loadscope-reorder")  # tests.runner says what belongs together
+MOST_WORKERS = 8  # each has its own database and servers
+DISTRIBUTED = ("--dist=loadscope", "--no-loadscope-reorder")  # tests.runner defines the groups
 
 
 def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
-    """pytest's exit code; the checks of `make check` are tests as well. Raises Problem when the set-up fails."""
+    """pytest's exit code; the checks of `make check` are tests as well. Raises LaunchProblem when the set-up fails."""
     make_folders(places)
     environment.ensure(places=places, screen=screen)
     install_programs(places, screen)
@@ -46,7 +46,7 @@ def install_programs(
     wanted: Mapping[str, str] | None = None,
     otherwise: str = "Their tests are skipped",
 ) -> None:
-    """What is missing comes from Debian's packages if we may; `otherwise`: what happens without it."""
+    """Installs missing programs from Debian's packages if permitted; `otherwise`: the consequence without them."""
     wanted = PACKAGES if wanted is None else wanted
     missing = packages.missing(wanted)
     if not missing:
@@ -70,7 +70,7 @@ def install_programs(
 
 
 def run_pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
-    # The data lives for minutes: nothing is lost by not waiting for the disk.
+    # The data lives for minutes: no need to wait for the disk.
     with own_stores(places, screen, "fsync=off", "full_page_writes=off", "max_connections=300") as env:
         argv: list[str | Path] = [PYTHON, "-m", "pytest", f"--numprocesses={_workers()}", *DISTRIBUTED, *arguments]
         return in_front(argv, {**env, "SPLASHBOARD_TEST_TEMPLATE": postgres.NAME})
@@ -82,12 +82,12 @@ def _workers() -> int:
 
 @contextmanager
 def own_stores(places: Places, screen: Screen, *options: str) -> Iterator[dict[str, str]]:
-    """The environment for programs that use a PostgreSQL and a Valkey which live and die with the block.
+    """The environment for programs that use a PostgreSQL and a Valkey which exist during the block only.
 
     `options`: further settings of that PostgreSQL.
     """
     with tempfile.TemporaryDirectory(prefix="splashboard-") as folder:
-        # PostgreSQL runs as another user when we are root.
+        # As root, PostgreSQL runs as another user.
         os.chmod(folder, 0o711)  # noqa: S103 - others may pass, not look
         own = replace(places, var=Path(folder), port=free_port(Path(folder)), database_url="", redis_url="")
         make_folders(own)
@@ -102,7 +102,7 @@ def own_stores(places: Places, screen: Screen, *options: str) -> Iterator[dict[s
 
 
 def in_front(argv: Sequence[str | Path], env: Mapping[str, str]) -> int:
-    """A program with our own output. Ctrl-C in a terminal reaches it directly: it then ends by itself."""
+    """Runs a program with our own output. Ctrl-C in a terminal reaches it directly: it then ends by itself."""
     process = subprocess.Popen(
         argv,
         env=env,

@@ -1,4 +1,4 @@
-"""`make run`: start everything in order, watch over it, and leave nothing behind."""
+"""`make run`: starts everything in order, watches it, and leaves nothing behind."""
 
 import hashlib
 import http.client
@@ -17,18 +17,18 @@ from config.launch.programs import Program
 from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 STARTS_WITHIN = 60.0  # s for a store or the web to answer
-RESTARTS = 5  # in a row; a program that lived for HEALTHY_AFTER begins anew
+RESTARTS = 5  # consecutive; a program that ran for HEALTHY_AFTER starts counting anew
 HEALTHY_AFTER = 60.0  # s
 NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice as much at the first load
-LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is set aside as NAME.log.1
-LOGS_EVERY = 30.0  # s between looks at their sizes
-# What the prepared database and static files come from.
+LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is moved to NAME.log.1
+LOGS_EVERY = 30.0  # s between checks of their sizes
+# Sources of the prepared database and static files.
 PREPARED_FROM = ("apps", "config", "requirements.txt", "frontend/dist/manifest.json")
 
 
 @dataclass
 class Watched:
-    """A program of ours that is started again when it ends."""
+    """A program that is restarted when it ends."""
 
     program: Program
     started: float = 0.0
@@ -46,7 +46,7 @@ class Supervisor:
     port: ports.Port | None = None
 
     def run(self) -> None:
-        """Until Interrupted or Problem, which the caller turns into words; then nothing of ours runs any more."""
+        """Runs until Interrupted or LaunchProblem, reported by the caller; all children are stopped then."""
         try:
             self._start()
             logs_at = 0.0
@@ -193,7 +193,7 @@ class Supervisor:
 
 
 def start_stores(places: Places, children: Children, screen: Screen, *options: str) -> tuple[str, str]:
-    """Start what no URL was given for, both at once; answers DATABASE_URL and REDIS_URL. Raises Problem.
+    """Starts each store without a given URL, both at once; returns DATABASE_URL and REDIS_URL. Raises LaunchProblem.
 
     `options`: further settings of our PostgreSQL.
     """
@@ -233,7 +233,7 @@ def start_stores(places: Places, children: Children, screen: Screen, *options: s
 
 
 def run(places: Places, screen: Screen) -> int:
-    """Exit code of `make run`. Raises Problem."""
+    """Exit code of `make run`. Raises LaunchProblem."""
     make_folders(places)
     children = Children(places, RunLock(places, screen))
     try:
@@ -244,7 +244,7 @@ def run(places: Places, screen: Screen) -> int:
 
 
 def _set_long_logs_aside(places: Places) -> None:
-    """Programs append to a log that they hold open, so its content goes and the file stays."""
+    """Programs append to a log that they hold open, so its content is moved and the file stays."""
     for log in places.log.glob("*.log"):
         if log.stat().st_size > LOG_LIMIT:
             shutil.copyfile(log, log.with_suffix(".log.1"))
@@ -252,11 +252,11 @@ def _set_long_logs_aside(places: Places) -> None:
 
 
 def prepared_from(database_url: str) -> str:
-    """Changes with everything that the prepared database and static files are made from."""
+    """A hash of all sources of the prepared database and static files."""
     digest = hashlib.sha256(database_url.encode())
     for name in PREPARED_FROM:
         top = ROOT / name
-        # Python and numba keep there what they compiled, while programs run.
+        # Python and numba write compiled files there while programs run.
         files = [p for p in top.rglob("*") if "__pycache__" not in p.parts and p.is_file()] if top.is_dir() else [top]
         for file in sorted(files):
             digest.update(f"{file}\0{file.stat().st_size}\0".encode())
@@ -265,7 +265,7 @@ def prepared_from(database_url: str) -> str:
 
 
 def _progress(log: Path) -> str:
-    """The last that `manage.py prepare` said of its progress."""
+    """The last progress reported by `manage.py prepare`."""
     said = [line.removeprefix("progress: ") for line in processes.tail(log, 40) if line.startswith("progress: ")]
     return said[-1] if said else ""
 

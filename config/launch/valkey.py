@@ -1,4 +1,4 @@
-"""Our own Valkey or Redis: the broker between the web, the beat and the worker, with its queue kept on disk."""
+"""Our own Valkey or Redis: the broker between web, beat and worker, with its queue on disk."""
 
 import contextlib
 import signal
@@ -27,7 +27,7 @@ class Broker:
 
 
 def prepare(*, places: Places) -> Broker:
-    """Raises Problem."""
+    """Raises LaunchProblem."""
     server = binaries.redis_server(places.binaries)
     folder = places.var / "valkey"
     folder.mkdir(exist_ok=True)
@@ -37,11 +37,11 @@ def prepare(*, places: Places) -> Broker:
         "port 0",
         f'unixsocket "{broker.socket}"',
         "unixsocketperm 700",
-        "databases 64",  # each process of the tests takes one
+        "databases 64",  # each test process takes one
         f"requirepass {password}",
         "dir .",
         "daemonize no",
-        # The queue survives a crash but for its last second, and the sweep enqueues that again.
+        # The queue survives a crash except for the last second, which the sweep enqueues again.
         "appendonly yes",
         "appendfsync everysec",
         'save ""',
@@ -52,7 +52,7 @@ def prepare(*, places: Places) -> Broker:
 
 
 def start(broker: Broker) -> "subprocess.Popen[bytes]":
-    """Start the server; ask `is_ready` until it is."""
+    """Starts the server; poll `is_ready` until it is ready."""
     with processes.appended_log(broker.log) as log:
         return processes.spawn(
             [broker.server.path, "valkey.conf"],
@@ -64,7 +64,7 @@ def start(broker: Broker) -> "subprocess.Popen[bytes]":
 
 
 def is_ready(broker: Broker) -> bool:
-    """Whether it answers a ping; it answers otherwise while it loads its file."""
+    """Whether it answers a ping; while loading its file it answers with an error."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(1)
         connection.connect(str(broker.socket))
@@ -80,7 +80,7 @@ def is_ready(broker: Broker) -> bool:
 
 
 def why_not(broker: Broker) -> LaunchProblem:
-    """The sentence about a server that ended while it started."""
+    """The error for a server that ended during its start."""
     words = "\n".join(processes.tail(broker.log, 40))
     if "Bad file format" in words or "can't handle" in words.lower() or "AOF" in words:
         return LaunchProblem(

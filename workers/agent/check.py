@@ -1,4 +1,4 @@
-"""`splashboard-agent check`: what this configuration can reach and may see, line by line."""
+"""`splashboard-agent check`: reachability and privileges of a configuration, line by line."""
 
 from contextlib import closing
 
@@ -15,7 +15,7 @@ NEEDED = frozenset({"ALL PRIVILEGES", "CREATE", "DROP", "SELECT", "INSERT", "UPD
 
 
 def check(config: Config) -> list[tuple[bool, str]]:
-    """Whether it is well, and a sentence, for everything that was tried. Changes nothing anywhere."""
+    """(ok, sentence) per check. Read-only."""
     lines = [_server(config), *_tools()]
     if not config.systems and not config.sampled:
         lines.append((False, f"{config.file}: no [[systems]]; describe at least one"))
@@ -75,7 +75,7 @@ def _nodes(system: SystemConfig) -> list[tuple[bool, str]]:
 
 
 def _node(system: SystemConfig, number: int) -> list[tuple[bool, str]]:
-    """What each source sees of it; only its counters must be seen."""
+    """One line per source of the node; only its server's counters are required."""
     node, lines = system.nodes[number], []
     if node.asked:
         try:

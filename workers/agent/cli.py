@@ -1,4 +1,4 @@
-"""The command line: `run`, `check`, and `failover`, which a system's control `switch` may be."""
+"""The command line: `run`, `check`, and `failover`, which may serve as a system's `switch` control."""
 
 import argparse
 import logging
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         style="{",
         stream=sys.stderr,
     )
-    # httpx tells of every request, httpcore of every byte.
+    # httpx logs every request, httpcore every byte.
     for name in ("httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return CANNOT_START
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        # On a thread of its own: the interrupted main thread may hold the very locks that this needs.
+        # In its own thread: the interrupted main thread may hold the locks that `stop` needs.
         threading.Thread(target=agent.stop, name="stop").start()
 
     signal.signal(signal.SIGTERM, stop)
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail_over(config: Config, system: str, target: str) -> int:
-    """Asks the server, which asks AWS: 0 when AWS has taken it on."""
+    """Requests a failover at AWS through the server; 0 when AWS has accepted it."""
     client = ServerClient(url=config.url, token=config.token)
     try:
         answer = client.fail_over(system, wire.FailoverMessage(target=target))

@@ -1,20 +1,20 @@
-"""What agent and server say to each other: JSON messages and the compressed batches of samples.
+"""The protocol between agent and server: JSON messages and the compressed batches of samples.
 
-Shared by both sides, so it knows neither Django nor the agent's machinery.
+Shared by both sides, hence independent of Django and of the agent's runtime.
 
-A batch is gzip of JSON lines. Its first line is `{"run": uid, "sequence": n}`; the others, in the order of time:
+A batch is gzip of JSON lines. Its first line is `{"run": uid, "sequence": n}`; the others, in time order:
 
-- `{"node", "role", "layout", "names"?}`  which series the node's samples hold; `names` only for a layout new in the run
+- `{"node", "role", "layout", "names"?}`  the series in the node's samples; `names` only for a layout new in the run
 - `[node, t, [value, ...]]`               a full sample in the layout's order; the first of each node in each batch
-- `[node, t, [index, ...], [delta, ...]]` only what changed since the node's sample before; a null delta: no longer
+- `[node, t, [index, ...], [delta, ...]]` only changes since the node's previous sample; a null delta: no longer
                                           observed; after a null, the delta is the value itself
 - `[node, t, [index, ...], [delta, ...], [index, ...], [value, ...]]`
-                                          the same, and values said outright: those that a delta does not give exactly
-- `{"event": {...}}`                      something that happened (EventMessage)
-- `{"output": text, "t": t}`              a line that the load tool printed, for the live view
+                                          the same, plus plain values where a delta would not be exact
+- `{"event": {...}}`                      an event (EventMessage)
+- `{"output": text, "t": t}`              a line printed by the load tool, for the live view
 
-`t` is seconds on the run's clock (monotonic, 0 when the run opened). Integers within 64 signed bits stay integers;
-JSON has no word for a float that is not finite, so it counts as not observed.
+`t` is seconds on the run's clock (monotonic, 0 when the run opened). Integers within 64 signed bits stay integers; JSON
+has no non-finite floats, so they count as not observed.
 """
 
 import gzip
@@ -37,7 +37,7 @@ Number = int | float | None
 
 
 class NodeMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A node of a system as an agent's configuration describes it."""
+    """A node of a system, from an agent's configuration."""
 
     name: str
     role: str = "writer"
@@ -46,7 +46,7 @@ class NodeMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AwsMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a system lies at AWS: an Aurora cluster, or else an RDS instance. The server asks AWS about it."""
+    """A system's identity at AWS: an Aurora cluster, or else an RDS instance. The server queries AWS about it."""
 
     region: str
     cluster: str = ""
@@ -54,12 +54,12 @@ class AwsMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SystemMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A system that an agent can reach. Never holds a user name or a password."""
+    """A system reachable by an agent. Never holds a user name or a password."""
 
     slug: str
     name: str
     platform: str
-    version: str  # as SELECT VERSION() says
+    version: str  # from SELECT VERSION()
     hardware_class: str
     endpoint: str = ""
     settings: dict[str, str] = {}
@@ -68,7 +68,7 @@ class SystemMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HardwareMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine that the agent describes because the catalog may not know it."""
+    """A machine described by the agent because the catalog may lack it."""
 
     slug: str
     name: str
@@ -78,7 +78,7 @@ class HardwareMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HelloMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Agent to server at start and every minute: who I am, what I can reach, how I fare."""
+    """Agent to server at start and every minute: identity, reachable systems and health."""
 
     version: str
     labels: list[str] = []
@@ -88,7 +88,7 @@ class HelloMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HelloAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """`warnings` are sentences for the agent's log, for example a system that differs from the catalog's."""
+    """`warnings`: sentences for the agent's log, for example about a system that differs from the catalog's."""
 
     agent: str
     warnings: list[str] = []
@@ -96,7 +96,7 @@ class HelloAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 class LoadLevelMessage(msgspec.Struct, frozen=True, kw_only=True):
     threads: int
-    rate: float | None = None  # 1/s; None: as fast as it goes
+    rate: float | None = None  # 1/s; None: unlimited
 
 
 class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,18 +105,18 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LadderMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """The job's runs are a ladder that ends, with success, where the system refuses connections.
+    """The job's runs are load levels that end, successfully, where the system refuses connections.
 
-    `least_gain`: and where more threads gain less than this share of throughput; None: not for that.
+    `least_gain`: or where more threads gain less than this share of throughput; None: no such limit.
     """
 
     least_gain: float | None = None
 
 
 class JobMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Server to agent: the job it has claimed. `runs` in the order in which they are to be measured.
+    """Server to agent: the claimed job. `runs` in the order of measurement.
 
-    `ladder` None: every run is to succeed.
+    `ladder` None: every run must succeed.
     """
 
     id: int
@@ -149,7 +149,7 @@ class RunNodeMessage(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     role: str = ""
     variables: dict[str, str] | None = None  # SHOW GLOBAL VARIABLES, without secrets; None: not a database server
-    defaults: dict[str, str] | None = None  # what they would be if nobody had set them; None: the server cannot tell
+    defaults: dict[str, str] | None = None  # values if never set; None: the server does not report them
 
 
 class RunMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,30 +167,30 @@ class RunMessage(msgspec.Struct, frozen=True, kw_only=True):
     host: dict[str, Any] = {}
     nodes: list[RunNodeMessage] = []
     data_bytes: int | None = (
-        None  # of the workload's tables with their indexes, as the server tells it now; None: not asked
+        None  # size of the workload's tables with their indexes, from the server; None: not queried
     )
 
 
 class ClockMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Server to agent: what the server's clock says."""
+    """Server to agent: the server's clock."""
 
     now: float  # s since the epoch
 
 
 class SamplingMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Agent to server: the nodes that it samples, by system, in runs that others drive."""
+    """Agent to server: the nodes it samples, by system, in runs driven by other agents."""
 
     systems: dict[str, list[str]]
 
 
 class SampledRun(msgspec.Struct, frozen=True, kw_only=True):
-    """An open run to be sampled, in the stream of this number. `began`: some of the stream is here already."""
+    """An open run to sample into stream number `stream`. `began`: part of the stream has already arrived."""
 
     run: str
     system: str
     stream: int
-    zero: float  # where the run's clock is 0, in s since the epoch on the server's clock
-    uncertainty: float | None = None  # s, of `zero`; None: the driving agent did not know
+    zero: float  # zero of the run's clock, in s since the epoch on the server's clock
+    uncertainty: float | None = None  # s, of `zero`; None: unknown to the driving agent
     began: bool = False
 
 
@@ -199,7 +199,7 @@ class SamplingAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StreamEndMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Ends a stream: it has so many batches."""
+    """Ends a stream with its number of batches."""
 
     batches: int
 
@@ -232,31 +232,31 @@ class RunEndMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SkippedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A planned run of which no success is to be expected any more, and why."""
+    """A planned run that can no longer succeed, and why."""
 
     uid: UUID
     reason: str
 
 
 class FailoverMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Asks the server for a failover at AWS. `target`: the reader to become the writer; empty: AWS chooses."""
+    """Requests a failover at AWS from the server. `target`: the reader to become the writer; empty: AWS chooses."""
 
     target: str = ""
 
 
 class FailoverAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """AWS has taken the failover on. Times by the server's clock: before and after it was asked."""
+    """AWS has accepted the failover. `asked_at` and `answered_at` by the server's clock."""
 
     place: str
     asked_at: str
     answered_at: str
-    writer: str  # until then
+    writer: str  # until the failover
     target: str
-    status: str  # as AWS calls it
+    status: str  # in AWS's terms
 
 
 class JobEndMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """`skipped`: where a ladder ended, the runs above it and the one that was refused connections."""
+    """`skipped`: where the ramp ended, the runs above it and the one with refused connections."""
 
     attempt: int
     outcome: str  # succeeded, failed, cancelled
@@ -265,7 +265,7 @@ class JobEndMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def from_json(kind: type[T], body: bytes) -> T:
-    """Raises msgspec.ValidationError, which names the field, or msgspec.DecodeError when `body` is no JSON."""
+    """Raises msgspec.ValidationError, which names the field, or msgspec.DecodeError when `body` is not JSON."""
     return msgspec.json.decode(body, type=kind)
 
 
@@ -295,7 +295,7 @@ class _NodeState:
 
 @dataclass
 class BatchEncoder:
-    """Turns the samples of one run into numbered batches; remembers layouts and each node's last sample."""
+    """Encodes the samples of one run as numbered batches; keeps layouts and each node's last sample."""
 
     run: str
     sequence: int = 0
@@ -305,7 +305,7 @@ class BatchEncoder:
     _layouts: set[str] = field(default_factory=set)
 
     def add_sample(self, *, node: str, role: str, t: float, values: Mapping[str, Number]) -> None:
-        """`values`: metric key -> value; None or a key left out: not observed at `t`."""
+        """`values`: metric key -> value; None or a missing key: not observed at `t`."""
         t = round(t, 6)
         state = self._nodes.get(node)
         if state is None or not values.keys() <= set(state.names):
@@ -336,11 +336,11 @@ class BatchEncoder:
         return not self._lines
 
     def size(self) -> int:
-        """Bytes gathered for the next batch, before compression."""
+        """Size of the next batch so far, bytes before compression."""
         return self._size
 
     def flush(self) -> tuple[int, bytes]:
-        """Sequence (from 0) and payload of the batch gathered so far; the next one begins."""
+        """Sequence number (from 0) and payload of the current batch; begins the next."""
         sequence, self.sequence = self.sequence, self.sequence + 1
         head = to_json({"run": self.run, "sequence": sequence})
         payload = gzip.compress(b"\n".join([head, *self._lines]), compresslevel=6, mtime=0)
@@ -366,7 +366,7 @@ def _sayable(value: Number) -> Number:
 
 
 def _changes(node: str, t: float, before: Sequence[Number], now: Sequence[Number]) -> list[Any]:
-    """A delta where it says the value exactly, which it does of integers; else the value."""
+    """A delta where it is exact, as for integers; else the value."""
     index, delta, outright, values = [], [], [], []
     for place, (old, new) in enumerate(zip(before, now, strict=True)):
         if old == new:
@@ -381,7 +381,7 @@ def _changes(node: str, t: float, before: Sequence[Number], now: Sequence[Number
 
 
 class BadBatch(ValueError):
-    """A batch that cannot be read; the text says which line and why."""
+    """An unreadable batch; the text says which line and why."""
 
 
 def read_lines(payload: bytes, *, limit: int = 64 * 1024 * 1024) -> list[bytes]:

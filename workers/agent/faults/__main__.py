@@ -12,13 +12,13 @@ from workers.agent.programs.order import Order, obey
 
 CREATE = (
     "CREATE TABLE `{schema}`.`{table}` (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, "
-    # Not unique, so that what is done twice is seen.
+    # Not unique, so that duplicate writes show.
     "run CHAR(16) NOT NULL, seq INT UNSIGNED NOT NULL, KEY run_seq (run, seq), "
     "worker INT NOT NULL, made_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)) ENGINE=InnoDB"
 )
-COME_BACK = 20.0  # s in which a node may answer by itself again before it is started
+COME_BACK = 20.0  # s in which a node may recover by itself before it is started
 START_TIMEOUT = 90.0  # s
-PAUSE = 0.2  # s between looks
+PAUSE = 0.2  # s between polls
 
 
 def prepare(order: Order) -> None:
@@ -31,7 +31,7 @@ def run(order: Order) -> None:
 
 
 def clean_up(order: Order) -> None:
-    """Every node that a control can start runs again: a run that was killed may have left one dead. Raises Failed."""
+    """Starts every stopped node that has a `start` control: a killed run may have left a node down. Raises Failed."""
     system = faults_system.read(order.secrets_file)
     for node, controls in system.controls.items():
         if node not in system.nodes or "start" not in controls:

@@ -1,4 +1,4 @@
-"""Tells the phases of a failover as events, and gives the figures. Times in s on the probe's clock."""
+"""Prints the phases of a failover as events and returns its figures. Times in s on the probe's clock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from workers.agent.faults.phases import Gap, PhaseMoment, SteadyState
 from workers.agent.faults.record import Record
 from workers.agent.programs.report import say
 
-UNFORESEEN = ("kill", "freeze", "cut", "stop", "crash")  # somebody has to notice these
+UNFORESEEN = ("kill", "freeze", "cut", "stop", "crash")  # unplanned faults, which the system has to detect
 
 
 @dataclass(frozen=True)
 class Struck:
-    """The fault, and when its control ran."""
+    """The injected fault, and when its control ran."""
 
     fault: Fault
     began: float
@@ -25,7 +25,7 @@ class Struck:
 def tell(
     record: Record, struck: Struck | None, *, warmup: float, interval: float, rule: SteadyState
 ) -> dict[str, float]:
-    """The values of `failover.*` that there are: a phase that was not reached has none, but an event that says so."""
+    """The values of `failover.*`; a phase that was not reached has no value, only an event."""
     writes, states = record.writes(), sorted(record.states, key=lambda state: state.t)
     until = max((write.due for write in writes), default=0.0)
     at = warmup

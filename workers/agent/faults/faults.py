@@ -1,4 +1,4 @@
-"""What is done to the system, by its controls, and how it is put right again."""
+"""Fault injection through a system's controls, and its undoing."""
 
 import contextlib
 import subprocess
@@ -12,9 +12,9 @@ from workers.agent.faults.system import TargetSystem
 from workers.agent.programs.report import Failed
 
 CONTROL_TIMEOUT = 120.0  # s
-# What puts right what a control has done.
+# The control that undoes another.
 UNDONE_BY = {"kill": "start", "stop": "start", "freeze": "thaw", "cut": "heal"}
-LASTING = ("freeze", "cut")  # put right after a while, within the load
+LASTING = ("freeze", "cut")  # undone after a while, under load
 WORDS = {
     "kill": "kill -9",
     "stop": "stop",
@@ -27,7 +27,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """`control` done to `node`, who has `role`. `argv` and `undo`: programs; none where a statement does it."""
+    """`control` applied to `node` in `role`. `argv`, `undo`: programs; empty when an SQL statement does it."""
 
     control: str
     node: str
@@ -40,7 +40,7 @@ class Fault:
 
 
 def plan(fault: str, *, told: TargetSystem, writer: str, readers: Sequence[str]) -> Fault | None:
-    """None: no fault. Raises Failed when the system cannot be made to have this one."""
+    """The fault to inject, or None for "none". Raises Failed when the system lacks the controls for it."""
     if fault == "none":
         return None
     if fault == "crash":
@@ -71,7 +71,7 @@ def plan(fault: str, *, told: TargetSystem, writer: str, readers: Sequence[str])
 
 
 class Faulty:
-    """`with Faulty(…) as faulty`: whatever was done is put right at the end, even if the program is told to stop."""
+    """`with Faulty(…) as faulty`: undoes the fault on exit, even when the program is being stopped."""
 
     def __init__(self, fault: Fault, told: TargetSystem) -> None:
         self.fault = fault
@@ -84,7 +84,7 @@ class Faulty:
 
     def __exit__(self, *_: object) -> None:
         if self._done and self.fault.undo:
-            # In a session of its own: a program that is told to stop has not the time to wait for a node's return.
+            # In its own session: a program being stopped has no time to wait until the node is back.
             with contextlib.suppress(OSError):
                 self.undoing = subprocess.Popen(
                     self.fault.undo,
@@ -98,7 +98,7 @@ class Faulty:
         """Raises Failed."""
         self._done = True
         if self.fault.control == "crash":
-            # The statement itself may lose its connection: that is what it is for.
+            # The statement may lose its own connection: that is its purpose.
             with contextlib.suppress(pymysql.OperationalError):
                 self._told.ask(self._told.endpoint, "ALTER SYSTEM CRASH INSTANCE", timeout=CONTROL_TIMEOUT)
         else:
@@ -112,9 +112,9 @@ class Faulty:
 
 
 def run(argv: Sequence[str], problem: str, timeout: float) -> None:
-    """Raises Failed, with the last line that the control said and the command for a person to try."""
+    """Raises Failed with the control's last output line and the command to run by hand."""
     try:
-        # A file and not a pipe: a server that the control starts may keep it open.
+        # A file and not a pipe: a server started by the control may keep the pipe open.
         with tempfile.TemporaryFile("w+", errors="replace") as output:
             done = subprocess.run(
                 argv,
@@ -123,7 +123,7 @@ def run(argv: Sequence[str], problem: str, timeout: float) -> None:
                 stderr=subprocess.STDOUT,
                 timeout=timeout,
                 check=False,
-                # What puts a node right goes on when this program is told to stop.
+                # The control that repairs a node continues when this program is stopped.
                 start_new_session=True,
             )
             output.seek(0)

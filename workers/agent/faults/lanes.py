@@ -1,4 +1,4 @@
-"""Open-loop lanes: operations that start on a fixed schedule, whatever became of those before."""
+"""Open-loop lanes: operations start on a fixed schedule, whatever the outcome of earlier operations."""
 
 import contextlib
 import math
@@ -16,13 +16,13 @@ from pymysql.cursors import Cursor
 from workers.agent.faults.system import Identity, TargetSystem, identity
 from workers.agent.runtime.config import ServerAddress
 
-SPARE = 4  # workers beyond those that the schedule needs while all wait for their timeout
+SPARE = 4  # workers beyond those needed when every operation waits for its timeout
 RETRY_PAUSE = 0.1  # s
 NO_WORKER = (0, "no idle worker: all wait for an answer")
 
 
 class LoadClock:
-    """s since the load began, which is when `begin` was called."""
+    """Seconds since the load began, i.e. since `begin` was called."""
 
     def __init__(self) -> None:
         self._zero = time.monotonic()
@@ -34,20 +34,20 @@ class LoadClock:
         return time.monotonic() - self._zero
 
     def sleep_until(self, t: float) -> None:
-        """Returns at once when it is past."""
+        """Returns at once when `t` has passed."""
         time.sleep(max(0.0, t - self.now()))
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try of an operation. `due`: when the schedule wanted it; `server`: the node that was connected to.
+    """One attempt of an operation. `due`: its scheduled time; `server`: the connected node.
 
-    `error`: code and words, of a try that was not acknowledged. `sent`: it may have reached the server.
+    `error`: code and text of an unacknowledged attempt. `sent`: it may have reached the server.
     """
 
     sequence: int
     worker: int
-    number: int  # of the try, from 1
+    number: int  # of the attempt, from 1
     due: float
     start: float
     end: float
@@ -57,14 +57,14 @@ class Attempt:
     answer: Mapping[str, int | bool] = field(default_factory=dict)
 
 
-# What a worker does with its connection; the mapping goes into the attempt.
+# A worker's operation on its connection; the mapping returned is stored in the attempt.
 Act = Callable[["Connection[Cursor]", int, int], Mapping[str, int | bool]]
 
 
 class Lane:
-    """`act(connection, sequence, worker)` at `rate` 1/s; `record` is called with every attempt, on any thread.
+    """Calls `act(connection, sequence, worker)` at `rate` 1/s and `record` with every attempt, from any thread.
 
-    Idle workers are taken last in, first out, so that few connections are in use while all is well.
+    Idle workers are taken last in, first out, so that a healthy system needs few connections.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Lane:
         self.record = record
         self.timeout = timeout
         self.retries = retries
-        self.generation = 0  # of connections: one that fails makes those opened before it suspect
+        self.generation = 0  # of connections: a failed connection makes all opened before it suspect
         self._told = told
         self._address = address
         self._names = names
@@ -97,7 +97,7 @@ class Lane:
         self._until = 0.0
 
     def warm(self) -> None:
-        """Before the load: the first connection, which takes longest. Raises pymysql.MySQLError or OSError."""
+        """Opens the first connection, the slowest, before the load. Raises pymysql.MySQLError or OSError."""
         worker = _Worker(self, 0)
         worker.connect()
         self._workers.append(worker)
@@ -109,7 +109,7 @@ class Lane:
         self._thread.start()
 
     def finish(self) -> None:
-        """Waits for what is under way, as long as that may take."""
+        """Waits for operations in progress, as long as they may take."""
         self._thread.join()
         for worker in self._workers:
             worker.inbox.put(None)
@@ -171,7 +171,7 @@ class _Worker(threading.Thread):
         self._close()
 
     def connect(self) -> "Connection[Cursor]":
-        """Anew. Raises pymysql.MySQLError or OSError."""
+        """Reconnects. Raises pymysql.MySQLError or OSError."""
         self._close()
         self._server = ""
         generation = self._lane.generation
@@ -190,7 +190,7 @@ class _Worker(threading.Thread):
                 connection = self.connect()
             sent = True
             answer = lane.act(connection, sequence, self._number)
-        except Exception as problem:  # whatever it is, the client got no acknowledgement
+        except Exception as problem:  # of any kind: the client got no acknowledgement
             error = _error(problem)
             if self._generation == lane.generation and self._connection is not None:
                 lane.generation += 1

@@ -1,4 +1,4 @@
-"""From what was seen to the phases of a failover. Pure; all times in s on the probe's clock."""
+"""Derives the phases of a failover from the record. Pure; all times in s on the probe's clock."""
 
 import math
 import statistics
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-# A gap of up to so many probe intervals is no interruption; nor is one, without a failed write, of up to so many times
-# the longest before the fault.
+# Gaps of up to INTERVALS probe intervals are no interruption; nor are gaps without a failed write of up to TIMES_BEFORE
+# times the longest gap before the fault.
 INTERVALS = 3
 TIMES_BEFORE = 2
-SILENT = ("kill", "freeze", "cut")  # after these the struck node says no more
-# How MHA's manager, and a lab's, conclude that the source is gone. All that they say before is suspicion: MHA pings
-# three more times and asks the other servers.
+SILENT = ("kill", "freeze", "cut")  # after these the affected node reports nothing more
+# How MHA's manager, and a lab's, conclude that the source is gone. Their earlier lines are suspicion: MHA pings three
+# more times and queries the other servers.
 CONCLUDED = ("Master is down!", '"event": "detected"')
-ADDRESS = " address is "  # how a sign of the proxy says that a server is another one now
+ADDRESS = " address is "  # in a sign of the proxy: a server has a new address
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Write:
 
 @dataclass(frozen=True)
 class State:
-    """A node's state from `t` on; at `before` it was still another. `cluster`: Galera's view, "" without one."""
+    """A node's state from `t` on, polled as different at `before`. `cluster`: Galera's view, "" without Galera."""
 
     t: float
     before: float
@@ -42,7 +42,7 @@ class State:
 
 @dataclass(frozen=True)
 class Sign:
-    """What a manager or a proxy said at `t`."""
+    """A line from a manager or proxy at `t`."""
 
     t: float
     text: str
@@ -50,7 +50,7 @@ class Sign:
 
 @dataclass(frozen=True)
 class Gap:
-    """No write was acknowledged from `start` to `end`; None: nor until the probe ended at `until`."""
+    """No write was acknowledged from `start` to `end`; None: not before the probe's end at `until`."""
 
     start: float
     end: float | None
@@ -63,7 +63,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class PhaseMoment:
-    """When something happened, and by which evidence that is known. `suspected`: when the same saw its first sign."""
+    """When something happened, and by which evidence. `suspected`: time of the first sign in that evidence."""
 
     t: float
     evidence: str
@@ -73,7 +73,7 @@ class PhaseMoment:
 
 @dataclass(frozen=True)
 class SteadyState:
-    """What counts as back to baseline; docs/reference/failover.md tells the rule."""
+    """The criterion for "back to baseline"; see docs/reference/failover.md."""
 
     seconds: int = 3
     share: float = 0.9
@@ -81,9 +81,9 @@ class SteadyState:
 
 
 def gaps(writes: Sequence[Write], *, start: float, until: float) -> list[Gap]:
-    """Between acknowledged writes, the time before the first and after the last included.
+    """The gaps between acknowledged writes, including before the first and after the last.
 
-    `until`: when the last write was due; what is acknowledged after it closes the last gap.
+    `until`: when the last write was due; a later acknowledgement closes the last gap.
     """
     ends = sorted(write.end for write in writes if write.ok)
     found = [Gap(earlier, later, until) for earlier, later in zip([start, *ends], ends, strict=False)]
@@ -92,13 +92,13 @@ def gaps(writes: Sequence[Write], *, start: float, until: float) -> list[Gap]:
 
 
 def outage(writes: Sequence[Write], *, fault: float, start: float, until: float) -> Gap | None:
-    """The longest gap that was still open at the fault or came after it; None when there was no write at all."""
+    """The longest gap still open at the fault or later; None when there was no write at all."""
     after = [gap for gap in gaps(writes, start=start, until=until) if gap.end is None or gap.end > fault]
     return max(after, key=lambda gap: gap.length, default=None)
 
 
 def is_interruption(gap: Gap, writes: Sequence[Write], *, fault: float, start: float, interval: float) -> bool:
-    """Whether writes failed in `gap`, or it stands out from those that the healthy system shows from `start` on."""
+    """Whether writes failed in `gap`, or it exceeds the gaps of the healthy system from `start` on."""
     if gap.length <= INTERVALS * interval:
         return False
     end = gap.until if gap.end is None else gap.end
@@ -109,9 +109,9 @@ def is_interruption(gap: Gap, writes: Sequence[Write], *, fault: float, start: f
 
 
 def moment(control: str, began: float, ended: float, states: Sequence[State], node: str) -> float:
-    """When the fault came, of a control that ran from `began` to `ended`: the struck node's last answer.
+    """The time of the fault, for a control that ran from `began` to `ended`: the affected node's last answer.
 
-    The others come with the control's beginning, as a stop does, which the node answers for some time still.
+    Controls not in SILENT count from their beginning: a stopping node still answers for a while.
     """
     if control not in SILENT:
         return began
@@ -129,7 +129,7 @@ def detected(
     errors: Sequence[Sign] = (),
     struck: str = "",
 ) -> PhaseMoment | None:
-    """When the system noticed: the cluster by its own view, else its manager, else its proxy, else the client."""
+    """When the system noticed: by the cluster's own view, else its manager, its proxy, or the client."""
     changed = [
         state
         for state in states
@@ -151,12 +151,12 @@ def detected(
 
 
 def _view(states: Sequence[State], of: State, fault: float) -> str:
-    """What the node reported before the fault."""
+    """The cluster's view reported by the node before the fault."""
     return next((s.cluster for s in reversed(states) if s.node == of.node and s.t <= fault and s.cluster), of.cluster)
 
 
 def proxy_acted(signs: Sequence[Sign], *, fault: float, struck: str) -> Sign | None:
-    """The first that the proxy did after the fault: it gave up the struck node, or was led to another."""
+    """The proxy's first action after the fault: it dropped the struck node, or got another address for a server."""
     acted = [
         sign
         for sign in signs
@@ -166,10 +166,10 @@ def proxy_acted(signs: Sequence[Sign], *, fault: float, struck: str) -> Sign | N
 
 
 def promoted(*, fault: float, recovered: float, states: Sequence[State], writer: str) -> PhaseMoment | None:
-    """When `writer`, who acknowledged the first write after the outage, could take writes again or for the first time.
+    """When `writer`, which acknowledged the first write after the outage, became writable (again).
 
-    None when it could all along, as seen from its polls. They may lag the first write by a poll, and miss a state that
-    was short: then a new view of the cluster is the evidence.
+    None when its polls show it writable throughout. Polls may lag the first write by one interval and miss a short
+    state: then a new view of the cluster is the evidence.
     """
     own = [state for state in states if state.node == writer and state.before <= recovered]
     opened = [
@@ -184,15 +184,15 @@ def promoted(*, fault: float, recovered: float, states: Sequence[State], writer:
 
 
 def rejoined(states: Sequence[State], *, node: str, since: float, until: float) -> float:
-    """When `node`, thawed or healed at `since` and known to be in step at `until`, served again for good.
+    """When `node`, thawed or healed at `since` and in step by `until`, served again for good.
 
-    One of Galera's first shows the view that it had before, until it learns that the others went on without it.
+    A Galera node first shows its old view, until it learns that the others continued without it.
     """
     own = sorted((s for s in states if s.node == node and since <= s.t <= until), key=lambda state: state.t)
     serves = [state.answers and (state.writable or not state.cluster) for state in own]
     if not any(serves):
         return until
-    # From its end, the first of the states that all serve.
+    # The first state from which all serve.
     first = len(serves) - next((n for n, serving in enumerate(reversed(serves)) if not serving), len(serves))
     return own[first].t if first < len(own) else until
 
@@ -200,10 +200,10 @@ def rejoined(states: Sequence[State], *, node: str, since: float, until: float) 
 def baseline(
     writes: Sequence[Write], *, since: float, fault: float, recovered: float, until: float, rule: SteadyState
 ) -> float | None:
-    """The first moment, from `recovered` on, after which `rule.seconds` seconds in a row were as before the fault.
+    """The earliest time from `recovered` on that starts `rule.seconds` consecutive seconds at the pre-fault level.
 
-    A second is as before when of the writes due in it enough were acknowledged, and fast enough. None: never, or there
-    was no second before the fault.
+    A second is at that level when enough of the writes due in it were acknowledged, fast enough. None: never, or less
+    than one second before the fault.
     """
     before = [write for write in writes if since <= write.due < fault]
     fine = [write.end - write.due for write in before if write.ok]
@@ -223,7 +223,7 @@ def baseline(
 
 
 def _as_before(writes: Sequence[Write], enough: float, limit: float) -> bool:
-    """Of the writes due within a second."""
+    """Whether the writes due within a second match the pre-fault level."""
     took = [write.end - write.due for write in writes if write.ok]
     # Rounded down: a schedule of 2.5 writes/s has seconds with two.
     return bool(took) and len(took) >= math.floor(enough) and statistics.median(took) <= limit

@@ -1,4 +1,4 @@
-"""What became of every write: the table, read back from the writer and from every node, against what the client saw."""
+"""The outcome of every write: the table, read from the writer and every node, compared with the client's record."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ THREADS = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Repli
 
 @dataclass(frozen=True)
 class WriteAccount:
-    """Of the inserts of one run, numbered by the client. `present`: number -> rows with it in the table."""
+    """The inserts of one run, numbered by the client. `present`: number -> rows in the table."""
 
     acknowledged: frozenset[int]
     failed: frozenset[int]
@@ -26,27 +26,27 @@ class WriteAccount:
 
     @property
     def missing(self) -> list[int]:
-        """Acknowledged, and not in the table: lost."""
+        """Lost: acknowledged, but not in the table."""
         return sorted(self.acknowledged - self.present.keys())
 
     @property
     def failed_present(self) -> list[int]:
-        """Never acknowledged, and in the table all the same: a client that sends them again has them twice."""
+        """Never acknowledged, yet in the table: a client that resends them duplicates them."""
         return sorted(self.failed & self.present.keys())
 
     @property
     def twice(self) -> list[int]:
-        """With more than one row."""
+        """Numbers with more than one row."""
         return sorted(sequence for sequence, rows in self.present.items() if rows > 1)
 
     @property
     def duplicated(self) -> int:
-        """Rows beyond the first of the same insert."""
+        """Rows beyond the first of each insert."""
         return sum(rows - 1 for rows in self.present.values())
 
     @property
     def unknown(self) -> list[int]:
-        """In the table, and never sent."""
+        """In the table, but never sent."""
         return sorted(self.present.keys() - self.acknowledged - self.failed)
 
     @property
@@ -54,7 +54,7 @@ class WriteAccount:
         return sum(self.present.values())
 
     def expected(self) -> int:
-        """The rows that the counts say the table has."""
+        """The row count that follows from the other counts."""
         return len(self.acknowledged) - len(self.missing) + len(self.failed_present) + self.duplicated
 
     def words(self) -> str:
@@ -65,7 +65,7 @@ class WriteAccount:
 
 
 def account(outcomes: Iterable[tuple[int, bool]], present: Mapping[int, int]) -> WriteAccount:
-    """`outcomes`: number and whether it was acknowledged, of every try."""
+    """`outcomes`: number and whether acknowledged, of every attempt."""
     acknowledged, tried = set(), set()
     for sequence, ok in outcomes:
         tried.add(sequence)
@@ -75,13 +75,13 @@ def account(outcomes: Iterable[tuple[int, bool]], present: Mapping[int, int]) ->
 
 
 def read_back(told: TargetSystem, address: ServerAddress, run: str) -> Counter[int]:
-    """Number -> rows. Raises pymysql.MySQLError or OSError."""
+    """Number -> rows in the table. Raises pymysql.MySQLError or OSError."""
     statement = f"SELECT seq, COUNT(*) FROM `{told.schema}`.`{TABLE}` WHERE run = %s GROUP BY seq"  # noqa: S608
     return Counter({int(seq): int(rows) for seq, rows in told.ask(address, statement, run, timeout=READ_TIMEOUT)})
 
 
 def out_of_step(told: TargetSystem, node: str, run: str, present: Mapping[int, int], *, is_writer: bool) -> str:
-    """Why `node` is not what it is to be, with the same rows as the writer; empty when it is."""
+    """Why `node` does not have the same rows as the writer or does not replicate; empty when it is in step."""
     address = told.nodes[node]
     try:
         if not is_writer and (reason := _not_replicating(told, address)):
@@ -117,7 +117,7 @@ def _replication(told: TargetSystem, address: ServerAddress) -> dict[str, Any] |
         with connection.cursor(DictCursor) as cursor:
             try:
                 cursor.execute("SHOW REPLICA STATUS")
-            except pymysql.ProgrammingError:  # of before MySQL 8.0.22
+            except pymysql.ProgrammingError:  # before MySQL 8.0.22
                 cursor.execute("SHOW SLAVE STATUS")
             return cursor.fetchone()
     finally:

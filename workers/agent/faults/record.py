@@ -1,4 +1,4 @@
-"""All that was seen, kept for the phases and printed as it comes: the raw log that every figure is derived from."""
+"""The raw log: every observation, kept for the phases and printed as it arrives. All figures derive from it."""
 
 import threading
 from typing import Any
@@ -9,7 +9,7 @@ from workers.agent.programs.report import say
 
 
 class Record:
-    """Threads may call all of it."""
+    """Thread-safe."""
 
     def __init__(self) -> None:
         self.inserts: list[Attempt] = []
@@ -46,13 +46,13 @@ class Record:
         say("probe", what="proxy", t=_rounded(sign.t), text=sign.text)
 
     def ended(self, since: float, until: float) -> tuple[list[Attempt], list[Attempt]]:
-        """Inserts and reads that ended in [since, until)."""
+        """Inserts and reads that ended in [`since`, `until`)."""
         with self._lock:
             inserts = [one for one in self.inserts if since <= one.end < until]
             return inserts, [one for _, one in self.reads if since <= one.end < until]
 
     def writes(self) -> list[Write]:
-        """Every insert once: as its last try left it."""
+        """Every insert once, with its last attempt's outcome."""
         last: dict[int, Attempt] = {}
         for one in self.inserts:
             known = last.get(one.sequence)
@@ -64,7 +64,7 @@ class Record:
         return [Sign(one.end, f"the client: {one.error[0] or ''} {one.error[1]}") for one in self.inserts if one.error]
 
     def errors_by_kind(self, since: float, until: float) -> dict[tuple[int, str], list[float]]:
-        """Code and words -> when, rising, of the tries that were due in [since, until)."""
+        """(code, text) -> rising end times of the failed attempts due in [`since`, `until`)."""
         found: dict[tuple[int, str], list[float]] = {}
         for one in sorted(self.inserts, key=lambda one: one.end):
             if one.error and since <= one.due < until:
@@ -72,7 +72,7 @@ class Record:
         return found
 
     def stale(self, since: float, until: float) -> list[tuple[str, Attempt]]:
-        """Place and read, of the stale ones that were due in [since, until), as they ended."""
+        """Place and attempt of the stale reads due in [`since`, `until`), by end time."""
         found = [(at, one) for at, one in self.reads if since <= one.due < until and one.answer.get("stale")]
         return sorted(found, key=lambda read: read[1].end)
 

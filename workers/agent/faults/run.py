@@ -1,4 +1,4 @@
-"""One run of the probe: lanes of inserts and reads, watches on all sides, the fault, the report."""
+"""One run of the probe: insert and read lanes, watches of every node, manager and proxy, the fault, the report."""
 
 import math
 import secrets
@@ -25,12 +25,12 @@ from workers.agent.programs import grid
 from workers.agent.programs.order import Order
 from workers.agent.programs.report import say, say_check
 
-MOST_LATE = 1.0  # s that an insert may start after it was due
+MOST_LATE = 1.0  # s that an insert may start late
 
 
 class ProbeRun:
     def __init__(self, order: Order) -> None:
-        """Raises Failed when the system is not as it must be before a fault."""
+        """Raises Failed when the system is not ready for a fault."""
         self.order = order
         self.chosen: Mapping[str, Any] = order.parameters
         self.told = system.read(order.secrets_file)
@@ -41,7 +41,7 @@ class ProbeRun:
         readers = [node for node in self.told.nodes if node != self.writer]
         self.fault = faults.plan(self.chosen["fault"], told=self.told, writer=self.writer, readers=readers)
         self.record = Record()
-        self.last: tuple[int, int] | None = None  # number and id of the row acknowledged last
+        self.last: tuple[int, int] | None = None  # number and id of the last acknowledged row
 
     def perform(self) -> None:
         """Raises Failed."""
@@ -59,7 +59,7 @@ class ProbeRun:
             watches = self._watches(clock, stack)
             for lane in lanes:
                 lane.warm()
-            # Left first: a program that is told to stop has little time.
+            # Exited first: a program being stopped has little time.
             faulty = stack.enter_context(Faulty(self.fault, self.told)) if self.fault else None
             clock.begin()
             say("begin", tool="failover", version="1")
@@ -84,7 +84,7 @@ class ProbeRun:
     def _load(
         self, clock: LoadClock, lanes: list[Lane], faulty: Faulty | None
     ) -> tuple[events.Struck | None, float | None]:
-        """Returns the fault and when it was put right, if that was within the load. Raises Failed."""
+        """Returns the fault and, if it was undone under load, when. Raises Failed."""
         for lane in lanes:
             lane.start(self.until)
         reporting = threading.Thread(target=self._report, args=(clock,), name="report", daemon=True)
@@ -138,7 +138,7 @@ class ProbeRun:
             return {"id": cursor.lastrowid}
 
     def _read(self, connection: "Connection[Cursor]", *_: int) -> Mapping[str, int | bool]:
-        """Stale: the row was acknowledged before this began, and is not seen."""
+        """A read is stale when it misses a row acknowledged before it began."""
         if self.last is None:
             return {}
         sequence, row = self.last
@@ -147,7 +147,7 @@ class ProbeRun:
             return {"row": sequence, "stale": cursor.fetchone() != (self.id, sequence)}
 
     def _watches(self, clock: LoadClock, stack: ExitStack) -> list[NodeWatch | ManagerWatch | ProxyWatch]:
-        """On all sides, ready to start; `stack` stops them."""
+        """Watches of every node, the manager and the proxy, ready to start; `stack` stops them."""
         nodes = [NodeWatch(self.told, node, clock, self.record.state) for node in self.told.nodes]
         for node in nodes:
             node.warm()
@@ -163,7 +163,7 @@ class ProbeRun:
     # ------------------------------------------------------------ fault
 
     def _strike(self, clock: LoadClock, faulty: Faulty) -> tuple[events.Struck, float | None]:
-        """The fault at its time; one that lasts is put right in time. Returns when that began."""
+        """Injects the fault on schedule; undoes a lasting fault under load and returns when the undoing began."""
         clock.sleep_until(self.order.warmup + self.chosen["fault_at"])
         began = clock.now()
         faulty.strike()
@@ -179,7 +179,7 @@ class ProbeRun:
     # ------------------------------------------------------------ report
 
     def _report(self, clock: LoadClock) -> None:
-        """A line each second. What the last ones miss is in the totals."""
+        """Prints one line per second. Operations missing from the last lines are in the totals."""
         second = 0
         while second < self.until:
             clock.sleep_until(second + 1)
@@ -190,7 +190,7 @@ class ProbeRun:
             second += 1
 
     def _check_schedule(self) -> None:
-        """An open loop that was held up has not seen what a client would have."""
+        """Checks for late inserts: a delayed open loop has not measured what a client would see."""
         sent = [one for one in self.record.inserts if one.sent and one.number == 1]
         late = max((one.start - one.due for one in sent), default=0.0)
         label = f"the latest insert was sent {late:.3f} s after it was due; at most {MOST_LATE:g} s is allowed"
@@ -237,7 +237,7 @@ def counts_of(inserts: list[Attempt], reads: list[Attempt]) -> dict[str, int]:
 
 
 def latencies(acknowledged: list[Attempt]) -> dict[str, float]:
-    """ms, from when each was due."""
+    """Percentiles, min, avg and max in ms, from when each was due."""
     took = sorted((one.end - one.due) * 1000 for one in acknowledged)
     if not took:
         return {}

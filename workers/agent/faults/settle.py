@@ -1,4 +1,4 @@
-"""After the load: the struck node comes back, all are in step again, and the table is read back."""
+"""After the load: the affected node returns, all nodes get in step, and the table is read back."""
 
 import threading
 import time
@@ -15,12 +15,12 @@ from workers.agent.faults.system import TABLE, Identity, TargetSystem
 from workers.agent.measure.database import said
 from workers.agent.programs.report import Failed, say, say_check
 
-PAUSE = 0.2  # s between looks
-SHOWN = 100  # numbers of inserts, or reads, in an event
+PAUSE = 0.2  # s between polls
+SHOWN = 100  # at most so many inserts or reads in an event
 
 
 class Settling:
-    """`patience`, s, for the nodes to be in step; `run` names the rows."""
+    """`patience`: deadline in s for the nodes to be in step; `run` identifies the rows."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Settling:
         self._patience = patience
 
     def settle(self, faulty: Faulty | None, undo_began: float | None) -> dict[str, float]:
-        """The counts and the rejoin time. `undo_began`: when the fault was put right within the load. Raises Failed."""
+        """The counts and the rejoin time. `undo_began`: when the fault was undone under load. Raises Failed."""
         fault = faulty.fault if faulty else None
         starting = None
         if faulty and fault and fault.undo and undo_began is None:
@@ -52,7 +52,7 @@ class Settling:
         return values | self._account()
 
     def _await_in_step(self, fault: Fault | None, starting: "_Starting | None") -> float:
-        """When every node was in step with the writer. Raises Failed."""
+        """The time when every node was in step with the writer. Raises Failed."""
         deadline = self._clock.now() + self._patience
         while True:
             reasons = self._out_of_step()
@@ -71,7 +71,7 @@ class Settling:
         return came_back
 
     def _rejoin(self, fault: Fault, began: float, came_back: float) -> Mapping[str, float]:
-        """One that was put right within the load came back when its polls say so."""
+        """For a fault undone under load, the node's polls give the time of its return."""
         if fault.control in LASTING:
             came_back = phases.rejoined(self._record.states, node=fault.node, since=began, until=came_back)
         return events.tell_rejoin(fault.node, began, came_back)
@@ -90,7 +90,7 @@ class Settling:
         return {node: reason for node, reason in found.items() if reason}
 
     def _words(self, reasons: Mapping[str, str], fault: Fault | None) -> str:
-        """Of the struck node, if it is among them."""
+        """The error text, of the struck node if it is among `reasons`."""
         struck = fault.node if fault else ""
         node = struck if struck in reasons else next(iter(reasons))
         start = self._told.controls.get(node or struck, {}).get("start") or (fault.undo if fault else ())
@@ -99,7 +99,7 @@ class Settling:
         return f"{who} is not in step {self._patience:g} s after the load: {reasons[node]}; {remedy}"
 
     def _account(self) -> dict[str, float]:
-        """The counts, and whether they are those of the table. Raises pymysql.MySQLError or OSError."""
+        """The counts, checked against the table. Raises pymysql.MySQLError or OSError."""
         endpoint, t = self._told.endpoint, round(self._clock.now(), 4)
         outcomes = [(one.sequence, one.error is None) for one in self._record.inserts]
         found = readback.account(outcomes, readback.read_back(self._told, endpoint, self._run))
@@ -123,7 +123,7 @@ class Settling:
 
 
 class _Starting(threading.Thread):
-    """Puts the struck node right, while others look whether it is in step."""
+    """Undoes the fault while the main thread polls whether the node is in step."""
 
     def __init__(self, faulty: Faulty, timeout: float) -> None:
         super().__init__(name="start", daemon=True)

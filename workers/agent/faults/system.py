@@ -1,4 +1,4 @@
-"""The system as the agent tells it: endpoint, nodes, controls; and connections to any place of it."""
+"""The target system as the agent describes it: endpoint, nodes, controls; and connections to each of them."""
 
 import ssl
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ Identity = tuple[str, ...]
 
 @dataclass(frozen=True)
 class TargetSystem:
-    """`nodes`: name -> where it can be asked directly."""
+    """`nodes`: name -> direct address."""
 
     host: str
     port: int
@@ -44,7 +44,7 @@ class TargetSystem:
         return ServerAddress(self.host, self.port, self.socket)
 
     def connect(self, address: ServerAddress, *, timeout: float) -> "Connection[Cursor]":
-        """Autocommitting; `timeout`, s, to connect and for each answer. Raises pymysql.MySQLError or OSError."""
+        """An autocommit connection; `timeout`, s, to connect and per answer. Raises pymysql.MySQLError or OSError."""
         known = self._transports.get(str(address))
         connection = pymysql.connect(
             host=address.host,
@@ -65,11 +65,11 @@ class TargetSystem:
 
     @cached_property
     def _transports(self) -> dict[str, Mapping[str, Any]]:
-        """Address -> how it was first connected to, so that it need not be tried again."""
+        """Address -> TLS settings of its first connection, reused by later ones."""
         return {}
 
     def ask(self, address: ServerAddress, statement: str, *values: Any, timeout: float) -> list[tuple[Any, ...]]:
-        """On a connection of its own. Raises pymysql.MySQLError or OSError."""
+        """Runs the statement on its own connection. Raises pymysql.MySQLError or OSError."""
         connection = self.connect(address, timeout=timeout)
         try:
             with connection.cursor() as cursor:
@@ -101,14 +101,14 @@ def read(file: Path) -> TargetSystem:
 
 
 def identity(connection: "Connection[Cursor]") -> Identity:
-    """Who answers behind an address. Raises pymysql.MySQLError or OSError."""
+    """The server's identity behind a connection. Raises pymysql.MySQLError or OSError."""
     with connection.cursor() as cursor:
         cursor.execute(IDENTITY)
         return tuple(str(part) for part in cursor.fetchone() or ())
 
 
 def identities(told: TargetSystem) -> dict[Identity, str]:
-    """Every node by what it says of itself. Raises Failed when one does not answer."""
+    """Each node by its own identity. Raises Failed when a node does not answer."""
     found = {}
     for node, address in told.nodes.items():
         try:
@@ -119,7 +119,7 @@ def identities(told: TargetSystem) -> dict[Identity, str]:
 
 
 def writer(told: TargetSystem, names: Mapping[Identity, str]) -> str:
-    """The node behind the endpoint, found by asking it. Raises Failed, pymysql.MySQLError or OSError."""
+    """The node behind the endpoint, by its identity. Raises Failed, pymysql.MySQLError or OSError."""
     found = _identity_at(told, told.endpoint)
     if found not in names:
         raise Failed(f"the server behind {told.endpoint} ({':'.join(found)}) is none of the system's nodes")
@@ -127,8 +127,8 @@ def writer(told: TargetSystem, names: Mapping[Identity, str]) -> str:
 
 
 def _transport(connection: "Connection[Cursor]") -> Mapping[str, Any]:
-    """Left to itself, PyMySQL reads the system's certificates for each connection, 20 ms of CPU under Python's lock:
-    when a server dies and all reconnect, the schedule would stand still. It then verifies nothing; nor does this.
+    """TLS settings without verification, like PyMySQL's default; that reads the system's certificates for every
+    connection, 20 ms of CPU under Python's lock: when a server dies and all reconnect, the schedule would stall.
     """
     with connection.cursor() as cursor:
         cursor.execute("SHOW STATUS LIKE 'Ssl_cipher'")

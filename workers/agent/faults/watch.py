@@ -1,4 +1,4 @@
-"""Looks at every node, the manager and the proxy many times a second, and notes what changes."""
+"""Watches that poll nodes and proxy many times a second, read the manager's output, and record changes."""
 
 import contextlib
 import subprocess
@@ -20,7 +20,7 @@ NODE_INTERVAL = 0.04  # s: less than a probe interval
 NODE_TIMEOUT = 0.5  # s
 UNKNOWN_VARIABLE = 1193
 PROXY_INTERVAL = 0.1  # s
-# In the order in which they are shown.
+# In display order.
 VIEW = (
     "wsrep_cluster_size",
     "wsrep_cluster_status",
@@ -33,7 +33,7 @@ SERVING = {
     "wsrep_cluster_status": "Primary",
     "wsrep_local_state_comment": "Synced",
     "wsrep_ready": "ON",
-    # A node that waits for silent ones says GATHER, and commits nothing.
+    # A node that waits for silent nodes reports GATHER and commits nothing.
     "wsrep_evs_state": "OPERATIONAL",
 }
 
@@ -41,7 +41,7 @@ Seen = tuple[bool, bool, str]  # answers, writable, cluster's view
 
 
 class NodeWatch:
-    """`on_change` is called on the watching thread, first with the state at the beginning."""
+    """Polls a node; `on_change` is called on the watching thread, first with the initial state."""
 
     def __init__(self, told: TargetSystem, node: str, clock: LoadClock, on_change: Callable[[State], None]) -> None:
         self._told = told
@@ -54,7 +54,7 @@ class NodeWatch:
         self._thread = threading.Thread(target=self._work, name=f"watch {node}", daemon=True)
 
     def warm(self) -> None:
-        """Before the load: the connection."""
+        """Opens the connection before the load."""
         self._look()
 
     def start(self) -> None:
@@ -111,7 +111,7 @@ def is_galera(cursor: Cursor) -> bool:
 def look(cursor: Cursor, *, galera: bool) -> Seen:
     """Raises pymysql.MySQLError or OSError."""
     if not galera:
-        # innodb_read_only is how an Aurora reader says it.
+        # An Aurora reader sets innodb_read_only.
         cursor.execute("SELECT @@global.read_only OR @@global.innodb_read_only")
         return True, not int((cursor.fetchone() or (1,))[0]), ""
     cursor.execute(ASK_VIEW)
@@ -121,7 +121,7 @@ def look(cursor: Cursor, *, galera: bool) -> Seen:
 
 
 class ManagerWatch:
-    """Every line that the system's `watch` control prints."""
+    """Reports every line printed by the system's `watch` control."""
 
     def __init__(self, argv: tuple[str, ...], clock: LoadClock, on_line: Callable[[Sign], None]) -> None:
         """Raises OSError."""
@@ -158,7 +158,7 @@ class ManagerWatch:
 
 
 class ProxyWatch:
-    """Every server of HAProxy's that changes its state."""
+    """Reports every state change of HAProxy's servers."""
 
     def __init__(self, address: ServerAddress, clock: LoadClock, on_change: Callable[[Sign], None]) -> None:
         self._source = HAProxySource(address)

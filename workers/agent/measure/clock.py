@@ -1,4 +1,4 @@
-"""A run's clock, and the server's, by which agents on several hosts agree on what a run's zero is."""
+"""The clock of a run, and its offset to the server's clock, by which agents on several hosts share a run's zero."""
 
 import queue
 import threading
@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 class RunClock:
-    """Seconds since `zero`, a moment of the monotonic clock, by default now; `started_at` is the wall clock then.
+    """Seconds since `zero`, a time of the monotonic clock, by default now; `started_at` is the wall-clock time of zero.
 
-    Whoever has to wait for something until a time on this clock waits by it.
+    All waits until a time of this clock go through it.
     """
 
     def __init__(self, zero: float | None = None) -> None:
@@ -37,25 +37,25 @@ class RunClock:
 
 @dataclass(frozen=True)
 class Bearing:
-    """The server's clock, s since the epoch, is this host's monotonic clock plus `offset`, give or take."""
+    """The server's clock, s since the epoch, is this host's monotonic clock plus `offset` ± `uncertainty`."""
 
     offset: float
     uncertainty: float
 
     def ahead(self, clock: RunClock) -> float:
-        """How far the server's clock is ahead of this host's wall clock at the zero of `clock`, s."""
+        """s by which the server's clock is ahead of this host's wall clock at the zero of `clock`."""
         return clock.zero + self.offset - clock.started_at.timestamp()
 
 
 class ServerClock:
-    """Measured by asking; the answer with the shortest way there and back is the best one."""
+    """Offset of the server's clock, measured by requests; the answer with the shortest round trip wins."""
 
     def __init__(self, client: ServerClient) -> None:
         self._client = client
         self.last: Bearing | None = None
 
     def measure(self) -> Bearing | None:
-        """None: the server does not answer; what was known before stays."""
+        """None when the server does not answer; the previous value then stays in `last`."""
         best: Bearing | None = None
         for _ in range(TRIES):
             asked = time.monotonic()

@@ -1,4 +1,4 @@
-"""The agent's own connections to a database: who it is, how it is set, and the schema in which a benchmark may work."""
+"""The agent's own connections to a database: version, variables, sizes and the benchmark's schema."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,28 +12,28 @@ from pymysql.cursors import Cursor
 from workers.agent.runtime.config import ServerAddress, SystemConfig
 
 CONNECT_TIMEOUT = 5  # s
-ANSWER_TIMEOUT = 600  # s: counting and dropping large tables takes its time
-LOCK_TIMEOUT = 60  # s: a killed load tool's transactions may hold their tables for a moment
+ANSWER_TIMEOUT = 600  # s: counting and dropping large tables takes long
+LOCK_TIMEOUT = 60  # s: the transactions of a killed load tool may hold their tables for a while
 
 SECRET = re.compile(r"passw|secret|_auth$|private_key|credential|token", re.IGNORECASE)
 # Positions in the binary log change by themselves: state, not configuration.
 STATE = re.compile(r"gtid_(binlog_pos|binlog_state|current_pos|slave_pos|executed|purged)", re.IGNORECASE)
 WHOLE = re.compile(r"-?[0-9]+")
-# MariaDB says where a value came from; what it chose by itself, or nobody set, is its default. MySQL tells no default
-# of what was set.
+# MariaDB reports a value's origin; a compiled or automatic value is the default. MySQL reports no default for a
+# variable that was set.
 DEFAULTS = (
     "SELECT VARIABLE_NAME, IF(GLOBAL_VALUE_ORIGIN IN ('COMPILE-TIME', 'AUTO'), GLOBAL_VALUE, DEFAULT_VALUE)"
     " FROM information_schema.SYSTEM_VARIABLES WHERE GLOBAL_VALUE IS NOT NULL",
     "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_info"
     " JOIN performance_schema.global_variables USING (VARIABLE_NAME) WHERE VARIABLE_SOURCE = 'COMPILED'",
 )
-# Of InnoDB's files, by MariaDB's name and by MySQL's.
+# InnoDB's files, by MariaDB's name and by MySQL's.
 TABLESPACES = ("INNODB_SYS_TABLESPACES", "INNODB_TABLESPACES")
 SECRET_OPTION = re.compile(r"[^;\s]*(?:passw|secret)[^;]*;?\s*", re.IGNORECASE)
 
 
 class DatabaseFailed(Exception):
-    """The database cannot be reached or refuses; the text says which, what was tried and its own words."""
+    """The database cannot be reached or refuses; the text names it, the attempt and the server's error."""
 
 
 class SchemaOccupied(Exception):
@@ -41,14 +41,14 @@ class SchemaOccupied(Exception):
 
 
 class WrongData(Exception):
-    """The data set is not the one that was asked for."""
+    """The data set is not the requested one."""
 
 
 @contextmanager
 def session(
     system: SystemConfig, *, doing: str, address: ServerAddress | None = None, timeout: float = ANSWER_TIMEOUT
 ) -> Iterator[Cursor]:
-    """A cursor of a fresh connection. Raises DatabaseFailed, which says what the agent was `doing`."""
+    """A cursor of a new connection. Raises DatabaseFailed, whose text includes `doing`."""
     try:
         opened = connect(system, address=address or system.address, timeout=timeout)
         with closing(opened), opened.cursor() as cursor:
@@ -60,7 +60,7 @@ def session(
 
 
 def connect(system: SystemConfig, *, address: ServerAddress, timeout: float) -> "Connection[Cursor]":
-    """`timeout`, s, holds for each answer. Raises pymysql.MySQLError or OSError."""
+    """`timeout`: s per answer. Raises pymysql.MySQLError or OSError."""
     return pymysql.connect(
         host=address.host,
         port=address.port,
@@ -76,12 +76,12 @@ def connect(system: SystemConfig, *, address: ServerAddress, timeout: float) -> 
 
 
 def said(error: Exception) -> str:
-    """The server's own words of an error."""
+    """The server's error text."""
     return " ".join(str(part) for part in error.args) or type(error).__name__
 
 
 def version(system: SystemConfig) -> str:
-    """As the server says it; Aurora calls itself by MySQL's alone, so its own is added. Raises DatabaseFailed."""
+    """The server's version. Aurora reports only MySQL's, so its own is appended. Raises DatabaseFailed."""
     own = None
     with session(system, doing="ask for its version", timeout=CONNECT_TIMEOUT) as cursor:
         cursor.execute("SELECT VERSION()")
@@ -93,7 +93,7 @@ def version(system: SystemConfig) -> str:
 
 
 def with_aurora(version: str, own: str) -> str:
-    """`own`: the version of Aurora itself; empty: it is none."""
+    """`own`: Aurora's version; empty on other servers."""
     return f"{version} Aurora {own}" if own else version
 
 
@@ -105,7 +105,7 @@ def variables(system: SystemConfig, address: ServerAddress) -> dict[str, str]:
 
 
 def defaults(system: SystemConfig, address: ServerAddress) -> dict[str, str] | None:
-    """What the variables would be if nobody had set them, as the server tells it; None: this one does not."""
+    """The default of each variable, as far as the server reports it; None: it reports none."""
     for statement in DEFAULTS:
         try:
             with session(system, doing="read its defaults", address=address, timeout=30) as cursor:
@@ -118,7 +118,7 @@ def defaults(system: SystemConfig, address: ServerAddress) -> dict[str, str] | N
 
 
 def without_secrets(values: dict[str, str]) -> dict[str, str]:
-    """Names that may hold a secret are left out, wherever they come from; paths of TLS key files stay."""
+    """Drops names that may hold a secret, whatever their source; paths of TLS key files stay."""
     return {
         name: SECRET_OPTION.sub("", value) if name.endswith("_options") else value
         for name, value in values.items()
@@ -128,7 +128,7 @@ def without_secrets(values: dict[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Workspace:
-    """The schema of one job and what the job makes in it. `created`: the schema was not there before."""
+    """The schema of one job and its tables. `created`: the schema did not exist before."""
 
     schema: str
     tables: tuple[str, ...]
@@ -136,7 +136,7 @@ class Workspace:
 
 
 def plan_workspace(system: SystemConfig, tables: Sequence[str]) -> Workspace:
-    """Looks and changes nothing. Raises SchemaOccupied, DatabaseFailed."""
+    """Plans the workspace without changing anything. Raises SchemaOccupied, DatabaseFailed."""
     with session(system, doing=f"look at schema {system.database}") as cursor:
         exists = _is_there(cursor, system.database)
         present = _tables(cursor, system.database)
@@ -163,7 +163,7 @@ def create_schema(system: SystemConfig, workspace: Workspace) -> None:
 
 
 def check_rows(system: SystemConfig, workspace: Workspace, rows: Mapping[str, int]) -> None:
-    """`rows`: by table. Raises WrongData when one does not hold exactly so many; DatabaseFailed."""
+    """`rows`: table -> expected count. Raises WrongData when a table's count differs; DatabaseFailed."""
     if not rows:
         return
     with session(system, doing="count the prepared rows") as cursor:
@@ -182,8 +182,8 @@ def empty_tables(system: SystemConfig, schema: str, tables: Sequence[str]) -> No
 
 
 def data_bytes(system: SystemConfig, schema: str) -> int | None:
-    """Size of the schema's tables with their indexes, bytes: the larger of what their statistics say, which lag
-    behind a load, and what their files take. None: the server does not tell."""
+    """Size of the schema's tables with indexes, bytes: the larger of table statistics, which lag behind a load, and
+    file sizes. None: the server reports neither."""
     asked = [
         (
             "SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES"
@@ -205,26 +205,26 @@ def _size(system: SystemConfig, statement: str, name: str) -> int | None:
             cursor.execute(statement, (name,))
             row = cursor.fetchone()
     except DatabaseFailed:
-        return None  # another kind of server, or one that does not let everybody see its files
+        return None  # another kind of server, or the file sizes are not readable
     return None if row is None or row[0] is None else int(row[0])
 
 
 def _escaped(name: str) -> str:
-    """For LIKE."""
+    """Escapes the name for LIKE."""
     return re.sub(r"([\\%_])", r"\\\1", name)
 
 
 def status(system: SystemConfig) -> dict[str, int]:
-    """The whole numbers of SHOW GLOBAL STATUS, of the server behind the endpoint. Raises DatabaseFailed."""
+    """Integer values of SHOW GLOBAL STATUS, from the server behind the endpoint. Raises DatabaseFailed."""
     with session(system, doing="read its status", timeout=30) as cursor:
         cursor.execute("SHOW GLOBAL STATUS")
         return {str(name): int(value) for name, value in cursor.fetchall() if WHOLE.fullmatch(str(value))}
 
 
 def remove_workspace(system: SystemConfig, workspace: Workspace) -> list[str]:
-    """Drops what the job made and nothing else; returns foreign tables that kept the schema from being dropped.
+    """Drops the job's own tables and schema; returns foreign tables that keep the schema from being dropped.
 
-    May be called again. Raises DatabaseFailed.
+    Idempotent. Raises DatabaseFailed.
     """
     with session(system, doing="clean up") as cursor:
         cursor.execute("SET SESSION lock_wait_timeout = %s", (LOCK_TIMEOUT,))

@@ -1,4 +1,4 @@
-"""What statements a node executed in the measured phase, by digest: performance_schema's table at both of its ends."""
+"""Statements executed on a node in the measured phase, by digest: performance_schema read at both ends of the phase."""
 
 import logging
 import threading
@@ -16,12 +16,12 @@ from workers.agent.samplers.connection import Asking
 
 log = logging.getLogger("splashboard.agent.digests")
 ARTIFACT = "digests.jsonl"
-MOST = 50  # statements of a node that are kept, those that took longest; the others are summed
+MOST = 50  # statements kept per node, the longest-running; the others are summed
 TEXT_LIMIT = 1000  # characters of a statement
 TICK = 0.1  # s
-PATIENCE = 3.0  # s for all nodes together: one that was frozen or cut off holds up nothing
+PATIENCE = 3.0  # s for all nodes together: a frozen or disconnected node delays nothing
 PICOSECONDS = 10**12
-# Name in the artifact -> column; what counts, so that the difference of two readings is the phase's own.
+# Name in the artifact -> column. Cumulative counters: the phase's value is the difference of two readings.
 COUNTS = {
     "count": "COUNT_STAR",
     "seconds": "SUM_TIMER_WAIT",
@@ -46,7 +46,7 @@ Key = tuple[str, str]  # schema, digest
 
 @dataclass(frozen=True)
 class DigestSnapshot:
-    """`t`: s on the run's clock; counts as the server has them, times in picoseconds."""
+    """`t`: s on the run's clock; counts as in the server, times in picoseconds."""
 
     t: float
     rows: Mapping[Key, tuple[int, ...]]
@@ -61,11 +61,11 @@ def read(server: Asking, *, now: Callable[[], float]) -> DigestSnapshot:
 def difference(
     before: DigestSnapshot, after: DigestSnapshot
 ) -> tuple[list[tuple[Key, dict[str, Any]]], dict[str, Any]]:
-    """What was executed in between: the statements that took longest, first, and the sum of all."""
+    """Statements executed between two snapshots, longest-running first, and the sum of all."""
     steps: dict[Key, tuple[int, ...]] = {}
     for key, counts in after.rows.items():
         old = before.rows.get(key)
-        # One that counts less was forgotten and came again.
+        # A lower count: the digest was evicted and re-entered.
         step = counts if old is None or old[0] > counts[0] else tuple(b - a for a, b in zip(old, counts, strict=True))
         if step[0]:
             steps[key] = step
@@ -83,12 +83,12 @@ def _named(counts: tuple[int, ...]) -> dict[str, Any]:
 
 
 class DigestReader:
-    """A thread for each node reads it when the measured phase begins, and again when the load has ended."""
+    """One thread per node reads its digests at the start of the measured phase and after the load."""
 
     def __init__(
         self, system: SystemConfig, *, now: Callable[[], float], begins_at: Callable[[], float | None]
     ) -> None:
-        """`begins_at()`: of the measured phase, s on the run's clock; None: not known yet."""
+        """`begins_at()`: start of the measured phase, s on the run's clock; None: not known yet."""
         self._system = system
         self._now = now
         self._begins_at = begins_at
@@ -105,16 +105,16 @@ class DigestReader:
             thread.start()
 
     def finish(self) -> bytes:
-        """The artifact: a line for each node that answered in time; empty where there is nothing to say."""
+        """The artifact: one line per node that answered in time; empty without any."""
         self._ended.set()
         deadline = time.monotonic() + PATIENCE
         for thread in self._threads:
             thread.join(timeout=max(0.0, deadline - time.monotonic()))
-        lines = dict(self._lines)  # one that comes late is not waited for
+        lines = dict(self._lines)  # late answers are not waited for
         return b"".join(lines[node] for node in sorted(lines))
 
     def hidden(self) -> dict[str, HiddenFromSampler]:
-        """After `finish`: by node, of those that another agent samples. Of its own the sampling of waits has told."""
+        """After `finish`: missing digests of nodes sampled by another agent; the waits sampler reports the rest."""
         others = {node.name for node in self._system.nodes if not node.sampled} - self._lines.keys()
         unread = dict(self._unread)
         return {name: HiddenFromSampler(WHAT, unread[name], REMEDY) for name in sorted(others & unread.keys())}

@@ -1,4 +1,4 @@
-"""What the agent's own machine is."""
+"""Facts about the agent's own machine."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ from workers.agent.measure.clock import Bearing, RunClock
 
 
 def clock(run: RunClock, bearing: Bearing | None) -> dict[str, float]:
-    """How this host's clock lies to the server's, for agents on other hosts; empty: not known yet."""
+    """Offset of this host's clock to the server's, for agents on other hosts; empty: not known yet."""
     if bearing is None:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""One job from beginning to end: prepare, climb the ladder of load levels, clean up."""
+"""One job from start to end: prepare, ramp through the load levels, clean up."""
 
 import logging
 import os
@@ -21,12 +21,12 @@ from workers.protocol import wire
 from workers.protocol.workloads import declaration
 
 log = logging.getLogger("splashboard.agent.job")
-CLEAN_UP_PATIENCE = 20.0  # s of trying; then the tables are left to a later try
-CLEAN_UP_PAUSE = 1.0  # s between tries
+CLEAN_UP_PATIENCE = 20.0  # s of retries; then the tables are left for a later attempt
+CLEAN_UP_PAUSE = 1.0  # s between retries
 
 
 class JobExecution:
-    """`run()` is called on the main thread, `switch.ask()` from any. `progress` is for people."""
+    """`run()` runs on the main thread, `switch.ask()` on any. `progress` is shown to users."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class JobExecution:
         self._server = server
 
     def run(self) -> Stop | None:
-        """None: succeeded. Afterwards the database is as it was, or the journal has a leftover."""
+        """None: succeeded. Afterwards the database is as before, or the journal has a leftover."""
         stop: Stop | None = None
         try:
             self._journal.write(self.entry)
@@ -70,7 +70,7 @@ class JobExecution:
         except OSError as problem:
             log.exception("job %s", self.message.id)
             stop = failed(f"the agent cannot work with its files: {problem}")
-        except Exception as error:  # a mistake of ours ends this job, not the agent
+        except Exception as error:  # a bug ends this job, not the agent
             log.exception("job %s", self.message.id)
             stop = failed(f"the agent failed, its log says where: {type(error).__name__}: {error}")
         asked = self.switch.asked
@@ -88,7 +88,7 @@ class JobExecution:
         data = tool.data_set(self.message.parameters)
         tool_version = tool.version()
         clean_leftovers(system, self._journal)
-        # What makes no tables measures the machine alone and leaves the database as it is.
+        # A tool without tables measures only the machine and leaves the database as it is.
         workspace = database.plan_workspace(system, data.tables) if data.tables else None
         schema = workspace.schema if workspace else ""
         secrets = self._work / f"{tool.name}.secrets"
@@ -170,7 +170,7 @@ class JobExecution:
         ).perform()
 
     def _prepare(self, tool: Tool, invocation: Invocation) -> None:
-        """Raises Stopped when it fails or is to stop."""
+        """Raises Stopped when it fails or the job is to stop."""
         output = _fresh(self._work / f"{tool.name}.prepare.output")
         process = ToolProcess(invocation, output=output)
         try:
@@ -190,7 +190,7 @@ class JobExecution:
             output.unlink(missing_ok=True)
 
     def _clean_up(self, system: SystemConfig, tool: Tool, target: Target, workspace: database.Workspace | None) -> None:
-        """What cannot be dropped now is noted and tried again later."""
+        """Drops the job's tables; on failure, journals them for a later attempt."""
         if workspace is None:
             self._run_clean_up(tool, target)
             return
@@ -209,7 +209,7 @@ class JobExecution:
         self._journal.write(self.entry)
 
     def _drop(self, system: SystemConfig, tool: Tool, target: Target, workspace: database.Workspace) -> None:
-        """The tool's own clean-up first, then whatever of ours is still there. Raises DatabaseFailed."""
+        """Runs the tool's own clean-up, then drops what remains of the job. Raises DatabaseFailed."""
         if not database.schema_exists(system, workspace.schema):
             return
         self._run_clean_up(tool, target)
@@ -233,7 +233,7 @@ class JobExecution:
 
 
 def clean_leftovers(system: SystemConfig, journal: Journal) -> None:
-    """Drops what earlier jobs could not drop. Raises DatabaseFailed."""
+    """Drops tables left by earlier jobs. Raises DatabaseFailed."""
     for leftover in journal.leftovers():
         if leftover.system == system.slug:
             database.remove_workspace(system, leftover.workspace)

@@ -1,4 +1,4 @@
-"""One run: opened, sampled, put under load, ended; whatever happens on the way, the server is told its end."""
+"""One run: opened, sampled, put under load, ended; its end is always reported to the server."""
 
 import logging
 from collections.abc import Mapping
@@ -21,30 +21,30 @@ MARGIN = 1.0  # s of sampling before the load starts and after it ends
 
 
 class ToolLoad:
-    """What a run's tool did, on the run's clock."""
+    """A run's tool on the run's clock: when its own clock and its load began and ended."""
 
     def __init__(self, tool: Tool, invocation: Invocation, clock: RunClock) -> None:
         self.tool = tool
         self.invocation = invocation
         self.clock = clock
-        self.zero: float | None = None  # of the tool's own clock
+        self.zero: float | None = None  # start of the tool's own clock
         self.end: float | None = None
 
     def saw(self, line: bytes) -> float:
-        """Time of the line."""
+        """The time at which the line arrived; the first line that `starts_clock` sets `zero`."""
         t = self.clock.now()
         if self.zero is None and self.tool.starts_clock(line):
             self.zero = t
         return t
 
     def begins_at(self) -> float | None:
-        """The measured phase; None: not known yet."""
+        """Start of the measured phase; None: not known yet."""
         return None if self.zero is None else self.zero + self.invocation.warmup
 
     def measured(self) -> tuple[float | None, float | None]:
         """The measured phase; None when the tool ended before it, shorter than planned when it ended within it.
 
-        None as well when it is for the tool's output to say.
+        Also None when the tool's output defines it.
         """
         if self.zero is None or self.end is None or self.invocation.open_ended:
             return None, None
@@ -53,7 +53,7 @@ class ToolLoad:
         return (round(start, 6), round(end, 6)) if end > start else (None, None)
 
     def event(self) -> wire.EventMessage | None:
-        """When the load was on; None when it never was."""
+        """The period under load; None without load."""
         if self.zero is None or self.end is None:
             return None
         start, end = round(self.zero, 6), round(self.end, 6)
@@ -87,9 +87,9 @@ class RunMeasurement:
         self._journal = journal
 
     def perform(self) -> ramp.LevelOutcome:
-        """After the run was opened. What its output says that decides about the next load level.
+        """Performs an opened run; returns the outcome, which decides about the next load level.
 
-        Raises Stopped when it did not succeed, OSError when the disk fails.
+        Raises Stopped when the run did not succeed, OSError when the disk fails.
         """
         sampling = NodeSampling(self._system, clock=self._load.clock, recorder=self._recorder)
         sampling.start()
@@ -115,7 +115,7 @@ class RunMeasurement:
         return self._end(stop, executed)
 
     def _sample_on(self, sampling: NodeSampling, *, since: float) -> None:
-        """For MARGIN, on a busy host longer: without a sample on either side of the load its counts are not known."""
+        """Samples for MARGIN, longer on a busy host: counts need a sample on each side of the load."""
         until = self._load.clock.now() + MARGIN
         self._switch.wait_until(
             lambda: self._load.clock.now() >= until and sampling.has_sampled_since(since), meanwhile=self._keep_up
@@ -128,7 +128,7 @@ class RunMeasurement:
             raise Stopped(failed(self._recorder.problem))
 
     def _put_under_load(self) -> Stop | None:
-        """Not None: the tool failed. Raises Stopped when the job is to stop, ToolMissing."""
+        """The reason when the tool failed, else None. Raises Stopped when the job is to stop, ToolMissing."""
 
         def on_line(line: bytes) -> None:
             t = self._load.saw(line)
@@ -152,7 +152,7 @@ class RunMeasurement:
             self._entry.process = None
 
     def _status(self) -> dict[str, int]:
-        """Empty where the server cannot say: a run that killed it goes on without."""
+        """Empty when the server does not answer: a run that killed it continues without."""
         try:
             return database.status(self._system)
         except database.DatabaseFailed as problem:
@@ -160,7 +160,7 @@ class RunMeasurement:
             return {}
 
     def _verify(self, before: Mapping[str, int], after: Mapping[str, int]) -> Stop | None:
-        """Not None: the run did not do what it claims."""
+        """Not None: a check failed."""
         finished = Finished(
             system=self._system,
             schema=self._schema,
@@ -222,7 +222,7 @@ class RunMeasurement:
             self._recorder.event(event)
 
     def _refusal(self, stop: Stop | None) -> wire.EventMessage | None:
-        """That the server took no more connections; None when it took all."""
+        """The event for refused connections; None when none was refused."""
         words = ramp.refusal(stop.reason) if stop and stop.run == "failed" else ""
         if not words or self._load.end is None:
             return None
@@ -241,7 +241,7 @@ def run_message(
     tool_version: str,
     bearing: Bearing | None,
 ) -> wire.RunMessage:
-    """What the server learns of a run at its beginning; `schema` is empty where the tool has no tables.
+    """The run as reported to the server at its start; `schema` is empty when the tool has no tables.
 
     Raises database.DatabaseFailed.
     """

@@ -1,4 +1,4 @@
-"""What is sampled of each node of a system, and of the agent itself."""
+"""Sampled nodes and sources: each node of a system, and the agent itself."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ ELSEWHERE = HiddenFromSampler(
 
 
 class NodeSampling:
-    """Threads that sample a run; between `start` and `stop` everything goes to `recorder`. `own`: the agent's node."""
+    """The threads that sample a run into `recorder`, from `start` to `stop`. `own`: the name of the agent's node."""
 
     def __init__(self, system: SystemConfig, *, clock: RunClock, recorder: SampleRecorder, own: str = AGENT) -> None:
         self._samplers: list[NodeSampler] = []
@@ -38,7 +38,7 @@ class NodeSampling:
 
         for number, node in enumerate(system.nodes):
             if not node.sampled:
-                continue  # another agent does, in the role of a sampler
+                continue  # sampled by another agent, in the sampler role
             sampler = add(node.name, node.role, sources(system, number))
             if not node.local:
                 self._hidden.append((sampler, ELSEWHERE))
@@ -46,7 +46,7 @@ class NodeSampling:
             proxy = HAProxySource(system.proxy.address)
             process = [ServerProcess(proxy.process_id)] if system.proxy.address.is_local() else []
             add(system.proxy.name, PROXY, [proxy, *process])
-        # Where no node is on this host, its counters are the load generator's alone.
+        # Without a local node, the host's counters are the load generator's alone.
         alone = not any(node.local for node in system.nodes)
         add(own, AGENT, [AgentItself(), *([HostCounters()] if alone else [])])
 
@@ -65,7 +65,7 @@ class NodeSampling:
 
 
 def sources(system: SystemConfig, number: int) -> list[SampleSource]:
-    """Of a node. The server's counters first: they take longest and date the sample."""
+    """The sources of a node. The server's counters come first: they take longest and date the sample."""
     node = system.nodes[number]
     found: list[SampleSource] = []
     if node.asked:

@@ -1,11 +1,11 @@
-"""When a job stops climbing its ladder of load levels: where the system is saturated, or refuses connections. Pure.
+"""When a job stops ramping up its load levels: the system is saturated or refuses connections. Pure.
 
-Saturation is judged by throughput alone, rung by rung, against the best rung before:
+Saturation is judged by throughput alone, level by level, against the best level before:
 
-- two rungs in a row that gain less than the wished share. A ladder climbs by doubling or so, and an unsaturated system
-  then gains tens of percents; one flat rung may be a checkpoint or a neighbour's burst, two in a row seldom are;
-- or one rung that falls by more than that share. A fall within it cannot be told from standing still, and counts as a
-  rung without gain; a deeper one means that the knee is behind, where more threads only wait for each other.
+- two consecutive levels that gain less than the required share. Levels roughly double, and an unsaturated system
+  then gains tens of percents; one flat level may be a checkpoint or a neighbour's burst, two in a row seldom are;
+- or one level that falls by more than that share. A smaller fall cannot be distinguished from no change and counts
+  as a level without gain; a larger one means that the knee is passed, where more threads only wait for each other.
 """
 
 import json
@@ -18,7 +18,7 @@ from uuid import UUID
 from workers.agent.runtime.stop import Stopped
 from workers.protocol import wire
 
-# Too many connections; more than max_user_connections; more than an account's own limit; no greeting came.
+# Too many connections; more than max_user_connections; more than an account's own limit; no server greeting.
 REFUSALS = re.compile(
     r"(?:\berror:? |\()(?:1040|1203|1226|2013(?=[^;]*initial communication packet))\b[^;]*|too many connections",
     re.IGNORECASE,
@@ -29,7 +29,7 @@ REPORT_TOTAL = re.compile(rb'^\{"kind":\s*"total".*\}\s*$', re.MULTILINE)
 
 
 def is_saturated(throughputs: Sequence[float], *, least_gain: float) -> bool:
-    """After the last of `throughputs` (1/s, in the order of the rungs); `least_gain` as a share, 0.05 for 5 %."""
+    """After the last of `throughputs` (1/s, in level order); `least_gain` as a share, 0.05 for 5 %."""
     return has_fallen(throughputs, least_gain=least_gain) or is_flat(throughputs, least_gain=least_gain)
 
 
@@ -44,7 +44,7 @@ def is_flat(throughputs: Sequence[float], *, least_gain: float) -> bool:
 
 
 def saturation(threads: Sequence[int], throughputs: Sequence[float], *, least_gain: float) -> str:
-    """In words, where the ladder ended; of a ladder that is saturated."""
+    """The reason text for a saturated ramp."""
     fell = has_fallen(throughputs, least_gain=least_gain)
     before = throughputs[:-1] if fell else throughputs[:-2]
     best = max(range(len(before)), key=before.__getitem__)
@@ -55,21 +55,21 @@ def saturation(threads: Sequence[int], throughputs: Sequence[float], *, least_ga
 
 
 def refusal(reason: str) -> str:
-    """What of a failed run's `reason` says that the server refused connections; empty: nothing does."""
+    """The part of a failed run's `reason` that reports refused connections; empty if none."""
     found = REFUSALS.search(reason)
     return found[0].strip() if found else ""
 
 
 @dataclass(frozen=True)
 class LevelOutcome:
-    """What a run's output says of its measured phase: transactions/s (None: nothing), and connections refused."""
+    """Throughput of the measured phase, transactions/s (None: not reported), and refused connections."""
 
     throughput: float | None
     refused: int = 0
 
 
 def read_rung(output: bytes) -> LevelOutcome:
-    """From the end of a tool's output."""
+    """Parses the end of a tool's output."""
     lines = REPORT_TOTAL.findall(output)
     if lines:
         return _of_report(lines[-1])
@@ -90,7 +90,7 @@ def _of_report(line: bytes) -> LevelOutcome:
 
 
 class Ramp:
-    """A job's way up its ladder; `skipped` is empty as long as it goes on."""
+    """A job's progress through its load levels; `skipped` is empty as long as it continues."""
 
     def __init__(self, job: wire.JobMessage) -> None:
         self.skipped: list[wire.SkippedRun] = []
@@ -100,7 +100,7 @@ class Ramp:
         self._throughputs: list[float] = []
 
     def measured(self, planned: wire.PlannedRun, rung: LevelOutcome) -> None:
-        """A run that succeeded, be it with some connections refused. Without throughput saturation is not judged."""
+        """Records a successful run, possibly with refused connections. Saturation needs its throughput."""
         threads = planned.load_level.threads
         if self._ladder and rung.refused:
             self._skip_after(planned, f"not run: {rung.refused} connections were refused at {threads} threads")
@@ -115,9 +115,9 @@ class Ramp:
             self._skip_after(planned, f"not run: {words}")
 
     def stopped(self, planned: wire.PlannedRun, stopped: Stopped) -> None:
-        """A run that was refused connections is a result, and no higher level can do better.
+        """Records a failed run. Refused connections are a result, and no higher level can do better.
 
-        Raises `stopped` when it was anything else.
+        Re-raises `stopped` for any other reason.
         """
         words = refusal(stopped.stop.reason) if stopped.stop.run == "failed" else ""
         if self._ladder is None or not words:

@@ -1,4 +1,4 @@
-"""One run as the server is told of it: opened, filled batch by batch, ended. Everything goes through the spool."""
+"""Reporting of one run to the server: opened, filled batch by batch, ended. Everything goes through the spool."""
 
 import logging
 import threading
@@ -16,14 +16,14 @@ from workers.protocol import wire
 log = logging.getLogger("splashboard.agent.recorder")
 BATCH_LIMIT = 4 * 1024 * 1024  # bytes before compression
 LABEL_LIMIT = 200  # characters of an event's label
-LINE_LIMIT = 4096  # characters of an output line in the live view; the artifact has it whole
+LINE_LIMIT = 4096  # characters of an output line in the live view; the artifact has all of it
 MEBIBYTE = 1024 * 1024
 
 
 class SampleRecorder(ABC):
-    """Batches of samples and events on their way to the spool. Threads may add; one thread ticks and flushes.
+    """Batches of samples and events on their way to the spool. Any thread may add; one thread ticks and flushes.
 
-    `problem`: why the run cannot go on, or empty.
+    `problem`: why the run cannot continue, or empty.
     """
 
     def __init__(self, *, spool: Spool, run: str, minimum_free: int, flush_interval: float) -> None:
@@ -38,7 +38,7 @@ class SampleRecorder(ABC):
 
     @abstractmethod
     def write_batch(self, sequence: int, payload: bytes) -> None:
-        """Puts it into the spool. Raises OSError."""
+        """Stores the batch in the spool. Raises OSError."""
 
     def sample(self, *, node: str, role: str, t: float, values: Mapping[str, wire.Number]) -> None:
         with self._encoding:
@@ -50,18 +50,18 @@ class SampleRecorder(ABC):
 
     def output(self, *, t: float, line: str) -> None:
         with self._encoding:
-            if self._encoder.size() < BATCH_LIMIT:  # else: a flood; the artifact has it all
+            if self._encoder.size() < BATCH_LIMIT:  # else: a flood; the artifact has all of it
                 self._encoder.add_output(t=t, line=line[:LINE_LIMIT])
 
     def tick(self) -> None:
-        """Flushes when it is time. Called several times a second."""
+        """Flushes when due. Called several times a second."""
         with self._encoding:
             size = self._encoder.size()
         if size >= BATCH_LIMIT // 2 or time.monotonic() - self._flushed_at >= self._flush_interval:
             self.flush()
 
     def flush(self) -> None:
-        """Puts what was gathered into the spool. A full or broken disk becomes `problem`; nothing is dropped."""
+        """Writes collected data to the spool. A full or broken disk sets `problem`; nothing is dropped."""
         self._flushed_at = time.monotonic()
         with self._encoding:
             if not self._encoder.is_empty():
@@ -87,7 +87,7 @@ class SampleRecorder(ABC):
 
 
 class Recorder(SampleRecorder):
-    """Of the run that this agent drives."""
+    """Recorder of the run that this agent drives."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Recorder(SampleRecorder):
         self._run = OpenRun(uid=run)
 
     def open(self, message: wire.RunMessage, *, artifact: str, output: Path) -> None:
-        """Raises OSError when the spool cannot be written: then nothing was begun."""
+        """Raises OSError when the spool cannot be written; then the run has not begun."""
         self._run.artifact, self._run.output = artifact, str(output)
         self._entry.run = self._run
         self._spool.put(messages.open_run(self._entry, self._run, message), before_visible=self._note)
@@ -116,7 +116,7 @@ class Recorder(SampleRecorder):
         messages.put_artifact(self._spool, self._journal, self._entry, self._run, name=name, content=content)
 
     def end(self, *, outcome: str, reason: str, measured_from: float | None, measured_to: float | None) -> None:
-        """Raises OSError when the spool cannot be written even now; the next start then ends the run."""
+        """Raises OSError when the spool still cannot be written; the agent's next start then ends the run."""
         self.flush()
         if self._unwritten:
             raise OSError(self.problem)

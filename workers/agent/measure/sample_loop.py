@@ -1,7 +1,6 @@
-"""One thread a node asks its sources, most of them once a second, on a schedule that neither drifts nor bunches up.
+"""The sampling loop: one thread per node reads its sources, mostly once a second, on a schedule without drift.
 
-Beside the counters it records what a source says of its node's state when that changes, what cannot be observed, and
-what the sampling itself took.
+Besides counters it records changes of node state, what is not observable, and the sampling's own time.
 """
 
 import logging
@@ -18,37 +17,37 @@ from workers.protocol.wire import EventMessage, Number
 
 log = logging.getLogger("splashboard.agent.sampling")
 INTERVAL = 1.0  # s
-PATIENCE = 0.9  # s for all sources of a node together, so that one that hangs does not blind the others
-# Of a second: a counter read so much later than its sample is dated would show that much too high a rate, and the next
-# one too low.
+PATIENCE = 0.9  # s for all sources of a node together, so that a hanging source does not block the others
+# s. A counter read this much later than its sample's time would yield a rate too high by that share of a second,
+# followed by one too low.
 LATE = 0.1  # s
 ANSWERS, YES, NO = "answers", "yes", "no"
 
 
 def next_slot(slot: int, elapsed: float, interval: float = INTERVAL) -> int:
-    """The slot to wait for after `slot`, `elapsed` s after the first: those already gone by are skipped."""
+    """The next slot after `slot`, `elapsed` s after the first; missed slots are skipped."""
     return max(slot + 1, math.ceil(elapsed / interval))
 
 
 class ReadLate(SourceFailed):
-    """The source did answer, but so late that its counters cannot be dated: of a server it says nothing."""
+    """The source answered too late to date its counters; the server itself may be well."""
 
 
 @dataclass(frozen=True)
 class _Answer:
     reading: SourceReading | Exception
-    seconds: float  # that reading took
-    at: float  # when it was there, s on the run's clock
+    seconds: float  # duration of the read
+    at: float  # time of the answer, s on the run's clock
 
 
 class _Asker:
-    """Asks one source on a thread of its own, so that a source that hangs holds up nothing but itself."""
+    """Reads one source on its own thread, so that a hanging source delays only itself."""
 
     def __init__(self, source: SampleSource, clock: RunClock) -> None:
         self.source = source
         self._clock = clock
         self.sees_nothing = False
-        self.asked_in: int | None = None  # the slot in which it was last asked, of those the source is due in
+        self.asked_in: int | None = None  # the last slot with a read, counted in the source's intervals
         self._requests: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
         self._pending = False
@@ -57,12 +56,12 @@ class _Asker:
         threading.Thread(target=self._work, name=f"source {source.name}", daemon=True).start()
 
     def is_due(self, slot: int) -> bool:
-        """Missed slots are not made up for: a source that is asked every 5 s is due in the first slot after them."""
+        """Missed slots are not caught up: a source with a 5 s interval is due in the first slot after them."""
         due = slot // self.source.interval
         return not self.sees_nothing and (self.asked_in is None or due > self.asked_in)
 
     def begin(self, slot: int) -> None:
-        """Asks, unless it has not answered what it was asked before; that answer is stale when it comes."""
+        """Requests a read, unless an earlier one is unanswered; that answer is stale when it comes."""
         self.asked_in = slot // self.source.interval
         self._late = False
         if self._pending:
@@ -101,7 +100,7 @@ class _Asker:
                 found = self.source.read()
             except (SourceFailed, SeesNothing) as failure:
                 found = failure
-            except Exception as error:  # a counter in an unknown form must not end the run
+            except Exception as error:  # a counter of unknown format must not end the run
                 log.exception("source %s", self.source.name)
                 found = SourceFailed(f"{type(error).__name__}: {error}")
             ended = self._clock.now()
@@ -111,14 +110,14 @@ class _Asker:
 
 @dataclass
 class _Stretch:
-    """A time in which a source gave nothing."""
+    """A period without data from a source."""
 
     since: float
     reason: str
 
 
 class NodeSampler:
-    """The first source says whether the node can be reached."""
+    """Samples one node; its first source determines whether the node can be reached."""
 
     def __init__(
         self, *, node: str, role: str, sources: Sequence[SampleSource], clock: RunClock, recorder: SampleRecorder
@@ -140,7 +139,7 @@ class NodeSampler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends within PATIENCE; afterwards nothing is recorded any more."""
+        """Stops within PATIENCE; nothing is recorded afterwards."""
         self._stopping.set()
         self._thread.join(timeout=INTERVAL + PATIENCE + 1)
         for asker in self._askers:
@@ -149,11 +148,11 @@ class NodeSampler:
             self._end_stretch(name, self._clock.now())
 
     def has_sampled_since(self, t: float) -> bool:
-        """Whether a sample of `t` or later is recorded, or none will be."""
+        """Whether a sample of `t` or later is recorded, or none will follow."""
         return self._sampled_at >= t or not self._thread.is_alive()
 
     def hide(self, hidden: HiddenFromSampler) -> None:
-        """Tells, once, what cannot be seen of this node."""
+        """Reports once what is not observable on this node."""
         if hidden.what not in self._hidden:
             self._hidden.add(hidden.what)
             detail = {"what": hidden.what, "reason": hidden.reason, "remedy": hidden.remedy}
@@ -168,7 +167,7 @@ class NodeSampler:
     def _take(self, slot: int) -> None:
         deadline = self._clock.now() + PATIENCE
         values: dict[str, Number] = {}
-        # All are asked at once, and that dates the sample: a server that is slow to answer would date the others wrong.
+        # All reads start together, at the sample's time: a server that is slow to answer would misdate the others.
         t = self._clock.now()
         due = [asker for asker in self._askers if asker.is_due(slot)]
         for asker in due:
@@ -186,7 +185,7 @@ class NodeSampler:
             self._heard(asker, answer, t, values)
         if self._statements:
             values["agent.statements"] = self._statements
-        # A sample without any value still says that nothing was observed.
+        # A sample without values still shows that nothing was observed.
         self._recorder.sample(node=self._node, role=self._role, t=t, values=values)
         self._sampled_at = t
 

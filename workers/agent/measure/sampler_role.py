@@ -1,4 +1,4 @@
-"""The role of a sampler: adds what it sees of its nodes to runs that another agent drives, on those runs' clocks."""
+"""The sampler role: adds samples of its nodes to runs driven by another agent, on those runs' clocks."""
 
 import logging
 import threading
@@ -15,11 +15,11 @@ from workers.protocol import wire
 
 log = logging.getLogger("splashboard.agent.sampler")
 TICK = 0.2  # s
-LONGEST_SILENCE = 60.0  # s without a word of the server; then the run may be over
+LONGEST_SILENCE = 60.0  # s without an answer from the server; then the run may be over
 
 
 class StreamRecorder(SampleRecorder):
-    """Of one stream; kept apart from what this agent drives itself."""
+    """Recorder of one stream, separate from the run that this agent drives."""
 
     def __init__(self, told: wire.SampledRun, *, spool: Spool, minimum_free: int, flush_interval: float) -> None:
         super().__init__(spool=spool, run=told.run, minimum_free=minimum_free, flush_interval=flush_interval)
@@ -31,7 +31,7 @@ class StreamRecorder(SampleRecorder):
         self._put("stream-batch", "PUT", f"/batches/{sequence}", headers, payload)
 
     def end(self) -> None:
-        """What could not be written is missing then, which the server sees. Raises OSError."""
+        """Ends the stream; the server detects unwritten batches by the count. Raises OSError."""
         self.flush()
         message = wire.StreamEndMessage(batches=self._encoder.sequence)
         self._put("stream-end", "POST", "/end", {"Content-Type": "application/json"}, wire.to_json(message))
@@ -59,10 +59,10 @@ class Joined:
         log.info("run %s of %s: sampling, from %.1f s of its clock on", told.run, system.slug, self._began)
 
     def end(self, name: str, bearing: Bearing | None) -> None:
-        """`bearing`: the server's clock as it is found now; what it moved by is told. Raises OSError."""
+        """`bearing`: the server's clock now; its shift since the start is reported. Raises OSError."""
         self._sampling.stop()
         nodes = node_names(self._system)
-        # Of the two ways between server and agents; None: the driving agent had not found the server's clock.
+        # The uncertainties of both agents add up; None: the driving agent had not measured the server's clock.
         known = self._told.uncertainty
         within = None if known is None else round(known + self._bearing.uncertainty, 6)
         detail = {"agent": name, "uncertainty_seconds": within, "own_uncertainty_seconds": self._bearing.uncertainty}
@@ -87,7 +87,7 @@ def node_names(system: SystemConfig) -> list[str]:
 
 
 class Sampler:
-    """One thread. It asks every second, whether or not this agent drives a job of another system meanwhile."""
+    """One thread. Asks for runs every `poll_interval`, even while this agent drives a job of another system."""
 
     def __init__(
         self, *, client: ServerClient, spool: Spool, config: Callable[[], Config], server: ServerClock
@@ -107,7 +107,7 @@ class Sampler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends what is being sampled; the spool has it then."""
+        """Ends all streams; they are then in the spool."""
         self._stopping.set()
         self._thread.join(timeout=10)
 
@@ -122,7 +122,7 @@ class Sampler:
                     joined.recorder.tick()
                     if joined.recorder.problem:
                         self._end(run)
-            except Exception:  # a mistake of ours must not blind the runs to come
+            except Exception:  # a bug must not block later runs
                 log.exception("the sampler failed")
         for run in list(self._joined):
             self._end(run)
@@ -146,14 +146,14 @@ class Sampler:
         for run in self._joined.keys() - told.keys():
             self._end(run)
         for run, each in told.items():
-            # What a process before this one began cannot be taken up again.
+            # A stream begun by an earlier process cannot be resumed.
             if run not in self._joined and run not in self._done and not each.began:
                 self._join(each, systems[each.system], config)
 
     def _join(self, told: wire.SampledRun, system: SystemConfig, config: Config) -> None:
         bearing = self._server.measure()
         if bearing is None:
-            return  # asked again in a second
+            return  # retried in a second
         recorder = StreamRecorder(
             told, spool=self._spool, minimum_free=config.minimum_free, flush_interval=config.flush_interval
         )

@@ -1,7 +1,7 @@
 """A second load generator, independent of sysbench: our own asynchronous client, in a closed or an open loop.
 
-In the open loop (a rate is given) transactions are due on a fixed schedule and latency counts from when one was due,
-whether or not a connection was free; in the closed loop every connection begins its next one at once.
+In the open loop (with a rate) transactions follow a fixed schedule and latency counts from the due time, whether or not
+a connection was free; in the closed loop every connection starts its next transaction at once.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from workers.agent.programs import grid, tables
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.report import Failed, Secrets, say, say_check, say_executed
 
-RANGE = 100  # rows of a range, as sysbench's default
+RANGE = 100  # rows of a range, sysbench's default
 POINT_SELECTS = 10
-LOST = {2006, 2013, 2055, 1053, 1927, 0}  # of the client and the server: the connection is no more
+LOST = {2006, 2013, 2055, 1053, 1927, 0}  # client and server errors after which the connection is closed
 RECONNECT_PAUSE = 0.1  # s
 RANGES = (
     "SELECT c FROM {t} WHERE id BETWEEN {a} AND {b}",
@@ -35,14 +35,14 @@ RANGES = (
 
 @dataclass
 class LoadTally:
-    """What was done in some stretch of time; latencies in ms, as counts on the grid so that long runs stay small."""
+    """Counts of a period; latencies in ms, counted on the grid so that long runs need little memory."""
 
     counts: Counter[str] = field(default_factory=Counter)
     latencies: Counter[int] = field(default_factory=Counter)
     least: float = math.inf
     most: float = 0.0
     sum: float = 0.0
-    lag: float = 0.0  # by which free connections began transactions late, in all
+    lag: float = 0.0  # total delay of transactions on free connections, ms
     lags: int = 0
 
     def add(self, latency: float) -> None:
@@ -62,7 +62,7 @@ class LoadTally:
 
 @dataclass
 class LoadClient:
-    """The state that all connections share; everything runs on one thread."""
+    """State shared by all connections; everything runs on one thread."""
 
     order: Order
     secrets: Secrets
@@ -99,7 +99,7 @@ class LoadClient:
         self.count(transactions=1)
 
     def queue_length(self) -> int:
-        """Transactions that are due and that no connection has taken yet."""
+        """Transactions due but not yet started."""
         rate = self.order.rate or 0
         return max(0, int(min(self.now(), self.end) * rate) - self.taken)
 
@@ -158,7 +158,7 @@ async def connect(secrets: Secrets) -> Any:
 
 
 async def work(client: LoadClient, connection: Any) -> None:
-    """One connection until the load ends."""
+    """Runs transactions on one connection until the load ends."""
     transaction = MIXES[client.order.parameters["mix"]]
     while (since := await _next(client)) is not None:
         client.busy += 1
@@ -174,7 +174,7 @@ async def work(client: LoadClient, connection: Any) -> None:
 
 
 async def _next(client: LoadClient) -> float | None:
-    """From when the next transaction's latency counts; None: the load is over."""
+    """Start of the next transaction's latency; None: the load is over."""
     rate = client.order.rate
     if rate is None:
         return client.now() if client.now() < client.end else None
@@ -210,7 +210,7 @@ async def _recover(client: LoadClient, connection: Any, error: Exception) -> Any
 
 
 async def tell(client: LoadClient) -> None:
-    """An interval each second, until the load ends."""
+    """Prints one interval per second until the load ends."""
     before = 0.0
     while before < client.end:
         await asyncio.sleep(max(0.0, min(before + 1.0, client.end) - client.now()))
@@ -273,7 +273,7 @@ def run(order: Order) -> None:
     say_check(
         "rows",
         t=client.now(),
-        # An insert that failed may have been committed all the same.
+        # A failed insert may still have been committed.
         held=client.inserted <= after - before <= client.inserted + errors,
         label=f"{client.inserted} inserts were acknowledged, {after - before} rows are there",
         expected=client.inserted,

@@ -1,4 +1,4 @@
-"""Loads a dump with the client that comes with the server, timed; afterwards counts what is there."""
+"""Loads a dump with the server's own client, timed, then counts the rows."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ from workers.agent.programs.report import Failed, private_file, say, say_check, 
 
 DUMP = "data_load.sql"
 PROFILE = "data_load.perf.txt"
-SPARE = 256 * 1024 * 1024  # bytes that stay free beside the dump
+SPARE = 256 * 1024 * 1024  # bytes kept free beside the dump
 MEBIBYTE = 1024 * 1024
 CLIENTS = ("mariadb", "mysql")
 
@@ -40,16 +40,16 @@ def drop(cursor: Cursor) -> None:
 
 
 class Feed:
-    """The dump on its way into the client's standard input; `rows` and `sent` (bytes) so far."""
+    """Streams the dump into the client's standard input; `rows` and `sent` (bytes) so far."""
 
     def __init__(self, file: Path) -> None:
         self.rows = 0
-        self.statements = 0  # that insert
+        self.statements = 0  # INSERTs
         self.sent = 0
         self._file = file
 
     def through(self, client: "subprocess.Popen[bytes]") -> None:
-        """Ends early when the client does."""
+        """Ends early when the client exits."""
         pipe = client.stdin
         assert pipe is not None  # noqa: S101  (opened as a pipe)
         with contextlib.suppress(BrokenPipeError), self._file.open("rb") as stream, pipe:
@@ -61,7 +61,7 @@ class Feed:
 
 
 def tell(feed: Feed, zero: float, done: threading.Event) -> None:
-    """Rows handed to the client, each second."""
+    """Prints the rows handed to the client, each second."""
     before, rows, number = 0.0, 0, 1
     while not done.wait(max(0.0, number - (time.monotonic() - zero))):
         now, handed = time.monotonic() - zero, feed.rows
@@ -112,7 +112,7 @@ def run(order: Order) -> None:
 
 
 def _verify(cursor: Cursor, dump: Dump, *, t: float) -> None:
-    """Every row is there, and every reference has its row."""
+    """Checks row counts and foreign keys."""
     found = {}
     for table in CREATE:
         cursor.execute(f"SELECT COUNT(*) FROM {table}")  # noqa: S608  (names are ours)

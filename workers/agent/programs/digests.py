@@ -1,7 +1,7 @@
-"""What each kind of statement took on the server over a stretch of time.
+"""Server time per statement digest over a period.
 
-From performance_schema where it is on; else from the slow log, which is then opened for all statements of new
-connections and put back afterwards, through pt-query-digest; else not observable, with the reason.
+Read from performance_schema where it is enabled; else from the slow log, opened for all statements of new connections
+and restored afterwards, through pt-query-digest; else not observable, with the reason.
 """
 
 import contextlib
@@ -24,13 +24,13 @@ SUMMARY = (
 )
 WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 LOG_FILE = "splashboard-slow.log"
-ONE_OF = 10  # statements in the slow log, where the server can leave some out
+ONE_OF = 10  # one of so many statements is logged, where the server can sample
 DIGEST_TIMEOUT = 600.0  # s
 
 
 @dataclass(frozen=True)
 class Digest:
-    """One kind of statement: `time` is that of all of them together, ms; `examined` rows."""
+    """One normalized statement: `time` is the total, ms; `examined`: rows."""
 
     text: str
     count: int
@@ -43,7 +43,7 @@ class Digest:
 
 
 class Digests:
-    """`refusal`: why nothing can be seen; else `source` says from where."""
+    """`refusal`: why digests are not observable; else `source` is where they come from."""
 
     def __init__(self, cursor: Cursor, *, schema: str, work: Path, is_local: bool) -> None:
         self._cursor = cursor
@@ -71,7 +71,7 @@ class Digests:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """What new connections do within is `found` afterwards. May set `refusal` instead."""
+        """Collects the statements of connections opened inside the block into `found`. May set `refusal` instead."""
         self.found = []
         if self.source == "performance_schema":
             before = self._summary()
@@ -94,7 +94,7 @@ class Digests:
 
     @contextmanager
     def _slow_log(self) -> Iterator[Path | None]:
-        """None: the server does not let us open it."""
+        """None: the slow log cannot be opened."""
         wanted = {"slow_query_log_file": LOG_FILE, "long_query_time": "0", "slow_query_log": "ON", "log_output": "FILE"}
         before = {name: self._value(name) for name in wanted}
         rate = self._value("log_slow_rate_limit")
@@ -112,7 +112,7 @@ class Digests:
                 return
             yield log
         finally:
-            # Closed before it gets its old name, which would else be opened.
+            # Closed before its old name is restored; otherwise that file would be opened.
             self._set(dict(reversed(before.items())))
 
     def _of_log(self, log: Path) -> list[Digest]:
@@ -142,7 +142,7 @@ class Digests:
         return [_of_class(each) for each in classes]
 
     def _value(self, name: str) -> str:
-        """Of a global variable; empty where the server has none of this name."""
+        """Value of a global variable; empty if the server has none of that name."""
         self._cursor.execute("SHOW GLOBAL VARIABLES LIKE %s", (name,))
         row = self._cursor.fetchone()
         value = str(row[1]) if row else ""
@@ -154,7 +154,7 @@ class Digests:
 
 
 def _number(value: str) -> int | float | str:
-    """Numbers as such: the server takes no quoted ones."""
+    """Numbers as numbers: the server rejects quoted ones."""
     if value.isdigit():
         return int(value)
     return float(value) if value.replace(".", "", 1).isdigit() else value
@@ -169,7 +169,7 @@ def _of_class(found: dict[str, object]) -> Digest:
 
 
 def _difference(before: dict[str, Digest], after: dict[str, Digest]) -> list[Digest]:
-    """Longest together first."""
+    """Longest total time first."""
     found = []
     for digest, now in after.items():
         then = before.get(digest, Digest("", 0, 0.0, 0))
@@ -179,14 +179,14 @@ def _difference(before: dict[str, Digest], after: dict[str, Digest]) -> list[Dig
 
 
 def mean_write_time(found: list[Digest]) -> float | None:
-    """ms of a statement that writes, over all of them; None when there is none."""
+    """Mean ms per writing statement; None without any."""
     writes = [each for each in found if each.text.lstrip("( ").upper().startswith(WRITES)]
     count = sum(each.count for each in writes)
     return sum(each.time for each in writes) / count if count else None
 
 
 def table_of(stages: dict[str, list[Digest]]) -> str:
-    """As tab-separated values."""
+    """Tab-separated values."""
     lines = ["stage\tcount\ttotal_ms\tmean_ms\trows_examined\tstatement"]
     for stage, found in stages.items():
         lines += [

@@ -1,4 +1,4 @@
-"""A dump of tables that refer to each other, the same bytes for the same parameters. Pure but for the file."""
+"""A dump of tables with foreign keys, byte-identical for the same parameters. Pure except for the file."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +32,7 @@ class Dump:
     parameters: Mapping[str, Any]
 
     def rows(self) -> dict[str, int]:
-        """Table -> rows, in the order in which they are loaded."""
+        """Table -> rows, in loading order."""
         largest = self.parameters["rows"]
         return {
             "load_country": COUNTRIES,
@@ -42,11 +42,11 @@ class Dump:
         }
 
     def expected_bytes(self) -> int:
-        """About as many as the file will have."""
+        """Approximate size of the file."""
         return sum(self.rows().values()) * (int(self.parameters["row_bytes"]) + 40)
 
     def statements(self) -> Iterator[str]:
-        """One a line, without line breaks of their own."""
+        """One statement per line, without line breaks inside."""
         yield f"SET SESSION foreign_key_checks={int(self.parameters['foreign_key_checks'])};\n"
         for table, columns in CREATE.items():
             yield f"CREATE TABLE {table} ({columns}) ENGINE=InnoDB;\n"
@@ -59,19 +59,19 @@ class Dump:
                 yield f"INSERT INTO {table} VALUES ({rows});\n"  # noqa: S608  (made here)
 
     def write(self, file: Path) -> int:
-        """Returns its bytes. Raises OSError."""
+        """Returns the size in bytes. Raises OSError."""
         with file.open("w", encoding="ascii") as stream:
             return sum(stream.write(statement) for statement in self.statements())
 
 
 def rows_of(statement: bytes) -> int:
-    """How many rows a line of the file inserts."""
+    """Number of rows that a line of the file inserts."""
     return statement.count(b"),(") + 1 if statement.startswith(b"INSERT") else 0
 
 
 def _makers(source: random.Random, counts: Mapping[str, int], length: int) -> dict[str, Callable[[int], str]]:
-    """Table -> values of its row `id`."""
-    # One text to cut from: making each of its own would take longer than loading it.
+    """Table -> function from row id to its values."""
+    # All notes are slices of one text: generating each would take longer than loading it.
     text = "".join(source.choices("abcdefghijklmnopqrstuvwxyz ", k=length + 4096))
 
     def note() -> str:

@@ -1,4 +1,4 @@
-"""Latencies counted on the grid of sysbench's histogram, which the warehouse knows. Pure."""
+"""Latencies counted on the grid of sysbench's histogram, which the warehouse stores. Pure."""
 
 import itertools
 import math
@@ -10,24 +10,24 @@ PER_LOG = (SIZE - 1) / (math.log(HIGHEST) - math.log(LOWEST))
 
 
 def bucket(latency: float) -> int:
-    """Of a latency in ms."""
+    """Index of the bucket of a latency in ms."""
     if latency <= LOWEST:
         return 0
     return min(math.floor((math.log(latency) - math.log(LOWEST)) * PER_LOG + 0.5), SIZE - 1)
 
 
 def value(place: int) -> float:
-    """ms, as sysbench prints the bucket."""
+    """ms, as printed by sysbench for the bucket."""
     return round(math.exp(place / PER_LOG + math.log(LOWEST)), 3)
 
 
 def printed(counts: Mapping[int, int]) -> list[tuple[float, int]]:
-    """As a line `histogram` of the report has them."""
+    """The buckets of a `histogram` line of the report."""
     return [(value(place), counts[place]) for place in sorted(counts)]
 
 
 def percentile(counts: Mapping[int, int], percent: float) -> float:
-    """ms, as sysbench takes one: the first bucket by which the share is reached. `counts`: at least one."""
+    """ms, computed like sysbench: the first bucket at which the share is reached. `counts` must not be empty."""
     places = sorted(counts)
     reached = list(itertools.accumulate(counts[place] for place in places))
     return value(places[min(bisect_left(reached, math.floor(reached[-1] * percent / 100 + 0.5)), len(places) - 1)])

@@ -23,7 +23,7 @@ LENGTHS = {"k": "k", "c": "c(120)", "pad": "pad(60)"}
 
 @dataclass
 class Stage:
-    """What one half of the run found; times in s on the report's clock."""
+    """Results of one half of the run; times in s on the report's clock."""
 
     name: str
     start: float = 0.0
@@ -34,12 +34,12 @@ class Stage:
     index_bytes: int = 0
     indexed: int = 0  # tables with the index when the load ended
     executed: Counter[str] = field(default_factory=Counter)
-    preparing: int = 0  # statements that filled the tables
+    preparing: int = 0  # writes while filling the tables
 
 
 @dataclass
 class Work:
-    """What both stages share. `origin`: zero of the report's clock, by this machine's; None before the first load."""
+    """State shared by both stages. `origin`: zero of the report's clock, monotonic; None before the first load."""
 
     order: Order
     plan: SysbenchPlan
@@ -54,7 +54,7 @@ def tables(order: Order) -> list[str]:
 
 
 def writes(cursor: Cursor) -> int:
-    """That the server has executed so far."""
+    """Writing statements executed by the server so far."""
     cursor.execute("SHOW GLOBAL STATUS WHERE variable_name IN %s", (WRITES,))
     return sum(int(value) for _, value in cursor.fetchall())
 
@@ -143,7 +143,7 @@ def _say_total(stages: dict[str, Stage], now: float) -> None:
         if mean is not None:
             values[f"index_cost.statement_time_{name}"] = round(mean, 5)
     start = min(found.start for found in stages.values())
-    # No counts: a throughput over both stages would be that of neither.
+    # No counts: a throughput over both stages would describe neither.
     say("total", **{"from": round(start, 4), "to": round(now, 4)}, counts={}, values=values)
 
 
@@ -167,12 +167,12 @@ def _verify(order: Order, stages: dict[str, Stage], *, t: float) -> None:
 
 def _plan(order: Order) -> SysbenchPlan:
     chosen = order.parameters
-    # The ids that sysbench draws for its inserts would meet those of prepared rows: it then prepares none.
+    # Ids drawn by sysbench for its inserts would collide with prepared rows: it then prepares none.
     auto_inc = "on" if chosen["test"] == "oltp_insert" else "off"
     options = {"tables": str(chosen["tables"]), "table_size": str(chosen["table_size"]), "auto_inc": auto_inc}
     return SysbenchPlan(
         chosen["test"],
-        # MariaDB's performance_schema knows no digest of prepared statements.
+        # MariaDB's performance_schema has no digests of prepared statements.
         options | {"create_secondary": "off", "db_ps_mode": "disable"},
         threads=order.threads,
         rate=order.rate,

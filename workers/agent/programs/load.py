@@ -1,4 +1,4 @@
-"""sysbench as the child of a program of ours: its lines are passed on, its intervals and totals kept."""
+"""sysbench as a child of one of our programs: its lines are passed on, its intervals and totals kept."""
 
 import contextlib
 import json
@@ -19,15 +19,15 @@ from workers.agent.programs.stalls import LoadInterval
 SCRIPT = Path(__file__).resolve().parent.parent / "lua" / "reported.lua"
 START_GRACE = 60.0  # s, to connect all threads
 END_GRACE = 60.0  # s, for the last transactions
-# In each transaction: BEGIN and COMMIT.
+# Control statements per transaction: BEGIN and COMMIT.
 CONTROLS = {"oltp_read_write": 2, "oltp_write_only": 2}
-MARKS = 0.05  # s: how exactly it is known when transactions ended
-IGNORED = "1213,1020,1205,1412"  # sysbench's own and "table definition has changed"
+MARKS = 0.05  # s: resolution of the transactions' end times
+IGNORED = "1213,1020,1205,1412"  # sysbench's default and "table definition has changed"
 
 
 @dataclass(frozen=True)
 class SysbenchPlan:
-    """What sysbench is to do. `options` as sysbench spells them; `rate`, 1/s; `warmup` and `measured`, whole s."""
+    """A sysbench invocation. `options` as spelled by sysbench; `rate`, 1/s; `warmup` and `measured`, whole s."""
 
     test: str
     options: Mapping[str, str]
@@ -55,16 +55,16 @@ class SysbenchPlan:
 
 @dataclass
 class Load:
-    """`with Load(…) as load`: it has begun; left by an error it is ended. Times in s on its own clock."""
+    """`with Load(…) as load`: running inside the block, terminated on an error. Times in s on its own clock."""
 
     plan: SysbenchPlan
     secrets: Secrets
     password_file: Path
-    tool: str = ""  # says `begin` for this tool when the load begins
-    origin: float | None = None  # zero of the report's clock, by this machine's; None: this load's own beginning
+    tool: str = ""  # if set, `begin` is printed for this tool when the load begins
+    origin: float | None = None  # zero of the report's clock, by the monotonic clock; None: this load's beginning
     marked: bool = False  # keep `ends`
     intervals: list[LoadInterval] = field(default_factory=list)
-    ends: set[int] = field(default_factory=set)  # stretches of MARKS s, by this machine's clock, in which one ended
+    ends: set[int] = field(default_factory=set)  # MARKS-long slots of the monotonic clock in which a transaction ended
     total: dict[str, Any] | None = None
     counts: Counter[str] = field(default_factory=Counter)  # over the whole run, by sysbench's kinds
 
@@ -108,25 +108,25 @@ class Load:
 
     @property
     def zero(self) -> float:
-        """Its beginning, by this machine's clock."""
+        """Start of the load, by the monotonic clock."""
         return self._zero
 
     def now(self) -> float:
         return time.monotonic() - self._zero
 
     def sleep_until(self, t: float) -> None:
-        """Returns at once when it is past."""
+        """Returns at once when `t` has passed."""
         time.sleep(max(0.0, t - self.now()))
 
     def transaction_ends(self) -> list[float]:
-        """When transactions ended, rising, to MARKS s."""
+        """Rising end times of transactions, with a resolution of MARKS s."""
         return [place * MARKS - self._zero for place in sorted(self.ends)]
 
     def is_on(self) -> bool:
         return self._process.poll() is None
 
     def finish(self) -> dict[str, Any]:
-        """Waits for its end and gives its totals. Raises Failed."""
+        """Waits for the end and returns the totals. Raises Failed."""
         left = self.plan.warmup + self.plan.measured + END_GRACE - self.now()
         try:
             code = self._process.wait(max(1.0, left))
@@ -138,8 +138,8 @@ class Load:
         return self.total
 
     def executed(self) -> Counter[str]:
-        """As `say_executed` takes it. sysbench counts writes that matched nothing with BEGIN and COMMIT; a transaction
-        that is tried again begins again."""
+        """Counts for `say_executed`. sysbench counts writes that matched nothing together with BEGIN and COMMIT; a
+        retried transaction begins again."""
         counts, controls = self.counts, CONTROLS.get(self.plan.test, 0)
         control = controls * counts["transactions"] + (counts["errors"] if controls else 0)
         found = Counter({name: counts[name] for name in ("reads", "writes", "errors")})
@@ -168,7 +168,7 @@ class Load:
                 say("begin", tool=self.tool, version="1")
             self._started.set()
         if text.startswith("FATAL: "):
-            # Said again by the program when it ends, so that one line tells the reason.
+            # Printed again by the program when it ends, so that the reason is on one line.
             self._fatal.append(text.removeprefix("FATAL: "))
             return
         if not text.startswith('{"kind":"'):
@@ -181,7 +181,7 @@ class Load:
             self.intervals.append(LoadInterval(found["t"], found["seconds"], counts["transactions"]))
         elif kind == "total":
             self.total = dict(found)
-            self.counts.update(found["counts"])  # each covers what came after the one before
+            self.counts.update(found["counts"])  # each total covers the time since the one before
         offset = self._zero - (self.origin or self._zero)
         for name in ("t", "from", "to"):
             if name in found:
@@ -205,5 +205,5 @@ def prepare(plan: SysbenchPlan, secrets: Secrets, password_file: Path, step: str
 
 
 def password_text(secrets: Secrets) -> str:
-    """sysbench strips the outer quotes and knows no escapes; the configuration refuses what this cannot say."""
+    """sysbench strips the outer quotes and has no escapes; the configuration rejects passwords that need any."""
     return f'mysql-password="{secrets.password}"\n'

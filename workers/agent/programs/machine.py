@@ -1,4 +1,4 @@
-"""sysbench's fileio in a directory of its own; its output is sysbench's own text."""
+"""sysbench's fileio in its own directory; the output is sysbench's text."""
 
 import contextlib
 import json
@@ -12,12 +12,12 @@ from workers.agent.programs.order import Order, obey
 from workers.agent.programs.report import Failed
 
 DIRECTORY = "splashboard-fileio"
-SPARE = 256 * 1024 * 1024  # bytes that stay free beside the files
+SPARE = 256 * 1024 * 1024  # bytes kept free beside the files
 MEBIBYTE = 1024 * 1024
 
 
 def directory(order: Order) -> Path:
-    """Below the system's scratch directory, or else the agent's own."""
+    """Below the system's `scratch` directory, else the agent's own."""
     scratch = json.loads(order.secrets_file.read_bytes()).get("scratch")
     return (Path(scratch) if scratch else order.work) / DIRECTORY
 

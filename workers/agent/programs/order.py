@@ -1,4 +1,4 @@
-"""How the agent starts a program of ours and how one ends: `python -m workers.agent.programs.NAME STEP --secrets …`."""
+"""The command line of our programs: `python -m workers.agent.programs.NAME STEP --secrets …`."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ from workers.agent.programs.report import Failed, Secrets, line, read_secrets
 
 @dataclass(frozen=True)
 class Order:
-    """What to do. `warmup` and `duration`, s; `rate`, 1/s; `work`: a directory for files that end with the run."""
+    """A step's arguments. `warmup` and `duration`, s; `rate`, 1/s; `work`: a directory for temporary files."""
 
     secrets_file: Path
     parameters: Mapping[str, Any]
@@ -39,7 +39,7 @@ Step = Callable[[Order], None]
 
 
 def arguments(step: str, order: Order) -> tuple[str, ...]:
-    """The command line that `read` understands."""
+    """The command line parsed by `read`."""
     found = [step, "--secrets", str(order.secrets_file), "--parameters", json.dumps(dict(order.parameters))]
     found += ["--threads", str(order.threads), "--warmup", f"{order.warmup:g}", "--duration", f"{order.duration:g}"]
     return (*found, *(["--rate", f"{order.rate:g}"] if order.rate is not None else []))
@@ -67,7 +67,7 @@ def read(argv: list[str]) -> tuple[str, Order]:
 
 def obey(steps: Mapping[str, Step]) -> NoReturn:
     """The program's main: exit code 0, or 1 with the reason on a line that begins with FATAL."""
-    # SIGTERM unwinds the stack, so that what was changed on the server is put back.
+    # SIGTERM unwinds the stack, so that changes on the server are undone.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     step, order = read(sys.argv[1:])
     try:

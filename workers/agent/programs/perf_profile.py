@@ -1,4 +1,4 @@
-"""Where a server spends its CPU, sampled by perf, as far as this machine and its kernel permit."""
+"""CPU profile of a server, sampled by perf as far as this machine and its kernel permit."""
 
 import contextlib
 import signal
@@ -9,13 +9,13 @@ from pathlib import Path
 from workers.agent.programs.report import say
 
 HERTZ = 99
-START = 0.5  # s after which perf has refused, if it does
+START = 0.5  # s within which perf exits if it has no permission
 PATIENCE = 30.0  # s for the end of a recording, and for its table
-KEPT = 10  # of the table, in the event
+KEPT = 10  # rows of the table in the event
 
 
 class Profile:
-    """`with Profile(pid, …)`: sampled meanwhile. Afterwards `file` holds perf's table, or `refusal` says why not."""
+    """`with Profile(pid, …)`: samples the block. Afterwards `file` holds perf's table, or `refusal` the reason."""
 
     def __init__(self, pid: int | None, file: Path) -> None:
         self.file = file
@@ -84,7 +84,7 @@ class Profile:
             self.file.write_text(done.stdout)
 
     def tell(self, *, start: float, end: float) -> None:
-        """An event with the top of the table, or that there is none and why. Times on the load's clock, s."""
+        """Prints an event with the top of the table, or why there is none. Times on the load's clock, s."""
         span = {"from": round(start, 3), "to": round(end, 3)}
         if self.refusal:
             say("event", event="not_observable", label=f"profile of the server: {self.refusal}"[:200], **span)
@@ -95,7 +95,7 @@ class Profile:
 
 
 def top_of(table: str) -> list[list[str | float]]:
-    """Share in %, shared object and symbol of the first lines of perf's table."""
+    """Share in %, shared object and symbol, from the top of perf's table."""
     found: list[list[str | float]] = []
     for line in table.splitlines():
         cells = line.split(None, 4)

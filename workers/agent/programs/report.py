@@ -1,4 +1,4 @@
-"""What every program of ours begins with: its secrets read, its report printed, one JSON object a line."""
+"""Common base of our programs: reading their secrets and printing their report, one JSON object per line."""
 
 import contextlib
 import json
@@ -21,12 +21,12 @@ _saying = threading.Lock()
 
 
 class Failed(Exception):
-    """The program cannot do what it was asked; the text says why and what to do."""
+    """The program cannot do its task; the text says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Where the load goes and with which password: the content of the file that `--secrets` names."""
+    """Target and password of the load: the content of the `--secrets` file."""
 
     host: str
     port: int
@@ -36,7 +36,7 @@ class Secrets:
     password: str = field(repr=False)
 
     def connect(self, *, schema: bool = True) -> "Connection[Cursor]":
-        """Autocommitting. Raises pymysql.MySQLError."""
+        """An autocommit connection. Raises pymysql.MySQLError."""
         return pymysql.connect(
             host=self.host,
             port=self.port,
@@ -50,20 +50,20 @@ class Secrets:
         )
 
     def client_file(self) -> str:
-        """An option file for the programs that come with the server."""
+        """An option file for the server's own client programs."""
         where = f"socket={self.socket}" if self.socket else f"host={self.host}\nport={self.port}\nprotocol=tcp"
         return f'[client]\nuser={self.user}\npassword="{_escaped(self.password)}"\n{where}\n'
 
 
 def secrets_of(system: SystemConfig, schema: str, **more: Any) -> str:
-    """The file's content, for a tool's `secrets`; `more`: what else its program is told in private."""
+    """The content of the secrets file, for a tool's `secrets`; `more`: further private values for its program."""
     address = system.address
     base = {"host": address.host, "port": address.port, "socket": address.socket}
     return json.dumps({**base, "user": system.user, "password": system.password, "schema": schema, **more})
 
 
 def read_secrets(file: Path) -> Secrets:
-    """What a file holds beyond that is left out. Raises Failed."""
+    """Other keys of the file are ignored. Raises Failed."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=Secrets)
     except (OSError, msgspec.MsgspecError) as error:
@@ -72,7 +72,7 @@ def read_secrets(file: Path) -> Secrets:
 
 @contextlib.contextmanager
 def private_file(file: Path, text: str) -> Iterator[Path]:
-    """A file that only this user may read, gone afterwards."""
+    """A file readable by this user only, removed afterwards."""
     file.unlink(missing_ok=True)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -84,26 +84,26 @@ def private_file(file: Path, text: str) -> Iterator[Path]:
 
 
 def say(kind: str, **fields: Any) -> None:
-    """One line of the report. Threads may call it."""
+    """Prints one line of the report. Thread-safe."""
     line(json.dumps({"kind": kind, **fields}, separators=(",", ":")))
 
 
 def line(text: str) -> None:
-    """A line of another program's, as it came."""
+    """Prints a line as it is, such as another program's."""
     with _saying:
         print(text, flush=True)
 
 
 def say_check(name: str, *, t: float, held: bool, label: str, **detail: Any) -> None:
-    """At second `t` of the load's clock."""
+    """Prints a check at second `t` of the load's clock."""
     say("check", check=name, label=label, held=held, t=round(t, 3), **detail)
 
 
 def say_executed(counts: Mapping[str, int], *, setup_writes: int = 0) -> None:
-    """The load's statements over the whole run, warm-up included, for comparing with the server's own counters.
+    """Statements of the load over the whole run, warm-up included, for comparison with the server's counters.
 
-    `counts`: reads, writes, errors; unmatched (writes that changed no row) where that is known. `setup_writes`: others
-    that the program had executed meanwhile.
+    `counts`: reads, writes, errors; unmatched (writes that changed no row) where known. `setup_writes`: other writes
+    executed by the program in that time.
     """
     text = f"over the whole run {counts['reads']} statements read and {counts['writes']} changed rows"
     say("note", executed=dict(counts), setup={"writes": setup_writes}, text=text)

@@ -1,4 +1,4 @@
-"""ALTER TABLE under a steady load: how long it took, whether it waited for others, how the load stalled."""
+"""ALTER TABLE under a steady load: its duration, its wait for metadata locks, and the stall of the load."""
 
 import threading
 import time
@@ -19,14 +19,14 @@ from workers.protocol.workloads.schema_changes import SETTLE
 
 TEST = "oltp_read_write"
 TABLE = "sbtest1"
-LOOK = 0.05  # s between looks at who waits for a metadata lock
-LEAD = 0.2  # s by which the transaction that an ALTER queues behind is older
+LOOK = 0.05  # s between polls for metadata lock waits
+LEAD = 0.2  # s by which the transaction that blocks an ALTER starts before it
 WAITING = "SELECT id FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock%'"
 
 
 @dataclass(frozen=True)
 class AlterOperation:
-    """What an operation does to the table: `sql` for statement `number`; `setup`: what must be there before."""
+    """An operation on the table: `sql` for statement `number`; `setup`: a change made beforehand."""
 
     sql: str
     setup: str = ""
@@ -41,7 +41,7 @@ CHANGES = {
 
 
 def statement(operation: str, algorithm: str, lock: str, number: int) -> str:
-    """FORCE: in place a column may else be added without a rebuild, which is what `instant` is for."""
+    """INPLACE adds FORCE: otherwise a column may be added without a rebuild, which is what `instant` is for."""
     parts = [CHANGES[operation].sql.format(n=number)]
     if algorithm == "inplace" and operation != "add_index":
         parts.append("FORCE")
@@ -54,7 +54,7 @@ def statement(operation: str, algorithm: str, lock: str, number: int) -> str:
 
 @dataclass
 class Done:
-    """One statement, on the load's clock, s. `waited` for its metadata lock; `blocked`: most others that did so."""
+    """One statement, on the load's clock, s. `waited`: for its metadata lock; `blocked`: most other waiters."""
 
     sql: str
     start: float
@@ -73,7 +73,7 @@ class Done:
 
 @dataclass
 class Watch:
-    """Looks every LOOK s at who waits for a metadata lock, while a statement of connection `of` is under way."""
+    """Polls metadata lock waits every LOOK s during a statement of connection `of`."""
 
     secrets: Secrets
     of: int
@@ -99,7 +99,7 @@ class Watch:
                 now = time.monotonic()
                 is_waiting = self.of in found
                 if is_waiting or was_waiting:
-                    # Half of a pause at whose one end it waited.
+                    # Waiting at only one end of a pause counts half.
                     self.waited += (now - before) / (1 if is_waiting and was_waiting else 2)
                 self.blocked = max(self.blocked, len(found - {self.of}))
                 before, was_waiting = now, is_waiting
@@ -107,7 +107,7 @@ class Watch:
 
 @contextmanager
 def holder(secrets: Secrets, load: Load, *, until: float) -> Iterator[None]:
-    """An open transaction that has read the table, until the second `until` of the load's clock."""
+    """A transaction that has read the table stays open until second `until` of the load's clock."""
     opened = threading.Event()
     problem: list[Exception] = []
 
@@ -138,7 +138,7 @@ def holder(secrets: Secrets, load: Load, *, until: float) -> Iterator[None]:
 
 
 def table_id(cursor: Cursor, schema: str) -> int | None:
-    """InnoDB's own, which a rebuild changes; None where it cannot be seen."""
+    """InnoDB's table id, which a rebuild changes; None where it is not visible."""
     for view in ("innodb_sys_tables", "innodb_tables"):
         try:
             cursor.execute(
@@ -153,7 +153,7 @@ def table_id(cursor: Cursor, schema: str) -> int | None:
 
 
 def ours(cursor: Cursor, schema: str) -> tuple[list[str], list[str]]:
-    """Columns and indexes of the table that this program added."""
+    """Columns and indexes of the table added by this program."""
     found = []
     for what, view in (("column_name", "columns"), ("index_name", "statistics")):
         cursor.execute(
@@ -166,7 +166,7 @@ def ours(cursor: Cursor, schema: str) -> tuple[list[str], list[str]]:
 
 
 def undo(cursor: Cursor, schema: str) -> None:
-    """The table as prepare left it, rebuilt, so that every run finds the same."""
+    """Restores and rebuilds the table as prepared, so that every run starts from the same."""
     columns, indexes = ours(cursor, schema)
     parts = [f"DROP COLUMN {name}" for name in columns] + [f"DROP INDEX {name}" for name in indexes]
     if parts:
@@ -247,7 +247,7 @@ def _plan(order: Order) -> SysbenchPlan:
 
 
 def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any], *, outlived: bool) -> None:
-    """Events, checks of the load, and the totals with what the statements cost."""
+    """Prints events, checks of the load, and totals with the cost of the statements."""
     first = all_done[0].start
     base = stalls.baseline(load.intervals, since=order.warmup, until=first)
     say_check(
@@ -323,7 +323,7 @@ def _say_statement(order: Order, done: Done, stall: stalls.Stall, gap: float) ->
 
 
 def _verify(order: Order, cursor: Cursor, load: Load, all_done: list[Done]) -> None:
-    """That every statement took effect, by the algorithm that was asked for, and that no row was lost."""
+    """Checks that every statement took effect, by the requested algorithm, and that no row was lost."""
     chosen = order.parameters
     failures = [done.failure for done in all_done if done.failure]
     columns, indexes = ours(cursor, load.secrets.schema)
@@ -362,7 +362,7 @@ def _verify(order: Order, cursor: Cursor, load: Load, all_done: list[Done]) -> N
 
 
 def _is_by(algorithm: str, operation: str, done: Done) -> bool:
-    """Rows are copied by COPY alone; a rebuild changes the table's id. Where that cannot be seen, it is not doubted."""
+    """Only COPY copies rows; a rebuild changes the table's id. An invisible id passes the check."""
     if algorithm == "copy":
         return done.rows > 0 and done.rebuilt is not False
     rebuilds = algorithm == "inplace" and operation != "add_index"

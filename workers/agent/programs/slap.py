@@ -12,9 +12,9 @@ from workers.agent.programs.asyncload import clean_up, prepare
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.report import Failed, private_file, say, say_check, say_executed
 
-STATEMENTS = 1000  # different ones, which every client runs through from the first
-FIRST = 500  # statements of the round by which the others are measured
-SHORTEST = 0.05  # s: a round that took less says nothing of the speed
+STATEMENTS = 1000  # distinct statements; every client starts with the first
+FIRST = 500  # statements of the first round, which determines the size of the next
+SHORTEST = 0.05  # s: a shorter round gives no usable speed
 
 
 def inserts(order: Order, source: random.Random) -> list[str]:
@@ -27,7 +27,7 @@ def inserts(order: Order, source: random.Random) -> list[str]:
 
 
 def keys(order: Order, source: random.Random) -> list[tuple[str, int]]:
-    """Table and id of each row that is read."""
+    """Table and id of each row to read."""
     chosen = order.parameters
     return [
         (tables.table(source.randint(1, chosen["tables"])), source.randint(1, chosen["table_size"]))
@@ -36,7 +36,7 @@ def keys(order: Order, source: random.Random) -> list[tuple[str, int]]:
 
 
 def slap(order: Order, options: Path, script: Path, number: int) -> float:
-    """Seconds that the clients took for `number` statements in all. Raises Failed."""
+    """Seconds taken by the clients for `number` statements in total. Raises Failed."""
     each = number // order.threads
     argv = [
         "mysqlslap",
@@ -56,7 +56,7 @@ def slap(order: Order, options: Path, script: Path, number: int) -> float:
     rows = [row for row in csv.reader(done.stdout.splitlines()) if len(row) >= 6]
     if not rows:
         raise Failed(f"mysqlslap said no time: {done.stdout[:200]!r}")
-    return float(rows[-1][2])  # engine, kind, mean, least, most, clients, statements of each
+    return float(rows[-1][2])  # engine, kind, mean, least, most, clients, statements per client
 
 
 def run(order: Order) -> None:
@@ -80,7 +80,7 @@ def run(order: Order) -> None:
                 took = slap(order, options, script, number)
                 last = time.monotonic() - zero
                 done += number
-                # The programs' start, connecting and end are not the load's.
+                # Starting, connecting and ending mysqlslap are not part of the load.
                 counts_now = {"transactions": number, kind: number}
                 say("interval", t=round(last, 4), seconds=took, threads=order.threads, counts=counts_now, values={})
                 if start >= order.warmup:
@@ -92,7 +92,7 @@ def run(order: Order) -> None:
         script.unlink(missing_ok=True)
     if not counts:
         raise Failed("no round began in the measured phase; give a shorter round or a longer duration")
-    # As long as the rounds took by mysqlslap's own clock, without what lay between them.
+    # The sum of the rounds by mysqlslap's own clock, without the pauses between.
     say("total", **{"from": round(first, 4), "to": round(first + spent, 4)}, counts=dict(counts), values={})
     after = tables.count(secrets, tables=size)
     expected = done if kind == "writes" else 0

@@ -1,4 +1,4 @@
-"""What a change did to a steady load: its baseline, and how deep and how long throughput fell. Pure."""
+"""Effect of a change on a steady load: the baseline, and the depth and length of the throughput stall. Pure."""
 
 import itertools
 import math
@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-FEWEST = 3  # intervals that make a baseline
-SERVED = 0.9  # of the asked rate, else there is nothing to stall
+FEWEST = 3  # intervals needed for a baseline
+SERVED = 0.9  # of the requested rate; below it there is nothing to stall
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,20 @@ class LoadInterval:
 
 @dataclass(frozen=True)
 class Stall:
-    """`length`: s with throughput under a share of the baseline; `depth`: per cent lost in the worst second."""
+    """`length`: s with throughput below a share of the baseline; `depth`: per cent lost in the worst second."""
 
     length: float
     depth: float
 
 
 def baseline(intervals: Sequence[LoadInterval], *, since: float, until: float) -> float | None:
-    """Median throughput of the intervals that lie wholly within, 1/s; None of too few."""
+    """Median throughput of the intervals entirely within, 1/s; None of too few."""
     whole = _within(intervals, since, until)
     return statistics.median(interval.rate for interval in whole) if len(whole) >= FEWEST else None
 
 
 def is_served(intervals: Sequence[LoadInterval], *, rate: float, since: float, until: float) -> bool:
-    """Whether a load that comes at random, `rate` 1/s, was kept up with: within three standard deviations of chance."""
+    """Whether random arrivals at `rate` 1/s were served: within three standard deviations of chance."""
     whole = _within(intervals, since, until)
     expected = rate * sum(interval.seconds for interval in whole)
     done = sum(interval.transactions for interval in whole)
@@ -54,7 +54,7 @@ def _within(intervals: Sequence[LoadInterval], since: float, until: float) -> li
 
 
 def stall(intervals: Sequence[LoadInterval], *, base: float, since: float, until: float, share: float) -> Stall:
-    """Of the intervals that overlap [since, until]. `share`: per cent of `base` under which a second counts."""
+    """The stall in the intervals that overlap [`since`, `until`]. A second counts below `share` per cent of `base`."""
     touched = [interval for interval in intervals if interval.end > since and interval.start < until]
     if not touched or base <= 0:
         return Stall(0.0, 0.0)
@@ -64,6 +64,6 @@ def stall(intervals: Sequence[LoadInterval], *, base: float, since: float, until
 
 
 def longest_gap(ends: Sequence[float], *, since: float, until: float) -> float:
-    """Longest time within [since, until] without an end, s. `ends`: moments, rising, s."""
+    """Longest time within [`since`, `until`] without an end, s. `ends`: rising times, s."""
     points = [since, *(end for end in ends if since < end < until), until]
     return round(max(late - early for early, late in itertools.pairwise(points)), 3)

@@ -1,4 +1,4 @@
-"""Tables like sysbench's, filled the same way each time, for generators that are not sysbench."""
+"""Tables like sysbench's with reproducible content, for generators other than sysbench."""
 
 import random
 from collections import defaultdict
@@ -17,7 +17,7 @@ def table(number: int) -> str:
 
 
 def columns(source: random.Random, rows: int) -> str:
-    """Of one row: k, c and pad, as SQL."""
+    """Columns k, c and pad of one row, as SQL."""
     return f"{source.randint(1, rows)},'{_digits(source, 10)}','{_digits(source, 5)}'"
 
 
@@ -44,7 +44,7 @@ def drop(secrets: Secrets, *, tables: int) -> None:
 
 
 def count(secrets: Secrets, *, tables: int) -> int:
-    """Rows in all of them. Raises pymysql.MySQLError."""
+    """Rows in all tables. Raises pymysql.MySQLError."""
     with closing(secrets.connect()) as connection, connection.cursor() as cursor:
         found = 0
         for number in range(1, tables + 1):
@@ -54,7 +54,7 @@ def count(secrets: Secrets, *, tables: int) -> int:
 
 
 def missing(secrets: Secrets, keys: Iterable[tuple[str, int]]) -> int:
-    """How many rows, of those that table and id name, are not there. Raises pymysql.MySQLError."""
+    """Number of `keys` (table, id) without a row. Raises pymysql.MySQLError."""
     wanted = defaultdict[str, set[int]](set)
     for name, row in keys:
         wanted[name].add(row)

@@ -1,4 +1,4 @@
-"""The agent's side of HTTP: its few questions, and the one table of what an answer to a message means."""
+"""The agent's HTTP client, and the one table that maps a status to a message's fate."""
 
 import enum
 import threading
@@ -16,21 +16,21 @@ LOST = frozenset({409, 410})
 
 
 class Unreachable(Exception):
-    """No usable answer came: the server is away, overloaded or broken. Worth trying again."""
+    """No usable answer: the server is down, overloaded or broken. Worth a retry."""
 
 
 class LeaseGone(Exception):
-    """The job is no longer this agent's."""
+    """The job is no longer leased to this agent."""
 
 
 class Rejected(Exception):
-    """The server understood and said no; the text says why."""
+    """The server refused the request; the text says why."""
 
 
 class MessageFate(enum.Enum):
     STORED = "stored"
     RETRY = "retry"
-    UNAUTHORIZED = "unauthorized"  # kept and tried again: a token can be corrected
+    UNAUTHORIZED = "unauthorized"  # kept and retried: a token can be corrected
     REFUSED = "refused"
 
 
@@ -46,14 +46,14 @@ def verdict(status: int | None) -> MessageFate:
 
 
 class ServerClient:
-    """Threads may share it."""
+    """Thread-safe."""
 
     def __init__(self, *, url: str, token: str) -> None:
         self._lock = threading.Lock()
         self._http = self._connection(url, token)
 
     def use(self, *, url: str, token: str) -> None:
-        """Takes up a changed address or token; requests under way end on the old connection."""
+        """Switches to a changed address or token; requests in progress end on the old connection."""
         with self._lock:
             self._http = self._connection(url, token)
 
@@ -69,22 +69,22 @@ class ServerClient:
         return None if answer.status_code == 204 else _parsed(wire.JobMessage, answer)
 
     def renew(self, job: int, message: wire.RenewMessage) -> wire.RenewAnswer:
-        """Raises LeaseLost."""
+        """Raises LeaseGone."""
         return _parsed(wire.RenewAnswer, self._ask("POST", f"agent/jobs/{job}/renew", message))
 
     def fail_over(self, system: str, message: wire.FailoverMessage) -> wire.FailoverAnswer:
-        """Raises LeaseLost when no job runs on it, or AWS cannot; Unreachable also when AWS gave no answer."""
+        """Raises LeaseGone when no job runs on the system or AWS cannot; Unreachable also when AWS gave no answer."""
         return _parsed(wire.FailoverAnswer, self._ask("POST", f"agent/systems/{system}/failover", message))
 
     def clock(self) -> float:
-        """The server's, s since the epoch."""
+        """The server's clock, s since the epoch."""
         return _parsed(wire.ClockMessage, self._ask("GET", "agent/clock", None)).now
 
     def sampling(self, message: wire.SamplingMessage) -> wire.SamplingAnswer:
         return _parsed(wire.SamplingAnswer, self._ask("POST", "agent/sampling", message))
 
     def health(self) -> tuple[bool, str]:
-        """Whether the server answers that it is well, and its words."""
+        """Whether the server reports itself healthy, and its text."""
         try:
             answer = self._request("GET", "health/", b"", {})
         except httpx.HTTPError as error:
@@ -92,7 +92,7 @@ class ServerClient:
         return answer.is_success, _said(answer)
 
     def send(self, message: SpoolMessage) -> tuple[int | None, str]:
-        """Status (None: no answer) and what the server said, for a log or a reason."""
+        """Status (None: no answer) and the server's text, for a log or a reason."""
         try:
             answer = self._request(message.method, message.path, message.body, message.headers)
         except httpx.HTTPError as error:
@@ -100,7 +100,7 @@ class ServerClient:
         return answer.status_code, _said(answer)
 
     def _ask(self, method: str, path: str, message: Any) -> httpx.Response:
-        """Raises Unreachable, LeaseLost, Rejected."""
+        """Raises Unreachable, LeaseGone, Rejected."""
         body = b"{}" if message is None else wire.to_json(message)
         try:
             answer = self._request(method, path, body, {"Content-Type": "application/json"})
@@ -135,7 +135,7 @@ def _parsed(kind: type[T], answer: httpx.Response) -> T:
 
 
 def _said(answer: httpx.Response) -> str:
-    """Status with the problem document's own words, or the first of what came instead."""
+    """Status with the problem document's text, or the beginning of any other body."""
     text = answer.text[:500]
     try:
         problem = answer.json()

@@ -1,4 +1,4 @@
-"""The agent's configuration: one TOML file and those it includes. Passwords stay in here: no message carries them."""
+"""The agent's configuration: one TOML file and its includes. Passwords stay here: no message carries them."""
 
 import glob
 import os
@@ -21,18 +21,18 @@ IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}")
 ROLES = re.compile(r"[a-z][a-z0-9_-]{0,15}")
 DRIVER, SAMPLER = "driver", "sampler"
 SYSTEM_ROLES = re.compile(f"{DRIVER}|{SAMPLER}")
-PROXY = "proxy"  # the role of the node before the servers
+PROXY = "proxy"  # role of the node in front of the servers
 MEBIBYTE = 1024 * 1024
 NODE_CONTROLS = ("kill", "stop", "freeze", "thaw", "start", "cut", "heal")
-SYSTEM_CONTROLS = ("switch", "watch")  # watch: prints what the system's own manager notices, as `tail -F` of its log
+SYSTEM_CONTROLS = ("switch", "watch")  # watch: prints the log of the system's own manager, as `tail -F`
 
 Controls = Mapping[str, Mapping[str, tuple[str, ...]]]  # node, or "" for the system -> control -> argv
-Signature = tuple[tuple[str, int, int], ...]  # path, mtime in ns, size of every file that was read
+Signature = tuple[tuple[str, int, int], ...]  # path, mtime in ns and size of every file read
 
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a database server listens: a socket file, or else host and port."""
+    """Address of a database server: a socket file, or else host and port."""
 
     host: str = "127.0.0.1"
     port: int = 3306
@@ -52,9 +52,9 @@ class ServerAddress:
 
 @dataclass(frozen=True)
 class NodeConfig:
-    """A server whose counters are sampled. `local`: it runs on this host, so the host's counters are its own.
+    """A server whose counters are sampled. `local`: on this host, so that the host's counters are the node's.
 
-    `asked`: its server is, for its counters; a sampler may see the host alone. `sampled`: by this agent.
+    `asked`: its server is queried for counters; a sampler may see the host alone. `sampled`: by this agent.
     """
 
     name: str
@@ -68,8 +68,8 @@ class NodeConfig:
 
 @dataclass(frozen=True)
 class ProxyConfig:
-    """HAProxy before the servers; `address` is that of its stats socket, `settings` those of its checks, which it does
-    not tell there (`inter`, `fall`, `rise`)."""
+    """HAProxy in front of the servers; `address`: its stats socket; `settings`: those of its checks, which the socket
+    does not report (`inter`, `fall`, `rise`)."""
 
     name: str
     zone: str
@@ -92,7 +92,7 @@ class SystemConfig:
     controls: Controls = field(default_factory=dict)
     proxy: ProxyConfig | None = None
     aws: AwsMessage | None = None
-    scratch: str = ""  # a directory on the disk that fileio measures; empty: that of the agent's spool
+    scratch: str = ""  # a directory on the disk measured by fileio; empty: the directory of the agent's spool
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Config:
     flush_interval: float  # s
     poll_interval: float  # s
     systems: dict[str, SystemConfig]
-    sampled: dict[str, SystemConfig]  # those of which it samples nodes in runs that other agents drive
+    sampled: dict[str, SystemConfig]  # systems whose nodes it samples in runs driven by other agents
     hardware: tuple[HardwareMessage, ...]
     signature: Signature
 
@@ -169,7 +169,7 @@ def load(file: Path) -> Config:
 
 
 def has_changed(config: Config) -> bool:
-    """Whether a file that `config` was read from, or the set of included files, is another by now."""
+    """Whether a file that `config` was read from, or the set of included files, has changed."""
     files = {Path(path) for path, _, _ in config.signature}
     try:
         main = _read(config.file)
@@ -260,7 +260,7 @@ def _password(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> str:
     else:
         key, password = "password", table.text("password", default="")
     if '"' in password or "\n" in password:
-        # sysbench's option file knows no escape for them, and its command line would show the password in `ps`.
+        # sysbench's option file has no escape for them, and its command line would show the password in `ps`.
         raise table.fail(key, "holds a double quote or a line break, which sysbench cannot read; choose another")
     return password
 
@@ -301,7 +301,7 @@ def _system(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> SystemC
 
 
 def _aws(table: TomlTable) -> AwsMessage:
-    """Where the server finds it at AWS; the agent itself asks AWS nothing."""
+    """The system's identity at AWS for the server; the agent itself sends nothing to AWS."""
     region = table.text("region", pattern=REGION)
     if table.has("cluster") == table.has("instance"):
         raise table.fail("cluster", "or instance is needed, one of them; name the Aurora cluster or the RDS instance")
@@ -312,7 +312,7 @@ def _aws(table: TomlTable) -> AwsMessage:
 
 
 def _sampled_system(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> SystemConfig:
-    """What a sampler must know of a system: how to see its own nodes."""
+    """A system as a sampler needs it: how to reach its own nodes."""
     slug = table.text("slug", pattern=SLUG)
     nodes = tuple(_sampled_node(node) for node in table.tables("nodes"))
     proxy = _proxy(table.table("proxy")) if table.has("proxy") else None
@@ -365,7 +365,7 @@ def _proxy(table: TomlTable) -> ProxyConfig:
 
 
 def _controls(table: TomlTable, nodes: list[str]) -> Controls:
-    """Programs that do something to a node or to the whole system: argv without a shell, exit code 0 means done."""
+    """Programs that act on a node or the whole system: argv without a shell; exit code 0 means success."""
     found = {"": _argvs(table, SYSTEM_CONTROLS)}
     for node in nodes:
         if table.has(node):

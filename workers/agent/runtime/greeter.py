@@ -1,4 +1,4 @@
-"""Tells the server, at the start and every minute, who this agent is, what it can reach and how it fares."""
+"""Reports the agent to the server at the start and every minute: identity, reachable systems and health."""
 
 import logging
 import threading
@@ -16,12 +16,12 @@ from workers.protocol import wire
 
 log = logging.getLogger("splashboard.agent.hello")
 INTERVAL = 60.0  # s
-IMPATIENT = 2.0  # s between tries until the server has answered
-AWAITING = 15.0  # s between hellos while a system cannot be reached: it gets no jobs until one says that it is back
+IMPATIENT = 2.0  # s between attempts until the server has answered
+AWAITING = 15.0  # s between hellos while a system is unreachable: it gets no jobs until a hello reports it again
 
 
 class Greeter:
-    """One thread. `busy_with()` names the system that is being measured: it is not asked anything meanwhile."""
+    """One thread. `busy_with()`: the system being measured, which is not queried meanwhile."""
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class Greeter:
         self._thread.start()
 
     def hurry(self) -> None:
-        """Says hello now: the configuration has changed."""
+        """Sends a hello now: the configuration has changed."""
         self._wake.set()
 
     def ask_again(self, slug: str, *, patience: float) -> None:
-        """Says hello now with what can be reached now, also of the system that is being measured.
+        """Sends a hello now, with a new check of the system `slug` even while it is measured.
 
-        Returns when the server knows, or after `patience` seconds: the hello is then said later.
+        Returns when the server has it, or after `patience` seconds; the hello is then sent later.
         """
         with self._news:
             self._asked += 1
@@ -81,13 +81,13 @@ class Greeter:
                     with self._news:
                         self._answered = asked
                         self._news.notify_all()
-            except Exception:  # an agent that falls silent gets no jobs
+            except Exception:  # without hellos an agent gets no jobs
                 log.exception("the hello failed")
                 pause = IMPATIENT
             self._wake.wait(pause)
 
     def _say_hello(self) -> float:
-        """Seconds until the next one."""
+        """Returns the seconds until the next hello."""
         config = self._config()
         unreachable: dict[str, str] = {}
         systems = []
@@ -119,7 +119,7 @@ class Greeter:
         return self._versions[system.slug]
 
     def _warn_once(self, sentences: set[str]) -> None:
-        """Each sentence when it begins to be true, not every minute."""
+        """Logs each sentence when it becomes true, not every minute."""
         for sentence in sorted(sentences - self._warned):
             log.warning("%s", sentence)
         self._warned = sentences

@@ -1,4 +1,4 @@
-"""What this process has begun and must end, on disk, so that the next one can end it after a crash."""
+"""What this process has begun and must end, on disk, so that the next process can end it after a crash."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from workers.protocol.wire import ArtifactMessage
 
 
 class OpenRun(msgspec.Struct, kw_only=True):
-    """A run that the server may know and that has not been ended. `output`: file with the tool's output so far."""
+    """A run not yet ended that the server may have. `output`: file with the tool's output so far."""
 
     uid: str
     batches: int = 0
@@ -21,14 +21,14 @@ class OpenRun(msgspec.Struct, kw_only=True):
 
 
 class StartedProcess(msgspec.Struct, frozen=True, kw_only=True):
-    """`started`: the kernel's start time of the process; a pid alone may be another process by now."""
+    """`started`: the kernel's start time of the process; a pid alone may have been reused."""
 
     pid: int
     started: str
 
 
 class JournalEntry(msgspec.Struct, kw_only=True):
-    """The job under way."""
+    """The job in progress."""
 
     job: int
     attempt: int
@@ -39,14 +39,14 @@ class JournalEntry(msgspec.Struct, kw_only=True):
 
 
 class Leftover(msgspec.Struct, frozen=True, kw_only=True):
-    """Tables that could not be dropped yet."""
+    """Tables still to be dropped."""
 
     system: str
     workspace: Workspace
 
 
 class Journal:
-    """One file for the job under way, one for each schema that still waits to be cleaned. Raises OSError."""
+    """One file for the job in progress, one per schema still to be cleaned. Raises OSError."""
 
     def __init__(self, directory: Path) -> None:
         self._file = directory / "journal.json"
@@ -57,7 +57,7 @@ class Journal:
         write_durably(self._file, msgspec.json.encode(entry))
 
     def read(self) -> JournalEntry | None:
-        """None: nothing was under way. Raises msgspec.MsgspecError when the file is damaged."""
+        """None: nothing was in progress. Raises msgspec.MsgspecError when the file is damaged."""
         try:
             return msgspec.json.decode(self._file.read_bytes(), type=JournalEntry)
         except FileNotFoundError:
@@ -67,7 +67,7 @@ class Journal:
         self._file.unlink(missing_ok=True)
 
     def set_aside(self) -> Path:
-        """Moves a damaged journal out of the way, for a person to look at."""
+        """Renames a damaged journal, for a person to inspect."""
         target = self._file.with_suffix(".damaged")
         self._file.rename(target)
         return target
@@ -86,7 +86,7 @@ class Journal:
 
 
 def started_process(pid: int) -> StartedProcess | None:
-    """None when there is no such process any more."""
+    """None when the process no longer exists."""
     started = _start_time(pid)
     return StartedProcess(pid=pid, started=started) if started else None
 

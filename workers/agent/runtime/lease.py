@@ -1,4 +1,4 @@
-"""Keeps the lease on the job under way."""
+"""Keeps the lease on the job in progress."""
 
 import logging
 import threading
@@ -8,12 +8,12 @@ from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unre
 from workers.protocol import wire
 
 log = logging.getLogger("splashboard.agent.lease")
-PARTS = 15  # renewals in the time of one lease: its answer is also how the agent hears of a cancel
+PARTS = 15  # renewals per lease time: the answer also carries a cancel
 SHORTEST = 0.2  # s
 
 
 class LeaseKeeper:
-    """One thread. While the server is away it goes on trying: the work goes on too, and the lease may be given back."""
+    """One thread. Retries while the server is unreachable: the job continues, and the lease may still be regained."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The agent's life: recover, say hello, claim a job, do it, wait until the server knows all of it, claim the next."""
+"""The agent's main loop: recover, send a hello, claim a job, run it, upload all of it, claim the next."""
 
 import logging
 import random
@@ -24,15 +24,15 @@ from workers.agent.runtime.uploader import Uploader
 from workers.protocol import wire
 
 log = logging.getLogger("splashboard.agent")
-LONGEST_PAUSE = 10.0  # s between claims while the server is away
+LONGEST_PAUSE = 10.0  # s between claims while the server is unreachable
 LEFTOVER_INTERVAL = 60.0  # s
-DISK_PAUSE = 1.0  # s between tries to write the end of a job to a full disk
-HELLO_PATIENCE = 10.0  # s for the server to hear that a system may be away, before it hears of the failed job
-FAREWELL = 3.0  # s for the spool to drain when the agent is stopped; the rest is sent at the next start
+DISK_PAUSE = 1.0  # s between attempts to write a job's end to a full disk
+HELLO_PATIENCE = 10.0  # s to report an unreachable system to the server before the failed job
+FAREWELL = 3.0  # s for the spool to drain when the agent stops; the rest is sent at the next start
 
 
 class AgentLoop:
-    """`run()` on the main thread until `stop()` is called, as a signal handler does."""
+    """`run()` blocks the main thread until `stop()` is called, for example by a signal handler."""
 
     def __init__(self, config: Config) -> None:
         """Raises SpoolInUse, OSError."""
@@ -166,14 +166,14 @@ class AgentLoop:
             stop = job.run()
             log.info("job %s: %s", message.id, stop.reason if stop else "succeeded")
             if stop and stop.job == "failed" and stop is not AGENT_STOPPED and not self._stopping.is_set():
-                # A database that is away would use up the attempts of all jobs: first let the server know.
+                # An unreachable database would use up the attempts of all jobs: report it to the server first.
                 self._greeter.ask_again(message.system, patience=HELLO_PATIENCE)
             job.progress = "uploading"
             number = self._finish(job, stop)
-            # The lease is kept until the server knows the end, so that it does not give the job to another.
+            # The lease is kept until the server has the end, so that it does not reassign the job.
             while number is not None and self._spool.holds(number) and not self._stopping.is_set():
                 if job.switch.asked and not job.switch.asked.job:
-                    break  # the lease is lost: the end will be refused in its time
+                    break  # the lease is lost: the end will be refused
                 self._spool.wait(0.2)
         finally:
             lease.stop()
@@ -189,7 +189,7 @@ class AgentLoop:
             except OSError as error:
                 log.error("the end of job %s cannot be written: %s; trying again", job.message.id, error)
                 if self._stopping.wait(DISK_PAUSE):
-                    return None  # the journal has it; the next start ends the job
+                    return None  # the journal has it; the agent's next start ends the job
 
     def _refused(self, entry: SpoolEntry, reason: str) -> None:
         job = self._job

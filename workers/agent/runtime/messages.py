@@ -1,4 +1,4 @@
-"""What is told of a job, as spooled messages: all of one attempt in one group, so that they arrive in order."""
+"""Spooled messages of a job: all of one attempt in one group, so that they arrive in order."""
 
 from collections.abc import Sequence
 
@@ -42,7 +42,7 @@ def put_artifact(
 
 
 def put_run_end(spool: Spool, journal: Journal, entry: JournalEntry, run: OpenRun, message: wire.RunEndMessage) -> None:
-    """Ends the run with the artifacts that were put for it. Raises OSError."""
+    """Ends the run with its artifacts. Raises OSError."""
     body = wire.to_json(msgspec.structs.replace(message, artifacts=run.artifacts))
 
     def note() -> None:

@@ -1,4 +1,4 @@
-"""Ends what was begun: the job at hand, or that of a process that died before it could."""
+"""Ends the current job, or that of a process that died before ending it."""
 
 import logging
 import shutil
@@ -27,10 +27,10 @@ def finish(
     reason: str,
     skipped: Sequence[wire.SkippedRun] = (),
 ) -> int | None:
-    """Ends an open run as failed, notes tables that are still there, then reports the job's end.
+    """Ends an open run as failed, journals remaining tables, then reports the job's end.
 
-    Number of the job's last message; None when `outcome` is empty: then the job is no longer ours to report.
-    Raises OSError; may then be called again.
+    Returns the number of the job's last message; None when `outcome` is empty: the job is no longer this agent's to
+    report. Raises OSError; may then be called again.
     """
     run = entry.run
     if run:
@@ -38,7 +38,7 @@ def finish(
         known = {artifact.name for artifact in run.artifacts}
         if run.artifact and run.artifact not in known and output.is_file():
             messages.put_artifact(spool, journal, entry, run, name=run.artifact, content=output.read_bytes())
-        # A batch may be in the spool that the journal had not yet counted.
+        # The spool may hold a batch not yet counted in the journal.
         run.batches = max([run.batches, *(_sequence(path) + 1 for path in _batch_paths(spool, run.uid))])
         end = wire.RunEndMessage(outcome="failed", reason=reason, ended_at=iso_now(), batches=run.batches)
         messages.put_run_end(spool, journal, entry, run, end)
@@ -55,7 +55,7 @@ def finish(
 
 
 def recover(spool: Spool, journal: Journal, work: Path) -> None:
-    """At start: ends what the process before this one left open. Raises OSError."""
+    """At start: ends what the previous process left open. Raises OSError."""
     try:
         entry = journal.read()
     except msgspec.MsgspecError as error:

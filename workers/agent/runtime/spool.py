@@ -1,4 +1,4 @@
-"""What is still to be told to the server: one file per message, in order, deleted only when the server has it."""
+"""Messages not yet delivered to the server: one file each, in order, deleted only when the server has stored it."""
 
 import fcntl
 import json
@@ -17,16 +17,16 @@ SUFFIX = ".message"
 
 
 class SpoolInUse(Exception):
-    """Another agent works with this directory; the text says what to do."""
+    """Another agent uses this directory; the text says what to do."""
 
 
 class Corrupt(Exception):
-    """A spool file that is not what was written; the text says how."""
+    """A spool file whose content is damaged; the text says how."""
 
 
 @dataclass(frozen=True)
 class SpoolMessage:
-    """A request to be made. Messages of one `group` (an attempt of a job) are sent in the order they were put."""
+    """A request to send. Messages of one `group` (an attempt of a job) are sent in the order of `put`."""
 
     group: str
     kind: str  # run, batch, artifact, run-end, job-end
@@ -68,7 +68,7 @@ class SpoolEntry:
 
 
 class Spool:
-    """Threads may put while another takes. One process owns the directory at a time."""
+    """Any thread may put while another takes. One process owns the directory at a time."""
 
     def __init__(self, directory: Path) -> None:
         """Raises SpoolInUse, or OSError when the directory cannot be written."""
@@ -93,7 +93,7 @@ class Spool:
         self._lock_file.close()
 
     def put(self, message: SpoolMessage, *, before_visible: Callable[[], None] | None = None) -> int:
-        """Writes the message durably; `before_visible` runs when it is on disk but not yet sent. Raises OSError."""
+        """Writes the message durably; `before_visible` runs when it is on disk but not yet sendable. Raises OSError."""
         content = message.encode()
         with self._changed:
             number = self._number + 1
@@ -111,7 +111,7 @@ class Spool:
         return number
 
     def heads(self) -> list[SpoolEntry]:
-        """The oldest message of each group: what may be sent now."""
+        """The oldest message of each group: those that may be sent now."""
         with self._changed:
             first: dict[str, SpoolEntry] = {}
             for entry in self._entries:
@@ -130,7 +130,7 @@ class Spool:
         self._forget(entry)
 
     def set_aside(self, entry: SpoolEntry, reason: str) -> None:
-        """Moves the message to refused/, with the reason beside it, for a person to look at."""
+        """Quarantines the message: moves it to refused/, with the reason beside it, for a person to inspect."""
         target = self.refused / entry.file.name
         while target.exists():
             target = target.with_name("again-" + target.name)
@@ -140,7 +140,7 @@ class Spool:
         self._forget(entry)
 
     def wait(self, timeout: float) -> None:
-        """Returns when something was put or taken, or after `timeout` seconds."""
+        """Returns after a put or a removal, or after `timeout` seconds."""
         with self._changed:
             self._changed.wait(timeout)
 
@@ -160,7 +160,7 @@ class Spool:
         return shutil.disk_usage(self.directory).free
 
     def health(self) -> dict[str, int]:
-        """For the hello: how much waits, how much was refused, how much disk is left."""
+        """For the hello: waiting and refused messages, free disk space."""
         with self._changed:
             files = [entry.file for entry in self._entries]
         waiting = 0
@@ -168,7 +168,7 @@ class Spool:
             try:
                 waiting += file.stat().st_size
             except FileNotFoundError:
-                continue  # sent meanwhile
+                continue  # sent in the meantime
         refused = sum(1 for file in self.refused.iterdir() if file.name.endswith(SUFFIX))
         return {
             "spool_messages": len(files),
@@ -179,7 +179,7 @@ class Spool:
 
     def _read_directory(self) -> None:
         for leftover in self.queue.glob("*.part"):
-            leftover.unlink()  # never renamed: the process died while writing it, and told nobody of it
+            leftover.unlink()  # never renamed: the process died while writing it, before reporting it to anyone
         for file in sorted(self.queue.glob(f"*{SUFFIX}")):
             number = int(file.stem) if file.stem.isdigit() else 0
             self._number = max(self._number, number)
@@ -190,7 +190,7 @@ class Spool:
                 self.set_aside(entry, f"corrupt: {problem}")
                 continue
             self._entries.append(SpoolEntry(number, file, message.group, message.kind, message.run))
-        for file in self.refused.glob(f"*{SUFFIX}"):  # a number is never used twice
+        for file in self.refused.glob(f"*{SUFFIX}"):  # numbers are never reused
             digits = file.stem.rpartition("-")[2]
             self._number = max(self._number, int(digits) if digits.isdigit() else 0)
 
@@ -202,7 +202,7 @@ class Spool:
 
 
 def write_durably(file: Path, content: bytes) -> None:
-    """The file holds all of `content` or is not there, even after a power cut. Raises OSError."""
+    """Atomic: the file holds all of `content` or does not exist, even after a power cut. Raises OSError."""
     part = file.with_name(file.name + ".part")
     try:
         with part.open("wb") as stream:

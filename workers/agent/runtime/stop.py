@@ -1,4 +1,4 @@
-"""How a job is made to end early, and what is then said of it."""
+"""Early end of a job: the reasons, and the outcomes reported for each."""
 
 import logging
 import threading
@@ -11,7 +11,7 @@ POLL = 0.1  # s
 
 @dataclass(frozen=True)
 class Stop:
-    """Outcomes to report of the run under way and of the job; `job` empty: it is no longer ours to report."""
+    """Outcomes to report for the current run and job; `job` empty: no longer this agent's to report."""
 
     run: str
     job: str
@@ -19,7 +19,7 @@ class Stop:
 
 
 CANCELLED = Stop("cancelled", "cancelled", "cancelled by request")
-# The job failed, it was not cancelled: another attempt may do it once an agent is there again.
+# The job failed, it was not cancelled: a later attempt may succeed once an agent is back.
 AGENT_STOPPED = Stop("cancelled", "failed", "the agent was stopped")
 
 
@@ -40,14 +40,14 @@ class Stopped(Exception):
 
 
 class StopSwitch:
-    """Any thread may ask; the thread that works finds out at its next check."""
+    """Any thread may `ask`; the working thread sees it at its next check."""
 
     def __init__(self) -> None:
         self.asked: Stop | None = None
         self._event = threading.Event()
 
     def ask(self, stop: Stop) -> None:
-        """The first reason counts, except that a lost lease leaves nobody to report to."""
+        """The first reason wins, except that a lost lease overrides it: then there is nothing to report."""
         if self.asked is None or not stop.job:
             log.info("stopping: %s", stop.reason)
             self.asked = stop
@@ -59,7 +59,7 @@ class StopSwitch:
             raise Stopped(self.asked)
 
     def wait_until(self, done: Callable[[], bool], *, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Calls `meanwhile` several times a second. Raises Stopped, also what `meanwhile` raises."""
+        """Calls `meanwhile` several times a second. Raises Stopped and whatever `meanwhile` raises."""
         while not done():
             self.check()
             meanwhile()

@@ -1,4 +1,4 @@
-"""Reading one table of a TOML file: every complaint is one sentence that names the file, the field and the remedy."""
+"""Reads one table of a TOML file; each error is one sentence with the file, the field and the remedy."""
 
 import re
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ MISSING = object()
 
 
 class ConfigError(Exception):
-    """A configuration that cannot be used; the text is the sentence to show."""
+    """An unusable configuration; the text is the sentence to show."""
 
 
 @dataclass
 class TomlTable:
-    """`name` is where the table stands in the file, as in `systems[0].nodes[1]`; empty for the file itself."""
+    """`name`: the table's path in the file, as in `systems[0].nodes[1]`; empty for the file itself."""
 
     file: Path
     name: str
@@ -60,7 +60,7 @@ class TomlTable:
         return value
 
     def settings(self, key: str) -> dict[str, str]:
-        """A table of plain values, as texts: what a person declares of a server's settings."""
+        """A table of plain values, as texts: settings declared by the user."""
         value = self._take(key, {})
         if not isinstance(value, dict) or not all(isinstance(v, str | int | float) for v in value.values()):
             raise self.fail(key, "must be a table of texts and numbers")
@@ -84,7 +84,7 @@ class TomlTable:
         return key in self.values
 
     def done(self) -> None:
-        """Raises ConfigError for a field nobody asked for: most often a typing error."""
+        """Raises ConfigError for a field that was not read: most often a typing error."""
         for key in self.values.keys() - self._read:
             raise self.fail(key, f"is unknown; remove it or use one of: {', '.join(sorted(self._read))}")
 

@@ -1,4 +1,4 @@
-"""Sends what is in the spool, each group in order, until the server has it all."""
+"""Sends the spooled messages, each group in order, until the server has stored all of them."""
 
 import logging
 import random
@@ -16,7 +16,7 @@ FIRST_PAUSE = 0.5  # s
 
 
 def pause_after(failures: int, chance: float) -> float:
-    """Seconds to wait after so many failures in a row; `chance` in [0, 1) spreads the agents."""
+    """Seconds to wait after `failures` consecutive failures; `chance` in [0, 1) spreads the agents."""
     return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 10)) * (0.5 + chance / 2)
 
 
@@ -27,7 +27,7 @@ class _Trouble:
 
 
 class Uploader:
-    """One thread. `on_refused(entry, reason)` is told of every message that was set aside."""
+    """One thread. `on_refused(entry, reason)` is called for every quarantined message."""
 
     def __init__(self, *, spool: Spool, client: ServerClient, on_refused: Callable[[SpoolEntry, str], None]) -> None:
         self._spool = spool
@@ -41,7 +41,7 @@ class Uploader:
         self._thread.start()
 
     def stop(self, *, patience: float) -> None:
-        """Lets the spool drain for at most `patience` seconds; what is left stays on disk for the next start."""
+        """Lets the spool drain for at most `patience` seconds; the rest stays on disk for the next start."""
         deadline = time.monotonic() + patience
         while not self._spool.is_empty() and time.monotonic() < deadline:
             self._trouble.clear()
@@ -63,7 +63,7 @@ class Uploader:
                 continue
             try:
                 moved |= self._send(entry)
-            except Exception as error:  # whatever it is, the other messages must still go
+            except Exception as error:  # whatever the error, the other messages must still be sent
                 log.exception("cannot work with %s; trying again", entry.file)
                 self._postpone(entry, str(error))
         return moved

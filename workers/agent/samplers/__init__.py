@@ -1,4 +1,4 @@
-"""Sources of counters behind one protocol: one file a source."""
+"""Sources of counters behind one protocol: one file per source."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from workers.protocol.wire import Number
 
 
 class SourceFailed(Exception):
-    """Nothing could be read this time; the text says why. The next time may do better."""
+    """This read failed; the text says why. A later one may succeed."""
 
 
 @dataclass(frozen=True)
 class HiddenFromSampler:
-    """Something that cannot be seen as things are: why, and what would change that."""
+    """Data that is not observable: the reason, and the remedy."""
 
     what: str
     reason: str
@@ -24,7 +24,7 @@ class HiddenFromSampler:
 
 
 class SeesNothing(Exception):
-    """The source can see nothing at all in this run, and is not asked again."""
+    """The source can observe nothing in this run and is not read again."""
 
     def __init__(self, hidden: HiddenFromSampler) -> None:
         super().__init__(str(hidden))
@@ -33,10 +33,10 @@ class SeesNothing(Exception):
 
 @dataclass(frozen=True)
 class SourceReading:
-    """What a source saw.
+    """The result of one read of a source.
 
-    `states`: what it found its node to be in, in words; a change is an event. `hidden`: what it cannot see.
-    `statements`: how many the server had to execute for it.
+    `states`: the node's states, in words; a change is an event. `hidden`: what is not observable. `statements`: number
+    executed by the server for the read.
     """
 
     values: Mapping[str, Number]
@@ -46,15 +46,15 @@ class SourceReading:
 
 
 class SampleSource(Protocol):
-    """Read every `interval` seconds, a whole number, by a thread of its own. `prompt`: reading takes no time, so what
-    comes late was read at a moment that nobody knows, and is left out."""
+    """Read every `interval` whole seconds, on its own thread. `prompt`: a read takes no time, so a late one happened at
+    an unknown moment and is dropped."""
 
     name: str
     interval: int
     prompt: bool
 
     def read(self) -> SourceReading:
-        """Metric key -> value now. Raises SourceFailed, SeesNothing."""
+        """Metric key -> current value. Raises SourceFailed, SeesNothing."""
 
     def close(self) -> None:
-        """Frees what it holds; it is not read again."""
+        """Frees its resources; it is not read again."""

@@ -1,4 +1,4 @@
-"""What the agent itself takes: its process on the machine from which the load comes."""
+"""Resource use of the agent itself: its process on the host that generates the load."""
 
 import os
 import threading
@@ -11,7 +11,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class AgentItself:
-    """CPU time of all threads of the agent's process, without the load tool's."""
+    """CPU time of all threads of the agent's process, without the load tool."""
 
     name = "agent"
     interval = 1

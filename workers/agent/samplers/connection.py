@@ -1,4 +1,4 @@
-"""A source's own connection to a database server, and what the server's refusals mean."""
+"""A source's own connection to a database server, and the meaning of the server's errors."""
 
 from typing import Any
 
@@ -16,15 +16,15 @@ UNKNOWN = frozenset({1054, 1064, 1109, 1146, 1193})
 
 
 class Denied(SourceFailed):
-    """The account may not ask this."""
+    """The account lacks the privilege."""
 
 
 class NotSupported(SourceFailed):
-    """This server does not know what was asked for: another version, or another product."""
+    """The server does not support the statement: another version, or another product."""
 
 
 class Asking:
-    """Connects when it is asked, and anew after a failure. `statements`: how many the server has executed."""
+    """Connects at the first statement, and again after a failure. `statements`: number executed so far."""
 
     def __init__(self, system: SystemConfig, address: ServerAddress) -> None:
         self._system = system
@@ -33,11 +33,11 @@ class Asking:
         self.statements = 0
 
     def ask(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        """The rows. Raises Denied, Unknown, SourceFailed."""
+        """The rows. Raises Denied, NotSupported, SourceFailed."""
         return self.table(statement)[1]
 
     def table(self, statement: str) -> tuple[list[str], tuple[tuple[Any, ...], ...]]:
-        """The names of the columns and the rows. Raises Denied, Unknown, SourceFailed."""
+        """Column names and rows. Raises Denied, NotSupported, SourceFailed."""
         try:
             if self._connection is None:
                 self._connection = database.connect(self._system, address=self._address, timeout=ANSWER_TIMEOUT)
@@ -60,4 +60,4 @@ class Asking:
             try:
                 opened.close()
             except (pymysql.MySQLError, OSError):
-                return  # the server went first; nothing is held any more
+                return  # the server closed it first; nothing is held any more

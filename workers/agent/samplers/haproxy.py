@@ -1,4 +1,4 @@
-"""HAProxy's counters of its frontends, backends and servers, from its stats socket."""
+"""Counters of HAProxy's frontends, backends and servers, from its stats socket."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from workers.protocol.wire import Number
 
 TIMEOUT = 5  # s
 COMMANDS = b"show info;show stat\n"
-# By HAProxy's names; what they mean is in the metric catalog. Settings, limits and identities are left out.
+# HAProxy's names, explained in the metric catalog. Settings, limits and identities are left out.
 FIELDS = (
     *("qcur", "qmax", "scur", "smax", "stot", "rate", "bin", "bout", "dreq", "dresp", "ereq", "econ", "eresp"),
     *("wretr", "wredis", "act", "bck", "chkfail", "chkdown", "downtime", "lbtot", "cli_abrt", "srv_abrt"),
@@ -29,7 +29,7 @@ class HAProxySource:
         self._pid: int | None = None
 
     def process_id(self) -> int | None:
-        """Of HAProxy, as it told last. Raises SourceFailed."""
+        """HAProxy's pid as last reported. Raises SourceFailed."""
         if self._pid is None:
             self.read()
         return self._pid
@@ -63,7 +63,7 @@ class HAProxySource:
 
 
 def parse(statistics: str) -> SourceReading:
-    """`show stat`: CSV whose first line, after a #, names the columns. Raises SourceFailed."""
+    """Parses `show stat`: CSV whose first line, after a #, names the columns. Raises SourceFailed."""
     text = statistics.strip().removeprefix("# ")
     if not text.startswith("pxname,svname,"):
         raise SourceFailed(f"HAProxy did not tell its statistics: {text[:80]!r}")
@@ -76,7 +76,7 @@ def parse(statistics: str) -> SourceReading:
             if cell.isdigit():
                 values[prefix + name] = int(cell)
         status = row.get("status") or ""
-        # A server that rises or falls says "UP 1/3" meanwhile; a frontend says OPEN.
+        # A server in transition shows "UP 1/3"; a frontend shows OPEN.
         values[f"{prefix}up"] = int(status.startswith(("UP", "OPEN", "no check")))
         if row["svname"] != "FRONTEND":
             name = f"{row['pxname']}/{row['svname']}"
@@ -87,7 +87,7 @@ def parse(statistics: str) -> SourceReading:
 
 
 def _state(status: str, check: str) -> str:
-    """UP, DOWN and the like, without how far it has risen or fallen; with what its check saw when it is not up."""
+    """UP, DOWN and the like, without the progress of a transition; with the check's result when not up."""
     if status.startswith(("UP", "no check")):
         return status if status.startswith("no") else "UP"
     seen = check.removeprefix("* ")

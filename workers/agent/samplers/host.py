@@ -27,7 +27,7 @@ NO_PRESSURE = HiddenFromSampler(
     "boot one that has PSI with psi=1",
 )
 TCP = {"RetransSegs": "retransmits", "InErrs": "errors", "CurrEstab": "established", "AttemptFails": "failed_attempts"}
-SECTOR = 512  # bytes, whatever the disk says
+SECTOR = 512  # bytes, whatever the disk reports
 KIBIBYTE = 1024
 CPU_STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 NOT_A_DISK = re.compile(r"(loop|ram|sr|fd)\d+")
@@ -68,7 +68,7 @@ class HostCounters:
 
 
 def whole_disks() -> frozenset[str] | None:
-    """Names of block devices that are no partitions; None when the kernel does not say."""
+    """Names of block devices that are not partitions; None when the kernel does not list them."""
     try:
         return frozenset(os.listdir("/sys/block"))
     except OSError:
@@ -76,7 +76,7 @@ def whole_disks() -> frozenset[str] | None:
 
 
 def parse(texts: Mapping[str, str], *, ticks: int, disks: frozenset[str] | None = None) -> dict[str, Number]:
-    """`texts`: the content of files below /proc; a file left out gives no values. `ticks`: of the CPU clock, 1/s."""
+    """`texts`: contents of files below /proc; a missing file gives no values. `ticks`: of the CPU clock, 1/s."""
     readers: dict[str, Callable[[str], dict[str, Number]]] = {
         "stat": lambda text: _stat(text, ticks),
         "loadavg": lambda text: {"host.load.1m": float(text.split()[0])},
@@ -146,7 +146,7 @@ def _network(text: str) -> dict[str, Number]:
 
 
 def _tcp(text: str) -> dict[str, Number]:
-    """Of the whole machine: a line of names, then a line of values."""
+    """TCP counters of the whole host: a line of names, then a line of values."""
     names, values = (line.split()[1:] for line in text.splitlines() if line.startswith("Tcp:"))
     return {f"host.tcp.{TCP[name]}": int(value) for name, value in zip(names, values, strict=True) if name in TCP}
 

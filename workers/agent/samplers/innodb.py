@@ -1,4 +1,4 @@
-"""The counters of information_schema.INNODB_METRICS that are enabled, under InnoDB's own names."""
+"""The enabled counters of information_schema.INNODB_METRICS, under InnoDB's own names."""
 
 from workers.agent.runtime.config import ServerAddress, SystemConfig
 from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceFailed, SourceReading
@@ -35,7 +35,7 @@ class InnodbMetrics:
         self._server.close()
 
     def _begin(self) -> SourceReading:
-        """All of it once: which there are, and how this server says that one is enabled."""
+        """Reads all metrics once, to find those that exist and how this server marks the enabled ones."""
         columns, rows = self._server.table(FIRST)
         places = {name.upper(): place for place, name in enumerate(columns)}
         enabled = "ENABLED" if "ENABLED" in places else "STATUS"

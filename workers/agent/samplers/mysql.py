@@ -1,4 +1,4 @@
-"""All numbers of SHOW GLOBAL STATUS, under the names that the server gives them."""
+"""All numbers of SHOW GLOBAL STATUS, under the server's names."""
 
 import re
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ from workers.protocol.wire import Number
 
 DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 WORDS = {"ON": 1, "YES": 1, "TRUE": 1, "OFF": 0, "NO": 0, "FALSE": 0}
-# Words of one name only.
+# Words valid for one variable only.
 WORDS_OF = {"wsrep_cluster_status": {"PRIMARY": 1, "NON-PRIMARY": 0, "DISCONNECTED": 0}}
-# Values that are several numbers with a slash between them: what each is.
+# Values with several numbers separated by slashes: the meaning of each.
 PARTS = {"wsrep_evs_repl_latency": ("min", "avg", "max", "stddev", "samples")}
-# A change of these is told as an event.
+# Changes of these are reported as events.
 STATES = frozenset(
     {
         "wsrep_local_state_comment",
@@ -46,7 +46,7 @@ class GlobalStatus:
 
 
 def numbers(rows: Iterable[tuple[object, ...]]) -> dict[str, Number]:
-    """`mysql.status.<Name>` -> number; names whose value is a text are left out, those of PARTS have a key for each."""
+    """`mysql.status.<Name>` -> number; text values are left out, those in PARTS get one key per part."""
     found: dict[str, Number] = {}
     for name, value in rows:
         text = str(value)
@@ -61,7 +61,7 @@ def numbers(rows: Iterable[tuple[object, ...]]) -> dict[str, Number]:
 
 
 def _parts(name: str, text: str) -> Iterable[tuple[str, float]]:
-    """Nothing for a text of another form."""
+    """Empty for a text of another form."""
     try:
         return list(zip(PARTS[name], map(float, text.split("/")), strict=True))
     except ValueError:
@@ -69,10 +69,10 @@ def _parts(name: str, text: str) -> Iterable[tuple[str, float]]:
 
 
 def number_of(text: str) -> Number:
-    """None for what is no number."""
+    """None for other texts."""
     if text.isascii() and text.removeprefix("-").isdigit():
         number = int(text)
-        # The server prints some signed values without their sign: just below zero looks like just below 2^64.
+        # Some signed values are printed unsigned: just below zero appears as just below 2^64.
         return number - 2**64 if 2**63 <= number < 2**64 else number
     if DECIMAL.fullmatch(text):
         return float(text)

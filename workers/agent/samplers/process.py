@@ -1,4 +1,4 @@
-"""A server's own process: CPU, memory, page faults and disk traffic from /proc/PID, as far as this user may read it."""
+"""The server's process: CPU, memory, page faults and disk I/O from /proc/PID, as far as this user may read it."""
 
 import os
 import socket
@@ -21,7 +21,7 @@ IO_KEYS = {
 
 
 class ServerProcess:
-    """`find` gives the server's process id or None; asked again when the process is gone."""
+    """`find` returns the server's process id or None; it is called again when the process is gone."""
 
     name = "process"
     interval = 1
@@ -59,7 +59,7 @@ class ServerProcess:
 
 
 def parse(stat: str, io: str, *, ticks: int, page_size: int) -> dict[str, Number]:
-    """`stat` and `io` as /proc/PID gives them; `io` may be empty."""
+    """Parses `stat` and `io` of /proc/PID; `io` may be empty."""
     fields = stat.rpartition(")")[2].split()  # the name before it may hold blanks and parentheses
     values: dict[str, Number] = {
         "process.cpu.user": int(fields[11]) / ticks,
@@ -76,7 +76,7 @@ def parse(stat: str, io: str, *, ticks: int, page_size: int) -> dict[str, Number
 
 
 def server_pid(system: SystemConfig, address: ServerAddress) -> int | None:
-    """Process id of a server on this host: from its pid file, or else from who listens on its socket file."""
+    """Process id of a server on this host: from its pid file, else from the listener on its socket file."""
     try:
         with database.session(system, doing="find its process", address=address, timeout=5) as cursor:
             cursor.execute("SELECT @@global.pid_file, @@global.datadir, @@global.socket")
@@ -87,7 +87,7 @@ def server_pid(system: SystemConfig, address: ServerAddress) -> int | None:
 
 
 def only_server() -> int | None:
-    """Process id of the one database server on this host; None where there is none or another one as well."""
+    """Process id of the only database server on this host; None without one or with several."""
     found = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _is_server(entry)]
     return found[0] if len(found) == 1 else None
 

@@ -1,4 +1,4 @@
-"""A replica's threads, lag and positions as numbers; whether the server takes writes."""
+"""A replica's threads, lag and positions as numbers; whether the server is writable."""
 
 import re
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from workers.agent.samplers.connection import Asking, Denied, NotSupported
 from workers.protocol.wire import Number
 
 PREFIX = "mysql.replication."
-# MariaDB with its several connections, MySQL since 8.0.22, all before.
+# MariaDB with several connections; MySQL since 8.0.22; all earlier versions.
 STATEMENTS = ("SHOW ALL SLAVES STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
-# What MySQL renamed, back to the older words.
+# MySQL's new names back to the old ones.
 RENAMED = (("Replica_", "Slave_"), ("Source_", "Master_"), ("_Source", "_Master"))
 NUMBERS = {
     "Seconds_Behind_Master": "seconds_behind",
@@ -72,7 +72,7 @@ class Replication:
         return [dict(zip(map(_older, columns), row, strict=True)) for row in rows]
 
     def _first_known(self, statements: list[str]) -> tuple[list[str], tuple[tuple[Any, ...], ...]]:
-        """The answer to the first of `statements` that this server knows; the others are dropped."""
+        """The result of the first of `statements` that the server supports; the earlier ones are dropped."""
         while True:
             try:
                 return self._server.table(statements[0])
@@ -84,7 +84,7 @@ class Replication:
 
 
 def numbers(row: Mapping[str, Any], *, applied: str = "") -> dict[str, Number]:
-    """Of one connection of a replica. `applied`: its gtid_slave_pos; empty: without, or MySQL."""
+    """Values of one connection of a replica. `applied`: gtid_slave_pos; empty without it, or on MySQL."""
     prefix = _prefix(row)
     values: dict[str, Number] = {}
     for name, key in NUMBERS.items():
@@ -92,7 +92,7 @@ def numbers(row: Mapping[str, Any], *, applied: str = "") -> dict[str, Number]:
             values[prefix + key] = None if row[name] is None else int(row[name])
     for name, key in THREADS.items():
         values[prefix + key] = int(row.get(name) == "Yes")
-    # Positions in one file can be compared; what lies in files between is not known.
+    # Positions are comparable within one file only; the size of files in between is unknown.
     if row.get("Master_Log_File") == row.get("Relay_Master_Log_File"):
         values[f"{prefix}unapplied_bytes"] = int(row["Read_Master_Log_Pos"]) - int(row["Exec_Master_Log_Pos"])
     waiting = _waiting(row, applied)
@@ -110,21 +110,21 @@ def states_of(row: Mapping[str, Any]) -> dict[str, str]:
         f"replication SQL thread{of}": str(row.get("Slave_SQL_Running")),
     }
     for thread in ("IO", "SQL"):
-        # Without the count of its retries, which changes all the time.
+        # Without the retry count, which changes constantly.
         error = str(row.get(f"Last_{thread}_Error") or "").partition(" - retry-time")[0]
         states[f"replication {thread} error{of}"] = error or "none"
     return states
 
 
 def transactions(position: str) -> int:
-    """How many a GTID position or set stands for: sequence numbers of MariaDB's domains, or a count of MySQL's sets."""
+    """Number of transactions of a GTID position or set: MariaDB's sequence numbers per domain, or MySQL's counts."""
     if ":" in position:
         return sum(last - first + 1 for spans in _sets(position).values() for first, last in spans)
     return sum(_domains(position).values())
 
 
 def _waiting(row: Mapping[str, Any], applied: str) -> int | None:
-    """Transactions that were received and not applied; None: not told in GTIDs."""
+    """Transactions received but not applied; None: not reported as GTIDs."""
     if row.get("Retrieved_Gtid_Set"):
         received, done = _sets(str(row["Retrieved_Gtid_Set"])), _sets(str(row.get("Executed_Gtid_Set") or ""))
         return sum(_missing(span, done.get(source, [])) for source, spans in received.items() for span in spans)
@@ -135,17 +135,17 @@ def _waiting(row: Mapping[str, Any], applied: str) -> int | None:
 
 
 def _domains(position: str) -> dict[str, int]:
-    """Domain -> sequence number of `0-21-1710,1-22-5`."""
+    """Domain -> sequence number, parsed from `0-21-1710,1-22-5`."""
     parts = (part.strip().split("-") for part in position.split(",") if part.strip())
     return {domain: int(sequence) for domain, _, sequence in parts}
 
 
 def _sets(text: str) -> dict[str, list[tuple[int, int]]]:
-    """Source -> intervals of `uuid:1-8:10,uuid:1-3`."""
+    """Source -> intervals, parsed from `uuid:1-8:10,uuid:1-3`."""
     found: dict[str, list[tuple[int, int]]] = {}
     for part in text.replace("\n", "").split(","):
         source, *spans = part.strip().split(":")
-        for span in filter(None, map(INTERVAL.fullmatch, spans)):  # a tag is no interval
+        for span in filter(None, map(INTERVAL.fullmatch, spans)):  # a tag is not an interval
             found.setdefault(source, []).append((int(span[1]), int(span[2] or span[1])))
     return found
 

@@ -1,4 +1,4 @@
-"""What the server waited for, by class of event, from performance_schema."""
+"""The server's waits by event class, from performance_schema."""
 
 from workers.agent.runtime.config import ServerAddress, SystemConfig
 from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceReading
@@ -17,7 +17,7 @@ WAITS = (
 
 class Waits:
     name = "waits"
-    interval = 5  # the server adds up all its threads for each answer
+    interval = 5  # the server sums over all threads for each answer
     prompt = False
 
     def __init__(self, system: SystemConfig, address: ServerAddress) -> None:

@@ -1,4 +1,4 @@
-"""Load tools behind one protocol: one file a tool, found by the name that a workload gives."""
+"""Load tools behind one protocol: one file per tool, found by the workload's tool name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from workers.protocol.wire import LoadLevelMessage
 
 
 class InvalidToolParameters(ValueError):
-    """The text names the parameter and what it may be."""
+    """The text names the parameter and its allowed values."""
 
 
 class ToolMissing(Exception):
-    """The tool's program is not there; the text says how to install it."""
+    """The tool's program is not installed; the text says how to install it."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where the load goes. `secrets` is a file that only this user may read; the tool takes the password from it."""
+    """The target of the load. `secrets`: a file readable by this user only, from which the tool takes the password."""
 
     address: ServerAddress
     user: str
@@ -32,7 +32,7 @@ class Invocation:
     """A program to start. `argv` holds no password, so it may be shown.
 
     Times in seconds: `timeout` for the whole, `warmup` and `measured` on the tool's own clock. `open_ended`: the work
-    decides how long it takes, and the output says what was measured.
+    determines its length, and the output defines the measured phase.
     """
 
     argv: tuple[str, ...]
@@ -44,9 +44,8 @@ class Invocation:
 
 @dataclass(frozen=True)
 class DataSet:
-    """What prepare makes: so many `rows` in each of the `tables`, or in those that a mapping names; None: the tool
-    itself checks what it has prepared. `is_emptied`: before each run but the first, since the ids that it inserts
-    would be there already.
+    """The result of prepare: `rows` per table of `tables`, or per table of a mapping; None: the tool checks them
+    itself. `is_emptied`: before each run but the first, because ids inserted by it would already exist.
     """
 
     tables: tuple[str, ...]
@@ -54,7 +53,7 @@ class DataSet:
     is_emptied: bool = False
 
     def counted(self) -> dict[str, int]:
-        """Table -> rows, of those to be counted."""
+        """Table -> rows, of the tables to count."""
         if self.rows is None:
             return {}
         return dict.fromkeys(self.tables, self.rows) if isinstance(self.rows, int) else dict(self.rows)
@@ -62,8 +61,8 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run whose tool has ended well. `before` and `after`: SHOW GLOBAL STATUS of the server behind the endpoint,
-    numbers by name; empty where it could not be read."""
+    """A run whose tool succeeded. `before` and `after`: SHOW GLOBAL STATUS of the server behind the endpoint, numbers
+    by name; empty where it could not be read."""
 
     system: SystemConfig
     schema: str
@@ -75,7 +74,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class RunCheckResult:
-    """Whether a run did what it claims. `label`: one sentence with the numbers."""
+    """The result of a check on a run. `label`: one sentence with the numbers."""
 
     name: str
     held: bool
@@ -83,7 +82,7 @@ class RunCheckResult:
 
 
 class Tool(Protocol):
-    """What a job needs of a load tool. Every method raises InvalidParameters when `parameters` are not the tool's."""
+    """The interface of a load tool. Every method raises InvalidParameters when `parameters` are not the tool's."""
 
     name: str
     artifact: str  # name under which the run's whole output is kept
@@ -111,20 +110,20 @@ class Tool(Protocol):
     ) -> Invocation: ...
 
     def starts_clock(self, line: bytes) -> bool:
-        """Whether the load begins with this line of output: the zero of the tool's own clock."""
+        """Whether the load begins with this output line: the zero of the tool's own clock."""
 
     def failure(self, code: int, output: bytes) -> str:
-        """Why a run that ended with exit code `code` failed, in the tool's own words; empty when it did not."""
+        """Why a run with exit code `code` failed, in the tool's own words; empty on success."""
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
-        """After a run that ended well; a check that did not hold fails the run. Raises DatabaseFailed."""
+        """After a successful run; a failed check fails the run. Raises DatabaseFailed."""
 
     def extras(self, output: Path) -> list[Path]:
-        """Further files of a run, kept as artifacts under their names. They lie beside `output` and go with the run."""
+        """Further files of a run, kept as artifacts by name. They lie beside `output` and are deleted with the run."""
 
 
 class Plain:
-    """A tool that verifies nothing and makes no further files."""
+    """A tool without verification and further files."""
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
         del finished

@@ -1,4 +1,4 @@
-"""An application that takes in data."""
+"""An application that ingests data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ class AppIngest(LuaTool):
     spec = app_ingest.SPEC
 
     def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
-        # Children first: they may refer to their parents when both are dropped.
+        # Children first, so that tables are dropped before those they reference.
         return {f"{kind}{number}": 0 for number in range(1, chosen["tables"] + 1) for kind in ("child", "parent")}
 
     def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:

@@ -1,4 +1,4 @@
-"""An application at work."""
+"""The load of an OLTP application."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ class AppOltp(LuaTool):
         return chosen
 
     def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
-        # Children first: they may refer to their parents when both are dropped.
+        # Children first, so that tables are dropped before those they reference.
         sizes = {"child": chosen["rows"] * chosen["children"], "parent": chosen["rows"]}
         return {f"{kind}{number}": size for number in range(1, chosen["tables"] + 1) for kind, size in sizes.items()}
 
@@ -44,7 +44,7 @@ class AppOltp(LuaTool):
 
 
 def _no_orphans(finished: Finished, tables: int) -> RunCheckResult:
-    """Whether each child row has its parent. Raises DatabaseFailed."""
+    """Checks that each child row has its parent. Raises DatabaseFailed."""
     orphans = 0
     with database.session(finished.system, doing="look for children without parents") as cursor:
         for number in range(1, tables + 1):

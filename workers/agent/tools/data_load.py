@@ -1,4 +1,4 @@
-"""Loading a dump; the work is done by the program of the same name."""
+"""Loading a dump, by the program of the same name."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ class DataLoad(ProgramTool):
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
         self.chosen(parameters)
-        return DataSet(tuple(reversed(CREATE)), None)  # in the order in which they can be dropped
+        return DataSet(tuple(reversed(CREATE)), None)  # in drop order
 
     def secrets(self, system: SystemConfig, schema: str) -> str:
         is_here = any(node.local for node in system.nodes)
@@ -39,7 +39,7 @@ class DataLoad(ProgramTool):
         warmup: float,
         duration: float,
     ) -> Invocation:
-        """A dump is loaded from its first byte: there is no warm-up."""
+        """A dump is loaded from its first byte: no warm-up."""
         del warmup
         found = super().run(target, parameters, load_level=load_level, warmup=0, duration=duration)
         return replace(found, timeout=LONGEST, open_ended=True)

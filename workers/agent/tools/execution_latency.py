@@ -1,4 +1,4 @@
-"""How long a request waits until the server takes it in charge."""
+"""The time a request waits until the server starts it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ class ExecutionLatency(LuaTool):
 
 
 def _clocks_agree(reported: Reported) -> RunCheckResult:
-    """Whether the clocks kept their distance: no request is served before it was sent."""
+    """Checks the clocks' offset: no request is served before it was sent."""
     requests, negative = reported.counts["transactions"], reported.values["client.clock.negative"]
     drift, uncertainty = (reported.values[f"client.clock.{name}"] for name in ("drift", "uncertainty"))
     label = (

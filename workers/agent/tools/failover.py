@@ -1,4 +1,4 @@
-"""The failover probe; the work is done by the program of the same name, which does the system's controls."""
+"""The failover probe, run by workers.agent.faults, which invokes the system's controls."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from workers.agent.tools.program import ProgramTool
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads import failover
 
-AFTER = 5.0  # s, the least that is watched after the fault
+AFTER = 5.0  # s to observe after the fault, at least
 
 
 class Failover(ProgramTool):
@@ -51,6 +51,6 @@ class Failover(ProgramTool):
     ) -> Invocation:
         found = super().run(target, parameters, load_level=load_level, warmup=warmup, duration=duration)
         chosen = self.chosen(parameters)
-        # The return of a node that was put right within the load, and of one after it.
+        # Time to rejoin after a fault undone under load, and after one undone later.
         more = chosen["timeout"] * (1 + chosen["retries"]) + chosen["hold"] + 2 * chosen["rejoin_timeout"]
         return replace(found, timeout=found.timeout + more)

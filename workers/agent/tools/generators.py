@@ -1,4 +1,4 @@
-"""The generators that are not sysbench: our asynchronous client and mysqlslap."""
+"""The generators other than sysbench: our asynchronous client and mysqlslap."""
 
 from collections.abc import Mapping
 from typing import Any

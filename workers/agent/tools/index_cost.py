@@ -1,4 +1,4 @@
-"""What an index costs; the work is done by the program of the same name."""
+"""The cost of an index, measured by the program of the same name."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ from workers.agent.tools.program import ProgramTool, whole_rate
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads import index_cost
 
-PREPARING = 3600.0  # s, most for preparing the tables twice, the index and the digests
+PREPARING = 3600.0  # s, the limit for preparing the tables twice, the index and the digests
 
 
 class IndexCost(ProgramTool):

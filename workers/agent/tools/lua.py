@@ -1,4 +1,4 @@
-"""Our own workloads on sysbench: scripts in workers/agent/lua, which report as JSON lines and are verified here."""
+"""Our own workloads on sysbench: scripts in workers/agent/lua, which report JSON lines; results are verified here."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,10 +15,10 @@ SCRIPTS = Path(__file__).resolve().parent.parent / "lua"
 
 
 class LuaTool(SysbenchProgram):
-    """One script. A workload says which tables it makes and what must hold after a run."""
+    """One script. A workload defines its tables and the checks after a run."""
 
     spec: WorkloadSpec
-    # Parameters that the script does not take, and those that it calls by another name.
+    # Parameters that the script does not take, and those with another name there.
     told_otherwise: Sequence[str] = ()
     renamed: Mapping[str, str] = {}
 
@@ -65,7 +65,7 @@ class LuaTool(SysbenchProgram):
         ]
 
     def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
-        """What this workload checks beyond that. Raises DatabaseFailed."""
+        """The workload's additional checks. Raises DatabaseFailed."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""sysbench's fileio and cpu on the machine that the agent runs on: baselines that need no database."""
+"""sysbench's fileio and cpu on the agent's host: baselines without a database."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ FIGURE = {
 
 
 class Machine(ProgramTool):
-    """Its output is sysbench's own text."""
+    """Output is sysbench's own text."""
 
     spec = machine.FILEIO
     module = "workers.agent.programs.machine"
@@ -62,7 +62,7 @@ class FileIO(Machine):
         return secrets_of(system, schema, scratch=system.scratch)
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
-        """That the requests of the mode were made."""
+        """Checks that requests of the mode were made."""
         found = re.findall(FIGURE[self.chosen(finished.parameters)["mode"]], finished.output.read_bytes())
         rate = float(found[-1]) if found else 0.0
         return [

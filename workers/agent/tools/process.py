@@ -1,4 +1,4 @@
-"""A load tool as a child process of its own group: its output is kept whole and passed on line by line."""
+"""A load tool as a child process in its own group: its output is kept in full and passed on line by line."""
 
 import contextlib
 import os
@@ -13,11 +13,11 @@ from workers.agent.tools import Invocation, ToolMissing
 
 PATIENCE = 3.0  # s between SIGTERM and SIGKILL
 DRAIN = 2.0  # s for the rest of the output after the end
-TAIL = 64 * 1024  # bytes of output in which a failure's words are looked for
+TAIL = 64 * 1024  # bytes of output searched for the reason of a failure
 
 
 class ToolProcess:
-    """`on_line` is called on the reading thread with each line as it came."""
+    """`on_line` is called on the reading thread with each raw line."""
 
     def __init__(
         self, invocation: Invocation, *, output: Path, on_line: Callable[[bytes], None] = lambda _: None
@@ -44,7 +44,7 @@ class ToolProcess:
         self._reader.start()
 
     def poll(self) -> int | None:
-        """Exit code (negative: the signal) once the process has ended and its output is complete."""
+        """Exit code (negative: the signal) once the process has ended and its output was read."""
         code = self._process.poll()
         if code is not None:
             self._reader.join(timeout=DRAIN)
@@ -81,7 +81,7 @@ def tail(output: Path) -> bytes:
 
 
 def stop_group(pid: int, *, is_gone: Callable[[], bool]) -> None:
-    """Ends the process group that `pid` leads: politely, then not."""
+    """Ends the process group led by `pid`: SIGTERM, then SIGKILL."""
     for signal_number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal_number)

@@ -1,4 +1,4 @@
-"""Tools that are programs of ours: how each is started, and what its output says of its beginning and its failure."""
+"""Tools that are our own programs: their command line, the start of their clock, and the reason of a failure."""
 
 import importlib.util
 import math
@@ -19,16 +19,16 @@ from workers.protocol.workloads.declaration import WorkloadSpec, check
 
 PREPARE_TIMEOUT = 6 * 3600.0  # s
 CLEAN_UP_TIMEOUT = 120.0  # s
-END_GRACE = 120.0  # s, for connecting, verifying and putting things back
+END_GRACE = 120.0  # s, for connecting, verifying and restoring
 
 
 class ProgramTool(Plain):
-    """The module `module` does the steps prepare, run and clean_up of the workload `spec`."""
+    """`module` in workers.agent.programs implements the steps prepare, run and clean_up of the workload `spec`."""
 
     spec: WorkloadSpec
     module: str
-    programs: tuple[str, ...] = ()  # others that it starts
-    packages: tuple[str, ...] = ()  # of Python, beyond those that the agent needs
+    programs: tuple[str, ...] = ()  # started by `module`
+    packages: tuple[str, ...] = ()  # Python packages beyond the agent's own dependencies
 
     name: str
     artifact: str
@@ -38,14 +38,14 @@ class ProgramTool(Plain):
         cls.artifact = f"{cls.name}.jsonl"
 
     def version(self) -> str:
-        """Of the agent, whose part the program is, and of what it starts. Raises ToolMissing."""
+        """Version of the agent, which includes the program, and of the programs it starts. Raises ToolMissing."""
         for package in self.packages:
             if importlib.util.find_spec(package) is None:
                 raise ToolMissing(f"{self.name} needs the Python package {package}; pip install {package}")
         return ", ".join([f"splashboard {__version__}", *(_version(program) for program in self.programs)])
 
     def chosen(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """With defaults. Raises declared.InvalidParameters."""
+        """`parameters` with defaults. Raises declaration.InvalidParameters."""
         return check(self.spec, parameters)
 
     def secrets(self, system: SystemConfig, schema: str) -> str:
@@ -73,10 +73,10 @@ class ProgramTool(Plain):
         return Invocation(self._argv("run", order), timeout, warmup=before, measured=measured)
 
     def accept(self, order: Order) -> None:
-        """Raises InvalidParameters when the load level or the times do not fit."""
+        """Raises InvalidToolParameters when the load level or the times do not fit."""
 
     def patience(self) -> float:
-        """How many times its duration a run may take, with what comes before and after the load."""
+        """A run's time limit as a multiple of its duration, including the work before and after the load."""
         return 1.0
 
     def starts_clock(self, line: bytes) -> bool:
@@ -96,7 +96,7 @@ class ProgramTool(Plain):
         return f"{self.name} ended with code {code}" if code > 0 else f"{self.name} was ended by signal {-code}"
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
-        """What the program cannot see itself; its own checks are in its report."""
+        """Checks that the program cannot make itself; its own are in its report."""
         executed = report.executed(finished.output)
         if executed is None:
             return []
@@ -130,7 +130,7 @@ class ProgramTool(Plain):
 
 
 def whole_rate(order: Order) -> None:
-    """sysbench takes no others. Raises InvalidParameters."""
+    """sysbench accepts only whole rates. Raises InvalidToolParameters."""
     if order.rate is not None and (order.rate < 1 or order.rate != round(order.rate)):
         raise InvalidToolParameters(f"rate is {order.rate:g}/s; sysbench takes whole numbers from 1 only")
 

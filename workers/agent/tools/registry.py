@@ -1,4 +1,4 @@
-"""The tools that this agent knows. A new tool is one more file and one more line here."""
+"""The agent's tools. A new tool is one more file and one more line here."""
 
 from workers.agent.tools import Tool
 from workers.agent.tools.app_ingest import AppIngest
@@ -38,7 +38,7 @@ TOOLS: dict[str, Tool] = {
 
 
 class UnknownTool(Exception):
-    """The job asks for a tool that this agent does not have."""
+    """The job's tool does not exist on this agent."""
 
 
 def tool_named(name: str) -> Tool:

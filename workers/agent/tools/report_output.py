@@ -1,4 +1,4 @@
-"""What a tool of ours reported, JSON lines in its output, and whether the server says the same."""
+"""The report of our own tools, JSON lines in their output, and its checks against the server's counters."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from workers.agent.measure import database
 from workers.agent.tools import Finished, RunCheckResult
 
 WRITES = ("Com_insert", "Com_update", "Com_delete", "Com_replace")
-# Statements of others that a server may see beside the load: of samplers, health checks, heartbeats.
+# Statements executed beside the load: by samplers, health checks, heartbeats.
 STRAY = 50
 STRAY_SHARE = 0.01
 COMPLAINT = re.compile(rb"FATAL: error ([0-9]+: .*?)\r?\n")
@@ -20,8 +20,7 @@ COMPLAINT = re.compile(rb"FATAL: error ([0-9]+: .*?)\r?\n")
 @dataclass(frozen=True)
 class Reported:
     """`counts`: over the whole run, warm-up included; `values`: of the measured phase, by name; `setup`: statements
-    before the load, which are not among the counts; `complaint`: the first error that sysbench told of, in the
-    server's words.
+    before the load, not in `counts`; `complaint`: the first error printed by sysbench, in the server's words.
     """
 
     counts: Mapping[str, int]
@@ -31,7 +30,7 @@ class Reported:
 
     @property
     def writes(self) -> int:
-        """Statements of the load that were to change something."""
+        """Writing statements of the load, matched or not."""
         return self.counts["writes"] + self.counts["unmatched"]
 
 
@@ -45,7 +44,7 @@ def read(output: Path) -> Reported:
         for line in stream:
             if line.startswith(b'{"kind":"total"'):
                 total = json.loads(line)
-                # Each covers what came after the one before.
+                # Each total covers the time since the one before.
                 counts.update(total["counts"])
                 values = total["values"]
             elif line.startswith(b'{"kind":"note","setup"'):
@@ -56,7 +55,7 @@ def read(output: Path) -> Reported:
 
 
 def executed(output: Path) -> Reported | None:
-    """What a program of ours says that it executed; None: it does not say. Raises OSError."""
+    """The statements reported by one of our programs; None: not reported. Raises OSError."""
     with output.open("rb") as stream:
         line = next((line for line in stream if line.startswith(b'{"kind":"note","executed"')), None)
     if line is None:
@@ -66,7 +65,7 @@ def executed(output: Path) -> Reported | None:
 
 
 def took_part(reported: Reported) -> RunCheckResult:
-    """Whether there was a load at all."""
+    """Checks that there was a load at all."""
     opened, refused = (int(reported.values.get(f"client.connections.{what}", 0)) for what in ("opened", "refused"))
     held = opened > 0 and reported.counts["transactions"] > 0
     label = f"{reported.counts['transactions']} transactions over {opened} connections"
@@ -76,7 +75,7 @@ def took_part(reported: Reported) -> RunCheckResult:
 
 
 def writes_agree(finished: Finished, reported: Reported) -> list[RunCheckResult]:
-    """Whether the server executed the writes that the client counted. No check where its counters are not known."""
+    """Checks the client's write count against the server's. No check when the server's counters are unknown."""
     server = _increase(finished, WRITES)
     if server is None:
         return []
@@ -84,7 +83,7 @@ def writes_agree(finished: Finished, reported: Reported) -> list[RunCheckResult]
 
 
 def reads_agree(finished: Finished, reported: Reported) -> list[RunCheckResult]:
-    """As `writes_agree`, of SELECT, of which others send some too."""
+    """Like `writes_agree`, for SELECT, of which other clients send some too."""
     server = _increase(finished, ("Com_select", "Qcache_hits"))
     if server is None:
         return []
@@ -95,7 +94,7 @@ def reads_agree(finished: Finished, reported: Reported) -> list[RunCheckResult]:
 
 def _agree(reported: Reported, server: int) -> RunCheckResult:
     client = reported.writes + reported.setup.get("writes", 0)
-    # Of what the client tried again the server counts each try.
+    # The server counts every attempt of a retried statement.
     most = client * (1 + STRAY_SHARE) + STRAY + reported.counts["errors"]
     held = client * (1 - STRAY_SHARE) <= server <= most
     label = f"the client counted {client} INSERT, UPDATE and DELETE statements, the server {server}"
@@ -103,14 +102,14 @@ def _agree(reported: Reported, server: int) -> RunCheckResult:
 
 
 def all_matched(reported: Reported, *, most: float = 0.0) -> RunCheckResult:
-    """Whether every write but a share of `most` changed a row: one that matches nothing is fast and worth nothing."""
+    """Checks that all writes but a share of `most` changed a row: a write without a match is fast and worthless."""
     unmatched = reported.counts["unmatched"]
     held = unmatched <= reported.writes * most
     return RunCheckResult("matched", held, f"{unmatched} of {reported.writes} writes matched no row")
 
 
 def rows_are(finished: Finished, expected: Mapping[str, int]) -> RunCheckResult:
-    """Whether the tables hold what they must. Raises DatabaseFailed."""
+    """Checks the row count of each table. Raises DatabaseFailed."""
     found = count_rows(finished, list(expected))
     wrong = [
         f"{table} holds {found[table]} rows, not {rows}" for table, rows in expected.items() if found[table] != rows
@@ -120,7 +119,7 @@ def rows_are(finished: Finished, expected: Mapping[str, int]) -> RunCheckResult:
 
 
 def rows_in_all_are(finished: Finished, tables: Sequence[str], expected: int) -> RunCheckResult:
-    """As `rows_are`, of all tables together. Raises DatabaseFailed."""
+    """Checks the row count of all tables together. Raises DatabaseFailed."""
     found = sum(count_rows(finished, tables).values())
     label = f"{found} rows in {len(tables)} table{'s' if len(tables) > 1 else ''}"
     return RunCheckResult("rows", found == expected, label if found == expected else f"{label}, not {expected}")
@@ -137,7 +136,7 @@ def count_rows(finished: Finished, tables: Sequence[str]) -> dict[str, int]:
 
 
 def _increase(finished: Finished, names: Sequence[str]) -> int | None:
-    """Of counters of the server; None: not known, or it was restarted in between."""
+    """Increase of server counters; None: unknown, or the server was restarted in between."""
     before, after = finished.before, finished.after
     if not before or not after or after.get("Uptime", 0) < before.get("Uptime", 0):
         return None

@@ -1,4 +1,4 @@
-"""ALTER TABLE under load; the work is done by the program of the same kind."""
+"""ALTER TABLE under load, by the program schema_changes."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""sysbench's OLTP tests. The password goes through an option file, so `ps` shows user, host and schema but never it."""
+"""sysbench's OLTP tests. The password goes through an option file, so that `ps` shows user, host and schema only."""
 
 import math
 import re
@@ -26,9 +26,9 @@ END_GRACE = 30.0  # s, for the last transactions: sysbench outlives --time when 
 PREPARE_TIMEOUT = 6 * 3600.0  # s
 CLEAN_UP_TIMEOUT = 120.0  # s
 PREPARE_THREADS = 4
-# After these errors sysbench tries an event again by itself: deadlock, changed record, lock wait timeout.
+# Errors after which sysbench retries an event by itself: deadlock, changed record, lock wait timeout.
 RETRIED = "1213,1020,1205"
-# Without transactions two threads may delete a row before either inserts it again.
+# Without transactions two threads may delete a row before either reinserts it.
 DUPLICATE = 1062
 INSTALL = "install it, for example: apt-get install sysbench"
 
@@ -101,7 +101,7 @@ OPTIONS: dict[str, tuple[str, Spelling]] = {
 
 
 class SysbenchProgram(Plain):
-    """What every test on sysbench is started and read by."""
+    """The common command line and output handling of all sysbench tests."""
 
     prepare_threads = PREPARE_THREADS
 
@@ -113,16 +113,16 @@ class SysbenchProgram(Plain):
         return answer.stdout.strip()
 
     def test(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-        """The test and its own options. Raises InvalidParameters."""
+        """The test and its own options. Raises InvalidToolParameters."""
         raise NotImplementedError
 
     def limits(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-        """Options that end a run before its time. Raises InvalidParameters."""
+        """Options that end a run early. Raises InvalidToolParameters."""
         del parameters
         return ()
 
     def secrets(self, system: SystemConfig, schema: str) -> str:
-        """sysbench strips the outer quotes and knows no escapes; the configuration refuses what this cannot say."""
+        """sysbench strips the outer quotes and has no escapes; the configuration rejects passwords that need any."""
         del schema
         return f'mysql-password="{system.password}"\n'
 
@@ -142,7 +142,7 @@ class SysbenchProgram(Plain):
         warmup: float,
         duration: float,
     ) -> Invocation:
-        # Whole seconds, because sysbench takes no others.
+        # sysbench accepts whole seconds only.
         before, measured = math.ceil(warmup), max(1, math.ceil(duration))
         argv = [
             *self._command(target, parameters),
@@ -161,7 +161,7 @@ class SysbenchProgram(Plain):
                 raise InvalidToolParameters(f"rate is {load_level.rate}/s; sysbench takes whole numbers from 1 only")
             argv.append(f"--rate={round(load_level.rate)}")
         if before:
-            # The statistics start anew here, so that the totals are those of the measured phase alone.
+            # The statistics restart here, so that the totals cover the measured phase alone.
             argv.append(f"--report-checkpoints={before}")
         timeout = before + measured + START_GRACE + END_GRACE
         return Invocation((*argv, "run"), timeout, warmup=before, measured=measured)
@@ -206,7 +206,7 @@ class Sysbench(SysbenchProgram):
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
         chosen = options(parameters)
         tables = tuple(f"sbtest{number}" for number in range(1, int(chosen["tables"]) + 1))
-        # It draws ids of 32 bits: those that a prepare or another run has made would soon be drawn again.
+        # It draws ids of 32 bits: those inserted by prepare or another run would soon be drawn again.
         is_empty = parameters["test"] == "oltp_insert" and chosen.get("auto_inc") == "off"
         return DataSet(tables=tables, rows=0 if is_empty else int(chosen["table_size"]), is_emptied=is_empty)
 
@@ -219,7 +219,7 @@ class Sysbench(SysbenchProgram):
 
 
 def ids_are_dense(finished: Finished) -> RunCheckResult:
-    """Whether the server gives out every id, as sysbench takes for granted: else most updates match nothing.
+    """Checks that the server assigns every id, as sysbench assumes: otherwise most updates match nothing.
 
     Raises DatabaseFailed.
     """
@@ -231,7 +231,7 @@ def ids_are_dense(finished: Finished) -> RunCheckResult:
 
 
 def options(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """sysbench's own options for the test. Raises InvalidParameters, naming the parameter and what it may be."""
+    """sysbench's options for the test. Raises InvalidToolParameters with the parameter and its allowed values."""
     missing = [name for name in REQUIRED if name not in parameters]
     if missing:
         raise InvalidToolParameters(f"parameter {missing[0]} is missing; it is {REQUIRED[missing[0]][0]}")

@@ -12,12 +12,12 @@ from workers.agent.tools.sysbench import ids_are_dense
 from workers.protocol.workloads import sysbench_oltp
 
 UPDATES = ("oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index")
-CHANGES_ROWS = ("oltp_insert", "oltp_delete")  # the number of rows is another after a run
+CHANGES_ROWS = ("oltp_insert", "oltp_delete")  # the row count changes during a run
 
 
 class SysbenchOltp(LuaTool):
     spec = sysbench_oltp.SPEC
-    # sysbench takes --test for the name of its own script.
+    # sysbench's --test is the name of its own script.
     renamed = {"test": "oltp_test"}
 
     def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
@@ -32,7 +32,7 @@ class SysbenchOltp(LuaTool):
         if chosen["auto_inc"]:
             found.append(ids_are_dense(finished))
         if chosen["test"] in UPDATES:
-            # Threads delete and insert the same ids; without a transaction the others see them gone.
+            # Threads delete and insert the same ids; without a transaction other threads find them missing.
             found.append(report.all_matched(reported, most=0.1 if chosen["skip_trx"] else 0.01))
         if chosen["test"] == "oltp_delete":
             found.append(report.all_matched(reported, most=0.5))
@@ -44,5 +44,5 @@ class SysbenchOltp(LuaTool):
 
 
 def _draws_ids(chosen: Mapping[str, Any]) -> bool:
-    """oltp_insert with ids of 32 bits by chance: those of a prepare or of another run would soon be drawn again."""
+    """oltp_insert with random 32-bit ids: those inserted by prepare or another run would soon be drawn again."""
     return chosen["test"] == "oltp_insert" and not chosen["auto_inc"]

@@ -11,8 +11,8 @@ from workers.agent.tools.report_output import Reported
 from workers.protocol.workloads import tpcc_like
 
 DISTRICTS = 10
-LINES = 10  # of each order that prepare makes
-# TPC-C's consistency conditions 1 to 4: each selects what contradicts it.
+LINES = 10  # per order made by prepare
+# TPC-C's consistency conditions 1 to 4: each query selects violations.
 CONDITIONS = {
     "the payments of a warehouse are those of its districts": """
         SELECT w.w_id FROM warehouse w JOIN district d ON d.w_id = w.w_id

@@ -1,4 +1,4 @@
-"""The workloads that this program brings with it. A new one is one more file and one more line here."""
+"""The built-in workloads. A new one is one more file and one more line here."""
 
 from collections.abc import Mapping
 

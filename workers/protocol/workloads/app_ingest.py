@@ -1,4 +1,4 @@
-"""An application that takes in data."""
+"""An application that ingests data."""
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 

@@ -1,4 +1,4 @@
-"""An application at work."""
+"""The load of an OLTP application."""
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 

@@ -1,4 +1,4 @@
-"""Our own asynchronous client: a second generator, because a result that only one tool shows is not trusted."""
+"""Our own asynchronous client: a second generator, because results need agreement across tools."""
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 

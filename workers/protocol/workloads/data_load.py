@@ -1,4 +1,4 @@
-"""A dump loaded as one restores one: with the client that comes with the server."""
+"""Loading a dump as in a restore: with the server's own client."""
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 

@@ -1,7 +1,7 @@
-"""How a workload is declared: its parameters and what it measures. The agent and the server check by the same words.
+"""Declaration of a workload: its parameters and metrics. Agent and server share one check.
 
-A workload in the catalog is a declaration's tool with all its parameters, defaults included, so that equal work has
-equal hashes and a default that changes later makes another workload.
+A workload in the catalog is a tool with all its parameters, defaults included, so that equal work has equal hashes and
+a default changed later makes another workload.
 """
 
 import math
@@ -16,7 +16,7 @@ TEXT = re.compile(r"[\w.,:+-]{1,60}")
 
 
 class InvalidParameters(ValueError):
-    """`field` is the parameter at fault, or `tool`; `message` what it must be."""
+    """`field`: the invalid parameter, or `tool`; `message`: what it must be."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field} {message}")
@@ -28,7 +28,7 @@ class InvalidParameters(ValueError):
 class Parameter:
     """One parameter. `kind`: whole, number, switch (true or false), choice or text; `low` and `high` are inclusive.
 
-    `description` says what it does and in what unit it is.
+    `description`: effect and unit.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Parameter:
     choices: tuple[str | int, ...] = ()
 
     def allowed(self) -> str:
-        """In words."""
+        """The allowed values in words."""
         if self.kind == "choice":
             return f"one of {', '.join(map(str, self.choices))}"
         if self.kind == "switch":
@@ -56,7 +56,7 @@ class Parameter:
         return str(self.default).lower() if self.kind == "switch" else f"{self.default}"
 
     def read(self, value: Any) -> Any:
-        """The one spelling of `value`. Raises InvalidParameters."""
+        """`value` in its canonical form. Raises InvalidParameters."""
         found = _READERS[self.kind](self, value)
         if found is None:
             raise InvalidParameters(self.name, f"is {value!r:.80}; it must be {self.allowed()}")
@@ -77,7 +77,7 @@ def _read_number(parameter: Parameter, value: Any) -> float | int | None:
 
 
 def _read_switch(_: Parameter, value: Any) -> bool | None:
-    """Also as YAML and command lines spell it."""
+    """Also accepts the spellings of YAML and command lines."""
     return (
         {"on": True, "off": False}.get(value) if isinstance(value, str) else value if value in (True, False) else None
     )
@@ -102,12 +102,11 @@ _READERS = {
 
 @dataclass(frozen=True)
 class WorkloadSpec:
-    """`metrics`: the headline values that a complete run brings. `load`: what load levels mean to it: "threads", or
-    "none" when it makes a load of its own. `seeds`: parameters of the workloads that every installation starts with.
-    `needs_database`: False for what measures the machine alone. `free`: takes parameters beyond those declared, as
-    plain texts and numbers: for results of tools that others run. `unsteady`: why its throughput is not meant to be
-    steady; empty: it is. `faults`: failing operations are its subject. `data_set`: the parameters that say what data
-    the work is done on; the others say what is done.
+    """`metrics`: the headline values of a complete run. `load`: the meaning of load levels: "threads", or "none" for a
+    workload with its own load. `seeds`: parameters of the workloads in every new installation. `needs_database`: False
+    for workloads on the machine alone. `free`: accepts undeclared parameters, as plain texts and numbers: for submitted
+    results of other tools. `unsteady`: why its throughput is not meant to be steady; empty: it is. `faults`: failing
+    operations are its subject. `data_set`: the parameters that define the data; the others define the work.
     """
 
     tool: str
@@ -129,7 +128,7 @@ class WorkloadSpec:
 
 
 def check(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters in their one spelling, defaults filled in. Raises InvalidParameters for the first at fault."""
+    """All parameters in canonical form, with defaults. Raises InvalidParameters for the first invalid one."""
     given: dict[str, Any] = {}
     for key, value in parameters.items():
         name = str(key).replace("-", "_")
@@ -159,7 +158,7 @@ def _free(name: str, value: Any) -> Any:
 
 
 def title_of(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> str:
-    """A name for the workload: what differs from the defaults. `parameters` as `check` gives them."""
+    """A workload's title, with the parameters that differ from the defaults. `parameters` as returned by `check`."""
     plain = {parameter.name: parameter.default for parameter in spec.parameters}
     said = [f"{key}={value}" for key, value in parameters.items() if plain.get(key, REQUIRED) != value]
     return ", ".join([spec.title, *said])

@@ -1,4 +1,4 @@
-"""How long a request waits until the server takes it in charge."""
+"""The time a request waits until the server starts it."""
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 

@@ -1,4 +1,4 @@
-"""A fault in the middle of a steady, open-loop stream of small writes: what the client sees, and what is lost."""
+"""A fault in the middle of a steady, open-loop stream of small writes: client-visible downtime and lost writes."""
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 
@@ -14,7 +14,7 @@ FAULTS = (
     "crash",
     "rds_failover",
 )
-MOST_WAITING = 1000  # operations that may wait for an answer at once: each holds a connection
+MOST_WAITING = 1000  # operations waiting for an answer at once: each holds a connection
 
 SPEC = WorkloadSpec(
     tool="failover",
@@ -60,7 +60,7 @@ SPEC = WorkloadSpec(
             high=1000,
         ),
     ),
-    # A phase that was not reached has no value: it is told as an event.
+    # A phase that was not reached has no value, only an event.
     metrics=(
         "failover.outage",
         "failover.detect",

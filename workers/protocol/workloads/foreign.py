@@ -1,7 +1,6 @@
-"""Workloads of tools that others run, whose results are submitted. No agent runs them.
+"""Workloads of external tools, whose results are submitted. No agent runs them.
 
-Beyond what is declared they take any parameters, as plain texts and numbers: what was varied is what tells two of them
-apart.
+They accept undeclared parameters, as plain texts and numbers: the varied ones distinguish two workloads.
 """
 
 from collections.abc import Mapping

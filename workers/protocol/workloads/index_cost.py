@@ -1,4 +1,4 @@
-"""The same load without and with an index: what the index costs its writers."""
+"""The same load without and with an index: the cost of an index for writes."""
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 

@@ -1,7 +1,7 @@
-"""What kind of load a workload is, and which program makes it: by these, results of different tools bear on one claim.
+"""The kind of load and the load generator of each workload, which determine agreement across tools.
 
-Two workloads of one kind ask the same question of a system in different ways. Two tools that are driven by one program
-(sysbench with scripts of our own) are one witness: what is wrong with the program is wrong with both.
+Two workloads of one kind measure the same property of a system in different ways. Two tools driven by one program
+(sysbench with scripts of our own) count as one: a fault of the program affects both.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ READS, WRITES, MIXED, INGEST, TPCC = "reads", "writes", "mixed", "ingest", "tpcc
 SCHEMA_CHANGE, FAILOVER, LATENCY, CONNECTIONS = "schema_change", "failover", "latency", "connections"
 MACHINE, OTHER = "machine", "other"
 
-# In the order of the pages.
+# In display order.
 KINDS: Mapping[str, str] = {
     READS: "reads",
     WRITES: "writes",
@@ -25,7 +25,7 @@ KINDS: Mapping[str, str] = {
     MACHINE: "the machine without a database",
     OTHER: "other load",
 }
-# Tests of sysbench, mixes of asyncload and mysqlslap, and what articles call tests of engines.
+# Tests of sysbench, mixes of asyncload and mysqlslap, and test names in published results.
 READING = ("read_only", "point_select", "point_query", "random_points", "random_ranges", "hot_points")
 MIXING = ("read_write",)
 WRITING = ("write_only", "update", "insert", "delete")
@@ -34,7 +34,7 @@ Parameters = Mapping[str, Any]
 
 
 def kind_of_test(name: str) -> str:
-    """By the name of a test: "oltp_read_only", "update-index"."""
+    """Kind of a test, by its name: "oltp_read_only", "update-index"."""
     plain = name.replace("-", "_")
     for kind, words in ((MIXED, MIXING), (READS, READING), (WRITES, WRITING)):
         if any(word in plain for word in words):
@@ -51,7 +51,7 @@ def _by_mix(parameters: Parameters) -> str:
 
 
 def _of_mysqlslap(parameters: Parameters) -> str:
-    """By our word for it, or by what it was told as --auto-generate-sql-load-type."""
+    """From our own parameter, or mysqlslap's --auto-generate-sql-load-type."""
     load = str(parameters.get("auto_generate_sql_load_type", parameters.get("load", "")))
     kinds = {"mixed": MIXED, "read": READS, "key": READS, "write": WRITES, "update": WRITES}
     return _by_mix(parameters) if "mix" in parameters else kinds.get(load, OTHER)
@@ -68,11 +68,11 @@ def _of_benchbase(parameters: Parameters) -> str:
 
 
 def _of_iibench_py(parameters: Parameters) -> str:
-    """With queries beside the inserts it is another load, whatever it is called."""
+    """With queries beside the inserts it is a mixed load, whatever its name."""
     return INGEST if not parameters.get("query_threads") else MIXED
 
 
-# Tool -> the program that makes its load, and the kind, or how its parameters tell it.
+# Tool -> its load generator, and the kind or a function of its parameters.
 TOOLS: Mapping[str, tuple[str, str | Callable[[Parameters], str]]] = {
     "sysbench": ("sysbench", _by_test),
     "sysbench_oltp": ("sysbench", _by_test),
@@ -98,12 +98,12 @@ TOOLS: Mapping[str, tuple[str, str | Callable[[Parameters], str]]] = {
 
 
 def kind_of(tool: str, parameters: Parameters) -> str:
-    """A key of KINDS; OTHER for what this program does not know."""
+    """A key of KINDS; OTHER for unknown tools."""
     _, kind = TOOLS.get(tool, ("", OTHER))
     return kind if isinstance(kind, str) else kind(parameters)
 
 
 def generator_of(tool: str) -> str:
-    """The program that makes the load; a tool that is not known is one of its own."""
+    """The program that generates the load; an unknown tool counts as its own."""
     program, _ = TOOLS.get(tool, (tool, OTHER))
     return program

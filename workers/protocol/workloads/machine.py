@@ -1,4 +1,4 @@
-"""What the machine can do without a database: sysbench's fileio and cpu, as baselines of a hardware class."""
+"""The machine's performance without a database: sysbench's fileio and cpu, as baselines of a hardware class."""
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 

@@ -5,7 +5,7 @@ from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 OPERATIONS = ("add_column", "add_column_not_null", "drop_column", "add_index")
 ALGORITHMS = ("copy", "inplace", "instant", "default")
 LOCKS = ("default", "none", "shared", "exclusive")
-# s after a statement in which a stall is still its doing
+# s after a statement in which a stall is still attributed to it
 SETTLE = 3.0
 SPEC = WorkloadSpec(
     tool="ddl_under_load",

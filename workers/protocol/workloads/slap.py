@@ -1,4 +1,4 @@
-"""mysqlslap (mariadb-slap), run again and again: a third generator, in C, that comes with the server."""
+"""mysqlslap (mariadb-slap), run repeatedly: a third generator, in C, that comes with the server."""
 
 from workers.protocol.workloads.asyncload import TABLES
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec

@@ -1,4 +1,4 @@
-"""sysbench's own OLTP tests, run as they are."""
+"""sysbench's own OLTP tests, unmodified."""
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 
@@ -14,7 +14,7 @@ TESTS = (
     "select_random_points",
     "select_random_ranges",
 )
-# Of those that change or read what is there for as long as they run: oltp_delete soon finds nothing more to delete.
+# Tests with work to do for as long as they run: oltp_delete soon finds nothing more to delete.
 SEEDED = (
     "oltp_read_write",
     "oltp_read_only",
