@@ -19,8 +19,7 @@ from apps.dispatch import api as dispatch
 from apps.dispatch.api import schedules as schedules_services
 from apps.notifications import collect, deliver
 from apps.regressions.api import look as regressions
-from apps.regressions.api import missing_results
-from apps.regressions.api import trend_follow as trends_follow
+from apps.regressions.api import missing_results, trend_follow
 from apps.runs.api import accept, seal_queue
 from apps.runs.api import archive as archives
 from apps.use_method.api import panels
@@ -215,7 +214,7 @@ def collect_from_aws(run_id: int) -> bool:
 def follow_rest() -> int:
     """Re-evaluates, in portions, series whose thresholds changed or that were evaluated by older rules; returns their
     number."""
-    return trends_services.follow_rest(most=FOLLOWED_AT_ONCE)
+    return trend_follow.follow_rest(most=FOLLOWED_AT_ONCE)
 
 
 @app.task

@@ -23,7 +23,7 @@ END_GRACE = 120.0  # s, for connecting, verifying and restoring
 
 
 class ProgramTool(Plain):
-    """`module` in workers.agent.programs implements the steps prepare, run and clean_up of the workload `spec`."""
+    """`module` implements the steps prepare, run and clean_up of the workload `spec`."""
 
     spec: WorkloadSpec
     module: str
