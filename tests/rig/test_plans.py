@@ -123,6 +123,7 @@ def _addresses() -> dict[str, list[str]]:
         **{key: [{"ending": "csv"}] for key in ("web:matrix-export", "web:ddl-export", "web:failover-export")},
         "web:release-export": [{"platform": release.platform.slug, "version": release.version, "ending": "csv"}],
         "web:price": [{"slug": run.system.hardware_class.slug}],
+        "web:help-page": [{"name": "reference/verdicts"}],
     }
     planned = [
         *(("side", system.slug) for system in compared.systems.all()),
