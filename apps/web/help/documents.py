@@ -78,28 +78,33 @@ def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[st
                 headings.append((heading[1], text))
         elif token.type == "inline":
             _lead(token, name, known, address)
-            lines.append(_plain(token))
+            if tokens[place - 1].type != "heading_open":
+                lines.append(_plain(token))
         elif token.type == "fence":
             lines.append(token.content)
     sections.append(Section(*heading, "\n".join(lines)))
-    html = markdown.renderer.render(tokens, markdown.options, {})
+    html = markdown.renderer.render(tokens, markdown.options, {}).replace("<pre>", '<pre tabindex="0">')
     # Wide tables scroll by themselves, as everywhere.
-    html = html.replace("<table>", '<div class="table-scroll"><table>').replace("</table>", "</table></div>")
+    html = html.replace("<table>", '<div class="table-scroll" tabindex="0"><table>').replace(
+        "</table>", "</table></div>"
+    )
     kept = tuple(section for section in sections if section.title or section.text)
     return Document(name, title, html, kept, tuple(headings))
 
 
 def search(documents: Sequence[Document], words: Sequence[str]) -> list[HelpHit]:
-    """Sections that have every word, those with most of them in their titles first; at most MOST_HITS."""
-    wanted = [word.casefold() for word in words]
+    """Sections in which every word begins one of theirs; those with it in their title first, then in their page's
+    title; at most MOST_HITS."""
+    wanted = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]
     found = []
     for document in documents:
-        for section in document.sections:
-            title, text = f"{document.title} {section.title}".casefold(), section.text.casefold()
-            if wanted and all(word in title or word in text for word in wanted):
-                rank = -sum(word in title for word in wanted)
-                found.append((rank, document.name, HelpHit(document, section, _snippet(section.text, wanted))))
-    return [hit for _, _, hit in sorted(found, key=lambda each: each[:2])[:MOST_HITS]]
+        for place, section in enumerate(document.sections):
+            texts = (section.title, document.title, section.text)
+            if wanted and all(any(word.search(text) for text in texts) for word in wanted):
+                above = [sum(bool(word.search(text)) for word in wanted) for text in texts[:2]]
+                rank = (-above[0], -above[1], document.name, place)
+                found.append((rank, HelpHit(document, section, _snippet(section.text, wanted))))
+    return [hit for _, hit in sorted(found, key=lambda each: each[0])[:MOST_HITS]]
 
 
 def _plain(token: Token) -> str:
@@ -133,8 +138,8 @@ def _lead(token: Token, name: str, known: Sequence[str], address: Callable[[str]
     token.children = kept
 
 
-def _snippet(text: str, words: Sequence[str]) -> str:
+def _snippet(text: str, words: Sequence[re.Pattern[str]]) -> str:
     flat = " ".join(text.split())
-    at = min((place for word in words if (place := flat.casefold().find(word)) >= 0), default=0)
-    start = max(0, at - SNIPPET // 3)
+    at = min((match.start() for word in words if (match := word.search(flat))), default=0)
+    start = flat.rfind(" ", 0, max(0, at - SNIPPET // 3)) + 1
     return ("…" if start else "") + flat[start : start + SNIPPET] + ("…" if len(flat) > start + SNIPPET else "")

@@ -61,3 +61,9 @@ def test_titles_count_more_than_text() -> None:
     mention = documents.Document("a", "Jobs", "", (documents.Section("Jobs", "jobs", "leases end"),), ())
     found = documents.search([mention, about], ["leases"])
     assert [hit.document.title for hit in found] == ["Leases", "Jobs"]
+
+
+def test_a_word_begins_where_it_is_sought() -> None:
+    page = documents.Document("a", "Releases", "", (documents.Section("Gate", "gate", "a release"),), ())
+    assert documents.search([page], ["lease"]) == []
+    assert len(documents.search([page], ["rel", "GATE"])) == 1

@@ -91,6 +91,9 @@ def _everything() -> list[str]:
         f"/notifications/subscriptions/{subscription.pk}/",
         f"/notifications/deliveries/{delivery.pk}/",
         "/search/?q=alpha",
+        "/help/reference/verdicts/",
+        "/help/howto/agent/",
+        "/help/search/?words=lease",
         *(
             f"/{each.pattern}"
             for each in urlpatterns
