@@ -20,7 +20,7 @@ SNIPPET = 160  # characters
 
 
 @dataclass(frozen=True)
-class Section:
+class HelpSection:
     """Text below one heading, as plain text; `anchor` is empty above the first heading."""
 
     title: str
@@ -29,20 +29,20 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Document:
+class HelpDocument:
     """`name`: path below docs/ without its ending, as in `howto/agent`. `headings`: (anchor, title) of level 2."""
 
     name: str
     title: str
     html: str
-    sections: tuple[Section, ...]
+    sections: tuple[HelpSection, ...]
     headings: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class HelpHit:
-    document: Document
-    section: Section
+    document: HelpDocument
+    section: HelpSection
     snippet: str
 
     @property
@@ -60,7 +60,7 @@ def names(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(str(file.relative_to(folder).with_suffix("")) for file in folder.rglob("*.md")))
 
 
-def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[str], str]) -> Document:
+def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[str], str]) -> HelpDocument:
     """`name` is one of `known`; `address` gives the address of a page by its name. Raises OSError."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(_COMMENT.sub("", (folder / f"{name}.md").read_text()))
@@ -68,7 +68,7 @@ def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[st
     heading, lines = ("", ""), list[str]()
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
-            sections.append(Section(*heading, "\n".join(lines)))
+            sections.append(HelpSection(*heading, "\n".join(lines)))
             text = _plain(tokens[place + 1])
             heading, lines = (text, anchor_of(text)), []
             token.attrSet("id", heading[1])
@@ -82,17 +82,17 @@ def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[st
                 lines.append(_plain(token))
         elif token.type == "fence":
             lines.append(token.content)
-    sections.append(Section(*heading, "\n".join(lines)))
+    sections.append(HelpSection(*heading, "\n".join(lines)))
     html = markdown.renderer.render(tokens, markdown.options, {}).replace("<pre>", '<pre tabindex="0">')
     # Wide tables scroll by themselves, as everywhere.
     html = html.replace("<table>", '<div class="table-scroll" tabindex="0"><table>').replace(
         "</table>", "</table></div>"
     )
     kept = tuple(section for section in sections if section.title or section.text)
-    return Document(name, title, html, kept, tuple(headings))
+    return HelpDocument(name, title, html, kept, tuple(headings))
 
 
-def search(documents: Sequence[Document], words: Sequence[str]) -> list[HelpHit]:
+def search(documents: Sequence[HelpDocument], words: Sequence[str]) -> list[HelpHit]:
     """Sections in which every word begins one of theirs; those with it in their title first, then in their page's
     title; at most MOST_HITS."""
     wanted = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from apps.web.components.pages import render_page
 from apps.web.help import documents
-from apps.web.help.documents import INDEX, Document
+from apps.web.help.documents import INDEX, HelpDocument
 
 FOLDER = settings.BASE_DIR / "docs"
 MOST_WORDS = 8
@@ -39,7 +39,7 @@ def _names() -> tuple[str, ...]:
 
 
 @cache
-def _document(name: str) -> Document:
+def _document(name: str) -> HelpDocument:
     return documents.load(FOLDER, name, known=_names(), address=_address)
 
 

@@ -57,13 +57,13 @@ def test_search_finds_the_section_that_has_every_word(client: Client) -> None:
 
 
 def test_titles_count_more_than_text() -> None:
-    about = documents.Document("b", "Leases", "", (documents.Section("Leases", "leases", "x"),), ())
-    mention = documents.Document("a", "Jobs", "", (documents.Section("Jobs", "jobs", "leases end"),), ())
+    about = documents.HelpDocument("b", "Leases", "", (documents.HelpSection("Leases", "leases", "x"),), ())
+    mention = documents.HelpDocument("a", "Jobs", "", (documents.HelpSection("Jobs", "jobs", "leases end"),), ())
     found = documents.search([mention, about], ["leases"])
     assert [hit.document.title for hit in found] == ["Leases", "Jobs"]
 
 
 def test_a_word_begins_where_it_is_sought() -> None:
-    page = documents.Document("a", "Releases", "", (documents.Section("Gate", "gate", "a release"),), ())
+    page = documents.HelpDocument("a", "Releases", "", (documents.HelpSection("Gate", "gate", "a release"),), ())
     assert documents.search([page], ["lease"]) == []
     assert len(documents.search([page], ["rel", "GATE"])) == 1
