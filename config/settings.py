@@ -101,7 +101,7 @@ if folder := DATABASES["default"].get("OPTIONS", {}).pop("host", ""):
 DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 # Disks read any page as fast as the next one, and JIT compilation of a query takes longer than a page may take.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c random_page_cost=1.1 -c jit=off")
-# Only statements through apps.runs.storage.binary_cursor are prepared; Django's own never are.
+# Only statements through apps.core.binary_cursor are prepared; Django's own never are.
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

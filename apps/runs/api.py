@@ -28,7 +28,7 @@ from apps.runs.queries.run_list import EXCLUDED, FAILED_CHECK, NEWEST_FIRST, QUA
 from apps.runs.queries.search import newest_left_out, said_of
 from apps.runs.queries.statistics import statistics_of
 from apps.runs.seal import DERIVATION
-from apps.runs.storage import artifacts, binary_cursor
+from apps.runs.storage import artifacts
 from apps.runs.storage.blocks import STATISTICS
 from apps.runs.tool_output import attachments
 from apps.runs.tool_output.attachments import AttachedTable
@@ -59,7 +59,6 @@ __all__ = [
     "archive",
     "artifacts",
     "attachments",
-    "binary_cursor",
     "described",
     "exclusion",
     "how_many",

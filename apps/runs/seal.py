@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from apps.catalog.api import InvalidField, metrics_for, name_metrics
 from apps.catalog.models import Metric
+from apps.core import binary_cursor
 from apps.runs import tool_output
 from apps.runs.ingest import streams
 from apps.runs.ingest.clean_text import printable
@@ -44,7 +45,7 @@ from apps.runs.samples.columns import (
 from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.samples.rates import Phase
 from apps.runs.samples.sources import samplers_of
-from apps.runs.storage import artifacts, binary_cursor, blocks
+from apps.runs.storage import artifacts, blocks
 from apps.runs.storage.blocks import StoredDifferently
 from apps.runs.storage.codec import Column, NotANumber
 from apps.runs.tool_output import Output

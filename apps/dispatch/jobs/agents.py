@@ -7,9 +7,9 @@ from django.db import IntegrityError, connection, transaction
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.catalog.api import services as catalog
+from apps.core import binary_cursor
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Agent
-from apps.runs.api import binary_cursor
 from workers.protocol import wire
 
 # Agents ask for work every few seconds; after this long without a request an agent gets no new job.

@@ -7,8 +7,9 @@ from datetime import datetime
 from uuid import UUID
 
 from apps.accounts.credentials import digest_of
+from apps.core import binary_cursor
 from apps.dispatch.jobs.agents import SEEN_WRITTEN_EVERY
-from apps.runs.api import accept, binary_cursor
+from apps.runs.api import accept
 from workers.protocol import wire
 
 # While an attempt runs, the agent that holds its job is the one it was planned for. Same lock as ingest.accept_batch.

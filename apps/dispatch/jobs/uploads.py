@@ -8,9 +8,10 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q
 from django.db.models.functions import Coalesce, Greatest
 
+from apps.core import binary_cursor
 from apps.dispatch.jobs.leases import NoSuchJob, held_job, planned_runs, run_uid, uid_of
 from apps.dispatch.models import FINAL, Agent, Job, JobRun
-from apps.runs.api import accept, binary_cursor
+from apps.runs.api import accept
 from apps.runs.models import Run
 from workers.protocol import wire
 

@@ -14,6 +14,7 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from apps.catalog.models import LoadLevel, System, Workload
+from apps.core import binary_cursor
 from apps.core.canonical import canonical_hash
 from apps.runs.ingest import seal_queue, streams
 from apps.runs.ingest.clean_text import has_nul
@@ -21,7 +22,6 @@ from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
 from apps.runs.samples.columns import CLIENT, NAME_LIMIT, ROLE_LIMIT
 from apps.runs.seal import RAW_BATCHES, seal
 from apps.runs.storage import artifacts as storage_artifacts
-from apps.runs.storage import binary_cursor
 from workers.protocol import wire
 
 __all__ = [

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Count, Max
 
+from apps.core import binary_cursor
 from apps.runs.ingest.clean_text import printable
 from apps.runs.models import Run, Stream, StreamBatch
 from apps.runs.samples.columns import CLIENT, SampledNode
 from apps.runs.samples.decode import DecodedSamples, decoded
-from apps.runs.storage import binary_cursor
 from workers.protocol import wire
 
 # Deadline after the run's end: samplers poll the run's state every second, and then end their streams.

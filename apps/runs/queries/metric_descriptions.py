@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable
 
 from apps.catalog.pure import MetricSpec, counter_rules, derived_metrics
+from apps.core import binary_cursor
 from apps.runs.samples.rates import COUNTER
-from apps.runs.storage import binary_cursor
 
 RATE, GAUGE = "rate", "gauge"
 _KNOWN = "SELECT key, name, unit, kind, direction, resource, aspect FROM catalog_metric WHERE key = ANY(%s)"

@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from apps.core import binary_cursor
 from apps.runs import archive, tool_output
 from apps.runs.samples import batches, columns
 from apps.runs.samples.columns import SampledNode
-from apps.runs.storage import binary_cursor, blocks
+from apps.runs.storage import blocks
 from workers.protocol.wire import BadBatch, EventMessage
 
 log = logging.getLogger(__name__)

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from apps.core import binary_cursor
 from apps.runs.queries.metric_descriptions import like
-from apps.runs.storage import binary_cursor
 
 # Counters that never changed have no row; they are among their node's constants.
 _NODES = """

@@ -15,13 +15,14 @@ import numpy as np
 from django.db import connection
 
 from apps.catalog.models import Metric
+from apps.core import binary_cursor
 from apps.runs.models import Block, Run, RunNode, Series
 from apps.runs.samples import statistics as samples_statistics
 from apps.runs.samples.columns import CLIENT, SampledNode
 from apps.runs.samples.compress import EncodedColumns
 from apps.runs.samples.matrices import SeriesRows
 from apps.runs.samples.rates import WHOLE_RUN, Phase, SeriesStatistics
-from apps.runs.storage import binary_cursor, codec
+from apps.runs.storage import codec
 from apps.runs.storage.codec import Number
 
 log = logging.getLogger(__name__)

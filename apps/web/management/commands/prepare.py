@@ -18,9 +18,6 @@ from apps.accounts import services as accounts
 from apps.accounts.credentials import digest_of
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-
-# Not dispatch's public interface, which imports numpy: a second start must take at most five seconds in total.
-from apps.dispatch.api import register_agent, rotate_agent
 from apps.dispatch.models import Agent
 
 EXAMPLE = "load_example"
@@ -118,9 +115,13 @@ class Command(BaseCommand):
         token = token_file.read_text().strip() if token_file.exists() else ""
         agent = Agent.objects.filter(name=AGENT).first()
         if agent is None:
+            from apps.dispatch.api import register_agent  # noqa: PLC0415 - 0.4 s that only a first start needs
+
             agent, token = register_agent(name=AGENT)
             _write(token_file, token)
         elif agent.digest != digest_of(token) and agent.revoked_at is None:  # a person's revocation stands
+            from apps.dispatch.api import rotate_agent  # noqa: PLC0415 - as above
+
             agent, token = rotate_agent(name=AGENT)
             _write(token_file, token)
         _write(config, CONFIGURATION.format(server=server, token_file=token_file.name, name=AGENT))
