@@ -230,3 +230,7 @@ def notify() -> int:
 @app.task(reject_on_worker_lost=False, time_limit=100)
 def send_delivery(delivery_id: int) -> bool:
     return deliver.send(delivery_id=delivery_id, now=timezone.now())
+
+
+# Celery makes a task on its first use, and two threads of the web server that use one first at once meet half of it.
+app.finalize()

@@ -25,6 +25,7 @@ from apps.dispatch.models import Campaign
 from apps.runs.models import Run
 from lab.mariadb import ACCOUNT, MariaDB
 from tests.paths import ROOT
+from tests.support.browser import follow
 from tests.support.ports import ReservedPort
 from tests.support.stores import database_url
 from tests.support.waiting import LIMIT, eventually
@@ -199,7 +200,7 @@ class Stack:
     def sign_in(self, page: Page, name: str = "") -> None:
         """`name`: empty for the administrator."""
         page.goto(re.findall(r"/sign-in/\S+", self.manage("sign_in_link", *filter(None, [name])))[-1])
-        page.get_by_role("button", name="Sign in as").click()
+        follow(page.get_by_role("button", name="Sign in as"))
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from lab.mariadb import MariaDB
 from tests.e2e import limits, numbers, shown
 from tests.e2e.readings import Reading, read_report, read_sysbench
 from tests.e2e.stack import Stack, described, progress
-from tests.support.browser import open_page, reveal
+from tests.support.browser import follow, open_page, reveal
 from tests.support.builders import a_campaign
 from tests.support.databases import StartMariaDB
 from tests.support.waiting import LIMIT_MS, eventually
@@ -57,7 +57,7 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
         _plan(page)
         _follow(page)
         _plan_second_tool()
-        page.get_by_role("link", name="Open the comparison").click()
+        follow(page.get_by_role("link", name="Open the comparison"))
         sysbench = _readings("sysbench")
         shown.check_compare(page, sysbench, tool="sysbench")
         _check_plots(page, sysbench)
@@ -87,7 +87,7 @@ def _plan(page: Page) -> None:
     page.locator("#id_duration").fill("2")
     runs = len(FLUSH) * len(THREADS) * REPETITIONS
     expect(page.locator("#size")).to_contain_text(f"{runs} runs")
-    page.get_by_role("button", name="Plan and start").click()
+    follow(page.get_by_role("button", name="Plan and start"))
     expect(page.get_by_role("heading", name="log flush at commit")).to_be_visible()
 
 

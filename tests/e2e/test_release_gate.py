@@ -21,7 +21,7 @@ from apps.runs.models import Run
 from lab.mariadb import MariaDB
 from splashboard import cli
 from tests.e2e.stack import Stack, described, progress
-from tests.support.browser import open_page
+from tests.support.browser import follow, open_page
 from tests.support.builders import a_user
 from tests.support.databases import StartMariaDB
 from tests.support.waiting import LIMIT, eventually
@@ -148,5 +148,5 @@ def _accept(page: Page, finding: Finding) -> None:
     page.get_by_text("Accept it for a time").click()
     page.locator("#accept-reason").fill("each commit is durable now, as we want it")
     page.locator("#accept-until").fill("2099-12-31")
-    page.get_by_role("button", name="Accept", exact=True).click()
+    follow(page.get_by_role("button", name="Accept", exact=True))
     expect(page.locator("main")).to_contain_text("accepted")

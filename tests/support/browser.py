@@ -17,7 +17,7 @@ import pytest
 from django.core.servers.basehttp import ThreadedWSGIServer
 from django.db import connections
 from django.test.testcases import LiveServerThread
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from tests.support.waiting import LIMIT, LIMIT_MS, eventually
@@ -141,3 +141,9 @@ def open_page(address: str) -> Iterator[Page]:
 def reveal(page: Page, part: str) -> None:
     """Scrolls to a part that is fetched once it is seen, and replaced while Playwright waits for it."""
     page.locator(part).evaluate("element => element.scrollIntoView()")
+
+
+def follow(leads_on: Locator) -> None:
+    """Clicks a link or a form's button, and waits for the page that it leads to: the old one looks much like it."""
+    with leads_on.page.expect_navigation():
+        leads_on.click()

@@ -9,6 +9,7 @@ from playwright.sync_api import Dialog, Page, expect
 from apps.accounts import services
 from apps.dispatch.jobs import leases
 from apps.dispatch.models import Campaign
+from tests.support.browser import follow
 from tests.support.builders import a_campaign, a_system, a_user, a_workload, an_agent, an_entry
 from workers import tasks
 
@@ -38,7 +39,7 @@ def test_plan_counts_itself_and_becomes_a_campaign(browser_page: Page) -> None:
     browser_page.get_by_label("Threads", exact=True).fill("1, 4")
     expect(browser_page.locator("#size")).to_contain_text("6 jobs, 12 runs")
     browser_page.get_by_label("What it is to find out").fill("flush 1 or 2")
-    browser_page.get_by_role("button", name="Plan and start").click()
+    follow(browser_page.get_by_role("button", name="Plan and start"))
     expect(browser_page).to_have_url(re.compile(r"/campaigns/\d+/$"))
     assert Campaign.objects.get().jobs.count() == 6
 

@@ -11,6 +11,7 @@ from apps.dispatch.models import Schedule, Slot
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results
 from tests.dispatch.schedules.scheduled import a_schedule, end_jobs
+from tests.support.browser import follow
 from tests.support.builders import a_campaign, a_system, a_workload, an_entry
 from tests.web.campaigns.test_campaigns_in_browser import no_broker, sign_in  # noqa: F401  a fixture of this module too
 
@@ -24,18 +25,18 @@ def test_a_campaign_is_repeated_every_night(browser_page: Page) -> None:
     campaign = a_campaign(a_system("a"), entries=[an_entry(workload)], name="flush 1 or 2")
     sign_in(browser_page)
     browser_page.goto(f"/campaigns/{campaign.pk}/")
-    browser_page.get_by_role("link", name="Repeat on a schedule").click()
+    follow(browser_page.get_by_role("link", name="Repeat on a schedule"))
     expect(browser_page.get_by_label("Name")).to_have_value("flush 1 or 2")
     browser_page.get_by_label("Due, as cron says it").fill("0 22 * * MON-FRI")
     browser_page.get_by_label("Time zone").fill("Europe/Helsinki")
     expect(browser_page.locator("#times")).to_contain_text("At 22:00 on Monday through Friday")
     expect(browser_page.locator("#times time").first).to_contain_text("22:00")
-    browser_page.get_by_role("button", name="Keep and switch on").click()
+    follow(browser_page.get_by_role("button", name="Keep and switch on"))
     expect(browser_page).to_have_url(re.compile(r"/schedules/\d+/$"))
-    browser_page.get_by_role("button", name="Run now").click()
+    follow(browser_page.get_by_role("button", name="Run now"))
     expect(browser_page.get_by_text("Campaign flush 1 or 2 was begun")).to_be_visible()
     expect(browser_page.get_by_role("row").filter(has_text="under way")).to_have_count(1)
-    browser_page.get_by_role("button", name="Pause").click()
+    follow(browser_page.get_by_role("button", name="Pause"))
     expect(browser_page.get_by_role("button", name="Resume")).to_be_visible()
     assert Schedule.objects.get().next_at is None
 

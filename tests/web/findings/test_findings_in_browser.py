@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from apps.accounts import services
 from apps.accounts.models import User
 from apps.regressions.models import Finding
+from tests.support.browser import follow
 from tests.support.builders import a_user
 from tests.web.findings.found import BEFORE, a_finding
 
@@ -17,8 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 def sign_in(page: Page, user: User) -> None:
     page.goto(f"/sign-in/{services.create_sign_in_link(user=user, now=timezone.now())}/")
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_load_state()
+    follow(page.get_by_role("button", name="Sign in"))
 
 
 def test_on_a_phone_both_sides_of_a_change_are_in_sight(browser_page: Page) -> None:
@@ -63,7 +63,7 @@ def test_alice_triages_by_keys_and_bob_accepts_with_a_reason_and_an_end(browser_
     browser_page.keyboard.press("?")
     expect(browser_page.get_by_role("dialog", name="Keys")).to_be_visible()
     browser_page.keyboard.press("Escape")
-    browser_page.get_by_role("button", name="Sign out").click()
+    follow(browser_page.get_by_role("button", name="Sign out"))
 
     sign_in(browser_page, bob)
     browser_page.goto("/findings/?owner=alice")
@@ -72,13 +72,13 @@ def test_alice_triages_by_keys_and_bob_accepts_with_a_reason_and_an_end(browser_
     expect(browser_page).to_have_url(f"{browser_page.url.split('/findings/')[0]}/findings/{finding.pk}/?owner=alice")
     expect(browser_page.locator("[data-use]")).to_contain_text("waits for the log buffer 0 → 340")
     browser_page.get_by_label("Comment; @name mentions a person").fill("A known price of the fix, @alice.")
-    browser_page.get_by_role("button", name="Comment").click()
+    follow(browser_page.get_by_role("button", name="Comment"))
     expect(browser_page.get_by_text("mentions alice")).to_be_visible()
     browser_page.get_by_text("Accept it for a time").click()
     browser_page.get_by_label("Why it may pass").fill("The price of a fix for lost writes")
     until = timezone.localdate() + timedelta(days=90)
     browser_page.get_by_label("Until the end of").fill(str(until))
-    browser_page.get_by_role("button", name="Accept", exact=True).click()
+    follow(browser_page.get_by_role("button", name="Accept", exact=True))
     expect(browser_page.locator(".finding-head .mark")).to_have_text("accepted")
     expect(browser_page.get_by_text(f"bob set it from confirmed to accepted until {until}")).to_be_visible()
     finding.refresh_from_db()

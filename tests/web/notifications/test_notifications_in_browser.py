@@ -8,6 +8,7 @@ from pytest_django import Settings
 from apps.notifications import deliver
 from apps.notifications.models import Delivery
 from tests.notifications.made import a_receiver
+from tests.support.browser import follow
 from tests.web.campaigns.test_campaigns_in_browser import no_broker, sign_in  # noqa: F401  a fixture of this module too
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -18,15 +19,15 @@ def test_a_team_subscribes_and_sees_the_answer_to_its_test(browser_page: Page, s
     page = browser_page
     sign_in(page)
     page.goto("/notifications/")
-    page.get_by_role("link", name="New team").click()
+    follow(page.get_by_role("link", name="New team"))
     page.get_by_label("Name", exact=True).fill("storage")
-    page.get_by_role("button", name="Make this team").click()
-    page.get_by_role("link", name="Add a subscription").click()
+    follow(page.get_by_role("button", name="Make this team"))
+    follow(page.get_by_role("link", name="Add a subscription"))
     with a_receiver() as receiver:
         page.get_by_label("By", exact=True).select_option("webhook")
         page.get_by_label("Address", exact=True).fill(f"{receiver.url}/hook")
         page.get_by_label("Smallest size").fill("0.05")
-        page.get_by_role("button", name="Subscribe").click()
+        follow(page.get_by_role("button", name="Subscribe"))
         expect(page.get_by_role("region", name="Subscriptions of storage")).to_contain_text("from 5 %")
         page.get_by_role("button", name="Send a test").click()
         deliveries = page.get_by_role("region", name="Deliveries", exact=True)
@@ -37,5 +38,5 @@ def test_a_team_subscribes_and_sees_the_answer_to_its_test(browser_page: Page, s
     page.set_viewport_size({"width": 390, "height": 844})
     for link in ("New subscription", "Edit the team"):
         page.goto("/notifications/")
-        page.get_by_role("link", name=link).click()
+        follow(page.get_by_role("link", name=link))
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, link

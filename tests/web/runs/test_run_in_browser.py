@@ -58,8 +58,8 @@ def test_a_chosen_series_stays_in_the_address(browser_page: Page) -> None:
     browser_page.get_by_role("combobox", name="Add a series").fill("commit handler")
     browser_page.get_by_role("option", name="mysql.status.Handler_commit").click()
     browser_page.get_by_role("button", name="Remove mysql.status.Questions").click()
+    browser_page.wait_for_url("**series=mysql.status.Handler_commit")
     address = browser_page.url
-    assert "series=mysql.status.Handler_commit" in address
     browser_page.goto("/search/")
     browser_page.goto(address)
     assert _drawn(browser_page, "series-mysql.status.Handler_commit")["y"]

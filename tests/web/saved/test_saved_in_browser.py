@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 from apps.accounts import services
 from apps.comparison.models import Edition
 from apps.runs.models import Measurement
+from tests.support.browser import follow
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -20,12 +21,12 @@ def test_a_saved_comparison_is_drawn_from_what_was_kept(browser_page: Page) -> N
         ]
     secret = services.create_sign_in_link(user=a_user(username="ann"), now=timezone.now())
     browser_page.goto(f"/sign-in/{secret}/")
-    browser_page.get_by_role("button", name="Sign in").click()
+    follow(browser_page.get_by_role("button", name="Sign in"))
     browser_page.goto(f"/compare/?side=a&side=b&workload={runs[0].workload_id}")
     browser_page.get_by_text("Save", exact=True).click()
     expect(browser_page.get_by_label("Title")).to_have_value("b against a, oltp_write_only")
     browser_page.get_by_label("Note").fill("as of May")
-    browser_page.get_by_role("button", name="Save what is seen now").click()
+    follow(browser_page.get_by_role("button", name="Save what is seen now"))
     expect(browser_page).to_have_url("/comparisons/b-against-a-oltp_write_only/")
     Measurement.objects.update(value=7.0)
     browser_page.reload()

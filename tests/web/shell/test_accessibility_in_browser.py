@@ -23,6 +23,7 @@ from tests.notifications.made import a_subscription
 from tests.paths import ROOT
 from tests.regressions.releases.released import NEW, a_release, the_hardware, two_releases
 from tests.regressions.trends.made_series import a_history
+from tests.support.browser import follow
 from tests.support.builders import a_campaign, a_load_level, a_system, a_user, an_agent
 from tests.support.failed_over import a_failover, made_up
 from tests.web.findings.found import a_finding
@@ -106,8 +107,7 @@ def test_no_page_keeps_anyone_out(browser_page: Page) -> None:
     addresses = _everything()
     secret = accounts.create_sign_in_link(user=a_user(username="ann"), now=timezone.now())
     browser_page.goto(f"/sign-in/{secret}/")
-    browser_page.get_by_role("button", name="Sign in").click()
-    browser_page.wait_for_load_state()
+    follow(browser_page.get_by_role("button", name="Sign in"))
     axe, found = AXE.read_text(), []
     for address in addresses:
         answer = browser_page.goto(address)

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from apps.runs import queries, seal
 from apps.runs.models import Event, Run
 from tests.runs.uploads import an_open_run, an_upload
+from tests.support.browser import follow
 from tests.web.runs.recorded_runs import a_sealed_run, samples
 from workers.protocol.wire import EventMessage
 
@@ -83,15 +84,15 @@ def test_counters_are_summed_over_the_nodes_or_shown_as_totals_that_start_over(b
 def test_series_of_two_runs_share_a_chart_and_another_unit_has_its_own_below(browser_page: Page) -> None:
     run, other = a_sealed_run(), a_sealed_run(repetition=2)
     browser_page.goto(f"/runs/{run.pk}/")
-    browser_page.get_by_role("link", name="Overlay with other runs").click()
-    browser_page.get_by_role("link", name=f"run {other.pk}").click()
+    follow(browser_page.get_by_role("link", name="Overlay with other runs"))
+    follow(browser_page.get_by_role("link", name=f"run {other.pk}"))
     throughput = browser_page.locator("#chart-1")
     assert [line["y"] for line in _drawn(throughput)] == [_values(each, "client.throughput") for each in (run, other)]
     browser_page.get_by_role("combobox", name="the series").fill("questions db1")
     browser_page.get_by_role("option", name=f"{QUESTIONS}, db1").click()
     assert _drawn(browser_page.locator("#chart-2"))[0]["y"] == _values(run, QUESTIONS)
     assert len(_drawn(throughput)) == 2
-    browser_page.get_by_role("link", name="measured phase").click()
+    follow(browser_page.get_by_role("link", name="measured phase"))
     browser_page.get_by_label("From", exact=True).fill("2")
     browser_page.get_by_label("to", exact=True).fill("15")
     browser_page.keyboard.press("Enter")

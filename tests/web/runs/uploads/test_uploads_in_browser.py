@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from apps.accounts import services
 from tests.runs.tool_output.parsers.outputs import OUTPUTS
+from tests.support.browser import follow
 from tests.support.builders import a_system, a_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -15,9 +16,9 @@ def test_a_chosen_file_becomes_a_run_whose_intervals_are_drawn(browser_page: Pag
     a_system(slug="a")
     secret = services.create_sign_in_link(user=a_user(username="ann"), now=timezone.now())
     browser_page.goto(f"/sign-in/{secret}/")
-    browser_page.get_by_role("button", name="Sign in").click()
+    follow(browser_page.get_by_role("button", name="Sign in"))
     browser_page.goto("/runs/")
-    browser_page.get_by_role("link", name="Upload a run").click()
+    follow(browser_page.get_by_role("link", name="Upload a run"))
     for width in (390, 1440):
         browser_page.set_viewport_size({"width": width, "height": 900})
         assert browser_page.evaluate("document.documentElement.scrollWidth") <= width
@@ -26,12 +27,12 @@ def test_a_chosen_file_becomes_a_run_whose_intervals_are_drawn(browser_page: Pag
     browser_page.get_by_label("System", exact=True).select_option("a")
     browser_page.get_by_label("A new workload").fill("warehouses=10")
     browser_page.get_by_label("Began, UTC").fill("2026-11-20 10:00:00")
-    browser_page.get_by_role("button", name="Upload and read").click()
+    follow(browser_page.get_by_role("button", name="Upload and read"))
     expect(browser_page.locator(".stats")).to_contain_text("294")
     expect(browser_page.locator("#chart-throughput .main-svg").first).to_be_visible()
     expect(browser_page.locator("#chart-latency figcaption")).to_contain_text("new order alone")
-    browser_page.get_by_role("link", name="Attach a digest or profile").click()
+    follow(browser_page.get_by_role("link", name="Attach a digest or profile"))
     browser_page.get_by_label("What the file is").select_option("perf-report")
     browser_page.get_by_label("File", exact=True).set_input_files(OUTPUTS / "perf" / "report_flat.txt")
-    browser_page.get_by_role("button", name="Attach", exact=True).click()
+    follow(browser_page.get_by_role("button", name="Attach", exact=True))
     expect(browser_page.get_by_role("row", name="19.71 mariadbd")).to_be_visible()
