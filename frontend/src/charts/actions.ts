@@ -27,10 +27,11 @@ function button(text: string, title: string, act: (self: HTMLButtonElement) => v
   return element;
 }
 
-function link(text: string, title: string, address: string): HTMLAnchorElement {
+function link(text: string, title: string, address: string, isFile = false): HTMLAnchorElement {
   const element = document.createElement("a");
   element.className = "button button--quiet button--small";
   element.href = address;
+  if (isFile) element.download = "";
   element.textContent = text;
   element.title = title;
   return element;
@@ -54,7 +55,7 @@ export function mountActions(holder: HTMLElement, actions: ChartActions): void {
   holder.replaceChildren(
     ...(overlay ? [link("Overlay", "Lay these series over those of other runs or metrics", overlay)] : []),
     typeof csv === "string"
-      ? link("Data", "Save the values as CSV", csv)
+      ? link("Data", "Save the values as CSV", csv, true)
       : button("Data", "Save the plotted values as CSV", () => saveText(csv(), `${actions.filename}.csv`)),
     button("PNG", "Save the chart as a PNG image", () => void saveImage(actions.plot, "png", actions.filename)),
     button("SVG", "Save the chart as an SVG image", () => void saveImage(actions.plot, "svg", actions.filename)),

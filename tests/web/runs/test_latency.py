@@ -1,6 +1,5 @@
 """Latency by percentile on the pages of a run and of a comparison."""
 
-
 import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
