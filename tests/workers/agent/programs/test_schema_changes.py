@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.runs.tool_output import report_values
-from apps.runs.tool_output.parsers.parsed_output import ParsedOutput
+from apps.runs.tool_output.values import Output
 from lab.mariadb import MariaDB
 from tests.support.waiting import eventually
 from tests.workers.agent.programs.started import Ran, run_program
@@ -49,7 +49,7 @@ def altered(mariadb: MariaDB, tmp_path_factory: pytest.TempPathFactory) -> dict[
         return dict(zip(ways, pool.map(run, ways), strict=True))
 
 
-def failures(output: ParsedOutput) -> list[str]:
+def failures(output: Output) -> list[str]:
     """What did not hold, but for the load's rate: a machine that is busy with other work may not serve it."""
     return [label for label in output.failures if not label.startswith("before the first statement the load ran at")]
 
