@@ -3,7 +3,7 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Accepted: {
+        AcceptedDifference: {
             id: number;
             by: string;
             /** Format: date-time */
@@ -93,6 +93,13 @@ export interface components {
         };
         /** @enum {unknown} */
         BlankEnum: "";
+        Bottleneck: {
+            kind: components["schemas"]["Kind"];
+            first: components["schemas"]["Onset"][];
+            onsets: components["schemas"]["Onset"][];
+            unseen: string[];
+            stands: number | null;
+        };
         Box: {
             /** Format: double */
             least: number;
@@ -187,7 +194,7 @@ export interface components {
             level: number;
             metric: string;
             replicates: components["schemas"]["Replicate"][];
-            summary: components["schemas"]["Summary"] | null;
+            summary: components["schemas"]["SideSummary"] | null;
             history: number;
             ratio: components["schemas"]["Ratio"] | null;
             words: string;
@@ -321,17 +328,6 @@ export interface components {
             next: string | null;
             results: components["schemas"]["CheckedRelease"][];
         };
-        Claim: {
-            side: string;
-            kind: string;
-            says: string;
-            alone: boolean;
-            programs: string[];
-            agree: components["schemas"]["Witness"][];
-            contradict: components["schemas"]["Witness"][];
-            cannot_tell: components["schemas"]["Witness"][];
-            stated: components["schemas"]["StatedWitness"][];
-        };
         Collapse: {
             best_threads: number;
             threads: number;
@@ -396,34 +392,43 @@ export interface components {
             cells: components["schemas"]["Cell"][];
             differences: components["schemas"]["Difference"][];
             obstacles: components["schemas"]["Obstacle"][];
-            withheld: string[];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
-            memory?: components["schemas"]["Memory"][] | null;
+            withheld: string[];
+            memory?: components["schemas"]["SideMemory"][] | null;
             ladder?: components["schemas"]["Ladder"][] | null;
             finishing?: components["schemas"]["Finishing"] | null;
             growth?: components["schemas"]["Growing"][] | null;
             latency?: components["schemas"]["LevelLatency"][] | null;
-            steadiness?: components["schemas"]["Steadiness"] | null;
+            steadiness?: components["schemas"]["ComparedSteadiness"] | null;
             everything?: components["schemas"]["Everything"] | null;
-            work?: components["schemas"]["Work"][] | null;
+            work?: components["schemas"]["ComparedWork"][] | null;
             corroboration?: components["schemas"]["Corroboration"] | null;
-            cost?: components["schemas"]["Cost"] | null;
-            use?: components["schemas"]["Use"] | null;
+            cost?: components["schemas"]["ComparedCost"] | null;
+            use?: components["schemas"]["ComparedUse"] | null;
         };
         ComparedCampaign: {
             id: number;
             name: string;
         };
+        ComparedCost: {
+            work: string;
+            rate: components["schemas"]["ComparedMetric"];
+            metric: components["schemas"]["ComparedMetric"];
+            sides: components["schemas"]["SideCost"][];
+            cells: components["schemas"]["Cell"][];
+            steps: components["schemas"]["StepUp"][];
+            others: components["schemas"]["OtherSize"][];
+        };
         ComparedMetric: {
             key: string;
             name: string;
             unit: string;
-            direction: string;
+            direction: components["schemas"]["Direction"];
+            primary: boolean;
             /** Format: double */
             resolution: number;
             single_events: boolean;
-            primary: boolean;
         };
         ComparedRun: {
             id: number;
@@ -438,6 +443,39 @@ export interface components {
             };
             left_out: string;
             failed_checks: string[];
+        };
+        ComparedSteadiness: {
+            metric: string;
+            unit: string;
+            /** Format: double */
+            step: number;
+            metrics: components["schemas"]["ComparedMetric"][];
+            cells: components["schemas"]["Cell"][];
+            runs: components["schemas"]["RunSteadiness"][];
+            boxes: components["schemas"]["SideBox"][];
+            notes: string[];
+        };
+        ComparedUse: {
+            sides: components["schemas"]["SideUse"][];
+            pending: number;
+            stated: components["schemas"]["StatedLimit"][];
+        };
+        ComparedWork: {
+            per: string;
+            metrics: components["schemas"]["ComparedMetric"][];
+            resources: {
+                [key: string]: string;
+            };
+            meanings: {
+                [key: string]: string;
+            };
+            formulas: {
+                [key: string]: string;
+            };
+            cells: components["schemas"]["Cell"][];
+            nodes: components["schemas"]["NodeWork"][];
+            not_observed: components["schemas"]["NotObserved"][];
+            notes: string[];
         };
         ComparedWorkload: {
             id: number;
@@ -456,23 +494,14 @@ export interface components {
             cells: components["schemas"]["Cell"][];
             differences: components["schemas"]["Difference"][];
             obstacles: components["schemas"]["Obstacle"][];
-            withheld: string[];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
+            withheld: string[];
         };
         Corroboration: {
-            claims: components["schemas"]["Claim"][];
+            claims: components["schemas"]["SideClaim"][];
             tests: number;
             notes: string[];
-        };
-        Cost: {
-            work: string;
-            rate: components["schemas"]["ComparedMetric"];
-            metric: components["schemas"]["ComparedMetric"];
-            sides: components["schemas"]["SideCost"][];
-            cells: components["schemas"]["Cell"][];
-            steps: components["schemas"]["StepUp"][];
-            others: components["schemas"]["OtherSize"][];
         };
         Delivery: {
             id: number;
@@ -502,14 +531,22 @@ export interface components {
         Difference: {
             field: string;
             label: string;
-            weight: string;
-            group: string;
+            weight: components["schemas"]["Weight"];
             values: string[];
+            group: components["schemas"]["FieldGroup"];
             marks: string[];
             hidden: string;
         };
         /** @enum {string} */
         DigestEnum: "at once" | "daily" | "weekly";
+        DipSpan: {
+            /** Format: double */
+            start: number;
+            /** Format: double */
+            end: number;
+        };
+        /** @enum {string} */
+        Direction: "higher" | "lower" | "neutral";
         /** @enum {string} */
         DirectionEnum: "higher" | "lower" | "neutral";
         Distribution: {
@@ -748,6 +785,8 @@ export interface components {
             message: string;
             remedy?: string;
         };
+        /** @enum {string} */
+        FieldGroup: "hardware" | "dataset" | "workload" | "memory" | "version" | "topology" | "settings" | "variables" | "measurement" | "client" | "samplers" | "origin" | "date";
         Figure: {
             id: number;
             article: components["schemas"]["Article"];
@@ -893,18 +932,12 @@ export interface components {
             /** Format: double */
             misfit_p: number | null;
         };
-        Found: {
-            kind: components["schemas"]["FoundKindEnum"];
-            first: components["schemas"]["Onset"][];
-            onsets: components["schemas"]["Onset"][];
-            unseen: string[];
-            stands: number | null;
-        };
-        /** @enum {string} */
-        FoundKindEnum: "limited" | "load generator first" | "nothing saturated" | "not observed" | "not judged";
         Gain: {
             level: number | null;
-            levels: number[];
+            levels: [
+                number,
+                number
+            ];
             throughput: components["schemas"]["Ratio"];
             per_price: components["schemas"]["Ratio"] | null;
             per_vcpu: components["schemas"]["Ratio"] | null;
@@ -921,18 +954,6 @@ export interface components {
             cells: components["schemas"]["Cell"][];
             runs: components["schemas"]["RunGrowth"][];
             notes: string[];
-        };
-        GrowthStretch: {
-            /** Format: double */
-            start: number;
-            /** Format: double */
-            end: number;
-            /** Format: double */
-            rate: number;
-            /** Format: double */
-            slowest: number;
-            /** Format: double */
-            fastest: number;
         };
         Happening: {
             lane: components["schemas"]["LaneEnum"];
@@ -1130,10 +1151,12 @@ export interface components {
         };
         /** @enum {string} */
         KeyEnum: "detect" | "promote" | "client" | "baseline";
+        /** @enum {string} */
+        Kind: "limited" | "load generator first" | "nothing saturated" | "not observed" | "not judged";
         Ladder: {
             side: string;
             metric: components["schemas"]["ComparedMetric"];
-            rungs: components["schemas"]["Rung"][];
+            rungs: components["schemas"]["LoadLevelData"][];
             best_threads: number | null;
             fit: components["schemas"]["Fit"] | null;
             refused: string;
@@ -1160,11 +1183,22 @@ export interface components {
             level: number;
             sides: components["schemas"]["SideLatency"][];
         };
+        LevelQuantile: {
+            /** Format: double */
+            percent: number;
+            runs: number[];
+            /** Format: double */
+            value: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+        };
         LevelUse: {
             level: number;
             runs: number;
             judged: number;
-            steps: components["schemas"]["Step"][];
+            steps: components["schemas"]["ResourceAtLevel"][];
             /** @default [] */
             readings: components["schemas"]["UseReading"][];
         };
@@ -1183,22 +1217,29 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
+        LoadLevelData: {
+            level: number;
+            threads: number;
+            throughput: number[];
+            response: number[];
+            quantiles: components["schemas"]["LevelQuantile"][];
+        };
         LoadLevelDescription: {
             threads?: number;
             /** Format: double */
             rate?: number | null;
         };
         Machines: {
-            hardware_class: string;
-            name: string;
             count: number;
             roles: string[];
+            name: string;
             vcpu: number | null;
             /** Format: double */
             usd_per_hour: number | null;
             price_source: string;
             /** Format: date */
             price_date: string | null;
+            hardware_class: string;
         };
         Manner: {
             algorithm: string;
@@ -1207,6 +1248,14 @@ export interface components {
             hold: number;
             count: number;
             text: string;
+        };
+        Many: {
+            sides: components["schemas"]["ManySide"][];
+            campaign: components["schemas"]["ComparedCampaign"] | null;
+            rows: components["schemas"]["ManyRow"][];
+            tests: number;
+            tools: string[];
+            notes: string[];
         };
         ManyRow: {
             workload: components["schemas"]["ComparedWorkload"];
@@ -1223,14 +1272,6 @@ export interface components {
             hardware: string;
             runs: number;
             origins: string[];
-        };
-        Matrix: {
-            sides: components["schemas"]["ManySide"][];
-            campaign: components["schemas"]["ComparedCampaign"] | null;
-            rows: components["schemas"]["ManyRow"][];
-            tests: number;
-            tools: string[];
-            notes: string[];
         };
         Measured: {
             metric: components["schemas"]["ComparedMetric"];
@@ -1258,18 +1299,6 @@ export interface components {
             byte_end: number;
             parser: string;
             parser_version: string;
-        };
-        Memory: {
-            side: string;
-            /** Format: double */
-            memory: number | null;
-            data: components["schemas"]["Spread"] | null;
-            /** Format: double */
-            memory_ratio: number | null;
-            pool: components["schemas"]["Spread"] | null;
-            /** Format: double */
-            pool_ratio: number | null;
-            pools: components["schemas"]["Pool"][];
         };
         Metric: {
             key: string;
@@ -1472,12 +1501,18 @@ export interface components {
             detail: unknown;
             mentions: string[];
         };
+        /** @enum {string} */
+        ObjectiveState: "within" | "beyond" | "not told apart" | "too few repetitions" | "not observed";
         Obstacle: {
             side: string;
             group: components["schemas"]["GroupEnum"];
-            differences: string[][];
             fingerprint: string;
-            accepted: components["schemas"]["Accepted"] | null;
+            accepted: components["schemas"]["AcceptedDifference"] | null;
+            differences: [
+                string,
+                string,
+                string
+            ][];
         };
         OneDelivery: {
             id: number;
@@ -1531,36 +1566,17 @@ export interface components {
             parts?: number[];
             run: number;
         };
-        OneSteadiness: {
-            /** Format: double */
-            step: number;
-            count: number;
-            /** Format: double */
-            observed: number;
-            box: components["schemas"]["Box"];
-            /** Format: double */
-            mean: number;
-            /** Format: double */
-            variation: number | null;
-            /** Format: double */
-            hiccups: number | null;
-            longest: components["schemas"]["Stretch"] | null;
-            /** Format: double */
-            worst: number | null;
-            /** Format: double */
-            worst_at: number;
-        };
         Onset: {
             resource: string;
             threads: number;
+            share: components["schemas"]["RepetitionShare"];
+            reading: components["schemas"]["UseReading"];
+            nodes: string[];
+            others: string[];
+            watched: number;
             holds: number | null;
             /** Format: double */
             grew: number | null;
-            share: components["schemas"]["Share"];
-            watched: number;
-            nodes: string[];
-            others: string[];
-            reading: components["schemas"]["UseReading"];
         };
         OtherSize: {
             of: string;
@@ -1582,17 +1598,17 @@ export interface components {
             message: string;
         };
         Parts: {
-            memory?: components["schemas"]["Memory"][] | null;
+            memory?: components["schemas"]["SideMemory"][] | null;
             ladder?: components["schemas"]["Ladder"][] | null;
             finishing?: components["schemas"]["Finishing"] | null;
             growth?: components["schemas"]["Growing"][] | null;
             latency?: components["schemas"]["LevelLatency"][] | null;
-            steadiness?: components["schemas"]["Steadiness"] | null;
+            steadiness?: components["schemas"]["ComparedSteadiness"] | null;
             everything?: components["schemas"]["Everything"] | null;
-            work?: components["schemas"]["Work"][] | null;
+            work?: components["schemas"]["ComparedWork"][] | null;
             corroboration?: components["schemas"]["Corroboration"] | null;
-            cost?: components["schemas"]["Cost"] | null;
-            use?: components["schemas"]["Use"] | null;
+            cost?: components["schemas"]["ComparedCost"] | null;
+            use?: components["schemas"]["ComparedUse"] | null;
         };
         Pin: {
             workload: number;
@@ -1642,12 +1658,12 @@ export interface components {
         Pool: {
             level: number;
             runs: number;
-            filled_first: components["schemas"]["Spread"] | null;
-            filled_last: components["schemas"]["Spread"] | null;
-            dirty_first: components["schemas"]["Spread"] | null;
-            dirty_last: components["schemas"]["Spread"] | null;
-            hits_first: components["schemas"]["Spread"] | null;
-            hits_last: components["schemas"]["Spread"] | null;
+            filled_first: components["schemas"]["RunSpread"] | null;
+            filled_last: components["schemas"]["RunSpread"] | null;
+            dirty_first: components["schemas"]["RunSpread"] | null;
+            dirty_last: components["schemas"]["RunSpread"] | null;
+            hits_first: components["schemas"]["RunSpread"] | null;
+            hits_last: components["schemas"]["RunSpread"] | null;
         };
         PriceDescription: {
             /** Format: decimal */
@@ -1707,7 +1723,7 @@ export interface components {
             meaning: string;
         };
         Ratio: {
-            verdict: string;
+            verdict: components["schemas"]["Verdict"];
             /** Format: double */
             value: number | null;
             /** Format: double */
@@ -1723,10 +1739,10 @@ export interface components {
             /** Format: double */
             delta: number | null;
             needed: number | null;
-            /** Format: double */
-            systematic: number;
             few_runs: boolean;
             reason: string;
+            /** Format: double */
+            systematic: number;
         };
         Reach: {
             /** Format: double */
@@ -1820,6 +1836,10 @@ export interface components {
             asked_at: string;
             progress: components["schemas"]["Progress"];
         };
+        RepetitionShare: {
+            saturated: number;
+            judged: number;
+        };
         Replicate: {
             run: number;
             /** Format: double */
@@ -1832,6 +1852,11 @@ export interface components {
             question: string;
             indicators: components["schemas"]["Indicator"][];
         };
+        ResourceAtLevel: {
+            resource: string;
+            level: components["schemas"]["UseLevel"];
+            share: components["schemas"]["RepetitionShare"];
+        };
         ResourceLevel: {
             resource: string;
             title: string;
@@ -1841,7 +1866,7 @@ export interface components {
         };
         Rested: {
             threads: number;
-            held: string;
+            held: components["schemas"]["ObjectiveState"];
             /** Format: double */
             value: number | null;
             interval: components["schemas"]["Estimate"] | null;
@@ -1850,6 +1875,18 @@ export interface components {
         ResultEnum: "fine" | "regression" | "cannot tell";
         /** @enum {string} */
         RoleEnum: "writer" | "reader" | "proxy" | "manager" | "client";
+        RowSpan: {
+            /** Format: double */
+            start: number;
+            /** Format: double */
+            end: number;
+            /** Format: double */
+            rate: number;
+            /** Format: double */
+            slowest: number;
+            /** Format: double */
+            fastest: number;
+        };
         Run: {
             id: number;
             readonly address: string;
@@ -2001,7 +2038,7 @@ export interface components {
             side: string;
             /** Format: double */
             rows: number;
-            stretches: components["schemas"]["GrowthStretch"][];
+            stretches: components["schemas"]["RowSpan"][];
         };
         RunList: {
             /** Format: uri */
@@ -2028,12 +2065,21 @@ export interface components {
             series: components["schemas"]["OneSeries"][];
             missing: components["schemas"]["Missing"][];
         };
+        RunSpread: {
+            /** Format: double */
+            median: number;
+            /** Format: double */
+            minimum: number;
+            /** Format: double */
+            maximum: number;
+            runs: number;
+        };
         RunSteadiness: {
             run: number;
             side: string;
             level: number;
             repetition: number;
-            steadiness: components["schemas"]["OneSteadiness"];
+            steadiness: components["schemas"]["Steadiness"];
         };
         RunSystem: {
             slug: string;
@@ -2059,24 +2105,6 @@ export interface components {
             id: number;
             tool: string;
             name: string;
-        };
-        Rung: {
-            level: number;
-            threads: number;
-            throughput: number[];
-            response: number[];
-            quantiles: components["schemas"]["RungQuantile"][];
-        };
-        RungQuantile: {
-            /** Format: double */
-            percent: number;
-            /** Format: double */
-            value: number | null;
-            /** Format: double */
-            low: number | null;
-            /** Format: double */
-            high: number | null;
-            runs: number[];
         };
         Saturation: {
             threads: number;
@@ -2234,10 +2262,6 @@ export interface components {
             values: string[];
             hidden: string;
         };
-        Share: {
-            saturated: number;
-            judged: number;
-        };
         Side: {
             slug: string;
             system: string;
@@ -2255,6 +2279,17 @@ export interface components {
             runs: number;
             box: components["schemas"]["Box"];
         };
+        SideClaim: {
+            side: string;
+            kind: string;
+            says: string;
+            agree: components["schemas"]["Witness"][];
+            contradict: components["schemas"]["Witness"][];
+            cannot_tell: components["schemas"]["Witness"][];
+            stated: components["schemas"]["StatedWitness"][];
+            programs: string[];
+            alone: boolean;
+        };
         SideCost: {
             side: string;
             machines: components["schemas"]["Machines"][];
@@ -2262,9 +2297,9 @@ export interface components {
             vcpu: number | null;
             /** Format: double */
             usd_per_hour: number | null;
+            unpriced: string[];
             /** Format: double */
             usd_per_month: number | null;
-            unpriced: string[];
         };
         /** @enum {string} */
         SideEnum: "before" | "after";
@@ -2276,6 +2311,18 @@ export interface components {
             grid: string;
             quantiles: components["schemas"]["Quantile"][];
             problem: string;
+        };
+        SideMemory: {
+            side: string;
+            /** Format: double */
+            memory: number | null;
+            data: components["schemas"]["RunSpread"] | null;
+            pool: components["schemas"]["RunSpread"] | null;
+            pools: components["schemas"]["Pool"][];
+            /** Format: double */
+            memory_ratio: number | null;
+            /** Format: double */
+            pool_ratio: number | null;
         };
         SideRun: {
             id: number;
@@ -2291,13 +2338,25 @@ export interface components {
             is_excluded: boolean;
             failed_checks: string[];
         };
+        SideSummary: {
+            count: number;
+            /** Format: double */
+            value: number;
+            kind: string;
+            /** Format: double */
+            minimum: number;
+            /** Format: double */
+            maximum: number;
+            /** Format: double */
+            variation: number | null;
+        };
         SideUse: {
             side: string;
+            found: components["schemas"]["Bottleneck"];
             headline: string;
             evidence: string[];
             throughput: string;
             notes: string[];
-            found: components["schemas"]["Found"];
             levels: components["schemas"]["LevelUse"][];
         };
         SignOff: {
@@ -2342,15 +2401,6 @@ export interface components {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["Slot"][];
-        };
-        Spread: {
-            /** Format: double */
-            median: number;
-            /** Format: double */
-            minimum: number;
-            /** Format: double */
-            maximum: number;
-            runs: number;
         };
         /** @enum {string} */
         StateEnum: "open" | "ended" | "sealed";
@@ -2413,20 +2463,23 @@ export interface components {
         /** @enum {string} */
         StatusEnum: "passed" | "failed" | "cannot_tell";
         Steadiness: {
-            metric: string;
-            unit: string;
             /** Format: double */
             step: number;
-            metrics: components["schemas"]["ComparedMetric"][];
-            cells: components["schemas"]["Cell"][];
-            runs: components["schemas"]["RunSteadiness"][];
-            boxes: components["schemas"]["SideBox"][];
-            notes: string[];
-        };
-        Step: {
-            resource: string;
-            level: components["schemas"]["LevelEnum"];
-            share: components["schemas"]["Share"];
+            count: number;
+            /** Format: double */
+            observed: number;
+            box: components["schemas"]["Box"];
+            /** Format: double */
+            mean: number;
+            /** Format: double */
+            variation: number | null;
+            /** Format: double */
+            hiccups: number | null;
+            longest: components["schemas"]["DipSpan"] | null;
+            /** Format: double */
+            worst: number | null;
+            /** Format: double */
+            worst_at: number;
         };
         StepUp: {
             small: string;
@@ -2436,12 +2489,6 @@ export interface components {
             /** Format: double */
             vcpu: number | null;
             gains: components["schemas"]["Gain"][];
-        };
-        Stretch: {
-            /** Format: double */
-            start: number;
-            /** Format: double */
-            end: number;
         };
         SubmittedRun: {
             id: number;
@@ -2480,18 +2527,6 @@ export interface components {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["Subscription"][];
-        };
-        Summary: {
-            count: number;
-            /** Format: double */
-            value: number;
-            kind: string;
-            /** Format: double */
-            minimum: number;
-            /** Format: double */
-            maximum: number;
-            /** Format: double */
-            variation: number | null;
         };
         System: {
             slug: string;
@@ -2662,11 +2697,6 @@ export interface components {
             history: components["schemas"]["History"];
             changes: components["schemas"]["TriedChange"][];
         };
-        Use: {
-            sides: components["schemas"]["SideUse"][];
-            pending: number;
-            stated: components["schemas"]["StatedLimit"][];
-        };
         UseDifference: {
             indicator: string;
             title: string;
@@ -2676,6 +2706,8 @@ export interface components {
             after: components["schemas"]["UseSide"];
             climbed: number;
         };
+        /** @enum {string} */
+        UseLevel: "ok" | "watch" | "saturated" | "error" | "not_observable";
         UseMethod: {
             rules: number;
             /** Format: double */
@@ -2686,15 +2718,15 @@ export interface components {
         };
         UseReading: {
             indicator: string;
-            readonly resource: string;
-            readonly aspect: string;
             node: string;
-            level: components["schemas"]["LevelEnum"];
+            level: components["schemas"]["UseLevel"];
             /** Format: double */
             value: number | null;
-            readonly unit: string;
             words: string;
             metric: string;
+            readonly resource: string;
+            readonly aspect: string;
+            readonly unit: string;
         };
         UseSide: {
             node: string;
@@ -2711,7 +2743,11 @@ export interface components {
             words: string;
         };
         /** @enum {string} */
+        Verdict: "higher" | "lower" | "equivalent" | "not told apart" | "too few repetitions" | "no ratio";
+        /** @enum {string} */
         VerdictEnum: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "not told apart" | "unchanged";
+        /** @enum {string} */
+        Weight: "withholds the verdict" | "important" | "minor";
         Whole: {
             aspect: string;
             level: components["schemas"]["LevelEnum"];
@@ -2725,23 +2761,6 @@ export interface components {
             metric: components["schemas"]["ComparedMetric"];
             testimony: components["schemas"]["Testimony"][];
             says: string;
-        };
-        Work: {
-            per: string;
-            metrics: components["schemas"]["ComparedMetric"][];
-            resources: {
-                [key: string]: string;
-            };
-            meanings: {
-                [key: string]: string;
-            };
-            formulas: {
-                [key: string]: string;
-            };
-            cells: components["schemas"]["Cell"][];
-            nodes: components["schemas"]["NodeWork"][];
-            not_observed: components["schemas"]["NotObserved"][];
-            notes: string[];
         };
         WorkDifference: {
             metric: string;
@@ -3011,7 +3030,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-export type Accepted = components['schemas']['Accepted'];
+export type AcceptedDifference = components['schemas']['AcceptedDifference'];
 export type Acknowledgement = components['schemas']['Acknowledgement'];
 export type AcknowledgementList = components['schemas']['AcknowledgementList'];
 export type Agent = components['schemas']['Agent'];
@@ -3026,6 +3045,7 @@ export type AwsPlace = components['schemas']['AwsPlace'];
 export type AwsPlaceKindEnum = components['schemas']['AwsPlaceKindEnum'];
 export type BaselineList = components['schemas']['BaselineList'];
 export type BlankEnum = components['schemas']['BlankEnum'];
+export type Bottleneck = components['schemas']['Bottleneck'];
 export type Box = components['schemas']['Box'];
 export type Buckets = components['schemas']['Buckets'];
 export type Campaign = components['schemas']['Campaign'];
@@ -3041,22 +3061,26 @@ export type CheckLine = components['schemas']['CheckLine'];
 export type CheckRow = components['schemas']['CheckRow'];
 export type CheckedRelease = components['schemas']['CheckedRelease'];
 export type CheckedReleaseList = components['schemas']['CheckedReleaseList'];
-export type Claim = components['schemas']['Claim'];
 export type Collapse = components['schemas']['Collapse'];
 export type Column = components['schemas']['Column'];
 export type Commented = components['schemas']['Commented'];
 export type Compared = components['schemas']['Compared'];
 export type ComparedCampaign = components['schemas']['ComparedCampaign'];
+export type ComparedCost = components['schemas']['ComparedCost'];
 export type ComparedMetric = components['schemas']['ComparedMetric'];
 export type ComparedRun = components['schemas']['ComparedRun'];
+export type ComparedSteadiness = components['schemas']['ComparedSteadiness'];
+export type ComparedUse = components['schemas']['ComparedUse'];
+export type ComparedWork = components['schemas']['ComparedWork'];
 export type ComparedWorkload = components['schemas']['ComparedWorkload'];
 export type Comparison = components['schemas']['Comparison'];
 export type Corroboration = components['schemas']['Corroboration'];
-export type Cost = components['schemas']['Cost'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryList = components['schemas']['DeliveryList'];
 export type Difference = components['schemas']['Difference'];
 export type DigestEnum = components['schemas']['DigestEnum'];
+export type DipSpan = components['schemas']['DipSpan'];
+export type Direction = components['schemas']['Direction'];
 export type DirectionEnum = components['schemas']['DirectionEnum'];
 export type Distribution = components['schemas']['Distribution'];
 export type EditedSchedule = components['schemas']['EditedSchedule'];
@@ -3082,6 +3106,7 @@ export type FailoverTrial = components['schemas']['FailoverTrial'];
 export type FailoverUntold = components['schemas']['FailoverUntold'];
 export type Failovers = components['schemas']['Failovers'];
 export type FieldError = components['schemas']['FieldError'];
+export type FieldGroup = components['schemas']['FieldGroup'];
 export type Figure = components['schemas']['Figure'];
 export type FigureList = components['schemas']['FigureList'];
 export type Files = components['schemas']['Files'];
@@ -3091,12 +3116,9 @@ export type FindingList = components['schemas']['FindingList'];
 export type FindingTold = components['schemas']['FindingTold'];
 export type Finishing = components['schemas']['Finishing'];
 export type Fit = components['schemas']['Fit'];
-export type Found = components['schemas']['Found'];
-export type FoundKindEnum = components['schemas']['FoundKindEnum'];
 export type Gain = components['schemas']['Gain'];
 export type GroupEnum = components['schemas']['GroupEnum'];
 export type Growing = components['schemas']['Growing'];
-export type GrowthStretch = components['schemas']['GrowthStretch'];
 export type Happening = components['schemas']['Happening'];
 export type HardwareClass = components['schemas']['HardwareClass'];
 export type HardwareClassList = components['schemas']['HardwareClassList'];
@@ -3112,25 +3134,27 @@ export type Indicator = components['schemas']['Indicator'];
 export type Job = components['schemas']['Job'];
 export type JobRun = components['schemas']['JobRun'];
 export type KeyEnum = components['schemas']['KeyEnum'];
+export type Kind = components['schemas']['Kind'];
 export type Ladder = components['schemas']['Ladder'];
 export type LaneEnum = components['schemas']['LaneEnum'];
 export type LeftOutRun = components['schemas']['LeftOutRun'];
 export type Level = components['schemas']['Level'];
 export type LevelEnum = components['schemas']['LevelEnum'];
 export type LevelLatency = components['schemas']['LevelLatency'];
+export type LevelQuantile = components['schemas']['LevelQuantile'];
 export type LevelUse = components['schemas']['LevelUse'];
 export type Limits = components['schemas']['Limits'];
 export type Link = components['schemas']['Link'];
+export type LoadLevelData = components['schemas']['LoadLevelData'];
 export type LoadLevelDescription = components['schemas']['LoadLevelDescription'];
 export type Machines = components['schemas']['Machines'];
 export type Manner = components['schemas']['Manner'];
+export type Many = components['schemas']['Many'];
 export type ManyRow = components['schemas']['ManyRow'];
 export type ManySide = components['schemas']['ManySide'];
-export type Matrix = components['schemas']['Matrix'];
 export type Measured = components['schemas']['Measured'];
 export type MeasuredRun = components['schemas']['MeasuredRun'];
 export type Measurement = components['schemas']['Measurement'];
-export type Memory = components['schemas']['Memory'];
 export type Metric = components['schemas']['Metric'];
 export type MetricKindEnum = components['schemas']['MetricKindEnum'];
 export type MetricList = components['schemas']['MetricList'];
@@ -3161,11 +3185,11 @@ export type NodeDescription = components['schemas']['NodeDescription'];
 export type NodeWork = components['schemas']['NodeWork'];
 export type NotObserved = components['schemas']['NotObserved'];
 export type Note = components['schemas']['Note'];
+export type ObjectiveState = components['schemas']['ObjectiveState'];
 export type Obstacle = components['schemas']['Obstacle'];
 export type OneDelivery = components['schemas']['OneDelivery'];
 export type OneSeries = components['schemas']['OneSeries'];
 export type OneSeriesOfRuns = components['schemas']['OneSeriesOfRuns'];
-export type OneSteadiness = components['schemas']['OneSteadiness'];
 export type Onset = components['schemas']['Onset'];
 export type OtherSize = components['schemas']['OtherSize'];
 export type OutcomeEnum = components['schemas']['OutcomeEnum'];
@@ -3196,12 +3220,15 @@ export type ReleaseCheck = components['schemas']['ReleaseCheck'];
 export type ReleaseList = components['schemas']['ReleaseList'];
 export type Reopening = components['schemas']['Reopening'];
 export type Repetition = components['schemas']['Repetition'];
+export type RepetitionShare = components['schemas']['RepetitionShare'];
 export type Replicate = components['schemas']['Replicate'];
 export type Resource = components['schemas']['Resource'];
+export type ResourceAtLevel = components['schemas']['ResourceAtLevel'];
 export type ResourceLevel = components['schemas']['ResourceLevel'];
 export type Rested = components['schemas']['Rested'];
 export type ResultEnum = components['schemas']['ResultEnum'];
 export type RoleEnum = components['schemas']['RoleEnum'];
+export type RowSpan = components['schemas']['RowSpan'];
 export type Run = components['schemas']['Run'];
 export type RunDescription = components['schemas']['RunDescription'];
 export type RunDescriptionFormatEnum = components['schemas']['RunDescriptionFormatEnum'];
@@ -3214,12 +3241,11 @@ export type RunList = components['schemas']['RunList'];
 export type RunLoadLevel = components['schemas']['RunLoadLevel'];
 export type RunNode = components['schemas']['RunNode'];
 export type RunSeries = components['schemas']['RunSeries'];
+export type RunSpread = components['schemas']['RunSpread'];
 export type RunSteadiness = components['schemas']['RunSteadiness'];
 export type RunSystem = components['schemas']['RunSystem'];
 export type RunUse = components['schemas']['RunUse'];
 export type RunWorkload = components['schemas']['RunWorkload'];
-export type Rung = components['schemas']['Rung'];
-export type RungQuantile = components['schemas']['RungQuantile'];
 export type Saturation = components['schemas']['Saturation'];
 export type Saved = components['schemas']['Saved'];
 export type SavedComparisonList = components['schemas']['SavedComparisonList'];
@@ -3234,20 +3260,21 @@ export type SeriesEntry = components['schemas']['SeriesEntry'];
 export type SeriesIndex = components['schemas']['SeriesIndex'];
 export type SeriesOfRuns = components['schemas']['SeriesOfRuns'];
 export type SettingDifference = components['schemas']['SettingDifference'];
-export type Share = components['schemas']['Share'];
 export type Side = components['schemas']['Side'];
 export type SideBox = components['schemas']['SideBox'];
+export type SideClaim = components['schemas']['SideClaim'];
 export type SideCost = components['schemas']['SideCost'];
 export type SideEnum = components['schemas']['SideEnum'];
 export type SideLatency = components['schemas']['SideLatency'];
+export type SideMemory = components['schemas']['SideMemory'];
 export type SideRun = components['schemas']['SideRun'];
+export type SideSummary = components['schemas']['SideSummary'];
 export type SideUse = components['schemas']['SideUse'];
 export type SignOff = components['schemas']['SignOff'];
 export type SignOffList = components['schemas']['SignOffList'];
 export type Skip = components['schemas']['Skip'];
 export type Slot = components['schemas']['Slot'];
 export type SlotList = components['schemas']['SlotList'];
-export type Spread = components['schemas']['Spread'];
 export type StateEnum = components['schemas']['StateEnum'];
 export type StatedLimit = components['schemas']['StatedLimit'];
 export type StatedMatrix = components['schemas']['StatedMatrix'];
@@ -3257,13 +3284,10 @@ export type StatedWitness = components['schemas']['StatedWitness'];
 export type Statement = components['schemas']['Statement'];
 export type StatusEnum = components['schemas']['StatusEnum'];
 export type Steadiness = components['schemas']['Steadiness'];
-export type Step = components['schemas']['Step'];
 export type StepUp = components['schemas']['StepUp'];
-export type Stretch = components['schemas']['Stretch'];
 export type SubmittedRun = components['schemas']['SubmittedRun'];
 export type Subscription = components['schemas']['Subscription'];
 export type SubscriptionList = components['schemas']['SubscriptionList'];
-export type Summary = components['schemas']['Summary'];
 export type System = components['schemas']['System'];
 export type SystemDescription = components['schemas']['SystemDescription'];
 export type SystemList = components['schemas']['SystemList'];
@@ -3281,15 +3305,16 @@ export type Tried = components['schemas']['Tried'];
 export type TriedChange = components['schemas']['TriedChange'];
 export type TriedReleases = components['schemas']['TriedReleases'];
 export type TriedSeries = components['schemas']['TriedSeries'];
-export type Use = components['schemas']['Use'];
 export type UseDifference = components['schemas']['UseDifference'];
+export type UseLevel = components['schemas']['UseLevel'];
 export type UseMethod = components['schemas']['UseMethod'];
 export type UseReading = components['schemas']['UseReading'];
 export type UseSide = components['schemas']['UseSide'];
+export type Verdict = components['schemas']['Verdict'];
 export type VerdictEnum = components['schemas']['VerdictEnum'];
+export type Weight = components['schemas']['Weight'];
 export type Whole = components['schemas']['Whole'];
 export type Witness = components['schemas']['Witness'];
-export type Work = components['schemas']['Work'];
 export type WorkDifference = components['schemas']['WorkDifference'];
 export type Workload = components['schemas']['Workload'];
 export type WorkloadDescription = components['schemas']['WorkloadDescription'];
