@@ -582,13 +582,6 @@ export interface components {
             /** @default  */
             seen: string;
         };
-        Edition: {
-            number: number;
-            /** Format: date-time */
-            made_at: string;
-            made_by: string;
-            runs: number;
-        };
         Entry: {
             id: number;
             workload: components["schemas"]["Named"];
@@ -2122,8 +2115,8 @@ export interface components {
             query: {
                 [key: string]: string[];
             };
-            edition: components["schemas"]["Edition"];
-            editions: components["schemas"]["Edition"][];
+            snapshot: components["schemas"]["Snapshot"];
+            snapshots: components["schemas"]["Snapshot"][];
             comparison: components["schemas"]["Comparison"] | null;
             problem: string;
             readonly content: {
@@ -2146,7 +2139,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             readonly address: string;
-            editions: number;
+            snapshots: number;
             /** Format: date-time */
             made_at: string;
             runs: number;
@@ -2401,6 +2394,13 @@ export interface components {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["Slot"][];
+        };
+        Snapshot: {
+            number: number;
+            /** Format: date-time */
+            made_at: string;
+            made_by: string;
+            runs: number;
         };
         /** @enum {string} */
         StateEnum: "open" | "ended" | "sealed";
@@ -3084,7 +3084,6 @@ export type Direction = components['schemas']['Direction'];
 export type DirectionEnum = components['schemas']['DirectionEnum'];
 export type Distribution = components['schemas']['Distribution'];
 export type EditedSchedule = components['schemas']['EditedSchedule'];
-export type Edition = components['schemas']['Edition'];
 export type Entry = components['schemas']['Entry'];
 export type Estimate = components['schemas']['Estimate'];
 export type Event = components['schemas']['Event'];
@@ -3275,6 +3274,7 @@ export type SignOffList = components['schemas']['SignOffList'];
 export type Skip = components['schemas']['Skip'];
 export type Slot = components['schemas']['Slot'];
 export type SlotList = components['schemas']['SlotList'];
+export type Snapshot = components['schemas']['Snapshot'];
 export type StateEnum = components['schemas']['StateEnum'];
 export type StatedLimit = components['schemas']['StatedLimit'];
 export type StatedMatrix = components['schemas']['StatedMatrix'];
