@@ -38,7 +38,7 @@ def test_from_nothing_to_a_delivery_that_arrived(
     enqueued: list[str],
     receiver: Receiver,
 ) -> None:
-    assert answer_of(engineer) == "Nobody is told of findings yet: make a team, then say what it is told."
+    assert answer_of(engineer) == "No notifications yet. Create a team, then subscribe it to findings."
     engineer.post("/notifications/teams/new/", {"name": "storage", "members": ["ann"]})
     team = Team.objects.get()
     engineer.post(
@@ -91,7 +91,7 @@ def test_bad_input_is_said_at_its_field_and_what_was_typed_stays(engineer: Clien
     answer = engineer.post("/notifications/subscriptions/new/", bad)
     page = answer.content.decode()
     assert answer.status_code == 422
-    for said in ("10.0.0.1 is not public", "is no time zone", "is no size", "Nothing was kept"):
+    for said in ("10.0.0.1 is not public", "is no time zone", "is no size", "Nothing was saved"):
         assert said in page
     for kept in ('value="https://10.0.0.1/x"', 'value="Nowhere"', 'value="much"', 'value="kept"'):
         assert kept in page
@@ -148,10 +148,10 @@ def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engin
     said = engineer.post("/notifications/subscriptions/new/", form, follow=True).content.decode()
     assert "The subscription is kept, but nobody in storage has a mailbox yet, so nobody is told" in said
     assert "from now on" not in said
-    assert "reaches nobody" in said
-    assert answer_of(engineer) == "Nobody is told of findings yet."
+    assert 'data-state="no recipient"' in said
+    assert answer_of(engineer) == "No notifications yet. Subscribe a team to findings."
     team.members.add(a_user(email="ann@example.com"))
-    assert "reaches nobody" not in engineer.get("/notifications/").content.decode()
+    assert 'data-state="no recipient"' not in engineer.get("/notifications/").content.decode()
     assert answer_of(engineer).startswith("1 subscription is told of findings.")
 
 

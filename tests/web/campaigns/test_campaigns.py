@@ -162,7 +162,7 @@ def test_reasons_of_lost_attempts_are_shown(db: None, client: Client) -> None:
     job = a_job(state="running")
     leases.expire_leases(now=timezone.now())
     text = words(client.get(f"/campaigns/{job.campaign_id}/"))
-    assert "What went wrong" in text
+    assert "Problems" in text
     assert "was silent for longer than its lease" in text
     assert "tried again from" in text
 
@@ -202,7 +202,7 @@ def test_a_run_that_nobody_cancelled_says_why_it_stopped(db: None, client: Clien
     page = client.get(f"/campaigns/{job.campaign_id}/")
     assert "– the agent was stopped" in words(page)
     assert "attempt 1: cancelled, the agent was stopped" in page.content.decode()
-    assert re.search(r"begun <time datetime=", page.content.decode())
+    assert re.search(r"started\s+<time datetime=", page.content.decode())
 
 
 def test_only_writers_see_and_may_press_cancel(db: None, client: Client) -> None:

@@ -44,7 +44,7 @@ def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> N
     text = page(client, "/trends/")
     assert "No series is watched here." in text
     assert "The first run of a" in text
-    assert "None is set: the default counts for all." in page(client, "/thresholds/")
+    assert "No thresholds yet: the default applies." in page(client, "/thresholds/")
 
 
 def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell: History) -> None:
