@@ -55,7 +55,7 @@ def test_from_nothing_to_a_delivery_that_arrived(
     deliver.send(delivery_id=delivery.pk, now=timezone.now())
     assert (
         answer_of(engineer)
-        == "1 subscription is told of findings. In the last 7 days 1 delivery arrived, none was given up."
+        == "1 subscription. In the last 7 days 1 delivery arrived, none was given up."
     )
     assert "200 OK: said by the receiver" in engineer.get("/notifications/").content.decode()
     assert "&quot;test&quot;: true" in engineer.get(f"/notifications/deliveries/{delivery.pk}/").content.decode()
@@ -143,7 +143,7 @@ def test_readers_read_and_see_addresses_in_part(client: Client) -> None:
 def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engineer: Client) -> None:
     team = a_team("storage", a_user())
     asked = engineer.get("/notifications/subscriptions/new/").content.decode()
-    assert "storage (nobody has a mailbox yet)" in asked
+    assert "storage (no e-mail addresses)" in asked
     form = FORM | {"team": team.pk, "channel": "e-mail", "address": ""}
     said = engineer.post("/notifications/subscriptions/new/", form, follow=True).content.decode()
     assert "The subscription is kept, but nobody in storage has a mailbox yet, so nobody is told" in said
@@ -152,7 +152,7 @@ def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engin
     assert answer_of(engineer) == "No notifications yet. Subscribe a team to findings."
     team.members.add(a_user(email="ann@example.com"))
     assert 'data-state="no recipient"' not in engineer.get("/notifications/").content.decode()
-    assert answer_of(engineer).startswith("1 subscription is told of findings.")
+    assert answer_of(engineer).startswith("1 subscription.")
 
 
 def test_a_mail_to_a_person_is_shown_to_that_person_and_to_administrators(client: Client) -> None:
@@ -184,7 +184,7 @@ def test_strangers_read_how_many_members_a_team_has_and_no_name_nor_mailbox(clie
     tell()
     Delivery.objects.update(given_up_at=timezone.now(), answer="550 no zoe2@example.com here")
     page = client.get("/notifications/").content.decode()
-    assert "2 members; who is signed in sees their names" in page
+    assert "2 members; sign in to see their names" in page
     assert "550 no z…@example.com here" in page
     assert "zoe" not in page
 

@@ -123,7 +123,7 @@ def test_archived_systems_are_not_offered(engineer: Client) -> None:
 
 
 def test_without_systems_the_plan_says_where_they_come_from(engineer: Client) -> None:
-    assert "No system is known yet" in words(engineer.get("/campaigns/new/"))
+    assert "No systems yet" in words(engineer.get("/campaigns/new/"))
 
 
 def test_everything_that_is_wrong_is_said_at_once_with_links_to_the_fields(engineer: Client) -> None:

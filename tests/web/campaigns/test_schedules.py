@@ -73,7 +73,7 @@ def test_what_is_wrong_stands_by_its_field_and_nothing_is_lost(engineer: Client)
 def test_check_only_says_what_each_time_would_begin(engineer: Client) -> None:
     a_system("a"), a_system("b")
     page = words(engineer.post("/schedules/new/", typed(check="1")))
-    assert "each time begins 2 jobs with 4 runs" in page
+    assert "each scheduled run starts 2 jobs with 4 runs" in page
     assert not Schedule.objects.exists()
 
 
@@ -184,7 +184,7 @@ def test_what_did_not_come_is_told_with_its_reason_and_its_finding(engineer: Cli
 def test_a_plan_that_the_catalog_no_longer_fits_is_told_before_it_is_due(engineer: Client) -> None:
     schedule = a_schedule()
     Schedule.objects.update(plan=PLAN.replace("[a, b]", "[a, gone]"))
-    assert "The next time would bring nothing" in words(engineer.get(f"/schedules/{schedule.pk}/"))
+    assert "The next scheduled run would fail" in words(engineer.get(f"/schedules/{schedule.pk}/"))
 
 
 def test_the_list_costs_as_many_queries_however_many_there_are(engineer: Client) -> None:

@@ -281,7 +281,7 @@ def test_changes_are_split_off_and_merged_back(finding: Finding, engineer: Clien
     assert [change.pk for change in other.changes.all()] == [small.pk]
     assert "there is no finding 987654" in text_of(act(engineer, other, "merge", 400, into="987654"))
     text = text_of(act(engineer, other, "merge", into=str(finding.pk)))
-    assert f"This was merged into finding {finding.pk}" in text
+    assert f"Merged into finding {finding.pk}" in text
     assert finding.changes.count() == 2
 
 
