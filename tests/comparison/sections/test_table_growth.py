@@ -18,6 +18,7 @@ from apps.runs.ingest import accept
 from apps.runs.models import Run
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_metric, a_system
+from tests.support.pages import page_data
 from workers.protocol import wire
 
 SECONDS = 30
@@ -104,7 +105,11 @@ def test_the_same_rows_are_timed_and_their_last_tenth_judged(systems: tuple[Syst
     assert all(each.slowest <= each.rate <= each.fastest for each in stretches)
     html = client.get(f"/compare/part/ladder/?side=steady&side=slowing&workload={workload.pk}").content.decode()
     assert "22,500</span> rows, which every run inserted" in html
-    assert '"bands"' in html
+    drawn = page_data(html, "growth-data")
+    query = f"side=steady&side=slowing&workload={workload.pk}&include=growth"
+    (answer,) = client.get(f"/api/v1/comparisons/?{query}").json()["growth"]
+    assert [run["stretches"] for run in drawn["runs"]] == [run["stretches"] for run in answer["runs"]]
+    assert [band["side"] for band in drawn["bands"]] == [0, 1]
 
 
 def test_runs_that_end_with_the_same_rows_are_compared_by_their_time(
