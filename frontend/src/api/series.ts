@@ -1,5 +1,6 @@
 // GET /api/v1/runs/{id}/series/ and /series-index/.
 import { getJson, query } from "./client";
+import type { Schemas } from "./types";
 
 /** The server answers for so many metrics at once. */
 export const MOST_METRICS = 50;
@@ -39,14 +40,7 @@ export interface SeriesAnswer {
   missing: { metric: string; reason: string }[];
 }
 
-export interface SeriesInfo {
-  metric: string;
-  name: string;
-  unit: string;
-  node: string;
-  constant: boolean;
-  mean: number | null;
-}
+export type SeriesInfo = Pick<Schemas["SeriesEntry"], "metric" | "name" | "unit" | "node" | "constant" | "mean">;
 
 /** `align`: where t = 0 is, at the start of the run or of its measured phase. */
 export function loadSeries(

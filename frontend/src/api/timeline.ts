@@ -1,17 +1,9 @@
 // GET /api/v1/runs/{id}/timeline/.
 import { getJson } from "./client";
+import type { Schemas } from "./types";
 
-/** Something on a run's clock, s; `ends_at` null: a moment. */
-export interface Happening {
-  lane: string;
-  kind: string;
-  label: string;
-  starts_at: number;
-  ends_at: number | null;
-  node: string;
-  /** Of a burst of errors. */
-  count: number;
-}
+/** Something on a run's clock, s; `ends_at` null: a moment; `count`: of a burst of errors. */
+export type Happening = Schemas["Happening"];
 
 export interface Timeline {
   run: number;

@@ -142,12 +142,13 @@ describe("the ladder", () => {
 });
 
 describe("a growing table", () => {
-  const stretches = (...rates: number[]) => rates.map((rate, k) => ({ start: 10 * k, end: 10 * (k + 1), rate }));
+  const stretches = (...rates: number[]) =>
+    rates.map((rate, k) => ({ start: 10 * k, end: 10 * (k + 1), rate, slowest: rate, fastest: rate }));
   const growth: GrowthData = {
     sides,
     runs: [
-      { side: "a", run: 1, stretches: stretches(100, 90) },
-      { side: "a", run: 2, stretches: stretches(101, 91) },
+      { side: "a", run: 1, rows: 20, stretches: stretches(100, 90) },
+      { side: "a", run: 2, rows: 20, stretches: stretches(101, 91) },
     ],
     bands: [{ side: 0, rows: [5, 15], slowest: [80, 60], fastest: [120, 110] }],
     shared: 20,

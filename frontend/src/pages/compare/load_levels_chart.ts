@@ -1,4 +1,5 @@
 // The ladder of load levels and the growing table, as pure functions of what the server computed.
+import type { Schemas } from "../../api/types";
 import type { Data, Layout } from "plotly.js";
 import type { CompareSide } from "./levels_chart";
 import type { Cell } from "../../charts/csv";
@@ -54,8 +55,7 @@ export interface LadderData {
 
 export interface GrowthData {
   sides: CompareSide[];
-  /** As the REST API has them: rows inserted from `start` to `end`, and rows/s over them. */
-  runs: { side: string; run: number; stretches: { start: number; end: number; rate: number }[] }[];
+  runs: Schemas["RunGrowth"][];
   bands: { side: number; rows: number[]; slowest: number[]; fastest: number[] }[];
   shared: number;
 }
@@ -275,7 +275,7 @@ export function latencyChart(data: LadderData, palette: Palette): Chart {
 }
 
 /** Where a stretch is drawn. */
-function middle({ start, end }: { start: number; end: number }): number {
+function middle({ start, end }: Schemas["RowSpan"]): number {
   return (start + end) / 2;
 }
 

@@ -1,19 +1,9 @@
 // How the seconds of every run are spread, as boxes: pure functions of what the server computed.
 import type { Data } from "plotly.js";
 import type { Chart, CompareSide } from "./levels_chart";
+import type { Schemas } from "../../api/types";
 import type { Cell } from "../../charts/csv";
 import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
-
-/** As the REST API has it. */
-export interface Box {
-  least: number;
-  p5: number;
-  p25: number;
-  p50: number;
-  p75: number;
-  p95: number;
-  greatest: number;
-}
 
 /** One run, or (`run` is null) all runs of a side together. */
 export interface SpreadBox {
@@ -21,7 +11,7 @@ export interface SpreadBox {
   label: string;
   run: number | null;
   runs: number;
-  box: Box;
+  box: Schemas["Box"];
 }
 
 export interface SteadinessData {
