@@ -1,5 +1,5 @@
 // The ladder of load levels and the growing table, as pure functions of what the server computed.
-import type { Schemas } from "../../api/types";
+import type { RowSpan, RunGrowth } from "../../api/types.gen";
 import type { Data, Layout } from "plotly.js";
 import type { CompareSide } from "./levels_chart";
 import type { Cell } from "../../charts/csv";
@@ -55,7 +55,7 @@ export interface LadderData {
 
 export interface GrowthData {
   sides: CompareSide[];
-  runs: Schemas["RunGrowth"][];
+  runs: RunGrowth[];
   bands: { side: number; rows: number[]; slowest: number[]; fastest: number[] }[];
   shared: number;
 }
@@ -275,7 +275,7 @@ export function latencyChart(data: LadderData, palette: Palette): Chart {
 }
 
 /** Where a stretch is drawn. */
-function middle({ start, end }: Schemas["RowSpan"]): number {
+function middle({ start, end }: RowSpan): number {
   return (start + end) / 2;
 }
 

@@ -1,7 +1,7 @@
 // How the seconds of every run are spread, as boxes: pure functions of what the server computed.
 import type { Data } from "plotly.js";
 import type { Chart, CompareSide } from "./levels_chart";
-import type { Schemas } from "../../api/types";
+import type { Box } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
 
@@ -11,7 +11,7 @@ export interface SpreadBox {
   label: string;
   run: number | null;
   runs: number;
-  box: Schemas["Box"];
+  box: Box;
 }
 
 export interface SteadinessData {
