@@ -53,10 +53,7 @@ def test_from_nothing_to_a_delivery_that_arrived(
     assert enqueued == ["workers.tasks.send_delivery"]
     delivery = Delivery.objects.get()
     deliver.send(delivery_id=delivery.pk, now=timezone.now())
-    assert (
-        answer_of(engineer)
-        == "1 subscription. In the last 7 days 1 delivery arrived, none was given up."
-    )
+    assert answer_of(engineer) == "1 subscription. In the last 7 days 1 delivery arrived, none was given up."
     assert "200 OK: said by the receiver" in engineer.get("/notifications/").content.decode()
     assert "&quot;test&quot;: true" in engineer.get(f"/notifications/deliveries/{delivery.pk}/").content.decode()
 
