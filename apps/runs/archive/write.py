@@ -41,19 +41,19 @@ def archive(*, run_id: int, now: datetime) -> bool:
             # Its samples are only in the archive.
             verify(storage, known)
             return True
-        path = tables.manifest_path(_folder(run), str(run.uid))
+        path = manifest_path(run)
         before = {one for place in {path, known.manifest if known else path} for one in _files_of(storage, place, run)}
-        written = _written(storage, run)
+        files = written(storage, run)
         # Files at old paths are deleted, so that readers of all files see no row twice.
-        for one in sorted(before - {path, *(file.path for file in written.tables)}):
+        for one in sorted(before - {path, *(file.path for file in files.tables)}):
             store.delete(storage, one)
-        head = store.put(storage, path, io.BytesIO(manifest.encoded(written)))
+        head = store.put(storage, path, io.BytesIO(manifest.encoded(files)))
         ArchivedRun.objects.update_or_create(
             run=run,
             defaults={
                 "manifest": path,
                 "manifest_sha256": head.sha256,
-                "size": written.size(),
+                "size": files.size(),
                 "archived_at": now,
                 "fetched_at": known.fetched_at if known else None,
             },
@@ -71,10 +71,10 @@ def verify(storage: Storage, known: ArchivedRun) -> Manifest:
     return found
 
 
-def locked(run_id: int) -> Run | None:
+def locked(run_id: int, *, wait: bool = False) -> Run | None:
     """The sealed run, locked until the transaction ends against resealing and archiving; None: not sealed, or locked
-    by another process."""
-    held = Run.objects.select_for_update(no_key=True, of=("self",), skip_locked=True)
+    by another process, unless `wait`. Raises Run.DoesNotExist."""
+    held = Run.objects.select_for_update(no_key=True, of=("self",), skip_locked=not wait)
     related = ("system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level")
     run = held.select_related(*related).filter(pk=run_id).first()
     if run is None and not Run.objects.filter(pk=run_id).exists():
@@ -91,6 +91,10 @@ def _files_of(storage: Storage, path: str, run: Run) -> list[str]:
     return [one for one in named if one.rpartition("/")[2].partition(".")[0] == str(run.uid)]
 
 
+def manifest_path(run: Run) -> str:
+    return tables.manifest_path(_folder(run), str(run.uid))
+
+
 def _folder(run: Run) -> str:
     return tables.partition(
         platform=run.system.release.platform.slug,
@@ -100,7 +104,8 @@ def _folder(run: Run) -> str:
     )
 
 
-def _written(storage: Storage, run: Run) -> Manifest:
+def written(storage: Storage, run: Run) -> Manifest:
+    """Writes the run's files, but not the manifest, which is returned. Raises ArchiveTrouble."""
     folder = _folder(run)
     kept = [_put_artifact(storage, artifact) for artifact in Artifact.objects.filter(run=run).order_by("name")]
     files = []

@@ -79,7 +79,7 @@ def history(run_id: int) -> tuple[ExclusionDetail, ...]:
 
 
 def told(run: Run) -> list[dict[str, str]]:
-    """The history as JSON for bundles and archives, oldest first; empty `ended_at`: not ended."""
+    """The history as JSON for the archive, oldest first; empty `ended_at`: not ended."""
     return [
         {
             "reason": one.reason,

@@ -12,7 +12,6 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from apps.runs import archive, queries
-from apps.runs.archive import bundle
 from apps.runs.models import ArchivedRun, Block, Run
 from apps.runs.storage import blocks, codec
 from tests.runs.archive.archived import a_full_run, archived, files, held
@@ -124,7 +123,7 @@ def test_a_moved_run_is_verified_when_it_is_archived_again(folder: Path) -> None
 def test_a_moved_run_can_be_exported_and_sealed_again(folder: Path, tmp_path: Path) -> None:
     run = a_full_run()
     moved(run)
-    assert bundle.write_bundle(runs=[run.pk], path=tmp_path / "runs.zip") == 1
+    assert archive.export(run_ids=[run.pk], path=tmp_path / "runs.zip") == 1
     moved(run)
     call_command("reseal", str(run.pk), stdout=io.StringIO())
     assert archive.due(now=NOW, limit=5) == [run.pk]

@@ -14,7 +14,6 @@ from apps.comparison import compare as comparison
 from apps.core.problems import Invalid
 from apps.core.stores import store_at
 from apps.runs import archive, queries
-from apps.runs.archive import bundle
 from apps.runs.models import ArchivedRun, Exclusion, Run
 from apps.runs.quality import exclusion
 from apps.web.overview.platforms import load_matrix
@@ -135,20 +134,6 @@ def test_lists_find_what_was_left_out_and_what_failed_a_check(ann: User) -> None
 
 
 # ---------------------------------------------------------------- kept with the run
-
-
-def test_it_travels_with_a_bundle(ann: User, tmp_path: Path) -> None:
-    run = a_sealed_run()
-    exclusion.exclude(run=run, reason=REASON, by=ann)
-    exclusion.count_again(run=run, by=ann)
-    exclusion.exclude(run=run, reason="again", by=ann)
-    before = exclusion.history(run.pk)
-    bundle.write_bundle(runs=[run.pk], path=tmp_path / "runs.zip")
-    forget(run)
-    (back,) = bundle.read_bundle(tmp_path / "runs.zip")
-    assert back.is_excluded
-    assert exclusion.history(back.pk) == before
-    assert User.objects.get(username="ann").is_active is False
 
 
 def test_it_is_archived_and_restored_and_checks_are_made_anew(ann: User, tmp_path: Path) -> None:

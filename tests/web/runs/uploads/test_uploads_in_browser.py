@@ -27,7 +27,7 @@ def test_a_chosen_file_becomes_a_run_whose_intervals_are_drawn(browser_page: Pag
     browser_page.get_by_label("System", exact=True).select_option("a")
     browser_page.get_by_label("A new workload").fill("warehouses=10")
     browser_page.get_by_label("Began, UTC").fill("2026-11-20 10:00:00")
-    follow(browser_page.get_by_role("button", name="Upload and read"))
+    follow(browser_page.get_by_role("button", name="Upload the run"))
     expect(browser_page.locator(".stats")).to_contain_text("294")
     expect(browser_page.locator("#chart-throughput .main-svg").first).to_be_visible()
     expect(browser_page.locator("#chart-latency figcaption")).to_contain_text("new order alone")
