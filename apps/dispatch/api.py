@@ -21,7 +21,6 @@ from apps.dispatch.jobs.agents import (
     agent_of_secret,
     hello,
     register_agent,
-    revoke_agent,
     rotate_agent,
 )
 from apps.dispatch.jobs.leases import (
@@ -98,7 +97,6 @@ __all__ = [
     "queries",
     "register_agent",
     "renew",
-    "revoke_agent",
     "rotate_agent",
     "run_of",
     "sampled_runs",
