@@ -18,7 +18,7 @@ from apps.comparison.failovers.trials import COUNTS, PHASES, Course, Insert, Int
 from apps.comparison.schema_changes.disturbance import LoadSeconds
 from apps.comparison.schema_changes.statements import AS_CHOSEN, stated_operation, title_of
 from apps.comparison.schema_changes.values import QUANTITIES, ChangeTrial, Quantity, SchemaChange, SchemaChanges
-from apps.comparison.sections import serialisation, verdicts
+from apps.comparison.sections import serialisation
 from apps.comparison.sections.load_levels import PERCENTILES, Ladder, ObjectiveState, Reach, Rested, SideLevels, ladder
 from apps.comparison.sections.scaleup import Gain, StepUp
 from apps.comparison.sections.section import NotKept, Section, SectionSource
@@ -41,8 +41,11 @@ from apps.comparison.values import (
     Cell,
     ComparedMetric,
     ComparedRun,
+    ComparedSides,
     ComparedWorkload,
     Comparison,
+    Draft,
+    DraftCell,
     Level,
     More,
     Side,
@@ -79,11 +82,14 @@ __all__ = [
     "ChangeTrial",
     "ComparedMetric",
     "ComparedRun",
+    "ComparedSides",
     "ComparedWorkload",
     "Comparison",
     "Course",
     "Difference",
     "Direction",
+    "Draft",
+    "DraftCell",
     "Estimate",
     "FieldGroup",
     "Fit",
@@ -124,7 +130,6 @@ __all__ = [
     "title_of",
     "variables",
     "verdict_table",
-    "verdicts",
     "welch",
     "with_interval",
 ]
