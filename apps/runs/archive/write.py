@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from django.core.files.storage import Storage
 from django.db import transaction
 
-from apps.runs.archive import content, manifest, samples, store, tables
+from apps.runs.archive import content, manifest, refill, samples, store, tables
 from apps.runs.archive.content import UnreadableSamples
 from apps.runs.archive.manifest import ArtifactFile, Manifest, TableFile
 from apps.runs.archive.store import ArchiveTrouble, Damaged
@@ -28,8 +28,8 @@ def archive(*, run_id: int, now: datetime) -> bool:
     """Archives a sealed run. True: it is in the archive, now or before, and verified. False: not sealed, or being
     sealed or archived by another process.
 
-    Existing files are compared, not written again, so that an interrupted attempt is continued. Raises
-    Run.DoesNotExist, ArchiveTrouble.
+    Existing files are compared, not written again, so that an interrupted attempt is continued. Of an outdated entry,
+    moved samples are fetched first. Raises Run.DoesNotExist, ArchiveTrouble.
     """
     storage = store.archive_storage()
     with transaction.atomic():
@@ -37,10 +37,13 @@ def archive(*, run_id: int, now: datetime) -> bool:
         if run is None:
             return False
         known = ArchivedRun.objects.filter(run=run).first()
-        if known and known.moved_at:
+        if known and known.moved_at and not known.is_outdated:
             # Its samples are only in the archive.
             verify(storage, known)
             return True
+        if known and known.moved_at:
+            refill.refill(storage, manifest.read(storage, known.manifest, sha256=known.manifest_sha256), run)
+            known.fetched_at = now
         path = manifest_path(run)
         before = {one for place in {path, known.manifest if known else path} for one in _files_of(storage, place, run)}
         files = written(storage, run)
@@ -55,7 +58,9 @@ def archive(*, run_id: int, now: datetime) -> bool:
                 "manifest_sha256": head.sha256,
                 "size": files.size(),
                 "archived_at": now,
+                "moved_at": None,
                 "fetched_at": known.fetched_at if known else None,
+                "is_outdated": False,
             },
         )
         ArchiveAttempt.objects.filter(run=run).delete()

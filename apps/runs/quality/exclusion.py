@@ -109,9 +109,8 @@ def take_over(run: Run, entries: Sequence[Mapping[str, str]]) -> None:
 
 
 def _archive_anew(run: Run) -> None:
-    """Drops the run's archive entry, so that it is archived again, with its exclusions. Not while its samples are only
-    in the archive."""
-    ArchivedRun.objects.filter(run=run, moved_at=None).delete()
+    """The archive stores exclusions with the run."""
+    ArchivedRun.objects.filter(run=run).update(is_outdated=True)
 
 
 def why_excluded() -> "QuerySet[Exclusion, tuple[str]]":

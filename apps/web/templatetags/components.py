@@ -1,5 +1,7 @@
 """Components: templates of web/components that take HTML. Each says in its first lines how it is used.
 
+No {% load %} is needed, nor for splash: settings.TEMPLATES names both.
+
 {% component "page_head" title="Runs" %}       the template, with these variables and no others
   {% slot actions %}<a …>…</a>{% endslot %}    HTML for its variable `actions`
   …                                            the rest is its variable `content`

@@ -142,8 +142,9 @@ def test_it_is_archived_and_restored_and_checks_are_made_anew(ann: User, tmp_pat
         run = a_sealed_run()
         archive.archive(run_id=run.pk, now=timezone.now())
         exclusion.exclude(run=run, reason=REASON, by=ann)
-        assert not ArchivedRun.objects.exists()  # to be archived once more
+        assert archive.due(now=timezone.now(), limit=5) == [run.pk]
         archive.archive(run_id=run.pk, now=timezone.now())
+        assert archive.due(now=timezone.now(), limit=5) == []
         before = exclusion.history(run.pk), [check.evidence for check in queries.load_run(run.pk).checks]
         source, path = archive.archive_storage(), ArchivedRun.objects.get().manifest
         forget(run)

@@ -2,10 +2,13 @@ from typing import Any
 
 import pytest
 from django.template import Context, Template, TemplateSyntaxError
+from django.template.loader import get_template
+
+from tests.paths import ROOT
 
 
 def rendered(source: str, **values: Any) -> str:
-    return " ".join(Template("{% load components %}" + source).render(Context(values)).split())
+    return " ".join(Template(source).render(Context(values)).split())
 
 
 def test_what_stands_in_a_slot_is_that_variable_of_the_component() -> None:
@@ -55,3 +58,9 @@ def test_a_pager_names_the_pages_that_there_are() -> None:
 def test_a_component_takes_named_values_only() -> None:
     with pytest.raises(TemplateSyntaxError, match="title"):
         rendered('{% component "page_head" "title" %}{% endcomponent %}')
+
+
+def test_every_template_compiles() -> None:
+    folder = ROOT / "apps/web/templates"
+    for file in folder.rglob("*.html"):
+        get_template(str(file.relative_to(folder)))

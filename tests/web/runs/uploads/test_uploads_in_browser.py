@@ -34,5 +34,5 @@ def test_a_chosen_file_becomes_a_run_whose_intervals_are_drawn(browser_page: Pag
     follow(browser_page.get_by_role("link", name="Attach a digest or profile"))
     browser_page.get_by_label("What the file is").select_option("perf-report")
     browser_page.get_by_label("File", exact=True).set_input_files(OUTPUTS / "perf" / "report_flat.txt")
-    follow(browser_page.get_by_role("button", name="Attach", exact=True))
+    follow(browser_page.get_by_role("button", name="Attach the file", exact=True))
     expect(browser_page.get_by_role("row", name="19.71 mariadbd")).to_be_visible()
