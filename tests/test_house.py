@@ -26,6 +26,7 @@ LISTS = {
     "workers/protocol/workloads",
 }
 MOST_HOMONYMS = 19
+MOST_LINES = 400
 FRAMEWORKS = {"django", "rest_framework", "celery"}
 
 # A noun that ends like a participle, and what is named so.
@@ -54,6 +55,12 @@ def test_no_folder_has_more_than_fifteen_siblings() -> None:
             inner = PurePosixPath(folder)
     crowded = {folder: len(names) for folder, names in siblings.items() if len(names) > MOST_SIBLINGS}
     assert {folder: count for folder, count in crowded.items() if folder not in LISTS | {".", "frontend"}} == {}
+
+
+def test_no_file_is_too_long_to_be_read_at_once() -> None:
+    files = [file for file in _tracked("*.py") if "migrations" not in file.parts]
+    lengths = {str(file): len((ROOT / file).read_text().splitlines()) for file in files}
+    assert {file: length for file, length in lengths.items() if length > MOST_LINES} == {}
 
 
 def test_hardly_any_class_name_has_two_meanings() -> None:
