@@ -28,7 +28,7 @@ T = TypeVar("T")
 class CompareAddress:
     """The parsed query string of Compare; the same address gives the same page.
 
-    `at`: address of a saved comparison, which defines what is compared, in this `edition` (empty: the newest); empty:
+    `at`: address of a saved comparison, which defines what is compared, in this `snapshot` (empty: the newest); empty:
     the Compare page.
     """
 
@@ -41,7 +41,7 @@ class CompareAddress:
     acknowledged: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     at: str = ""
-    edition: str = ""
+    snapshot: str = ""
 
     @classmethod
     def read(cls, query: QueryDict) -> "CompareAddress":
@@ -75,7 +75,7 @@ class CompareAddress:
 
     def live(self) -> "CompareAddress":
         """The same comparison with current data."""
-        return replace(self, at="", edition="")
+        return replace(self, at="", snapshot="")
 
     def query(self) -> str:
         """The full query string: what is compared, and view options."""
@@ -95,10 +95,10 @@ class CompareAddress:
 
     def _view(self) -> list[tuple[str, str]]:
         """View options."""
-        edition = [("edition", self.edition)] if self.edition else []
+        snapshot = [("snapshot", self.snapshot)] if self.snapshot else []
         level = [("level", self.level)] if self.level else []
         apart = [("series", "apart")] if self.apart else []
-        return [*edition, *level, *apart, *self.options]
+        return [*snapshot, *level, *apart, *self.options]
 
     def option(self, name: str) -> str:
         """Empty if the address does not have it."""
@@ -145,7 +145,7 @@ def nothing_of_today(seen: CompareView) -> Iterator[None]:
     """Blocks database queries while a snapshot is shown: raises NotKept instead."""
 
     def refuse(*_: object) -> None:
-        raise NotKept("this edition does not hold all that the page shows by now")
+        raise NotKept("this snapshot does not hold all that the page shows by now")
 
     if seen.kept is None:
         yield
