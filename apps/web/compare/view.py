@@ -46,7 +46,7 @@ class CompareAddress:
     @classmethod
     def read(cls, query: QueryDict) -> "CompareAddress":
         """Raises Invalid."""
-        address = Address(query, *WHAT, "level", "edition", *SWITCHES, *OPTIONS)
+        address = Address(query, *WHAT, "level", "snapshot", *SWITCHES, *OPTIONS)
         switches = {name: address.choice(name, (on,)) for name, on in SWITCHES.items()}
         found = cls(
             sides=_sides(query, address),
