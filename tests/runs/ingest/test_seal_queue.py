@@ -18,6 +18,13 @@ pytestmark = pytest.mark.django_db
 SOON, LATER = timedelta(seconds=9), timedelta(seconds=11)
 
 
+@pytest.fixture(autouse=True)
+def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses are compared to the second, however slow the machine."""
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+
+
 def pause(run: Run) -> float:
     """How long from now until the next attempt, s."""
     run.refresh_from_db()
