@@ -36,7 +36,7 @@ ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "inte
 # A broker that accepts but never answers must not block the publisher: each of a few steps gets this long. The worker,
 # which waits for its tasks on purpose, has its own options.
 PUBLISHER_OPTIONS = {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
-POOL_PATIENCE = 2.0  # s to wait for a pooled connection when all are in use
+POOL_TIMEOUT = 2.0  # s to wait for a pooled connection when all are in use
 # Pause after a failure: further requests would only wait for the same error.
 PAUSE_AFTER_FAILURE = 10.0  # s
 NO_BROKER = (OperationalError, LimitExceeded, RedisConnectionError, RedisTimeoutError)
@@ -64,7 +64,7 @@ def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments
     options: dict[str, Any] = {} if expires is None else {"expires": expires}
     connection = app.connection_for_write(transport_options=PUBLISHER_OPTIONS)
     try:
-        with producers[connection].acquire(block=True, timeout=POOL_PATIENCE) as producer:
+        with producers[connection].acquire(block=True, timeout=POOL_TIMEOUT) as producer:
             task.apply_async(kwargs=arguments, producer=producer, retry=True, retry_policy=ONE_MORE_TRY, **options)
     except NO_BROKER as error:
         _pause.begin()

@@ -24,7 +24,7 @@ from apps.dispatch.schedules import cron
 log = logging.getLogger(__name__)
 
 LONGEST_NAME = 120
-MOST_PATIENCE = 14 * 24.0  # h
+LONGEST_DEADLINE = 14 * 24.0  # h
 # After a downtime, at most this many of the missed times are recorded one by one, the latest.
 TOLD_MISSED = 50
 LOOKED_BACK = timedelta(days=31)
@@ -91,9 +91,7 @@ def edit(*, schedule_id: int, stated: ScheduleFields, now: datetime, seen: str =
     schedule = _locked(schedule_id)
     if seen and seen != stated_of(schedule).fingerprint:
         problem = f"{schedule.name} was edited by somebody else after you had opened it"
-        raise ScheduleChanged(
-            [FieldProblem("seen", problem, "compare it with what you want; keeping yours now replaces it")]
-        )
+        raise ScheduleChanged([FieldProblem("seen", problem, "compare it with yours; saving replaces it")])
     check(stated, known_id=schedule.pk)
     return _stored(schedule, stated, now=now, is_on=schedule.next_at is not None)
 
@@ -156,7 +154,7 @@ def start_due(*, now: datetime) -> int:
         try:
             begun += _start(pk, now=now)
         except Exception:
-            log.exception("schedule %s is due and could not be begun", pk)
+            log.exception("schedule %s is due and could not be started", pk)
     return begun
 
 
@@ -204,9 +202,9 @@ def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
 
 
 def _note_missed(schedule: Schedule, missed: list[datetime], *, last: datetime, is_whole: bool, now: datetime) -> None:
-    reason = f"the server was away: of all that it missed, only what was due {in_utc(last)} was caught up"
+    reason = f"the server was down: of the missed times, only {in_utc(last)} was caught up"
     if not is_whole:
-        reason += "; earlier times passed untold"
+        reason += "; earlier times are not listed"
     Slot.objects.bulk_create(
         Slot(schedule=schedule, due_at=moment, state=State.NOT_STARTED, reason=reason, settled_at=now)
         for moment in missed
@@ -250,7 +248,7 @@ def _locked(schedule_id: int, *, archived: bool = False) -> Schedule:
     if schedule is None:
         raise NoSuchSchedule(f"There is no schedule {schedule_id}.")
     if schedule.archived_at is not None and not archived:
-        raise Invalid([FieldProblem("", f"{schedule.name} is archived", "make a new schedule of its plan")])
+        raise Invalid([FieldProblem("", f"{schedule.name} is archived", "create a new schedule from its plan")])
     return schedule
 
 
@@ -258,15 +256,15 @@ def _own_problems(stated: ScheduleFields, known_id: int | None) -> list[FieldPro
     problems = []
     name = stated.name.strip()
     if not name:
-        problems.append(FieldProblem("name", "is empty", "call it as people will look for it"))
+        problems.append(FieldProblem("name", "is empty", "give it a descriptive name"))
     elif len(name) > LONGEST_NAME:
         problems.append(FieldProblem("name", f"has {len(name)} characters", f"use at most {LONGEST_NAME}"))
     elif Schedule.objects.filter(name=name).exclude(pk=known_id or 0).exists():
         problems.append(_taken(name))
     problems += time_problems(stated.cron, stated.zone)
-    if not (math.isfinite(stated.patience) and 0 < stated.patience <= MOST_PATIENCE):
+    if not (math.isfinite(stated.patience) and 0 < stated.patience <= LONGEST_DEADLINE):
         message = f"{stated.patience:g} h is out of range"
-        problems.append(FieldProblem("patience", message, f"use more than 0, at most {MOST_PATIENCE:g} h"))
+        problems.append(FieldProblem("patience", message, f"use more than 0, at most {LONGEST_DEADLINE:g} h"))
     return [*problems, *_unsayable(stated)]
 
 
@@ -278,21 +276,21 @@ def time_problems(expression: str, zone: str) -> list[FieldProblem]:
     except cron.NoCron as error:
         problems.append(FieldProblem("cron", str(error), cron.EXAMPLE))
     if zone not in cron.zones():
-        problems.append(FieldProblem("zone", f"there is no time zone {zone[:60]!r}", "use one as Europe/Berlin"))
+        problems.append(FieldProblem("zone", f"there is no time zone {zone[:60]!r}", "use one such as Europe/Berlin"))
     return problems
 
 
 def _unsayable(stated: ScheduleFields) -> list[FieldProblem]:
     said = {"name": stated.name, "plan": stated.plan}
     return [
-        FieldProblem(name, "contains NUL, which no column holds", "leave it out")
+        FieldProblem(name, "contains NUL, which cannot be stored", "leave it out")
         for name, text in said.items()
         if "\0" in text
     ]
 
 
 def _taken(name: str) -> FieldProblem:
-    return FieldProblem("name", f"{name!r} is a schedule already, maybe an archived one", "choose another name")
+    return FieldProblem("name", f"{name!r} already exists, possibly archived", "choose another name")
 
 
 def _content(plan: str) -> bytes:

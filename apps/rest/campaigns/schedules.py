@@ -68,7 +68,7 @@ class ScheduleDetailSerializer(ScheduleSerializer):
     plan = serializers.CharField(help_text="a campaign file")
     seen = serializers.CharField(help_text="as it is stated now: give it to PUT, which refuses when that has changed")
     coming = serializers.ListField(child=serializers.DateTimeField(), help_text="the next times; empty: it is not on")
-    clock_change = serializers.CharField(help_text="what the zone's next clock change does to it, a sentence")
+    clock_change = serializers.CharField(help_text="effect of the zone's next clock change; empty: none within a year")
 
 
 # ---------------------------------------------------------------- requests
@@ -102,7 +102,7 @@ class StatedSchedule(Strict):
     patience = FiniteField(
         required=False,
         default=12.0,
-        max_value=services.MOST_PATIENCE,
+        max_value=services.LONGEST_DEADLINE,
         help_text="h after which a result that has not come is missing; more than 0",
     )
 

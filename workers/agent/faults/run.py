@@ -52,7 +52,7 @@ class ProbeRun:
             record=self.record,
             clock=clock,
             run=self.id,
-            patience=self.chosen["rejoin_timeout"],
+            timeout=self.chosen["rejoin_timeout"],
         )
         with ExitStack() as stack:
             lanes = [self._insert_lane(clock), *self._read_lanes(clock)]

@@ -17,7 +17,7 @@ from workers.protocol.wire import EventMessage, Number
 
 log = logging.getLogger("splashboard.agent.sampling")
 INTERVAL = 1.0  # s
-PATIENCE = 0.9  # s for all sources of a node together, so that a hanging source does not block the others
+TIMEOUT = 0.9  # s for all sources of a node together, so that a hanging source does not block the others
 # s. A counter read this much later than its sample's time would yield a rate too high by that share of a second,
 # followed by one too low.
 LATE = 0.1  # s
@@ -139,9 +139,9 @@ class NodeSampler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stops within PATIENCE; nothing is recorded afterwards."""
+        """Stops within TIMEOUT; nothing is recorded afterwards."""
         self._stopping.set()
-        self._thread.join(timeout=INTERVAL + PATIENCE + 1)
+        self._thread.join(timeout=INTERVAL + TIMEOUT + 1)
         for asker in self._askers:
             asker.close()
         for name in list(self._stretches):
@@ -165,7 +165,7 @@ class NodeSampler:
             slot = next_slot(slot, self._clock.now() - start)
 
     def _take(self, slot: int) -> None:
-        deadline = self._clock.now() + PATIENCE
+        deadline = self._clock.now() + TIMEOUT
         values: dict[str, Number] = {}
         # All reads start together, at the sample's time: a server that is slow to answer would misdate the others.
         t = self._clock.now()

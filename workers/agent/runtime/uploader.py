@@ -40,12 +40,12 @@ class Uploader:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self, *, patience: float) -> None:
-        """Lets the spool drain for at most `patience` seconds; the rest stays on disk for the next start."""
-        deadline = time.monotonic() + patience
+    def stop(self, *, timeout: float) -> None:
+        """Lets the spool drain for at most `timeout` seconds; the rest stays on disk for the next start."""
+        deadline = time.monotonic() + timeout
         while not self._spool.is_empty() and time.monotonic() < deadline:
             self._trouble.clear()
-            self._spool.wait(min(0.2, patience))
+            self._spool.wait(min(0.2, timeout))
         self._stopping.set()
         self._thread.join(timeout=2)
 
@@ -98,6 +98,6 @@ class Uploader:
         self._trouble[entry.group] = _Trouble(failures, time.monotonic() + pause)
 
     def _set_aside(self, entry: SpoolEntry, reason: str) -> None:
-        log.error("%s was set aside in %s: %s", entry.file.name, self._spool.refused, reason)
+        log.error("%s was quarantined in %s: %s", entry.file.name, self._spool.refused, reason)
         self._spool.set_aside(entry, reason)
         self._on_refused(entry, reason)

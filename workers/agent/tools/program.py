@@ -69,13 +69,13 @@ class ProgramTool(Plain):
         before, measured = math.ceil(warmup), max(1, math.ceil(duration))
         order = self._order(target, parameters, load_level, warmup=before, duration=measured)
         self.accept(order)
-        timeout = before + measured * self.patience() + END_GRACE
+        timeout = before + measured * self.timeout_factor() + END_GRACE
         return Invocation(self._argv("run", order), timeout, warmup=before, measured=measured)
 
     def accept(self, order: Order) -> None:
         """Raises InvalidToolParameters when the load level or the times do not fit."""
 
-    def patience(self) -> float:
+    def timeout_factor(self) -> float:
         """A run's time limit as a multiple of its duration, including the work before and after the load."""
         return 1.0
 

@@ -29,5 +29,5 @@ class DdlUnderLoad(ProgramTool):
                 f"the last statement would come after {last:g} s; the measured phase has {order.duration:g} s"
             )
 
-    def patience(self) -> float:
+    def timeout_factor(self) -> float:
         return 3.0
