@@ -54,7 +54,7 @@ def _require_possible(place: AwsPlace, found: Topology, target: str) -> None:
     if place.is_cluster and not readers:
         raise AwsTrouble(f"{place} has no reader to fail over to: add one, in another zone")
     if place.is_cluster and target and target not in readers:
-        raise AwsTrouble(f"{target!r} is no reader of {place}: name one of {', '.join(readers)}, or none")
+        raise AwsTrouble(f"{target!r} is not a reader of {place}: name one of {', '.join(readers)}, or none")
     if not place.is_cluster and target:
         raise AwsTrouble(f"{place} fails over to its standby only: name no target")
     if not place.is_cluster and not found.multi_az:

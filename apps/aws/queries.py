@@ -82,8 +82,8 @@ def differences(system: System, seen: Sighting) -> list[str]:
     if not (version.endswith(f" Aurora {own}") if seen.engine.startswith("aurora") else version.startswith(own)):
         said.append(("version", version, seen.engine_version))
     return [
-        f"system {system.slug}: the catalog keeps {what} {before}; AWS says {after}. "
-        "Describe the system as it is, under a slug of its own"
+        f"system {system.slug}: the catalog keeps {what} {before}; AWS reports {after}. "
+        "Describe the current system under a slug of its own"
         for what, before, after in said
     ]
 

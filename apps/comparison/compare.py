@@ -55,7 +55,7 @@ def compare(
     if campaign is not None and not comparison.runs:
         # Without a run this answer would look like one over all campaigns.
         problem = f"none of these sides has a run of {comparison.workload.name} in campaign {campaign}"
-        raise UnknownSide([FieldProblem("campaign", problem, "leave it out or choose another")])
+        raise UnknownSide([FieldProblem("campaign", problem, "omit it or choose another")])
     if passed_over := sorted(set(runs or ()) - {run.id for run in comparison.runs}):
         comparison = replace(comparison, notes=(*comparison.notes, _passed_over(passed_over)))
     cells = verdict_table.corrected(comparison.cells)
@@ -65,7 +65,7 @@ def compare(
 def _passed_over(runs: Sequence[int]) -> str:
     named = ", ".join(str(run) for run in runs[:MOST_MIXTURES])
     more = f" and {len(runs) - MOST_MIXTURES} more" if len(runs) > MOST_MIXTURES else ""
-    return f"Asked for and not among the runs of these sides: {named}{more}."
+    return f"Requested, but not a run of these sides: {named}{more}."
 
 
 def judge(
@@ -103,7 +103,7 @@ def _judged(held: ComparisonData, *, besides: Collection[str], newest_read: tupl
         if mixed := (*comparability_differences.mixtures(told), *variables.mixtures(own.seen)):
             rest = f" and {len(mixed) - MOST_MIXTURES} more" if len(mixed) > MOST_MIXTURES else ""
             named = ", ".join(mixed[:MOST_MIXTURES])
-            notes.append(f"The runs of {side.name} differ among themselves: {named}{rest}.")
+            notes.append(f"The runs of {side.name} differ from each other: {named}{rest}.")
     return Comparison(
         workload=compared_workload(chosen.workload),
         campaign=None if every_campaign else next((run.campaign for run in compared), None),
@@ -138,7 +138,7 @@ def _metrics(held: ComparisonData, besides: Collection[str]) -> tuple[list[Compa
     for key in (primary, THROUGHPUT):
         missing = sum(key not in measured for measured in values)
         if missing and key in (primary, *wanted):
-            notes.append(f"{_runs(missing)} without {key}: not part of that figure.")
+            notes.append(f"{_runs(missing)} without {key}: left out of that figure.")
     tools = {side.workload.pk: side.workload.tool for side in held.chosen.sides}
     found = [compared_metric(held.metrics[key], tools=tools, grids=held.grids, primary=primary) for key in wanted]
     return found, list(dict.fromkeys(notes))
@@ -155,7 +155,7 @@ def _percentile(measured: Sequence[Mapping[str, float]]) -> tuple[str, list[str]
         return chosen, []
     others = sorted(_short(key) for key in counts if key != chosen)
     instead = f" ({', '.join(others)} instead)" if others else ""
-    return chosen, [f"{_runs(lacking)} without {_short(chosen)}{instead}: not part of the latency figures."]
+    return chosen, [f"{_runs(lacking)} without {_short(chosen)}{instead}: left out of the latency figures."]
 
 
 def _short(key: str) -> str:

@@ -102,13 +102,13 @@ def compare_many(
             f"{name} {value}" for name, value in (("tool", tool), ("campaign", campaign), ("workload", named)) if value
         ]
         narrowed = f" with {' and '.join(asked)}" if asked else ""
-        notes.append(f"The baseline shares no workload with any other side{narrowed}.")
+        notes.append(f"No other side shares a workload with the baseline{narrowed}.")
     if len(chosen) > MOST_WORKLOADS:
         notes.append(
-            f"The first {MOST_WORKLOADS} of {len(chosen)} shared workloads are here: choose a tool or campaign."
+            f"The first {MOST_WORKLOADS} of {len(chosen)} shared workloads are shown: choose a tool or campaign."
         )
     if others := len(rows) - len(answering):
-        notes.append(f"Left out: {counted(others, 'row')} that the baseline or all other sides lack.")
+        notes.append(f"Left out: {counted(others, 'row')} missing for the baseline or for all other sides.")
     return Many(
         sides=tuple(_side(system, place, told) for place, system in enumerate(systems)),
         campaign=next((comparison.campaign for comparison in told if comparison.campaign), None),

@@ -9,7 +9,7 @@ from apps.comparison.stats import multiple_testing, welch
 from apps.comparison.stats.welch import Ratio, Sample, Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Level, More, Replicate
 
-JUDGED = (Verdict.HIGHER, Verdict.LOWER, Verdict.EQUIVALENT, Verdict.NOT_TOLD_APART)
+JUDGED = (Verdict.HIGHER, Verdict.LOWER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 WITHHELD = "verdict withheld"
 NO_RUNS = "no runs"
 NO_ERRORS = "none on either side"
@@ -127,7 +127,7 @@ def corrected(found: Sequence[Cell]) -> tuple[Cell, ...]:
             continue
         ratio = next(ratios)
         more = cell.more
-        if baseline is not None and ratio.verdict is Verdict.NOT_TOLD_APART:
+        if baseline is not None and ratio.verdict is Verdict.INCONCLUSIVE:
             more = _lacking(ratio, {each.side: len(each.replicates) for each in (baseline, cell)})
         cells.append(replace(cell, ratio=ratio, more=more))
     return tuple(cells)

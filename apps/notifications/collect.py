@@ -62,9 +62,7 @@ def _of_teams(notes: Sequence[Note]) -> Iterable[Notice]:
         try:
             asked = filters.matching(filters.read(subscription.asks)).filter(pk__in=findings)
         except Invalid as error:
-            log.error(
-                "subscription %s asks for what is not known any more, and is not told: %s", subscription.pk, error
-            )
+            log.error("subscription %s has an invalid filter and is skipped: %s", subscription.pk, error)
             continue
         matching = set(asked.values_list("pk", flat=True))
         for note, event in wanted:
@@ -132,7 +130,7 @@ def _deliver(
         delivery.notices.set(notices)
     if not receivers:
         delivery = Delivery.objects.create(
-            subscription=team, content=content, made_at=now, given_up_at=now, answer="nobody of the team has an address"
+            subscription=team, content=content, made_at=now, given_up_at=now, answer="no team member has an address"
         )
         delivery.notices.set(notices)
     Notice.objects.filter(pk__in=[notice.pk for notice in notices]).update(bundled_at=now)

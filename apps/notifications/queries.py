@@ -161,7 +161,7 @@ def mailboxes(team: Team) -> QuerySet[User]:
 def lacks(subscription: Subscription, *, has_mailbox: bool) -> str:
     if subscription.kind != Subscription.Kind.EMAIL or subscription.address or has_mailbox:
         return ""
-    return f"nobody in {subscription.team.name} has a mailbox yet"
+    return f"no member of {subscription.team.name} has an e-mail address yet"
 
 
 def _subscription_row(subscription: Subscription, *, may_see: bool, has_mailbox: bool) -> SubscriptionRow:
@@ -198,7 +198,7 @@ def _asks_words(asks: dict[str, Any]) -> str:
     try:
         asked = filters.read(asks).as_json()
     except Invalid as error:
-        return f"nothing any more: {error}"
+        return f"nothing: {error}"
     smallest = asked.pop("smallest", None)
     words = [f"from {100 * smallest:g}{NBSP}%"] if smallest else []
     for name, value in asked.items():

@@ -17,7 +17,7 @@ from apps.regressions.models import Finding, Note
 MOST_SHOWN = 30
 LONGEST_SUBJECT = 150
 LONGEST_SENTENCE = 500
-TEST = "This is a test of a subscription of Splashboard. Nothing has happened."
+TEST = "This is a test of a subscription of Splashboard. No event occurred."
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _size(row: FindingRow) -> str:
     if row.shown is None:
         return ""
     alike = row.holding or row.changes
-    return one_line(row.shown.words) + (f" (the furthest of {alike} changes)" if alike > 1 else "")
+    return one_line(row.shown.words) + (f" (the largest of {alike} changes)" if alike > 1 else "")
 
 
 def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from apps.comparison.pure import Cell, ComparedRun, Comparison, interval_text, label, ratio_text
+from apps.comparison.pure import Cell, ComparedRun, Comparison, interval_text, label, ratio_text, serialisation
 from apps.core.canonical import canonical_hash
 from apps.core.text import counted
 from apps.runs.pure import title_of
@@ -46,7 +46,7 @@ def answer(cell: Cell) -> list[str]:
     ratio = cell.ratio
     numbers = [cell.summary.value if cell.summary else None]
     numbers += [ratio.value, ratio.low, ratio.high] if ratio else []
-    return [cell.words, *("" if number is None else _digits(number) for number in numbers)]
+    return [serialisation.first_name(cell.words), *("" if number is None else _digits(number) for number in numbers)]
 
 
 def _ratio(cell: Cell) -> list[str]:
@@ -69,7 +69,7 @@ def _runs(seen: Comparison, now: Comparison) -> Iterable[str]:
         yield f"{_named(runs)} of {text} {plural(runs, 'counts', 'count')} now and did not then."
     for run in [run for run in gone if run.id in listed]:
         text = next(iter(_by_place(seen, [run])))
-        yield f"Run {run.id} of {text} does not count any more: {listed[run.id].left_out}."
+        yield f"Run {run.id} of {text} no longer counts: {listed[run.id].left_out}."
     rest = [run for run in gone if run.id not in listed]
     for text, runs in _by_place(seen, rest).items():
         yield (
@@ -124,7 +124,7 @@ def _differences(seen: Comparison, now: Comparison) -> Iterable[str]:
     ]
     if told:
         more = f" and {len(told) - MOST_TOLD:,} more" if len(told) > MOST_TOLD else ""
-        yield f"What the sides differ in has changed: {'; '.join(told[:MOST_TOLD])}{more}."
+        yield f"Configuration differences have changed: {'; '.join(told[:MOST_TOLD])}{more}."
 
 
 def _withheld(seen: Comparison, now: Comparison) -> Iterable[str]:

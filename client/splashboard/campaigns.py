@@ -62,7 +62,7 @@ def wait(
                     return found
             if timeout is not None and clock() >= began + timeout:
                 words = progress.words_of(found["progress"])
-                raise TooSlow(f"campaign {campaign} is not at its end after {timeout:g} s: {words}")
+                raise TooSlow(f"campaign {campaign} has not ended after {timeout:g} s: {words}")
             sleep(LOOK_EVERY if timeout is None else min(LOOK_EVERY, max(0.0, began + timeout - clock())))
     finally:
         if drawn:

@@ -20,7 +20,7 @@ def words_of(progress: Mapping[str, Any]) -> str:
     for key, words in (
         ("jobs_failed", "jobs failed"),
         ("jobs_cancelled", "jobs cancelled"),
-        ("runs_skipped", "runs skipped by their ladders"),
+        ("runs_skipped", "runs skipped after saturation"),
         ("runs_doubted", "runs failed a quality check"),
         ("runs_excluded", "runs excluded"),
     ):

@@ -153,11 +153,11 @@ def test_what_the_catalog_keeps_otherwise_is_said_as_of_agents(monkeypatch: pyte
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub)
         sightings.look(system_id=system.pk, now=NOW)
-    later = "Describe the system as it is, under a slug of its own"
+    later = "Describe the current system under a slug of its own"
     assert queries.warnings_for(["aurora-1", "unknown"]) == [
-        f"system aurora-1: the catalog keeps hardware class small; AWS says db.r6g.large. {later}",
-        f"system aurora-1: the catalog keeps instances 1; AWS says 2. {later}",
-        f"system aurora-1: the catalog keeps version 10.11.19; AWS says 8.0.mysql_aurora.3.05.2. {later}",
+        f"system aurora-1: the catalog keeps hardware class small; AWS reports db.r6g.large. {later}",
+        f"system aurora-1: the catalog keeps instances 1; AWS reports 2. {later}",
+        f"system aurora-1: the catalog keeps version 10.11.19; AWS reports 8.0.mysql_aurora.3.05.2. {later}",
     ]
     release = Release.objects.create(
         platform=system.release.platform, version="8.0.32 Aurora 3.05.2", version_key=[8, 0, 32, 3, 5, 2]
@@ -183,7 +183,7 @@ def test_another_version_of_rds_is_a_difference_and_a_standby_has_its_price(monk
         sightings.look(system_id=system.pk, now=NOW)
     (seen,) = queries.list_systems()
     assert seen.usd_per_hour == Decimal("0.684")
-    assert any("keeps version 10.11.19; AWS says" in words for words in queries.warnings_for(["rds"]))
+    assert any("keeps version 10.11.19; AWS reports" in words for words in queries.warnings_for(["rds"]))
 
 
 def test_systems_are_looked_at_in_turn_and_only_those_at_aws() -> None:
@@ -221,7 +221,7 @@ def test_the_catalog_s_page_shows_where_it_is_what_it_consists_of_and_what_it_co
         "0.572",
         "AWS price list, on demand: Aurora MySQL",
         "2026-01-31 12:00",
-        "the catalog keeps instances 1; AWS says 2",
+        "the catalog keeps instances 1; AWS reports 2",
     ):
         assert words in page
 

@@ -91,7 +91,7 @@ def test_bad_input_is_said_at_its_field_and_what_was_typed_stays(engineer: Clien
     answer = engineer.post("/notifications/subscriptions/new/", bad)
     page = answer.content.decode()
     assert answer.status_code == 422
-    for said in ("10.0.0.1 is not public", "is no time zone", "is no size", "Nothing was kept"):
+    for said in ("10.0.0.1 is not public", "is not a time zone", "is not a size", "Nothing was kept"):
         assert said in page
     for kept in ('value="https://10.0.0.1/x"', 'value="Nowhere"', 'value="much"', 'value="kept"'):
         assert kept in page
@@ -146,7 +146,7 @@ def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engin
     assert "storage (nobody has a mailbox yet)" in asked
     form = FORM | {"team": team.pk, "channel": "e-mail", "address": ""}
     said = engineer.post("/notifications/subscriptions/new/", form, follow=True).content.decode()
-    assert "The subscription is kept, but nobody in storage has a mailbox yet, so nobody is told" in said
+    assert "Subscription saved, but no member of storage has an e-mail address yet, so nobody is notified" in said
     assert "from now on" not in said
     assert "reaches nobody" in said
     assert answer_of(engineer) == "Nobody is told of findings yet."
@@ -196,7 +196,7 @@ def test_anybody_signed_in_says_where_they_are_told(client: Client) -> None:
     client.post("/notifications/own-address/", {"address": "me@example.com"})
     assert User.objects.get(pk=reader.pk).email == "me@example.com"
     refused = client.post("/notifications/own-address/", {"address": "me"}, follow=True).content.decode()
-    assert "is no e-mail address" in refused
+    assert "is not an e-mail address" in refused
     client.post("/notifications/own-address/", {"address": ""})
     assert User.objects.get(pk=reader.pk).email == ""
 

@@ -134,7 +134,7 @@ def _memory_facts(side: Known) -> Iterator[Fact]:
     ratio = memory / data if memory and data else None
     for field, label, number, text in (
         ("data", "Size of the data", data, format_bytes(data) if data else ""),
-        ("ratio", "Memory for each byte of data", ratio, f"{ratio:.3g}" if ratio else ""),
+        ("ratio", "Memory per byte of data", ratio, f"{ratio:.3g}" if ratio else ""),
     ):
         yield Fact(
             f"memory.{field}",
@@ -152,7 +152,7 @@ def _versions(side: Known) -> Iterator[Fact]:
     yield _fact("platform", "Platform", FieldGroup.VERSION, Weight.IMPORTANT, release.platform.name)
     yield _fact("release", "Release", FieldGroup.VERSION, Weight.IMPORTANT, str(release))
     said = _said(row["server_version"] for row in side.rows)
-    yield Fact("server_version", "Server version as it said", FieldGroup.VERSION, Weight.MINOR, said)
+    yield Fact("server_version", "Server version, reported", FieldGroup.VERSION, Weight.MINOR, said)
     day = release.released_on
     yield _fact("released_on", "Released on", FieldGroup.VERSION, Weight.MINOR, day.isoformat() if day else NOT_KNOWN)
 
@@ -211,7 +211,7 @@ def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Ite
     yield _fact("levels", "Load levels measured", FieldGroup.MEASUREMENT, Weight.IMPORTANT, text)
     yield Fact(
         "measured",
-        "Length that was measured",
+        "Measured length",
         FieldGroup.MEASUREMENT,
         Weight.MINOR,
         (" to ".join(ends),) if ends else (),
@@ -229,12 +229,12 @@ def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Ite
     given = _said(", ".join(options(row["command"])) for row in rows)
     yield Fact("options", "Options of the load tool", FieldGroup.CLIENT, Weight.MINOR, given)
     sampled = _said("; ".join(row["samplers"]) for row in rows)
-    yield Fact("samplers", "What was sampled", FieldGroup.SAMPLERS, Weight.IMPORTANT, sampled)
+    yield Fact("samplers", "Sampled sources", FieldGroup.SAMPLERS, Weight.IMPORTANT, sampled)
 
 
 def _origin(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
     said = _said(Run.Provenance(row["provenance"]).label for row in rows)
-    yield Fact("provenance", "Where the runs come from", FieldGroup.ORIGIN, Weight.IMPORTANT, said)
+    yield Fact("provenance", "Origin of the runs", FieldGroup.ORIGIN, Weight.IMPORTANT, said)
     campaigns = [row["campaign_name"] or "none" for row in rows]
     yield _listed("campaigns", "Campaigns", FieldGroup.ORIGIN, campaigns)
     yield _listed("tags", "Tags", FieldGroup.ORIGIN, [tag for row in rows for tag in row["tags"]])

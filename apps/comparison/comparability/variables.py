@@ -25,7 +25,7 @@ VOLATILE = re.compile(
 # Text of a known variable with an empty value.
 EMPTY = "empty"
 PROVIDER_OPTIONS = "wsrep_provider_options"
-PLACE, DEFAULT = "a name or place of the server's own", "at the server's default on every side"
+PLACE, DEFAULT = "a name or path of the server", "at the server's default on every side"
 # Variables that decide the work of a write or a read: durability, logs, memory, threads, caches.
 WEIGHTY = frozenset(
     {

@@ -125,8 +125,8 @@ class _Read:
             return None
         if len(have) < len(runs):
             self.notes.append(
-                f"{side.name} at {level.text}: {len(runs) - len(have)} of {len(runs)} runs have no histogram, so their "
-                "requests are not part of the percentiles of all requests."
+                f"{side.name} at {level.text}: {len(runs) - len(have)} of {len(runs)} runs have no histogram, so the "
+                "percentiles of all requests leave theirs out."
             )
         try:
             return merge([each for run in have for each in self.histograms[run]])

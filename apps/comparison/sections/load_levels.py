@@ -83,7 +83,7 @@ class ObjectiveState(StrEnum):
 
     WITHIN = "within"
     BEYOND = "beyond"
-    NOT_TOLD = "not told apart"
+    INCONCLUSIVE = "inconclusive"
     TOO_FEW = "too few repetitions"
     UNKNOWN = "not observed"
 
@@ -222,7 +222,7 @@ def _rested(rung: LoadLevelData, percent: float, limit: float) -> Rested:
     elif max(interval.high, quantile.high or 0) <= limit:
         held = ObjectiveState.WITHIN
     else:
-        held = ObjectiveState.BEYOND if min(interval.low, value) > limit else ObjectiveState.NOT_TOLD
+        held = ObjectiveState.BEYOND if min(interval.low, value) > limit else ObjectiveState.INCONCLUSIVE
     return Rested(rung.level, rung.threads, held, value, interval)
 
 

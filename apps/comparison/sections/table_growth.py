@@ -99,9 +99,9 @@ def _notes(runs: Sequence[int], found: Mapping[int, Inserted], told: Mapping[int
     groups: dict[str, list[int]] = defaultdict(list)
     for run in runs:
         if run not in found:
-            groups["without rows by the second: not part of this."].append(run)
+            groups["without rows by the second: left out."].append(run)
         elif told[run] > 0 and abs(found[run].total / told[run] - 1) > COUNTED_ALIKE:
-            groups["whose seconds do not add up to the rows that the tool counted, within 5\u00a0%."].append(run)
+            groups["whose seconds do not add up to the tool's row count within 5\u00a0%."].append(run)
     return [f"{counted(len(each), 'run')} {words}" for words, each in groups.items()]
 
 

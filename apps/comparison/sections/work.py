@@ -165,7 +165,7 @@ def _notes(comparison: Comparison, found: Mapping[int, Spent], per: str) -> list
     without = Counter(run.side for run in comparison.counted if run.id not in found)
     notes = [
         f"{counted(count, 'run')} of {names[side]} without counters or without a count of its"
-        f" {'queries' if per == 'query' else f'{per}s'}: not part of the work."
+        f" {'queries' if per == 'query' else f'{per}s'}: left out of the work."
         for side, count in without.items()
     ]
     partly: dict[str, list[int]] = defaultdict(list)

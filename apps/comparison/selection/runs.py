@@ -159,7 +159,7 @@ def newest_only(
     sentences = []
     for counted, most, rest in (
         (True, MOST_RUNS, f"count; {others}."),
-        (False, MOST_LEFT_OUT, "that do not count are listed."),
+        (False, MOST_LEFT_OUT, "that are not counted are listed."),
     ):
         found = [
             (totals[counted, level.id, side], f"runs of {name} at {level.text}")

@@ -42,7 +42,7 @@ def check(expression: str) -> None:
     """Raises NoCron."""
     words = expression.split()
     if len(expression) > LONGEST:
-        raise NoCron(f"has {len(expression)} characters, of which at most {LONGEST} are read")
+        raise NoCron(f"has {len(expression)} characters, at most {LONGEST} are allowed")
     if len(words) != FIELDS:
         raise NoCron(f"has {len(words)} fields instead of {FIELDS}")
     now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -53,7 +53,7 @@ def check(expression: str) -> None:
         takes = _TAKES.get(said.removeprefix("bad "))
         raise NoCron(f"cannot be read: {said}{f', which is {takes}' if takes else ''}") from error
     except StopIteration as error:
-        raise NoCron("is no time that ever comes") from error
+        raise NoCron("never comes due") from error
 
 
 def after(moment: datetime, *, expression: str, zone: str) -> Iterator[datetime]:
@@ -100,7 +100,7 @@ class ClockChange:
         way = "forward" if self.by > timedelta(0) else "back"
         told = f"Clocks in {self.zone} go {way} by {_length(self.by)} on {local:%Y-%m-%d at %H:%M}"
         if not self.touched:
-            return f"{told}: no time of this schedule is touched."
+            return f"{told}: this schedule is not affected."
         times = ", ".join(self.touched[:3]) + (" and others" if len(self.touched) > 3 else "")
         verb = "is" if len(self.touched) == 1 else "are"
         if self.is_even:

@@ -40,7 +40,7 @@ class SlotRow:
     def brought(self) -> str:
         """Results in words."""
         if not self.jobs:
-            return "nothing was begun"
+            return "not started"
         return f"{self.jobs_succeeded:,} of {self.jobs:,} job{'s' if self.jobs > 1 else ''}"
 
 
@@ -120,10 +120,12 @@ def exists(schedule_id: int) -> bool:
 
 
 def times(expression: str, zone: str, *, now: datetime) -> tuple[tuple[datetime, ...], str]:
-    """The next times, and a sentence on the zone's next clock change. `expression` and `zone` must be valid."""
+    """The next times, and a sentence on the zone's next clock change; empty: none within a year.
+
+    `expression` and `zone` must be valid."""
     coming = tuple(islice(cron.after(now, expression=expression, zone=zone), COMING))
     change = cron.clock_change(now, expression=expression, zone=zone)
-    return coming, change.sentence if change else f"{zone} has no clock changes within a year."
+    return coming, change.sentence if change else ""
 
 
 def list_slots(schedule_id: int, *, limit: int, before: int | None = None) -> list[SlotRow]:

@@ -135,7 +135,7 @@ def _why_waiting(job: Job, agents: Sequence[Agent], *, now: datetime) -> str:
         return f"no agent {f'has the labels {labels}' if labels else 'is registered'}{tried}"
     alive = [agent for agent in able if agent.last_seen_at and agent.last_seen_at >= now - AGENT_ALIVE_FOR]
     if alive:
-        return f"job {job.pk} still waits for agent {alive[0].name}, which has other work{tried}"
+        return f"job {job.pk} still waits for agent {alive[0].name}, which is busy{tried}"
     seen = [(agent.last_seen_at, agent.name) for agent in able if agent.last_seen_at]
     if not seen:
         return f"agent {able[0].name} was never seen{tried}"

@@ -60,7 +60,7 @@ def check_seen(finding: Finding, seen: datetime | None) -> None:
     if seen is None:
         return
     if seen > timezone.now() + CLOCKS_APART:
-        raise Invalid([FieldProblem("seen", "is in the future", "send it as the finding's answer has it")])
+        raise Invalid([FieldProblem("seen", "is in the future", "send it unchanged from the finding's response")])
     since = finding.notes.filter(at__gt=seen).exclude(what__in=HARMLESS).select_related("by")
     told = [
         activity.sentence(what=each.what, by=each.by.username if each.by else "", text=each.text, detail=each.detail)
@@ -82,7 +82,7 @@ def text_of(field: str, given: str, *, longest: int, needed: bool, problems: lis
     text = given.strip()
     found = None
     if needed and not text:
-        found = FieldProblem(field, "is empty", "say it in a few words")
+        found = FieldProblem(field, "is empty", "use a few words")
     elif len(text) > longest or "\0" in text:
         found = FieldProblem(field, "is too long or has NUL", f"use at most {longest:,} characters")
     if found is not None:

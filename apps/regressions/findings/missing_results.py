@@ -81,7 +81,7 @@ def _again(change: Change, lack: Lack) -> str:
 
 
 def _slot(change: Change) -> Slot:
-    assert change.slot is not None, "a missing result without its slot was stored"  # noqa: S101
+    assert change.slot is not None, "a missing result without its scheduled run was stored"  # noqa: S101
     return change.slot
 
 

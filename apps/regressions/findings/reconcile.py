@@ -97,7 +97,7 @@ def key_of(change: Change) -> tuple[Any, ...]:
 def verdict_of(ratio: float, direction: str) -> str:
     """Better or worse, by the metric's direction. Raises ValueError for a metric of which neither is better."""
     if direction == Metric.Direction.NEUTRAL:
-        raise ValueError("neither higher nor lower is better: no change of it is for the worse")
+        raise ValueError("neither higher nor lower is better: no change of it is a deterioration")
     return Change.Verdict.BETTER if (ratio > 1) == (direction == Metric.Direction.HIGHER) else Change.Verdict.WORSE
 
 

@@ -78,7 +78,7 @@ def accept(
         raise Invalid(problems)
     with changing(finding_id, seen) as finding:
         if not may_accept(finding.state):
-            raise Invalid([FieldProblem("state", f"what is {finding.state} cannot be accepted", _instead(finding))])
+            raise Invalid([FieldProblem("state", f"it is {finding.state}: not acceptable", _instead(finding))])
         _move(finding, by=by, what="state", state=State.ACCEPTED, text=text, until=until)
     return finding
 
@@ -133,7 +133,7 @@ def set_labels(*, finding_id: int, by: User, labels: Sequence[str], seen: dateti
     for label in wanted:
         if len(label) > LONGEST_LABEL or "," in label or not label.isprintable():
             remedy = f"use at most {LONGEST_LABEL} characters, no comma"
-            raise Invalid([FieldProblem("labels", f"{label[:LONGEST_LABEL]!r} is no label", remedy)])
+            raise Invalid([FieldProblem("labels", f"{label[:LONGEST_LABEL]!r} is not a label", remedy)])
     if len(wanted) > MOST_LABELS:
         raise Invalid([FieldProblem("labels", f"{len(wanted)} are too many", f"use at most {MOST_LABELS}")])
     with changing(finding_id, seen) as finding:
@@ -181,7 +181,7 @@ def link(*, finding_id: int, by: User, url: str, title: str = "") -> Link:
         is_sound = False
     if not is_sound:
         remedy = "use one that begins with https:// or http://, of at most 500 characters"
-        problems.append(FieldProblem("url", f"{address[:80]!r} is no address of a web page", remedy))
+        problems.append(FieldProblem("url", f"{address[:80]!r} is not a web address", remedy))
     if problems:
         raise Invalid(problems)
     with changing(finding_id, None) as finding:
@@ -212,6 +212,6 @@ def _move(finding: Finding, *, by: User, what: str, state: str, text: str, until
 
 def _instead(finding: Finding) -> str:
     ways = list(NEXT[finding.state])
-    ways += ["accept it, with a reason and an end"] if may_accept(finding.state) else []
+    ways += ["accept it, with a reason and an end date"] if may_accept(finding.state) else []
     ways += ["open it again"] if may_reopen(finding.state) else []
     return f"from {finding.state}: {', or '.join(ways)}"

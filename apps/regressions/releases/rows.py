@@ -155,7 +155,7 @@ def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
 
 def _withheld(comparison: Comparison) -> str:
     titles = dict.fromkeys(each.title for each in comparison.obstacles if each.accepted is None)
-    return f"the sides differ in {' and '.join(titles)}: accept it on the Compare page, with a reason"
+    return f"the sides differ in {' and '.join(titles)}: accept this on the Compare page, with a reason"
 
 
 def lost(systems: Sequence[System], where: Mapping[int, set[Where]]) -> Iterator[CheckRow]:
@@ -183,5 +183,5 @@ def lost(systems: Sequence[System], where: Mapping[int, set[Where]]) -> Iterator
                 direction=metric.direction,
                 baseline_system_id=system.pk,
                 baseline_system=system.slug,
-                reason=f"no system of this release is set as {system.name}",
+                reason=f"no system of this release has the settings of {system.name}",
             )

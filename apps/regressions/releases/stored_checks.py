@@ -93,7 +93,7 @@ def fingerprint(check: ReleaseCheck) -> str:
             row.system,
             str(row.workload_id),
             str(row.level_id),
-            row.verdict.value,
+            serialisation.first_name(row.verdict.value),
             str(row.is_accepted),
         ]
         for row in check.rows

@@ -13,7 +13,7 @@ from apps.regressions.thresholds import Key, Thresholds
 # Comparisons, the newest.
 MOST_CHECKED = 200
 # Of rows that may differ by less than counts.
-TOO_SMALL = (RowVerdict.UNCHANGED, RowVerdict.NOT_TOLD_APART)
+TOO_SMALL = (RowVerdict.UNCHANGED, RowVerdict.INCONCLUSIVE)
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,6 @@ class Express:
                 now=timezone.now(),
             )
         except Error:
-            log.exception("a batch of run %s was not stored at once", uid)
+            log.exception("a batch of run %s could not be stored on the first attempt", uid)
             connection.close()
             return None

@@ -320,5 +320,5 @@ def _told() -> Iterator[None]:
         raise Http404(str(error)) from error
     except review.FindingChanged as error:
         errors = [FieldProblem("seen", each) for each in error.since]
-        title = "Somebody was faster"
+        title = "Changed in the meantime"
         raise ApiProblem(status=409, kind="conflict", title=title, detail=str(error), errors=errors) from error

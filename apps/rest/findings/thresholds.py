@@ -72,7 +72,7 @@ class TriedSeriesSerializer(serializers.Serializer[Any]):
 class TriedReleasesSerializer(serializers.Serializer[Any]):
     checks = serializers.IntegerField(help_text="last comparisons of releases, 200 at most")
     rows = serializers.IntegerField(help_text="of these, that it would count for")
-    passed = serializers.IntegerField(help_text="of these, that are worse now and would be unchanged or not told apart")
+    passed = serializers.IntegerField(help_text="of these, that are worse now and would be unchanged or inconclusive")
     worse = serializers.IntegerField(help_text="of these, that are worse by less than counts now and would be worse")
 
 

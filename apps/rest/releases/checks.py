@@ -44,7 +44,7 @@ class ReleaseCheckParameters(Parameters):
         required=False,
         min_value=0.001,
         max_value=1,
-        help_text=f"share by which a row that is not told apart may be worse, as its interval leaves open, and still "
+        help_text=f"share by which a row that is inconclusive may be worse, as its interval leaves open, and still "
         f"pass ({TOLERANCE:g})",
     )
     allow_missing = serializers.BooleanField(
@@ -68,7 +68,7 @@ class CheckRowSerializer(serializers.Serializer[Any]):
     is_accepted = serializers.BooleanField(help_text="people accepted that it is worse, and that has not ended")
     accepted_until = serializers.DateField(allow_null=True, help_text="last day of that; null: it is not accepted")
     accepted_why = serializers.CharField()
-    is_coarse = serializers.SerializerMethodField(help_text="not told apart, and may be worse by more than tolerated")
+    is_coarse = serializers.SerializerMethodField(help_text="inconclusive, and may be worse by more than tolerated")
     tool = serializers.CharField()
     workload_id = serializers.IntegerField()
     workload = serializers.CharField()
@@ -228,8 +228,8 @@ def _hardware(slug: str | None, release: Release | None) -> tuple[HardwareClass 
     if len(on) == 1:
         return on[0], []
     if not on:
-        return None, [FieldProblem("release", f"{release} has no run that counts yet", "measure it first")]
-    problem = f"{release} has runs that count on {len(on)} hardware classes"
+        return None, [FieldProblem("release", f"{release} has no counted run yet", "measure it first")]
+    problem = f"{release} has counted runs on {len(on)} hardware classes"
     return None, [FieldProblem("hardware", problem, _one_of([each.slug for each in on]))]
 
 

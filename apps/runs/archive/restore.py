@@ -56,7 +56,7 @@ def chosen(
     by_uid = {path.rpartition("/")[2].removesuffix(".json"): path for path in found}
     missing = [str(uid) for uid in uids if str(uid) not in by_uid]
     if missing:
-        raise Damaged(f"the archive has no manifest of run {', '.join(missing)}: its archiving may not have ended")
+        raise Damaged(f"the archive has no manifest of run {', '.join(missing)}: its archiving may be incomplete")
     return [by_uid[str(uid)] for uid in uids]
 
 
@@ -68,7 +68,7 @@ def _restored(source: Storage, path: str) -> Run | None:
     tables = {name: _rows(source, found, name) for name in ("runs", "nodes", "events", "measurements")}
     tables |= {name: _rows(source, found, name) for name in ("series", "distributions", "artifacts")}
     if len(tables["runs"]) != 1:
-        raise Damaged(f"{path} has no row in the table of runs: bring the archive back from a backup")
+        raise Damaged(f"{path} has no row in the table of runs: restore the archive from a backup")
     _keep_artifacts(source, found)
     blocks = _filled(source, found)
     with transaction.atomic():

@@ -46,9 +46,9 @@ def check(facts: QualityFacts) -> RuleFinding:
     outside = max((flow for node in nodes if (flow := busiest(node)) is not None), default=0.0)
     told = sum(node.mean(key) or 0.0 for node in facts.servers for key in TOLD)
     if told and outside < LEAST_OUTSIDE * told:
-        text = f"Client and server spoke over the loopback: {plain(outside / 2**20)} MiB/s went outside."
+        text = f"Client and server used the loopback: {plain(outside / 2**20)} MiB/s went over the network."
         return passed(text, outside=outside)
-    return cannot_tell(f"The hardware class states no bandwidth; {plain(outside / 2**20)} MiB/s went one way at most.")
+    return cannot_tell(f"The hardware class states no bandwidth; at most {plain(outside / 2**20)} MiB/s one way.")
 
 
 def busiest(node: QualityNode) -> float | None:

@@ -122,7 +122,7 @@ def errors(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
         first = min(told, key=lambda one: one.at if one.at is not None else float("inf"))
         spans = tuple((one.at, one.at) for one in told if one.at is not None)
         return RuleResult(
-            UseLevel.ERROR, float(sum(one.count for one in told)), f"the client was told: {first.text}", "", None, spans
+            UseLevel.ERROR, float(sum(one.count for one in told)), f"the client received: {first.text}", "", None, spans
         )
     return unseen("the kernel counts no errors of disks; no error of a disk reached the client")
 
@@ -239,7 +239,7 @@ RESOURCE = Resource(
             metrics=(f"{IN_ALL}{REQUESTS}",),
             formula="errors of the load tool with code 1021, 1024 or 1026, or that name errno 5 or 28",
             limits="error from the first on",
-            reason="The block layer has no counter of errors: a server tells of them when a statement fails by one.",
+            reason="The block layer has no counter of errors: a server reports them when a statement fails by one.",
             literature="MariaDB Knowledge Base, MariaDB error codes; Gregg, chapter 9",
             sources={"MariaDB and MySQL": "the load tool's own report of errors", "Aurora": NO_GUEST},
             rule=errors,

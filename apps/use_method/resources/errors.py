@@ -37,7 +37,7 @@ def of_kind(kind: str) -> "Indicator":
         title=title,
         unit="errors",
         metrics=(FAILED,),
-        formula="errors with these numbers that the load tool told of: "
+        formula="errors with these numbers that the load tool reported: "
         + (", ".join(str(code.number) for code in codes.CODES.values() if code.kind == kind)),
         limits=f"error {FROM_THE_FIRST}"
         if kind != codes.CONFLICT
@@ -98,11 +98,11 @@ def share(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if failed is None or done is None:
         if FAILED not in facts.headlines or DONE not in facts.headlines:
             return RuleResult(
-                UseLevel.NOT_OBSERVABLE, None, f"{facts.tool} does not say how many of its operations failed"
+                UseLevel.NOT_OBSERVABLE, None, f"{facts.tool} does not report how many of its operations failed"
             )
         failed, done = facts.headlines[FAILED], facts.headlines[DONE]
     if not failed:
-        return RuleResult(UseLevel.OK, 0.0, "errors were counted, and there were none", FAILED, 0.0)
+        return RuleResult(UseLevel.OK, 0.0, "errors were counted: none", FAILED, 0.0)
     part = failed / (failed + done)
     series = node.series.get(FAILED)
     highest = peak(series) if series else None

@@ -91,7 +91,7 @@ def checks(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     counters = of_servers(node, "chkfail")
     if not counters and of_servers(node, "up"):
         return RuleResult(
-            UseLevel.NOT_OBSERVABLE, None, "the proxy is told to take its servers for up without checking them"
+            UseLevel.NOT_OBSERVABLE, None, "the proxy is configured to assume its servers up, without checks"
         )
     return _summed(counters, {"chkfail": "checks failed"}, UseLevel.WATCH)
 

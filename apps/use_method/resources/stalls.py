@@ -67,7 +67,7 @@ def standstill(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     usual = float(np.percentile(served[seen], USUAL))
     if usual < LEAST:
         return RuleResult(
-            UseLevel.OK, 0.0, f"fewer than {LEAST:g} statements/s from clients, too few to tell", QUESTIONS
+            UseLevel.OK, 0.0, f"fewer than {LEAST:g} statements/s from clients, too few for a result", QUESTIONS
         )
     waiting = running - idle_running(node)
     few = np.maximum(np.where(waiting >= PILE, STILL_PILED, STILL) * usual, max(own, 2.0))

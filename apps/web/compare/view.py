@@ -65,7 +65,7 @@ class CompareAddress:
             if (text := str(query.get(name, ""))) not in ("", on)
         ]
         sides = _sides(query)
-        errors += [FieldProblem("side", f"{text!r} is no name of a system") for text in sides if not text.isprintable()]
+        errors += [FieldProblem("side", f"{text!r} is not a system name") for text in sides if not text.isprintable()]
         if errors:
             raise Invalid(errors)
         return cls(
@@ -163,7 +163,7 @@ def nothing_of_today(seen: CompareView) -> Iterator[None]:
     """Blocks database queries while a snapshot is shown: raises NotKept instead."""
 
     def refuse(*_: object) -> None:
-        raise NotKept("this edition does not hold all that the page shows by now")
+        raise NotKept("this snapshot lacks parts that the page shows now")
 
     if seen.kept is None:
         yield
@@ -189,4 +189,4 @@ class ComparePart:
     context: Callable[[CompareView], dict[str, Any] | None]
     lazy: bool = False
     at_once: bool = False
-    nothing: str = "These sides have nothing to show here."
+    nothing: str = "No data for these sides."

@@ -74,7 +74,7 @@ def _rate(text: str) -> float:
     except ValueError:
         rate = 0.0
     if not 0 < rate < 1e6:
-        raise Invalid([FieldProblem("rate", f"{text[:40]!r} is no rate above 0", "choose one from the list")])
+        raise Invalid([FieldProblem("rate", f"{text[:40]!r} is not a rate above 0", "choose one from the list")])
     return rate
 
 
@@ -238,7 +238,7 @@ def _line(trial: FailoverTrial, scale: float) -> TrialRow:
     ]
     if course.not_recovered:
         last = course.phases[-1].end if course.phases else 0.0
-        parts.append(BarPart("open", _percent(last, scale), 100.0, "no write acknowledged to the end"))
+        parts.append(BarPart("open", _percent(last, scale), 100.0, "no write acknowledged until the end"))
     return TrialRow(
         trial=trial,
         parts=tuple(parts),

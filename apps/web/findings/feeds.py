@@ -43,7 +43,7 @@ else:  # only the stubs are generic
 
 class FindingsFeed(FindingFeed):
     feed_type = Atom1Feed
-    subtitle = "What got worse or better between releases and along history, the latest change first."
+    subtitle = "Changes between releases and in trends, the latest first."
     author_name = "Splashboard"
 
     def get_object(self, request: HttpRequest, *_args: Any, **_kwargs: Any) -> FeedRequest:
@@ -68,7 +68,7 @@ class FindingsFeed(FindingFeed):
 
     def item_description(self, item: FeedEntry) -> str:
         row = item.row
-        shown = row.shown.words if row.shown else "no change holds"
+        shown = row.shown.words if row.shown else "no active change"
         owner = f"owner {row.owner}" if row.owner else "nobody's yet"
         said = format_html_join(
             "", "<li>{} UTC: {}</li>", ((f"{at:%Y-%m-%d %H:%M}", words) for at, words in item.deeds)

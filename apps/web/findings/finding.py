@@ -165,7 +165,7 @@ def _side(runs: tuple[SideRun, ...], level: float | None, word: str) -> SideValu
 
 
 def _note(run: SideRun) -> str:
-    notes = ["excluded since: it does not count any more"] if run.is_excluded else []
+    notes = ["excluded since"] if run.is_excluded else []
     notes += [f"failed: {', '.join(title_of(key) for key in run.failed_checks)}"] if run.failed_checks else []
     return "; ".join(notes)
 

@@ -126,7 +126,7 @@ def test_runs_of_longer_intervals_are_left_out_and_that_is_said() -> None:
     assert found.step == 1.0
     assert len(cells(found, VARIATION.key)[1].replicates) == 4
     assert found.notes == (
-        "1 run sampled every 10 s instead of every 1 s: not part of the steadiness, since longer intervals vary less.",
+        "1 run sampled every 10 s instead of every 1 s: left out of the steadiness, since longer intervals vary less.",
     )
 
 
@@ -138,7 +138,7 @@ def test_runs_without_seconds_are_said_and_without_any_there_is_nothing_to_show(
     runs_of(a, [noisy(20, 1)])
     found = steadiness_of(compared())
     assert found is not None
-    assert found.notes == ("2 runs without client.throughput by the second: not part of the steadiness.",)
+    assert found.notes == ("2 runs without client.throughput by the second: left out of the steadiness.",)
 
 
 def test_it_asks_as_often_for_many_runs_as_for_few() -> None:

@@ -37,9 +37,7 @@ def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload
         "Beta against Alpha, throughput: better at 4 threads 1.30 × [1.27, 1.33];"
         " too few repetitions at 8 threads: needs 2 more runs of Beta."
     )
-    assert answers[1].startswith(
-        "Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.769 × [0.744, 0.794];"
-    )
+    assert answers[1].startswith("Beta against Alpha, p95: better at 4 threads 0.769 × [0.744, 0.794];")
     assert html.index("data-answer") < html.index("compare-table")
 
 
@@ -122,7 +120,7 @@ def test_a_side_shows_where_its_runs_come_from_unless_agents_measured_them_all(
 
 def test_a_median_is_called_a_median(client: Client, workload: Workload, sides: tuple[System, System]) -> None:
     html = page(client, address(workload))
-    assert "Value: geometric mean over the runs, so that dividing two values gives the ratio; a typical" in html
+    assert "Value: geometric mean of the runs: the ratio is the quotient of two values; a typical" in html
     assert "median" not in html
     Measurement.objects.filter(run__system=sides[0], run__load_level__threads=8, metric__key=TPS).update(value=0)
     html = page(client, address(workload))
@@ -227,7 +225,7 @@ def test_chosen_runs_say_their_sides_themselves(
         ("side=a&side=b&workload={workload}&runs=999999", 404, "none of these sides has a complete run"),
         ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side: a comparison has 2 to 4 sides"),
         ("side=a&side=a&workload={workload}", 400, "side: each side may be chosen once"),
-        ("side=a%00&side=b&workload={workload}", 400, "is no name of a system"),
+        ("side=a%00&side=b&workload={workload}", 400, "is not a system name"),
         ("side=c&side=d", 404, "side: no two of these sides ran the same workload"),
         ("runs=999999", 400, "runs: these runs are of 0 systems"),
     ],

@@ -136,7 +136,7 @@ class Sampler:
         try:
             answer = self._client.sampling(wire.SamplingMessage(systems=nodes))
         except (Unreachable, Rejected, LeaseGone) as problem:
-            self._complain(f"no word of runs to sample: {problem}")
+            self._complain(f"cannot read the runs to sample: {problem}")
             if time.monotonic() - self._heard_at > LONGEST_SILENCE:
                 for run in list(self._joined):
                     self._end(run)

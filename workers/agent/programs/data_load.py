@@ -126,7 +126,7 @@ def _verify(cursor: Cursor, dump: Dump, *, t: float) -> None:
             f"SELECT COUNT(*) FROM {table} a LEFT JOIN {other} b ON b.id = a.{column} WHERE b.id IS NULL"  # noqa: S608
         )
         orphans += int((cursor.fetchone() or (0,))[0])
-    say_check("references", t=t, held=orphans == 0, label=f"{orphans} rows refer to none", expected=0, found=orphans)
+    say_check("references", t=t, held=orphans == 0, label=f"{orphans} rows have no parent", expected=0, found=orphans)
 
 
 def clean_up(order: Order) -> None:

@@ -78,7 +78,7 @@ class Replication:
                 return self._server.table(statements[0])
             except NotSupported as error:
                 if len(statements) == 1:
-                    hidden = HiddenFromSampler("state of replication", f"this server does not tell it ({error})")
+                    hidden = HiddenFromSampler("state of replication", f"not reported by this server ({error})")
                     raise SeesNothing(hidden) from error
                 del statements[0]
 

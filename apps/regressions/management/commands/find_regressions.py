@@ -15,10 +15,10 @@ from apps.runs.models import COUNTED, Run
 
 
 class Command(BaseCommand):
-    help = "Looks at complete runs that nobody looked at yet: along their histories, and release against release."
+    help = "Analyses complete runs not analysed yet: in trends, and release against release."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--made-up", action="store_true", help="at those of the rig and at examples as well")
+        parser.add_argument("--made-up", action="store_true", help="include generated and example runs")
 
     def handle(self, **options: Any) -> None:
         before = Finding.objects.count()

@@ -170,7 +170,7 @@ def _number(content: bytes, name: str, key: str, value: object) -> float | None:
         return scaled(value)
     if is_count(value) or isinstance(value, float):
         return float(value)
-    raise NotThisFormat(_place(content, name), "", f"{key} of {name!r:.60} is no number: {value!r:.60}")
+    raise NotThisFormat(_place(content, name), "", f"{key} of {name!r:.60} is not a number: {value!r:.60}")
 
 
 def _place(content: bytes, name: str) -> int:

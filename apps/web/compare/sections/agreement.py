@@ -126,16 +126,16 @@ def _sentence(claim: SideClaim) -> str:
     withheld = sorted({each.program for each in claim.cannot_tell if each.says == WITHHELD})
     unsure = sorted({each.program for each in claim.cannot_tell} - {*claim.programs, *against, *withheld})
     if claim.says == CONTESTED:
-        return f"witnesses contradict each other ({_listed(against)})"
+        return f"tools contradict each other ({_listed(against)})"
     said = []
     if claim.agree:
-        said.append(f"{claim.programs[0]} says so" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree")
+        said.append(f"{claim.programs[0]} alone" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree")
     if against:
         said.append(f"{_listed(against)} {'contradicts' if len(against) == 1 else 'contradict'}")
     if withheld:
-        said.append(f"of {_listed(withheld)}, until the difference is accepted")
+        said.append(f"{_listed(withheld)} withheld until the difference is accepted")
     if unsure:
-        said.append(f"{_listed(unsure)} cannot tell")
+        said.append(f"{_listed(unsure)} inconclusive")
     return "; ".join(said)
 
 

@@ -37,7 +37,7 @@ COLUMNS = (
     "p",
     "adjusted p",
     "Cliff's delta",
-    "repetitions that would tell",
+    "runs needed",
 )
 
 
@@ -97,7 +97,7 @@ def summary(measured: Sequence[Measured]) -> str:
         told = ", ".join(f"{count} {word}" for word, count in words.most_common())
         parts.append(f"{words.total()} of {total} comparisons show{'s' * (words.total() == 1)} a difference ({told})")
     if withheld:
-        parts.append(f"{withheld} of {total} comparisons would show a difference, but their verdicts are withheld")
+        parts.append(f"{withheld} of {total} comparisons differ, but their verdicts are withheld")
     if same and parts:
         parts.append(f"{same} do{'es' * (same == 1)} not")
     elif same:

@@ -13,9 +13,7 @@ from apps.web.compare.wording import answers, run_words, table
 
 # Number of runs per side, the newest, that get a box.
 MOST_BOXES = 20
-NOTHING = (
-    f"No run has throughput of {FEWEST_VALUES} seconds or more in its measured phase: fewer say nothing of its spread."
-)
+NOTHING = f"No run has throughput of {FEWEST_VALUES} seconds or more in its measured phase: fewer give no spread."
 # Quantities with a sentence each.
 TOLD = (VARIATION.key, HICCUPS.key, WORST.key)
 

@@ -24,7 +24,7 @@ from apps.web.runs.use_method import sparklines
 from apps.web.runs.use_method.cells import ASPECTS, PanelCell, of_cell
 from apps.web.runs.use_method.sparklines import Sparks
 
-NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side is judged at this level"
+NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side has been assessed at this level"
 # Levels without a known problem.
 QUIET = (UseLevel.OK, UseLevel.NOT_OBSERVABLE)
 
