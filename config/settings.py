@@ -88,7 +88,8 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+            ],
+            "builtins": ["apps.web.templatetags.components", "apps.web.templatetags.splash"],
         },
     }
 ]

@@ -120,7 +120,7 @@ def _addresses() -> dict[str, list[str]]:
         "web:compare-part": [{"name": part.name} for part in PARTS],
         "web:saved-part": [{"slug": saved, "name": part.name} for part in PARTS],
         **{key: [{"slug": saved}] for key in ("web:saved", "web:saved-standing", "api:saved-comparison")},
-        **{key: [{"ending": "csv"}] for key in ("web:matrix-export", "web:ddl-export", "web:failover-export")},
+        **{f"web:{page}-export": [{"ending": "csv"}] for page in ("matrix", "schema-changes", "failovers")},
         "web:release-export": [{"platform": release.platform.slug, "version": release.version, "ending": "csv"}],
         "web:price": [{"slug": run.system.hardware_class.slug}],
         "web:help-page": [{"name": "reference/verdicts"}],

@@ -4,6 +4,7 @@ A run is archived when its manifest exists and all files have the hashes in the 
 docs/howto/archive.md describes the layout.
 """
 
+from apps.runs.archive.exports import export, unpacked
 from apps.runs.archive.restore import Restored, chosen, restore
 from apps.runs.archive.retention import attempt, due, fetch, movable, move, waiting, with_samples
 from apps.runs.archive.store import (
@@ -29,11 +30,13 @@ __all__ = [
     "chosen",
     "configured",
     "due",
+    "export",
     "fetch",
     "movable",
     "move",
     "restore",
     "storage_at",
+    "unpacked",
     "verify",
     "waiting",
     "with_samples",

@@ -23,8 +23,8 @@ FETCHED_STAYS = timedelta(days=1)
 
 
 def waiting() -> "QuerySet[Run]":
-    """Sealed runs that are not in the archive, without runs of the scale rig, which are not archived."""
-    sealed = Run.objects.filter(state=Run.State.SEALED, archived=None)
+    """Sealed runs that are not in the archive as they are now, without those of the scale rig, never archived."""
+    sealed = Run.objects.filter(Q(archived=None) | Q(archived__is_outdated=True), state=Run.State.SEALED)
     return sealed.exclude(provenance=Run.Provenance.RIG)
 
 

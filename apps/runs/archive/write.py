@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from django.core.files.storage import Storage
 from django.db import transaction
 
-from apps.runs.archive import content, manifest, samples, store, tables
+from apps.runs.archive import content, manifest, refill, samples, store, tables
 from apps.runs.archive.content import UnreadableSamples
 from apps.runs.archive.manifest import ArtifactFile, Manifest, TableFile
 from apps.runs.archive.store import ArchiveTrouble, Damaged
@@ -28,8 +28,8 @@ def archive(*, run_id: int, now: datetime) -> bool:
     """Archives a sealed run. True: it is in the archive, now or before, and verified. False: not sealed, or being
     sealed or archived by another process.
 
-    Existing files are compared, not written again, so that an interrupted attempt is continued. Raises
-    Run.DoesNotExist, ArchiveTrouble.
+    Existing files are compared, not written again, so that an interrupted attempt is continued. Of an outdated entry,
+    moved samples are fetched first. Raises Run.DoesNotExist, ArchiveTrouble.
     """
     storage = store.archive_storage()
     with transaction.atomic():
@@ -37,25 +37,30 @@ def archive(*, run_id: int, now: datetime) -> bool:
         if run is None:
             return False
         known = ArchivedRun.objects.filter(run=run).first()
-        if known and known.moved_at:
+        if known and known.moved_at and not known.is_outdated:
             # Its samples are only in the archive.
             verify(storage, known)
             return True
-        path = tables.manifest_path(_folder(run), str(run.uid))
+        if known and known.moved_at:
+            refill.refill(storage, manifest.read(storage, known.manifest, sha256=known.manifest_sha256), run)
+            known.fetched_at = now
+        path = manifest_path(run)
         before = {one for place in {path, known.manifest if known else path} for one in _files_of(storage, place, run)}
-        written = _written(storage, run)
+        files = written(storage, run)
         # Files at old paths are deleted, so that readers of all files see no row twice.
-        for one in sorted(before - {path, *(file.path for file in written.tables)}):
+        for one in sorted(before - {path, *(file.path for file in files.tables)}):
             store.delete(storage, one)
-        head = store.put(storage, path, io.BytesIO(manifest.encoded(written)))
+        head = store.put(storage, path, io.BytesIO(manifest.encoded(files)))
         ArchivedRun.objects.update_or_create(
             run=run,
             defaults={
                 "manifest": path,
                 "manifest_sha256": head.sha256,
-                "size": written.size(),
+                "size": files.size(),
                 "archived_at": now,
+                "moved_at": None,
                 "fetched_at": known.fetched_at if known else None,
+                "is_outdated": False,
             },
         )
         ArchiveAttempt.objects.filter(run=run).delete()
@@ -71,10 +76,10 @@ def verify(storage: Storage, known: ArchivedRun) -> Manifest:
     return found
 
 
-def locked(run_id: int) -> Run | None:
+def locked(run_id: int, *, wait: bool = False) -> Run | None:
     """The sealed run, locked until the transaction ends against resealing and archiving; None: not sealed, or locked
-    by another process."""
-    held = Run.objects.select_for_update(no_key=True, of=("self",), skip_locked=True)
+    by another process, unless `wait`. Raises Run.DoesNotExist."""
+    held = Run.objects.select_for_update(no_key=True, of=("self",), skip_locked=not wait)
     related = ("system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level")
     run = held.select_related(*related).filter(pk=run_id).first()
     if run is None and not Run.objects.filter(pk=run_id).exists():
@@ -91,6 +96,10 @@ def _files_of(storage: Storage, path: str, run: Run) -> list[str]:
     return [one for one in named if one.rpartition("/")[2].partition(".")[0] == str(run.uid)]
 
 
+def manifest_path(run: Run) -> str:
+    return tables.manifest_path(_folder(run), str(run.uid))
+
+
 def _folder(run: Run) -> str:
     return tables.partition(
         platform=run.system.release.platform.slug,
@@ -100,7 +109,8 @@ def _folder(run: Run) -> str:
     )
 
 
-def _written(storage: Storage, run: Run) -> Manifest:
+def written(storage: Storage, run: Run) -> Manifest:
+    """Writes the run's files, but not the manifest, which is returned. Raises ArchiveTrouble."""
     folder = _folder(run)
     kept = [_put_artifact(storage, artifact) for artifact in Artifact.objects.filter(run=run).order_by("name")]
     files = []

@@ -11,6 +11,7 @@ class ArchivedRun(models.Model):
     """A run in the archive; the manifest's hash proves that its files are complete and unchanged.
 
     `moved_at`: the samples' move to the archive, which sets Block.data to null; `fetched_at`: their return.
+    `is_outdated`: the run's exclusions changed since, so it is archived again.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="archived")
@@ -20,6 +21,7 @@ class ArchivedRun(models.Model):
     archived_at = models.DateTimeField()
     moved_at = models.DateTimeField(null=True, blank=True)
     fetched_at = models.DateTimeField(null=True, blank=True)
+    is_outdated = models.BooleanField(default=False)
 
     class Meta:
         constraints = [

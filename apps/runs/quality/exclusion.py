@@ -79,7 +79,7 @@ def history(run_id: int) -> tuple[ExclusionDetail, ...]:
 
 
 def told(run: Run) -> list[dict[str, str]]:
-    """The history as JSON for bundles and archives, oldest first; empty `ended_at`: not ended."""
+    """The history as JSON for the archive, oldest first; empty `ended_at`: not ended."""
     return [
         {
             "reason": one.reason,
@@ -109,9 +109,8 @@ def take_over(run: Run, entries: Sequence[Mapping[str, str]]) -> None:
 
 
 def _archive_anew(run: Run) -> None:
-    """Drops the run's archive entry, so that it is archived again, with its exclusions. Not while its samples are only
-    in the archive."""
-    ArchivedRun.objects.filter(run=run, moved_at=None).delete()
+    """The archive stores exclusions with the run."""
+    ArchivedRun.objects.filter(run=run).update(is_outdated=True)
 
 
 def why_excluded() -> "QuerySet[Exclusion, tuple[str]]":

@@ -62,7 +62,7 @@ class FailoverAddress:
 
     def url(self) -> str:
         query = self.query()
-        return f"{reverse('web:failover')}?{query}" if query else reverse("web:failover")
+        return f"{reverse('web:failovers')}?{query}" if query else reverse("web:failovers")
 
     def filter(self) -> FailoverFilter:
         return FailoverFilter(self.systems, self.faults, self.campaign, self.rate)
@@ -156,8 +156,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "bar_ticks": bar_ticks,
         "phases": [(key, name) for key, (_, _, name) in PHASES.items()],
         "faults": FAULTS,
-        "markdown_url": f"{reverse('web:failover-export', args=['md'])}?{address.query()}",
-        "csv_url": f"{reverse('web:failover-export', args=['csv'])}?{address.query()}",
+        "markdown_url": f"{reverse('web:failovers-export', args=['md'])}?{address.query()}",
+        "csv_url": f"{reverse('web:failovers-export', args=['csv'])}?{address.query()}",
         "json_url": f"{reverse('api:failovers')}?{address.query()}",
     }
     return render_page(request, "web/failovers/failovers.html", context)

@@ -192,4 +192,4 @@ def _release_url(row: FindingRow) -> str:
 
 def _history_url(change: ChangeRow) -> str:
     """The address of its trend; empty: none."""
-    return reverse("web:history", args=[change.history]) if change.history else ""
+    return reverse("web:trend", args=[change.history]) if change.history else ""

@@ -47,7 +47,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
     found = _sheet(chosen)[1]
     if ending == "md":
-        link = request.build_absolute_uri(f"{reverse('web:ddl')}?{query(chosen)}")
+        link = request.build_absolute_uri(f"{reverse('web:schema-changes')}?{query(chosen)}")
         text, media_type = schema_changes_sheet.markdown(found, link=link), "text/markdown"
     else:
         text, media_type = schema_changes_sheet.comma_separated(found), "text/csv"
@@ -98,8 +98,8 @@ def _context(chosen: ChangeFilter) -> dict[str, Any]:
         "algorithms": [
             (each, "as the server chooses" if each == AS_CHOSEN else each.upper()) for each in found.algorithms
         ],
-        "page_url": f"{reverse('web:ddl')}{tail}",
-        "markdown_url": f"{reverse('web:ddl-export', args=['md'])}{tail}",
-        "csv_url": f"{reverse('web:ddl-export', args=['csv'])}{tail}",
+        "page_url": f"{reverse('web:schema-changes')}{tail}",
+        "markdown_url": f"{reverse('web:schema-changes-export', args=['md'])}{tail}",
+        "csv_url": f"{reverse('web:schema-changes-export', args=['csv'])}{tail}",
         "json_url": f"{reverse('api:schema-changes')}{tail}",
     }

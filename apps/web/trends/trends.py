@@ -40,7 +40,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
         "more": len(found) > len(rows),
         "sights": SIGHTS.items(),
         "filtered": chosen != HistoryFilter(),
-        "json_url": f"{reverse('api:histories')}{f'?{asked}' if asked else ''}",
+        "json_url": f"{reverse('api:trends')}{f'?{asked}' if asked else ''}",
         **_choices(),
     }
     return render_page(request, "web/trends/trends.html", context, part="web/trends/list_table.html", status=status)
@@ -60,8 +60,8 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
         "changes": [(change, percent(change.ratio) if change.ratio else "changed") for change in found.changes],
         "resets": [point for point in found.points if point.reset],
         "smallest": percent_of(found.limits.smallest),
-        "page_url": reverse("web:history", args=[history_id]),
-        "json_url": reverse("api:history", args=[history_id]),
+        "page_url": reverse("web:trend", args=[history_id]),
+        "json_url": reverse("api:trend", args=[history_id]),
         "try_url": f"{reverse('web:thresholds')}?{urlencode({'workload': found.row.workload})}",
     }
     return render_page(request, "web/trends/trend.html", context)

@@ -22,25 +22,25 @@ def fell(db: None) -> History:
 
 
 def test_histories_are_listed_by_pages_and_filtered(reader: APIClient, fell: History) -> None:
-    answer = reader.get(f"{API}histories/?limit=1").json()
+    answer = reader.get(f"{API}trends/?limit=1").json()
     assert (len(answer["results"]), bool(answer["next"])) == (1, True)
     assert len(reader.get(answer["next"]).json()["results"]) == 1
-    (row,) = reader.get(f"{API}histories/?sight=changed&text=write").json()["results"]
+    (row,) = reader.get(f"{API}trends/?sight=changed&text=write").json()["results"]
     assert (row["id"], row["runs"], row["changes"], row["reason"]) == (fell.pk, 36, 1, "")
     assert 0.01 < row["effect"] < 0.1
-    assert reader.get(f"{API}histories/?sight=blue").status_code == 400
-    assert reader.get(f"{API}histories/?sihgt=fit").status_code == 400
+    assert reader.get(f"{API}trends/?sight=blue").status_code == 400
+    assert reader.get(f"{API}trends/?sihgt=fit").status_code == 400
 
 
 def test_a_history_has_its_runs_levels_and_changes(reader: APIClient, fell: History) -> None:
-    answer = reader.get(f"{API}histories/{fell.pk}/").json()
+    answer = reader.get(f"{API}trends/{fell.pk}/").json()
     assert len(answer["points"]) == 36
     (change,) = answer["changes_told"]
     assert change["run"] == answer["points"][change["place"]]["run"]
     assert change["verdict"] == "worse"
     assert [(level["start"], level["end"]) for level in answer["levels"]] == [(0, 24), (24, 36)]
     assert answer["threshold"] == {"smallest": 0.005, "significant": 1e-6, "set_for": "the default"}
-    assert reader.get(f"{API}histories/{fell.pk + 9}/").status_code == 404
+    assert reader.get(f"{API}trends/{fell.pk + 9}/").status_code == 404
 
 
 def test_a_threshold_is_tried_set_and_dropped(

@@ -12,10 +12,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from apps.runs import archive, queries
-from apps.runs.archive import bundle
-from apps.runs.models import ArchivedRun, Block, Run
+from apps.runs.models import ArchiveAttempt, ArchivedRun, Block, Run
+from apps.runs.quality import exclusion
 from apps.runs.storage import blocks, codec
-from tests.runs.archive.archived import a_full_run, archived, files, held
+from tests.runs.archive.archived import a_full_run, archived, files, forget_everything, held
+from tests.support.builders import a_user
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -124,11 +125,39 @@ def test_a_moved_run_is_verified_when_it_is_archived_again(folder: Path) -> None
 def test_a_moved_run_can_be_exported_and_sealed_again(folder: Path, tmp_path: Path) -> None:
     run = a_full_run()
     moved(run)
-    assert bundle.write_bundle(runs=[run.pk], path=tmp_path / "runs.zip") == 1
+    assert archive.export(run_ids=[run.pk], path=tmp_path / "runs.zip") == 1
     moved(run)
     call_command("reseal", str(run.pk), stdout=io.StringIO())
     assert archive.due(now=NOW, limit=5) == [run.pk]
     assert blocks.read([run.pk])[run.pk]
+
+
+def test_a_moved_run_that_is_excluded_is_archived_again_with_its_exclusion(folder: Path) -> None:
+    run = a_full_run()
+    before = held(run)
+    moved(run)
+    assert exclusion.exclude(run=run, reason="a backup ran", by=a_user())
+    assert archive.due(now=NOW, limit=5) == [run.pk]
+    assert archive.attempt(run_id=run.pk, now=NOW)
+    assert archive.due(now=NOW, limit=5) == []
+    assert held(run)["blocks"] == before["blocks"], "samples are fetched for it"
+    forget_everything()
+    (path,) = archive.chosen(archive.archive_storage())
+    restored = archive.restore(archive.archive_storage(), path=path).run
+    assert restored is not None
+    assert [one.reason for one in exclusion.history(restored.pk)] == ["a backup ran"]
+    assert restored.is_excluded
+
+
+def test_a_moved_run_whose_files_are_damaged_stays_due_with_the_reason(folder: Path) -> None:
+    run = a_full_run()
+    moved(run)
+    (path,) = folder.glob("series/**/*.parquet")
+    path.unlink()
+    assert exclusion.exclude(run=run, reason="a backup ran", by=a_user())
+    assert not archive.attempt(run_id=run.pk, now=NOW)
+    assert "missing from the archive" in ArchiveAttempt.objects.get().problem
+    assert ArchivedRun.objects.get().moved_at == NOW
 
 
 def test_damaged_samples_are_replaced_by_the_archives(folder: Path) -> None:

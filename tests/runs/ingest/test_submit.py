@@ -1,19 +1,21 @@
 """Runs of other tools and files attached to them survive what runs survive: export, archive, sealing anew."""
 
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from apps.catalog import services as catalog
-from apps.runs.archive.bundle import read_bundle, write_bundle
+from apps.runs.archive.exports import export
 from apps.runs.ingest import accept, submit
 from apps.runs.ingest.accept import Refused
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.storage import artifacts
 from apps.runs.tool_output import attachments, formats
-from tests.runs.archive.test_bundle import content, forget
+from tests.runs.archive.archived import forget_everything, held
 from tests.runs.tool_output.parsers.outputs import content as output
 from tests.support.builders import START, a_system
 
@@ -44,17 +46,15 @@ def attach(run: Run) -> Artifact:
     return artifact
 
 
-def test_a_run_of_another_tool_comes_back_from_a_bundle_with_what_was_attached(tmp_path: Path) -> None:
+def test_a_run_of_another_tool_comes_back_from_a_file_with_what_was_attached(tmp_path: Path) -> None:
     run = a_submitted_run()
     attach(run)
-    before = content(run)
-    assert write_bundle(runs=[run.pk], path=tmp_path / "runs.zip") == 1
-    forget(run)
-    (back,) = read_bundle(tmp_path / "runs.zip")
-    after = content(back)
-    # What its end is said to have announced has grown by what was attached since.
-    assert len(after["run"][0].pop("artifacts_expected")) == 1 + len(before["run"][0].pop("artifacts_expected"))
-    assert after == before
+    before = held(run)
+    assert export(run_ids=[run.pk], path=tmp_path / "runs.zip") == 1
+    forget_everything()
+    call_command("restore_runs", "--from", str(tmp_path / "runs.zip"), stdout=StringIO())
+    back = Run.objects.get()
+    assert held(back) == before
     (table,) = attachments.tables(back.pk)
     assert table.table
     assert table.table.rows[0][0] == "COMMIT"

@@ -14,7 +14,6 @@ from apps.comparison import compare as comparison
 from apps.core.problems import Invalid
 from apps.core.stores import store_at
 from apps.runs import archive, queries
-from apps.runs.archive import bundle
 from apps.runs.models import ArchivedRun, Exclusion, Run
 from apps.runs.quality import exclusion
 from apps.web.overview.platforms import load_matrix
@@ -137,28 +136,15 @@ def test_lists_find_what_was_left_out_and_what_failed_a_check(ann: User) -> None
 # ---------------------------------------------------------------- kept with the run
 
 
-def test_it_travels_with_a_bundle(ann: User, tmp_path: Path) -> None:
-    run = a_sealed_run()
-    exclusion.exclude(run=run, reason=REASON, by=ann)
-    exclusion.count_again(run=run, by=ann)
-    exclusion.exclude(run=run, reason="again", by=ann)
-    before = exclusion.history(run.pk)
-    bundle.write_bundle(runs=[run.pk], path=tmp_path / "runs.zip")
-    forget(run)
-    (back,) = bundle.read_bundle(tmp_path / "runs.zip")
-    assert back.is_excluded
-    assert exclusion.history(back.pk) == before
-    assert User.objects.get(username="ann").is_active is False
-
-
 def test_it_is_archived_and_restored_and_checks_are_made_anew(ann: User, tmp_path: Path) -> None:
     store = store_at(str(tmp_path / "archive"))
     with override_settings(STORAGES=settings.STORAGES | {"archive": store}):
         run = a_sealed_run()
         archive.archive(run_id=run.pk, now=timezone.now())
         exclusion.exclude(run=run, reason=REASON, by=ann)
-        assert not ArchivedRun.objects.exists()  # to be archived once more
+        assert archive.due(now=timezone.now(), limit=5) == [run.pk]
         archive.archive(run_id=run.pk, now=timezone.now())
+        assert archive.due(now=timezone.now(), limit=5) == []
         before = exclusion.history(run.pk), [check.evidence for check in queries.load_run(run.pk).checks]
         source, path = archive.archive_storage(), ArchivedRun.objects.get().manifest
         forget(run)

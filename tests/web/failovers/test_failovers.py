@@ -25,7 +25,7 @@ def words_of(fragment: str) -> str:
 
 
 def page_of(client: Client, query: str = "", status: int = 200) -> str:
-    response = client.get(f"/failover/{query}")
+    response = client.get(f"/failovers/{query}")
     assert response.status_code == status
     return response.content.decode()
 
@@ -151,7 +151,7 @@ def test_of_many_trials_the_longest_are_open_and_the_others_on_demand(client: Cl
 
 def test_a_run_leads_to_all_trials_of_its_fault(client: Client, galera: System) -> None:
     run = a_failover(galera, made_up(3.0), fault="kill_reader")
-    assert 'href="/failover/?fault=kill_reader"' in client.get(f"/runs/{run.pk}/").content.decode()
+    assert 'href="/failovers/?fault=kill_reader"' in client.get(f"/runs/{run.pk}/").content.decode()
 
 
 def test_excluded_and_held_up_trials_are_shown_and_do_not_count(client: Client, galera: System) -> None:
@@ -208,7 +208,7 @@ def test_system_fault_and_campaign_narrow_the_trials(client: Client, galera: Sys
 @pytest.mark.parametrize("query", ["?fault=flood", "?campaign=x", "?rate=nan", "?rate=-1", "?system=%00"])
 def test_an_address_that_asks_for_nonsense_is_told_so(client: Client, query: str) -> None:
     assert 'role="alert"' in page_of(client, query, status=400)
-    assert client.get(f"/failover/failovers.csv{query}").status_code == 400
+    assert client.get(f"/failovers/failovers.csv{query}").status_code == 400
 
 
 def test_published_interruptions_stand_beside_measured_ones_hatched_and_marked(client: Client, galera: System) -> None:
@@ -228,11 +228,11 @@ def test_published_interruptions_stand_beside_measured_ones_hatched_and_marked(c
 def test_exports_and_the_api_say_what_the_page_says(client: Client, galera: System) -> None:
     run = a_failover(galera, made_up(3.0, counts={"missing": [161]}))
     a_failover(galera, made_up(None))
-    rows = list(csv.DictReader(io.StringIO(client.get("/failover/failovers.csv").content.decode())))
+    rows = list(csv.DictReader(io.StringIO(client.get("/failovers/failovers.csv").content.decode())))
     assert [row["recovered"] for row in rows] == ["no", "yes"]
     assert (rows[1]["run"], rows[1]["lost"], rows[0]["client_recovered_s"]) == (str(run.pk), "1", "")
     assert f"/runs/{run.pk}/?from=" in rows[1]["address"]
-    markdown = client.get("/failover/failovers.md").content.decode()
+    markdown = client.get("/failovers/failovers.md").content.decode()
     assert "not recovered in 1 of 2" in markdown
     (group,) = client.get("/api/v1/failovers/?fault=kill_writer").json()["groups"]
     assert group["interruption"]["not_recovered"] == 1

@@ -302,7 +302,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
     assert "0 → 340 waits/s (saturated)" in text
     assert "Server version not known 10.11.19-rebuilt" in text
     assert "too few repetitions" in text
-    assert f'href="/history/{watched.pk}/"' in html
+    assert f'href="/trends/{watched.pk}/"' in html
     assert "/compare/?side=" not in html
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.catalog.models import Platform
@@ -18,9 +19,9 @@ def _a_measured_run(value: float, **fields: object) -> Run:
 
 def test_an_empty_warehouse_says_how_to_fill_it(client: Client) -> None:
     page = client.get("/").content.decode()
-    assert "Nothing is measured yet" in page
-    assert "no agent is registered" in page
-    assert "No campaign yet" in page
+    assert page.count('data-state="empty"') == 4  # throughput, campaigns, published figures, runs
+    assert reverse("web:agents") in page
+    assert reverse("web:campaign-new") in page
     assert "load_published" in page
 
 

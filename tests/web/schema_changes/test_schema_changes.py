@@ -1,4 +1,4 @@
-"""The DDL page, its files and its answers over the API."""
+"""The page of schema changes, its files and its answers over the API."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ def published(db: None) -> None:
 
 
 def _page(client: Client, query: str = "") -> str:
-    response = client.get(f"/ddl/{query}")
+    response = client.get(f"/schema-changes/{query}")
     assert response.status_code == 200
     return re.sub(r"\s+", " ", response.content.decode())
 
@@ -74,23 +74,23 @@ def test_filters_live_in_the_address(client: Client) -> None:
     assert "No schema change fits these filters" in _page(client, "?algorithm=instant")
     page = _page(client, "?algorithm=copy&system=single")
     assert 'value="single" checked' in page
-    assert "/ddl/schema-changes.csv?system=single&amp;algorithm=copy" in page
-    response = client.get("/ddl/?campaign=seven")
+    assert "/schema-changes/schema-changes.csv?system=single&amp;algorithm=copy" in page
+    response = client.get("/schema-changes/?campaign=seven")
     assert response.status_code == 400
     assert "is not a number" in response.content.decode()
-    assert client.get("/ddl/schema-changes.csv?campaign=x").status_code == 400
+    assert client.get("/schema-changes/schema-changes.csv?campaign=x").status_code == 400
 
 
 def test_files_hold_every_quantity_and_the_stated_ones(client: Client, published: None) -> None:
     an_altered_run("copy", system=a_system("single"))
-    lines = list(csv.DictReader(io.StringIO(client.get("/ddl/schema-changes.csv").content.decode())))
+    lines = list(csv.DictReader(io.StringIO(client.get("/schema-changes/schema-changes.csv").content.decode())))
     told = {line["quantity"]: line for line in lines if line["system"] == "single"}
     assert (told["stall"]["median"], told["stall"]["runs"], told["stall"]["origin"]) == ("6.0", "1", "agent")
     assert told["gap"]["median"] == ""
     assert told["gap"]["words"].startswith("not observable")
     assert {line["platform"] for line in lines if line["origin"] != "published"} == {"mariadb"}
     assert {line["words"] for line in lines if line["origin"] == "published"} >= {"394.85", "about 15", "353"}
-    text = client.get("/ddl/schema-changes.md").content.decode()
+    text = client.get("/schema-changes/schema-changes.md").content.decode()
     assert "| COPY | single | 1 |" in text
     tables = [block.splitlines() for block in text.split("\n\n") if block.startswith("| ")]
     assert all(len({line.count("|") for line in table}) == 1 for table in tables)
@@ -111,9 +111,9 @@ def test_the_api_gives_every_run_with_its_statements(client: Client) -> None:
 
 def test_more_runs_take_no_more_queries(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     an_altered_run("copy")
-    client.get("/ddl/")
+    client.get("/schema-changes/")
     with django_assert_num_queries(13):
-        client.get("/ddl/")
+        client.get("/schema-changes/")
     an_altered_run("instant")
     with django_assert_num_queries(13):
-        client.get("/ddl/")
+        client.get("/schema-changes/")

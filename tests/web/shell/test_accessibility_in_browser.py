@@ -83,7 +83,7 @@ def _everything() -> list[str]:
         "/published/ddl-under-load-2017/",
         f"/campaigns/{campaign.pk}/",
         f"/findings/{a_finding().pk}/",
-        f"/history/{a_history().pk}/",
+        f"/trends/{a_history().pk}/",
         "/thresholds/?percent=2&significant=1e-6",
         f"/releases/mariadb/{NEW}/?rows=all",
         f"/schedules/{schedule.pk}/",

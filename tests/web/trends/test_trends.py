@@ -36,7 +36,7 @@ def page(client: Client, address: str, status: int = 200) -> str:
 
 
 def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> None:
-    text = page(client, "/history/")
+    text = page(client, "/trends/")
     assert "No series watched yet." in text
     assert "The first run of a" in text
     assert "None is set: the default counts for all." in page(client, "/thresholds/")
@@ -44,17 +44,17 @@ def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> N
 
 def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell: History) -> None:
     followed(runs_of(a_release("10.11.19"), [1.0, 2.0], load_level=a_load_level(16)))
-    text = page(client, "/history/")
+    text = page(client, "/trends/")
     assert "2 series are watched: 1 can show a change, 1 too short. 1 has active changes." in text
     assert "too short: 2 of the 10 runs needed" in text
     assert "1 change</span>" in text
-    assert "16 threads" not in page(client, "/history/?sight=fit")
-    assert "No watched series fits these filters" in page(client, "/history/?text=nothing")
+    assert "16 threads" not in page(client, "/trends/?sight=fit")
+    assert "No watched series fits these filters" in page(client, "/trends/?text=nothing")
 
 
 def test_a_filter_that_is_none_is_refused_by_name(client: Client, fell: History) -> None:
-    assert "sight: &#x27;blue&#x27; is not known" in page(client, "/history/?sight=blue", 400)
-    assert "workload: &#x27;x&#x27; is not a number" in page(client, "/history/?workload=x", 400)
+    assert "sight: &#x27;blue&#x27; is not known" in page(client, "/trends/?sight=blue", 400)
+    assert "workload: &#x27;x&#x27; is not a number" in page(client, "/trends/?workload=x", 400)
 
 
 def test_the_list_asks_as_often_for_many_series_as_for_one(
@@ -63,14 +63,14 @@ def test_the_list_asks_as_often_for_many_series_as_for_one(
     for threads in range(5, 9):
         followed(runs_of(a_release("10.11.19"), [1.0], load_level=a_load_level(threads)))
     with django_assert_max_num_queries(5):
-        page(client, "/history/")
+        page(client, "/trends/")
 
 
 def test_a_series_shows_its_change_its_releases_and_every_run(
     client: Client, fell: History, django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(9):
-        text = page(client, f"/history/{fell.pk}/")
+        text = page(client, f"/trends/{fell.pk}/")
     change = fell.changes.get()
     assert re.search(r"−15.%? \([\d,.]+.transactions/s → [\d,.]+.transactions/s\) with 10.11.20, worse", text)
     assert re.search(r"a change of \d\.\d % would be detected within ten runs", text)
@@ -81,12 +81,12 @@ def test_a_series_shows_its_change_its_releases_and_every_run(
     assert f'href="/runs/{change.first_run_id}/"' in text
     assert "not at zero" in text or "begins at zero" in text
     assert "within 0.5 % of the last level nothing is told (the default threshold" in text
-    page(client, f"/history/{fell.pk + 1}/", 404)
+    page(client, f"/trends/{fell.pk + 1}/", 404)
 
 
 def test_a_series_says_where_conditions_changed(client: Client, fell: History) -> None:
     followed(runs_of(a_release("10.11.20"), VALUES[24:27], day=5, duration=120))
-    text = page(client, f"/history/{fell.pk}/")
+    text = page(client, f"/trends/{fell.pk}/")
     assert "planned length 120 s instead of 60 s" in text
     assert "Too short: 3 of the 10 runs needed since hardware or configuration changed." in text
 

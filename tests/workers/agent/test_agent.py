@@ -121,8 +121,10 @@ def check_measured(run: SeenRun) -> None:
     names = {*node.changing, *node.constants}
     assert len([name for name in names if name.startswith("mysql.status.")]) > 450
     assert {"host.cpu.user", "host.pressure.cpu.some", "process.rss", "process.cpu.user"} <= names
-    commits = node.changing["mysql.status.Com_commit"].values
-    counted = int(commits[-1] - commits[0])
+    commits = node.changing["mysql.status.Com_commit"]
+    observed = node.clock[commits.observed]
+    assert observed[0] < load.starts_at < load.ends_at < observed[-1]
+    counted = int(np.ptp(commits.values[commits.observed]))
     transactions = sum(int(n) for n in re.findall(rb"transactions: +(\d+)", output))
     assert counted == pytest.approx(transactions, rel=0.02, abs=10)
 

@@ -21,6 +21,8 @@ TIMEOUT = 0.9  # s for all sources of a node together, so that a hanging source 
 # s. A counter read this much later than its sample's time would yield a rate too high by that share of a second,
 # followed by one too low.
 LATE = 0.1  # s
+# s. A source that has been silent for as long is not waited for any more.
+GIVEN_UP = 3.0
 ANSWERS, YES, NO = "answers", "yes", "no"
 
 
@@ -148,7 +150,8 @@ class NodeSampler:
             self._end_stretch(name, self._clock.now())
 
     def has_sampled_since(self, t: float) -> bool:
-        """Whether a sample of `t` or later is recorded, or none will follow."""
+        """Whether a sample of `t` or later is recorded in which no source that still answers is missing, or none will
+        follow."""
         return self._sampled_at >= t or not self._thread.is_alive()
 
     def hide(self, hidden: HiddenFromSampler) -> None:
@@ -187,7 +190,8 @@ class NodeSampler:
             values["agent.statements"] = self._statements
         # A sample without values still shows that nothing was observed.
         self._recorder.sample(node=self._node, role=self._role, t=t, values=values)
-        self._sampled_at = t
+        if all(t - stretch.since >= GIVEN_UP for stretch in self._stretches.values()):
+            self._sampled_at = t
 
     def _heard(self, asker: _Asker, answer: _Answer, t: float, values: dict[str, Number]) -> None:
         reading, name = answer.reading, asker.source.name

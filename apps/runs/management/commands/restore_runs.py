@@ -1,5 +1,8 @@
 """`manage.py restore_runs --from s3://bucket/prefix --platform mariadb --month 2026-11`"""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +22,8 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--from", dest="source", help="a folder or s3://bucket/prefix; else SPLASHBOARD_ARCHIVE")
+        places = "a folder, s3://bucket/prefix, or a zip file of export_runs; else SPLASHBOARD_ARCHIVE"
+        parser.add_argument("--from", dest="source", help=places)
         parser.add_argument("--run", nargs="+", type=UUID, default=[], metavar="UID", help="only these runs")
         parser.add_argument("--platform", default="", help="only runs of this platform, for example mariadb")
         parser.add_argument("--workload", default="", help="only runs of this workload, by its name")
@@ -29,23 +33,17 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         try:
-            source = (
-                archive.storage_at(options["source"], endpoint_url=settings.S3_ENDPOINT_URL or None)
-                if options["source"]
-                else archive.archive_storage()
-            )
-            paths = archive.chosen(
-                source,
-                uids=options["run"],
-                platform=options["platform"],
-                workload=options["workload"],
-                month=options["month"],
-            )
-            if not paths:
-                raise CommandError("there is no such archived run: check the place and the choice")
-            self._restore(source, paths)
-        except (BadAddress, archive.ArchiveTrouble) as error:
+            with _opened(options["source"]) as source:
+                self._restore(source, self._chosen(source, options))
+        except (BadAddress, OSError, archive.ArchiveTrouble) as error:
             raise CommandError(str(error)) from error
+
+    def _chosen(self, source: Storage, options: dict[str, Any]) -> list[str]:
+        wanted = {name: options[name] for name in ("platform", "workload", "month")}
+        paths = archive.chosen(source, uids=options["run"], **wanted)
+        if not paths:
+            raise CommandError("there is no such archived run: check the place and the choice")
+        return paths
 
     def _restore(self, source: Storage, paths: list[str]) -> None:
         restored, problems = 0, 0
@@ -59,3 +57,14 @@ class Command(BaseCommand):
         self.stdout.write(f"{restored:,} of {len(paths):,} archived runs restored, {here:,} were here already")
         if problems:
             raise CommandError(f"{problems:,} could not be restored, for the reasons above")
+
+
+@contextmanager
+def _opened(place: str | None) -> Iterator[Storage]:
+    if not place:
+        yield archive.archive_storage()
+    elif place.endswith(".zip"):
+        with archive.unpacked(Path(place)) as source:
+            yield source
+    else:
+        yield archive.storage_at(place, endpoint_url=settings.S3_ENDPOINT_URL or None)

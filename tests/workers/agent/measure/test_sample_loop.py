@@ -222,3 +222,18 @@ def test_a_sample_counts_as_taken_once_it_is_recorded() -> None:
     assert not sampler.has_sampled_since(0.3)
     sampler.stop()
     assert sampler.has_sampled_since(9), "none will be"
+
+
+def test_a_sample_counts_as_taken_once_every_source_has_answered_or_was_silent_for_three_seconds() -> None:
+    for silent, counted in ((1, 1.0), (99, 3.0)):
+        clock, recording = VirtualClock(threads=3), Recording()
+        source = Scripted("mysql", *[SourceFailed("too busy")] * silent, 1)
+        sampler = NodeSampler(
+            node="db1", role="writer", sources=[source, Scripted("host", 1)], clock=clock, recorder=recording
+        )
+        sampler.start()
+        clock.pass_until(counted - 0.5)
+        assert not sampler.has_sampled_since(0)
+        clock.pass_until(counted + 0.5)
+        assert sampler.has_sampled_since(counted)
+        sampler.stop()

@@ -1,0 +1,73 @@
+"""Components: templates of web/components that take HTML. Each says in its first lines how it is used.
+
+No {% load %} is needed, nor for splash: settings.TEMPLATES names both.
+
+{% component "page_head" title="Runs" %}       the template, with these variables and no others
+  {% slot actions %}<a …>…</a>{% endslot %}    HTML for its variable `actions`
+  …                                            the rest is its variable `content`
+{% endcomponent %}
+<input {% described "source" errors "hint" %}>  aria attributes of a control with a hint and errors
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import template
+from django.template.base import FilterExpression, Node, NodeList, Parser, Token, token_kwargs
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+register = template.Library()
+SLOTS = "_slots"
+
+
+@dataclass
+class ComponentNode(Node):
+    path: str
+    values: dict[str, FilterExpression]
+    nodelist: NodeList
+
+    def render(self, context: template.Context) -> SafeString:
+        values: dict[str, Any] = {name: value.resolve(context) for name, value in self.values.items()}
+        with context.push(**{SLOTS: values}):
+            values["content"] = mark_safe(self.nodelist.render(context).strip())  # noqa: S308  a template's output
+        engine = context.template.engine  # type: ignore[union-attr]  # set while a template renders
+        return engine.get_template(self.path).render(context.new(values))
+
+
+@dataclass
+class SlotNode(Node):
+    name: str
+    nodelist: NodeList = field(default_factory=NodeList)
+
+    def render(self, context: template.Context) -> SafeString:
+        context[SLOTS][self.name] = mark_safe(self.nodelist.render(context).strip())  # noqa: S308  as above
+        return SafeString("")
+
+
+@register.tag
+def component(parser: Parser, token: Token) -> ComponentNode:
+    _, name, *words = token.split_contents()
+    values = token_kwargs(words, parser)
+    if words:
+        raise template.TemplateSyntaxError(f"component {name}: {words[0]!r} is not name=value")
+    nodelist = parser.parse(("endcomponent",))
+    parser.delete_first_token()
+    name = name.strip("\"'")
+    return ComponentNode(f"web/components/{name}.html", values, nodelist)
+
+
+@register.tag
+def slot(parser: Parser, token: Token) -> SlotNode:
+    _, name = token.split_contents()
+    nodelist = parser.parse(("endslot",))
+    parser.delete_first_token()
+    return SlotNode(name, nodelist)
+
+
+@register.simple_tag
+def described(name: str, errors: object, hint: str = "") -> SafeString:
+    """`hint`: anything if the control has a hint."""
+    ids = [f"{name}-hint"] * bool(hint) + [f"{name}-error"] * bool(errors)
+    attributes = format_html('aria-describedby="{}"', " ".join(ids)) if ids else SafeString("")
+    return attributes + mark_safe(' aria-invalid="true"') if errors else attributes

@@ -1,0 +1,66 @@
+from typing import Any
+
+import pytest
+from django.template import Context, Template, TemplateSyntaxError
+from django.template.loader import get_template
+
+from tests.paths import ROOT
+
+
+def rendered(source: str, **values: Any) -> str:
+    return " ".join(Template(source).render(Context(values)).split())
+
+
+def test_what_stands_in_a_slot_is_that_variable_of_the_component() -> None:
+    page = rendered(
+        '{% component "page_head" title=name %}'
+        '{% slot actions %}<a href="/x">{{ name }}</a>{% endslot %}{% endcomponent %}',
+        name="a & b",
+    )
+    assert "<h1>a &amp; b</h1>" in page
+    assert '<div class="actions"><a href="/x">a &amp; b</a></div>' in page
+    assert "lede" not in page
+
+
+def test_a_table_without_rows_shows_what_is_missing() -> None:
+    source = (
+        '{% component "table" label="Runs" %}{% slot head %}<th scope="col">Run</th>{% endslot %}'
+        "{% for run in runs %}<tr><td>{{ run }}</td></tr>{% endfor %}"
+        "{% slot empty %}<strong>No runs yet</strong>{% endslot %}{% endcomponent %}"
+    )
+    assert rendered(source, runs=[]) == '<div class="empty" data-state="empty"><strong>No runs yet</strong></div>'
+    table = rendered(source, runs=[7])
+    assert "<tbody><tr><td>7</td></tr></tbody>" in table
+    assert 'aria-label="Runs"' in table
+    assert "empty" not in table
+
+
+def test_a_control_is_described_by_its_hint_and_errors() -> None:
+    source = (
+        '{% component "input" name="rate" value=value label="Rate" hint="1/s" errors=errors %}'
+        'size="4"{% endcomponent %}'
+    )
+    with_error = rendered(source, value="x", errors=["Enter a number."])
+    assert 'size="4" aria-describedby="rate-hint rate-error" aria-invalid="true"' in with_error
+    assert '<span class="field__error" id="rate-error">Enter a number.</span>' in with_error
+    assert 'aria-describedby="rate-hint"' in rendered(source, value="5", errors=[])
+    assert 'value=""' in rendered(source, value=None, errors=[])
+
+
+def test_a_pager_names_the_pages_that_there_are() -> None:
+    source = '{% include "web/components/pager.html" with of="runs" older=older only %}'
+    assert rendered(source, older="") == ""
+    pager = rendered(source, older="?before=3")
+    assert '<a href="?before=3" rel="next" >Older runs</a>' in pager
+    assert "Newest" not in pager
+
+
+def test_a_component_takes_named_values_only() -> None:
+    with pytest.raises(TemplateSyntaxError, match="title"):
+        rendered('{% component "page_head" "title" %}{% endcomponent %}')
+
+
+def test_every_template_compiles() -> None:
+    folder = ROOT / "apps/web/templates"
+    for file in folder.rglob("*.html"):
+        get_template(str(file.relative_to(folder)))
