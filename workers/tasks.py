@@ -14,7 +14,7 @@ from kombu.pools import producers
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from apps.aws import collection, sightings
+from apps.aws import collection, observations
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import schedules as schedules_services
 from apps.notifications import collect, deliver
@@ -192,14 +192,14 @@ def move_samples(run_id: int) -> bool:
 def ask_aws() -> int:
     """Queues due AWS queries: systems at intervals, runs after their end; returns their number."""
     now = timezone.now()
-    given = [enqueue(look_at_system, system_id=pk, expires=ASK_AWS_EVERY) for pk in sightings.due(now=now)]
+    given = [enqueue(look_at_system, system_id=pk, expires=ASK_AWS_EVERY) for pk in observations.due(now=now)]
     given += [enqueue(collect_from_aws, run_id=pk, expires=ASK_AWS_EVERY) for pk in collection.due(now=now)]
     return sum(given)
 
 
 @app.task(reject_on_worker_lost=False)
 def look_at_system(system_id: int) -> bool:
-    return sightings.look(system_id=system_id, now=timezone.now())
+    return observations.look(system_id=system_id, now=timezone.now())
 
 
 @app.task(reject_on_worker_lost=False)

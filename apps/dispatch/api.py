@@ -43,7 +43,7 @@ from apps.dispatch.schedules import queries as schedule_queries
 from apps.dispatch.schedules import scheduled_runs
 from apps.dispatch.schedules import services as schedules
 from apps.dispatch.schedules.queries import ScheduleRow
-from apps.dispatch.schedules.scheduled_runs import Lack, Settled
+from apps.dispatch.schedules.scheduled_runs import MissingResult, Settled
 from apps.dispatch.schedules.services import ScheduleFields, in_utc
 from apps.dispatch.values import CampaignDetail, CampaignRow, JobCell, JobGrid, Progress, RunCell
 
@@ -56,8 +56,8 @@ __all__ = [
     "Cancellation",
     "JobCell",
     "JobGrid",
-    "Lack",
     "LeaseLost",
+    "MissingResult",
     "NoSuchJob",
     "NoSuchRun",
     "PlanSize",

@@ -72,7 +72,7 @@ class TeamRow:
 
 
 @dataclass(frozen=True)
-class FindingTold:
+class NotifiedFinding:
     id: int
     title: str
 
@@ -88,7 +88,7 @@ class DeliveryRow:
     kind: str
     address: str
     is_test: bool
-    findings: tuple[FindingTold, ...]
+    findings: tuple[NotifiedFinding, ...]
     told: int
     state: str
     attempts: int
@@ -259,7 +259,7 @@ def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
         kind=subscription.get_kind_display() if subscription else Subscription.Kind.EMAIL.label,
         address=address if may_see else masked(address),
         is_test=not told,
-        findings=tuple(FindingTold(pk, title) for pk, title in list(told.items())[:MOST_FINDINGS]),
+        findings=tuple(NotifiedFinding(pk, title) for pk, title in list(told.items())[:MOST_FINDINGS]),
         told=len(told),
         state=delivery.state,
         attempts=delivery.attempts,

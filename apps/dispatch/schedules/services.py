@@ -3,8 +3,8 @@
     due -> started -> complete | missing        settled by apps.dispatch.schedules.scheduled_runs
         -> not started                          the previous campaign is unfinished, or the server was down
 
-A due schedule creates a slot in the same transaction as its campaign, under the schedule's row lock and a unique key,
-so that two beats start only one campaign.
+A due schedule creates a scheduled run in the same transaction as its campaign, under the schedule's row lock and a
+unique key, so that two beats start only one campaign.
 """
 
 import logging
@@ -18,7 +18,7 @@ from apps.accounts.models import User
 from apps.core.canonical import canonical_hash
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.campaigns import file
-from apps.dispatch.models import FINAL, Campaign, Job, Schedule, Slot
+from apps.dispatch.models import FINAL, Campaign, Job, Schedule, ScheduledRun
 from apps.dispatch.schedules import cron
 
 log = logging.getLogger(__name__)
@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 LONGEST_NAME = 120
 LONGEST_DEADLINE = 14 * 24.0  # h
 # After a downtime, at most this many of the missed times are recorded one by one, the latest.
-TOLD_MISSED = 50
+LISTED_MISSED = 50
 LOOKED_BACK = timedelta(days=31)
-State = Slot.State
+State = ScheduledRun.State
 
 
 class NoSuchSchedule(LookupError):
@@ -126,7 +126,7 @@ def archive(*, schedule_id: int, now: datetime) -> Schedule:
 
 
 @transaction.atomic
-def run_now(*, schedule_id: int, by: User, now: datetime) -> Slot:
+def run_now(*, schedule_id: int, by: User, now: datetime) -> ScheduledRun:
     """Start its campaign now, outside its times.
 
     Raises Invalid when the previous campaign is unfinished, the plan is invalid or the schedule is archived, and
@@ -140,7 +140,7 @@ def run_now(*, schedule_id: int, by: User, now: datetime) -> Slot:
         campaign = file.start(_content(schedule.plan), by=by)
     except Invalid as refused:
         raise Invalid(_of_plan(refused)) from refused
-    return Slot.objects.create(schedule=schedule, due_at=now, state=State.STARTED, campaign=campaign)
+    return ScheduledRun.objects.create(schedule=schedule, due_at=now, state=State.STARTED, campaign=campaign)
 
 
 def start_due(*, now: datetime) -> int:
@@ -175,8 +175,8 @@ def _start(schedule_id: int, *, now: datetime) -> bool:
             following = moment
             break
         times.append(moment)
-    is_whole = horizon == schedule.next_at and len(times) <= TOLD_MISSED + 1
-    *missed, last = times[-TOLD_MISSED - 1 :]
+    is_whole = horizon == schedule.next_at and len(times) <= LISTED_MISSED + 1
+    *missed, last = times[-LISTED_MISSED - 1 :]
     schedule.next_at = following
     schedule.save(update_fields=["next_at"])
     _note_missed(schedule, missed, last=last, is_whole=is_whole, now=now)
@@ -184,29 +184,29 @@ def _start(schedule_id: int, *, now: datetime) -> bool:
 
 
 def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
-    slot = Slot(schedule=schedule, due_at=due_at, state=State.STARTED)
-    slot.reason = _still_running(schedule)
-    if slot.reason:
-        slot.state = State.NOT_STARTED
+    scheduled = ScheduledRun(schedule=schedule, due_at=due_at, state=State.STARTED)
+    scheduled.reason = _still_running(schedule)
+    if scheduled.reason:
+        scheduled.state = State.NOT_STARTED
     else:
         try:
             with transaction.atomic():
-                slot.campaign = file.start(_content(schedule.plan), by=schedule.created_by)
+                scheduled.campaign = file.start(_content(schedule.plan), by=schedule.created_by)
         except Invalid as refused:
             told = "\n".join(problem.sentence() for problem in refused.errors)
             # No result will come: `scheduled_runs.settle` reports it.
-            slot.state, slot.reason = State.MISSING, f"the plan was refused\n{told}"
-    slot.settled_at = now if slot.state == State.NOT_STARTED else None
-    slot.save()
-    return slot.state == State.STARTED
+            scheduled.state, scheduled.reason = State.MISSING, f"the plan was refused\n{told}"
+    scheduled.settled_at = now if scheduled.state == State.NOT_STARTED else None
+    scheduled.save()
+    return scheduled.state == State.STARTED
 
 
 def _note_missed(schedule: Schedule, missed: list[datetime], *, last: datetime, is_whole: bool, now: datetime) -> None:
     reason = f"the server was down: of the missed times, only {in_utc(last)} was caught up"
     if not is_whole:
         reason += "; earlier times are not listed"
-    Slot.objects.bulk_create(
-        Slot(schedule=schedule, due_at=moment, state=State.NOT_STARTED, reason=reason, settled_at=now)
+    ScheduledRun.objects.bulk_create(
+        ScheduledRun(schedule=schedule, due_at=moment, state=State.NOT_STARTED, reason=reason, settled_at=now)
         for moment in missed
     )
 

@@ -82,7 +82,7 @@ class DetectedChange:
 
 
 @dataclass(frozen=True)
-class Deed:
+class ChangeEvent:
     """What happened to a change (Note.what). `decided`: its ratio when people decided about it."""
 
     what: str
@@ -112,7 +112,7 @@ def settle(
     now = timezone.now()
     told = list(told)
     known = _known([each for _, each in told])
-    happened: dict[int, list[Deed]] = {}
+    happened: dict[int, list[ChangeEvent]] = {}
     as_before: list[int] = []
     for place, each in told:
         change = known.get(each.key)
@@ -121,7 +121,7 @@ def settle(
             told_of = each.ratio if finding.state == State.CONFIRMED else None
             change = Change(finding=finding, judged_at=now, accepted_ratio=told_of, **_values(each))
             change.save()
-            happened.setdefault(finding.pk, []).append(Deed("found", change))
+            happened.setdefault(finding.pk, []).append(ChangeEvent("found", change))
             continue
         was_gone, was = change.gone_at is not None, change.verdict
         differs = [name for name, value in _values(each).items() if getattr(change, name) != value]
@@ -141,14 +141,14 @@ def settle(
         happened.setdefault(change.finding_id, [])
         if was_gone or was != change.verdict or has_grown:
             deed = "back" if was_gone else "changed" if was != change.verdict else "grown"
-            happened[change.finding_id].append(Deed(deed, change, decided))
+            happened[change.finding_id].append(ChangeEvent(deed, change, decided))
     Change.objects.filter(pk__in=as_before).update(judged_at=now)
     still = {each.key for _, each in told}
     for change in looked_at:
         if change.gone_at is None and key_of(change) not in still:
             change.gone_at = change.judged_at = now
             change.save(update_fields=["gone_at", "judged_at"])
-            happened.setdefault(change.finding_id, []).append(Deed("gone", change))
+            happened.setdefault(change.finding_id, []).append(ChangeEvent("gone", change))
     return [finding for finding in (_settled(pk, deeds) for pk, deeds in sorted(happened.items())) if finding]
 
 
@@ -243,7 +243,7 @@ def _lookup(place: FindingKey) -> dict[str, Any]:
     }
 
 
-def _settled(pk: int, deeds: Sequence[Deed]) -> Finding | None:
+def _settled(pk: int, deeds: Sequence[ChangeEvent]) -> Finding | None:
     """Saves what became of a finding; None: nothing happened that anybody must hear of."""
     finding = Finding.objects.get(pk=pk)
     changes = list(finding.changes.select_related("metric", "workload", "load_level", "system", "slot"))
@@ -268,14 +268,14 @@ def _settled(pk: int, deeds: Sequence[Deed]) -> Finding | None:
     return finding
 
 
-def _growth(finding: Finding, deeds: Sequence[Deed]) -> dict[str, Any]:
+def _growth(finding: Finding, deeds: Sequence[ChangeEvent]) -> dict[str, Any]:
     """Of the one that grew most: its size when people decided and now, and what they had decided."""
     sizes = [(deed.decided or 1.0, deed.change.ratio or 1.0) for deed in deeds]
     decided, now = max(sizes, key=lambda both: abs(both[1] / both[0] - 1))
     return {"from": titles.percent(decided), "to": titles.percent(now), "state": str(finding.state)}
 
 
-def _move(finding: Finding, deeds: Sequence[Deed]) -> None:
+def _move(finding: Finding, deeds: Sequence[ChangeEvent]) -> None:
     """The states that the system itself sets."""
     came_at_all = any(deed.what in CAME for deed in deeds)
     came = any(deed.what in CAME and deed.change.verdict != "better" for deed in deeds)

@@ -57,7 +57,7 @@ class ScheduleSerializer(serializers.Serializer[Any]):
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(allow_null=True)
-    slots = SlotSerializer(many=True, help_text=f"the latest {queries.SHOWN_SLOTS}, newest first")
+    slots = SlotSerializer(many=True, help_text=f"the latest {queries.SHOWN_RUNS}, newest first")
 
     def get_address(self, row: ScheduleRow) -> str:
         request: Request = self.context["request"]
@@ -215,7 +215,7 @@ class ScheduleSlots(APIView):
         if not queries.exists(schedule_id):
             raise Http404(f"There is no schedule {schedule_id}.")
         limit = parameters["limit"]
-        rows = queries.list_slots(schedule_id, limit=limit + 1, before=parameters.get("cursor"))
+        rows = queries.list_scheduled_runs(schedule_id, limit=limit + 1, before=parameters.get("cursor"))
         cursor = rows[limit - 1].id if len(rows) > limit else None
         page = SlotSerializer(rows[:limit], many=True)
         return Response({"next": next_page(request, cursor=cursor), "results": page.data})

@@ -12,7 +12,7 @@ from apps.runs.quality.noisy_neighbours import STEAL
 from apps.runs.queries import nodes
 from apps.runs.queries.series import load_series
 from apps.runs.storage import codec
-from apps.runs.timeline import Floats, Happening, Span, TimelineSource
+from apps.runs.timeline import Floats, Span, TimelineEntry, TimelineSource
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Timeline:
     is_live: bool
     measured: Span | None
     whole: Span | None
-    happenings: tuple[Happening, ...]
+    happenings: tuple[TimelineEntry, ...]
     problem: str = ""
 
 

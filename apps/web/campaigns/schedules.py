@@ -77,7 +77,7 @@ def show(request: HttpRequest, schedule_id: int) -> HttpResponse:
         raise Http404(f"There is no schedule {schedule_id}.")
     before = request.GET.get("before", "")
     cursor = whole_number(before)
-    slots = queries.list_slots(schedule_id, limit=PAGE + 1, before=cursor)
+    slots = queries.list_scheduled_runs(schedule_id, limit=PAGE + 1, before=cursor)
     context = {
         "schedule": detail.row,
         "detail": detail,
@@ -250,9 +250,9 @@ def act(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 
 def _run(request: HttpRequest, schedule_id: int) -> str:
-    slot = services.run_now(schedule_id=schedule_id, by=writer(request), now=timezone.now())
+    scheduled = services.run_now(schedule_id=schedule_id, by=writer(request), now=timezone.now())
     tasks.enqueue(tasks.match_jobs)
-    return f"Campaign {slot.campaign} started."
+    return f"Campaign {scheduled.campaign} started."
 
 
 def _done(schedule: Any, words: str) -> str:

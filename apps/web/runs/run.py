@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.current_user import may_write
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
-from apps.runs.pure import CLIENT, Happening, timeline
+from apps.runs.pure import CLIENT, TimelineEntry, timeline
 from apps.web.components.addresses import overlay_address, runs_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments
@@ -176,7 +176,7 @@ def measured(run: RunDetail) -> tuple[float, float] | None:
     return run.measured_from, run.measured_to
 
 
-def happenings(run: RunDetail, whole: tuple[float, float] | None) -> list[Happening]:
+def happenings(run: RunDetail, whole: tuple[float, float] | None) -> list[TimelineEntry]:
     """From stored events only; the page's script requests those derived from samples."""
     return timeline.happenings(run.events, measured(run), whole[1] if whole else None)
 

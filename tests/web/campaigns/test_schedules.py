@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.dispatch.models import Campaign, Schedule, Slot
+from apps.dispatch.models import Campaign, Schedule, ScheduledRun
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results
 from apps.regressions.models import Finding
@@ -112,7 +112,7 @@ def test_every_time_of_a_schedule_is_told_in_its_own_zone_by_its_name(engineer: 
     assert "It was not due yet. Next 2026-11-21 16:05 Europe/Berlin" in page
     assert "It will be begun 2026-11-21 16:05 Europe/Berlin" in page
     assert "nightly 2026-11-21 16:05 Europe/Berlin" in words(engineer.get("/schedules/"))
-    Slot.objects.create(schedule=schedule, due_at=datetime(2026, 11, 20, 15, 5, tzinfo=UTC), state="started")
+    ScheduledRun.objects.create(schedule=schedule, due_at=datetime(2026, 11, 20, 15, 5, tzinfo=UTC), state="started")
     page = words(engineer.get(f"/schedules/{schedule.pk}/"))
     assert "The last time, 2026-11-20 16:05 Europe/Berlin" in page
     assert "Settled, Europe/Berlin 2026-11-20 16:05" in page

@@ -14,7 +14,7 @@ UNFORESEEN = ("kill", "freeze", "cut", "stop", "crash")  # unplanned faults, whi
 
 
 @dataclass(frozen=True)
-class Struck:
+class InjectedFault:
     """The injected fault, and when its control ran."""
 
     fault: Fault
@@ -23,7 +23,7 @@ class Struck:
 
 
 def tell(
-    record: Record, struck: Struck | None, *, warmup: float, interval: float, rule: SteadyState
+    record: Record, struck: InjectedFault | None, *, warmup: float, interval: float, rule: SteadyState
 ) -> dict[str, float]:
     """The values of `failover.*`; a phase that was not reached has no value, only an event."""
     writes, states = record.writes(), sorted(record.states, key=lambda state: state.t)

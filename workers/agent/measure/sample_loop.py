@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from workers.agent.measure.clock import RunClock
 from workers.agent.measure.recorder import LABEL_LIMIT, SampleRecorder
-from workers.agent.samplers import HiddenFromSampler, SampleSource, SeesNothing, SourceFailed, SourceReading
+from workers.agent.samplers import HiddenFromSampler, NothingObserved, SampleSource, SourceFailed, SourceReading
 from workers.protocol.wire import EventMessage, Number
 
 log = logging.getLogger("splashboard.agent.sampling")
@@ -77,7 +77,7 @@ class _Asker:
         self._requests.put(True)
 
     def finish(self, timeout: float) -> _Answer:
-        """After `begin`. Raises SourceFailed (ReadLate), also when no answer comes within `timeout` s; SeesNothing."""
+        """After `begin`. Raises NothingObserved, or SourceFailed (ReadLate), also without an answer in `timeout` s."""
         if self._late:
             raise SourceFailed("it has not answered yet")
         try:
@@ -100,7 +100,7 @@ class _Asker:
             found: SourceReading | Exception
             try:
                 found = self.source.read()
-            except (SourceFailed, SeesNothing) as failure:
+            except (SourceFailed, NothingObserved) as failure:
                 found = failure
             except Exception as error:  # a counter of unknown format must not end the run
                 log.exception("source %s", self.source.name)
@@ -181,7 +181,7 @@ class NodeSampler:
             except SourceFailed as failure:
                 self._failed(asker, failure)
                 continue
-            except SeesNothing as nothing:
+            except NothingObserved as nothing:
                 asker.sees_nothing = True
                 self.hide(nothing.hidden)
                 continue

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.runtime.config import ServerAddress, SystemConfig
-from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceReading
+from workers.agent.samplers import HiddenFromSampler, NothingObserved, SourceReading
 from workers.agent.samplers.connection import Asking, Denied, NotSupported
 from workers.protocol.wire import Number
 
@@ -79,7 +79,7 @@ class Replication:
             except NotSupported as error:
                 if len(statements) == 1:
                     hidden = HiddenFromSampler("state of replication", f"not reported by this server ({error})")
-                    raise SeesNothing(hidden) from error
+                    raise NothingObserved(hidden) from error
                 del statements[0]
 
 

@@ -30,7 +30,7 @@ POOL_WORDS = {
 
 
 @dataclass(frozen=True)
-class Warned:
+class SideBlocked:
     """A side with blocking differences, open or accepted."""
 
     side: Side
@@ -68,7 +68,8 @@ def context(seen: CompareView) -> dict[str, Any]:
     sides = {side.slug: side for side in comparison.sides}
     return {
         "warned": [
-            Warned(sides[slug], tuple(own)) for slug, own in groupby(comparison.obstacles, key=lambda each: each.side)
+            SideBlocked(sides[slug], tuple(own))
+            for slug, own in groupby(comparison.obstacles, key=lambda each: each.side)
         ],
         "open": [(each, sides[each.side]) for each in open_ones],
         "open_titles": _listed(list(dict.fromkeys(each.title for each in open_ones))),

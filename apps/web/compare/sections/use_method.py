@@ -30,7 +30,7 @@ QUIET = (UseLevel.OK, UseLevel.NOT_OBSERVABLE)
 
 
 @dataclass(frozen=True)
-class Climbing:
+class ResourceOverLevels:
     """A resource over the comparison's load levels, one line per judged side; None: unknown at that level.
 
     `quiet`: no problem at any level.
@@ -42,7 +42,7 @@ class Climbing:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ResourceBySide:
     """A resource of all sides at one level: each side's cells, or why there are none."""
 
     resource: Resource
@@ -116,7 +116,7 @@ def _headlines(found: ComparedUse, sides: Mapping[str, Side]) -> list[tuple[str,
     return list(told.items())
 
 
-def _climbing(comparison: Comparison, found: ComparedUse) -> list[Climbing]:
+def _climbing(comparison: Comparison, found: ComparedUse) -> list[ResourceOverLevels]:
     """The resources judged on any side, those with problems first."""
     sides = {side.slug: side for side in comparison.sides}
     rows = []
@@ -128,7 +128,7 @@ def _climbing(comparison: Comparison, found: ComparedUse) -> list[Climbing]:
         told = [step for _, steps in lines for step in steps if step]
         quiet = all(step.level in QUIET and not step.share.saturated for step in told)
         if told:
-            rows.append(Climbing(resource, quiet, tuple(line for line in lines if any(line[1]))))
+            rows.append(ResourceOverLevels(resource, quiet, tuple(line for line in lines if any(line[1]))))
     return sorted(rows, key=lambda row: row.quiet)
 
 
@@ -157,7 +157,7 @@ def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, SidePan
     }
 
 
-def _beside(comparison: Comparison, laid: Mapping[str, SidePanel]) -> list[Beside]:
+def _beside(comparison: Comparison, laid: Mapping[str, SidePanel]) -> list[ResourceBySide]:
     rows = []
     for resource in RESOURCES:
         have = {slug: each.rows[resource.key] for slug, each in laid.items() if resource.key in each.rows}
@@ -168,7 +168,7 @@ def _beside(comparison: Comparison, laid: Mapping[str, SidePanel]) -> list[Besid
             for side in comparison.sides
         )
         if have:
-            rows.append(Beside(resource, all(row.level in QUIET for row in have.values()), shown))
+            rows.append(ResourceBySide(resource, all(row.level in QUIET for row in have.values()), shown))
     return sorted(rows, key=lambda row: row.quiet)
 
 
