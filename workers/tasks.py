@@ -16,7 +16,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from apps.aws import collection, observations
 from apps.dispatch import api as dispatch
-from apps.dispatch.api import schedules as schedules_services
+from apps.dispatch.api import schedules
 from apps.notifications import collect, deliver
 from apps.regressions.api import look as regressions
 from apps.regressions.api import missing_results, trend_follow
@@ -91,7 +91,7 @@ def expire_leases() -> int:
 @app.task
 def start_due() -> int:
     """Number of scheduled campaigns started."""
-    begun = schedules_services.start_due(now=timezone.now())
+    begun = schedules.start_due(now=timezone.now())
     if begun:
         enqueue(match_jobs)
     return begun

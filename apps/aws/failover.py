@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from apps.aws import topology as topologies
+from apps.aws import topology
 from apps.aws.clients import ONCE, AwsTrouble, client
 from apps.aws.places import AwsPlace
 from apps.aws.topology import Topology
@@ -29,7 +29,7 @@ def ask(place: AwsPlace, *, target: str = "", clock: Callable[[], datetime] = ti
 
     `target`: a reader of the cluster; empty: AWS chooses. Raises AwsTrouble, also if no failover is possible.
     """
-    found = topologies.describe(place)
+    found = topology.describe(place)
     _require_possible(place, found, target)
     with client("rds", region=place.region, config=ONCE) as rds:
         asked_at = clock()

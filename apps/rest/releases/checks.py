@@ -16,8 +16,17 @@ from rest_framework.views import APIView
 
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions.api import TOLERANCE, CheckRow, ReleaseCheck, Result, RowVerdict, is_coarse, markdown, on_hardware
-from apps.regressions.api import release_check as releases_check
+from apps.regressions.api import (
+    TOLERANCE,
+    CheckRow,
+    ReleaseCheck,
+    Result,
+    RowVerdict,
+    is_coarse,
+    markdown,
+    on_hardware,
+    release_check,
+)
 from apps.rest.comparisons.values import BoundField
 from apps.rest.framework.formats import ByQuality, Json, is_json
 from apps.rest.framework.lists import Parameters
@@ -161,7 +170,7 @@ class ReleaseChecks(APIView):
         """
         asked = ReleaseCheckParameters.read(request)
         release, hardware, baseline = _chosen(asked)
-        check = releases_check.check(
+        check = release_check.check(
             release,
             hardware,
             baseline,

@@ -12,8 +12,16 @@ from workers.agent import __version__
 from workers.agent.programs.order import Order, arguments
 from workers.agent.programs.report import secrets_of
 from workers.agent.runtime.config import SystemConfig
-from workers.agent.tools import Finished, InvalidToolParameters, Invocation, Plain, RunCheckResult, Target, ToolMissing
-from workers.agent.tools import report_output as report
+from workers.agent.tools import (
+    Finished,
+    InvalidToolParameters,
+    Invocation,
+    Plain,
+    RunCheckResult,
+    Target,
+    ToolMissing,
+    report_output,
+)
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads.declaration import WorkloadSpec, check
 
@@ -97,14 +105,14 @@ class ProgramTool(Plain):
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
         """Checks that the program cannot make itself; its own are in its report."""
-        executed = report.executed(finished.output)
+        executed = report_output.executed(finished.output)
         if executed is None:
             return []
-        found = report.writes_agree(finished, executed)
+        found = report_output.writes_agree(finished, executed)
         if executed.counts["reads"]:
-            found += report.reads_agree(finished, executed)
+            found += report_output.reads_agree(finished, executed)
         if "unmatched" in executed.counts:
-            found.append(report.all_matched(executed, most=0.01))
+            found.append(report_output.all_matched(executed, most=0.01))
         return found
 
     def _order(
