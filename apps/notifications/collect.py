@@ -25,7 +25,7 @@ AT_ONCE = 500
 # Notes become visible at commit, not in the order of their ids: this many older ids are checked again.
 LATE = 1000
 # Notices per delivery.
-MOST_TOLD = 200
+MOST_NOTICES = 200
 
 
 @transaction.atomic
@@ -110,7 +110,7 @@ def boundary(subscription: Subscription, *, now: datetime) -> datetime:
 def _load(notices: QuerySet[Notice]) -> list[Notice]:
     of_finding = ("owner", "platform", "hardware_class", "release", "baseline")
     related = ("note__by", *(f"note__finding__{name}" for name in of_finding))
-    return list(notices.select_related(*related).order_by("note_id")[:MOST_TOLD])
+    return list(notices.select_related(*related).order_by("note_id")[:MOST_NOTICES])
 
 
 def _deliver(

@@ -222,7 +222,7 @@ class Repetition(models.Model):
 class Note(models.Model):
     """What happened to a finding, in order: who did what, or said what. `by` null: the system itself.
 
-    `what` names the deed ("found", "state", "owner", "due", "labels", "comment", "link", "unlink", "merged", "split",
+    `what` names the action ("found", "state", "owner", "due", "labels", "comment", "link", "unlink", "merged", "split",
     "reopened", "repetitions", "changed", "grown", "gone", "back"); `detail` has its values, `text` words of a person.
     """
 

@@ -135,7 +135,7 @@ def histories(workload: int | None, metric: int | None) -> QuerySet[History]:
 
 def _to_be_judged_anew(workload: Workload | None, metric: Metric | None) -> None:
     histories(workload.pk if workload else None, metric.pk if metric else None).update(past_hash="")
-    recheck_queue.mark_all()
+    recheck_queue.add_all()
 
 
 def _kept(row: Threshold) -> StoredThreshold:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from apps.saved.changes import MOST_TOLD, answer, listed, plural
+from apps.saved.changes import MOST_LISTED, answer, listed, plural
 
 if TYPE_CHECKING:
     from apps.comparison.api import ComparedCost, Corroboration, SideClaim, SideCost, Witness
@@ -46,8 +46,8 @@ def corroboration_changes(seen: Corroboration | None, now: Corroboration | None,
     """`names` of the sides."""
     before, after = _claims(seen), _claims(now)
     told = [text for key in {**before, **after} for text in _claim(before.get(key), after.get(key), names)]
-    more = [f"{len(told) - MOST_TOLD:,} more such changes."] if len(told) > MOST_TOLD else []
-    return [*told[:MOST_TOLD], *more]
+    more = [f"{len(told) - MOST_LISTED:,} more such changes."] if len(told) > MOST_LISTED else []
+    return [*told[:MOST_LISTED], *more]
 
 
 def _claims(found: Corroboration | None) -> dict[tuple[str, str], SideClaim]:

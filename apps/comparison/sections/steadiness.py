@@ -23,7 +23,7 @@ RATES = ("client.throughput", "client.rows", "client.new_orders", "client.querie
 # A note is added for measured phases that differ by more than this factor.
 EVEN = 1.1
 
-VARIATION, HICCUPS, LONGEST, WORST = (
+VARIATION, DIPS, LONGEST, WORST = (
     ComparedMetric(f"steadiness.{key}", name, unit, Direction(direction), "steadiness", primary=False)
     for key, name, unit, direction in (
         ("variation", "coefficient of variation", "%", "lower"),
@@ -32,7 +32,7 @@ VARIATION, HICCUPS, LONGEST, WORST = (
         ("worst", "worst second", "% of the median", "higher"),
     )
 )
-METRICS = (VARIATION, HICCUPS, LONGEST, WORST)
+METRICS = (VARIATION, DIPS, LONGEST, WORST)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _values(known: Steadiness) -> dict[str, float]:
     """In the units of METRICS; unknown ones are left out."""
     found = {
         VARIATION.key: known.variation,
-        HICCUPS.key: known.hiccups,
+        DIPS.key: known.hiccups,
         LONGEST.key: known.longest.length if known.longest else None,
         WORST.key: known.worst,
     }

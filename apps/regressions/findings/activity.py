@@ -10,11 +10,11 @@ SYSTEM = "Splashboard"
 
 def sentence(*, what: str, by: str, text: str, detail: Mapping[str, Any]) -> str:
     """`by`: user name, empty: the system. The words of a comment or a reason come after a colon."""
-    said = _deed(what, by or SYSTEM, detail)
+    said = _action(what, by or SYSTEM, detail)
     return f"{said}: {text}" if text else said
 
 
-def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR0911, PLR0912  one answer for each deed
+def _action(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR0911, PLR0912  one sentence per action
     count = len(detail.get("changes", ()))
     changes = counted(count, "change")
     match what:

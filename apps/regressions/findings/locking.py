@@ -1,4 +1,4 @@
-"""How a deed of a person changes a finding: nobody else at the same time, on what the person saw, with a note of it."""
+"""How an action of a person changes a finding: alone, on what the person saw, with a note of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ class FindingChanged(Exception):
 
 @contextmanager
 def changing(finding_id: int, seen: datetime | None) -> Iterator[Finding]:
-    """The finding as nobody else changes it meanwhile; what a deed noted is saved with it.
+    """The finding as nobody else changes it meanwhile; what an action noted is saved with it.
 
     Raises NoSuch, Changed, and Invalid (`finding`) for one that was merged into another.
     """

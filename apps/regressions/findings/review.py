@@ -1,8 +1,8 @@
-"""What people do with findings. Every deed leaves a note, so that a finding's whole history can be read.
+"""What people do with findings. Every action leaves a note, so that a finding's whole history can be read.
 
 `seen`: when the last note was made that the person saw (FindingRow.seen). Where somebody, or the system, changed it
-since, the deed is refused with what happened (Changed) and nothing is lost; None: as it is now. What takes nothing away
-from others (comments, links) does not ask. All raise NoSuch, and Invalid (`finding`) for one that was merged.
+since, the action is refused with what happened (Changed) and nothing is lost; None: as it is now. What takes nothing
+away from others (comments, links) does not ask. All raise NoSuch, and Invalid (`finding`) for one that was merged.
 """
 
 import re

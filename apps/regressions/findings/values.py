@@ -90,7 +90,7 @@ class FindingRow:
     """`largest`: relative change (0.12 for 12 %) that is furthest for the worse, else for the better; `shown`: the
     change that it is of. `holding` of its `changes` hold now, each effect counted
     once (effects). `owner`: user name, empty: nobody.
-    `seen`: when the last note was made; a deed that is sent with it is refused when somebody changed it since."""
+    `seen`: when the last note was made; an action sent with it is refused when somebody changed it since."""
 
     id: int
     kind: str

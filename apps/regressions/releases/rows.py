@@ -159,7 +159,7 @@ def _withheld(comparison: Comparison) -> str:
 
 
 def lost(systems: Sequence[System], where: Mapping[int, set[Where]]) -> Iterator[CheckRow]:
-    """What systems of the baseline ran that have no counterpart."""
+    """What systems of the baseline ran without a matching system."""
     wanted = {each for system in systems for each in where[system.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk({workload for workload, _ in wanted})
     levels = LoadLevel.objects.in_bulk({level for _, level in wanted})

@@ -62,7 +62,7 @@ class SystemPair:
 @dataclass(frozen=True)
 class CheckRow:
     """One workload at one load level in its primary metric, on one pair of systems (ids and slugs; `system_id` None and
-    `system` empty: the release has no counterpart of the baseline's system).
+    `system` empty: the release has no match for the baseline's system).
 
     `before` and `after` are typical values in `unit`, None without runs; `runs_*` are ids of runs. `ratio` is after
     over before with its 95 % interval (`low`, `high`); `p` is adjusted for all rows of the release. `smallest`:

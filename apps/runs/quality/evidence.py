@@ -33,7 +33,14 @@ from workers.protocol.workloads.declaration import WorkloadSpec
 from workers.protocol.workloads.foreign import FOREIGN
 
 KEYS = (
-    *(QUESTIONS, work_done.SAMPLING, work_done.INSERTED, *work_done.WRITES, noisy_neighbours.STEAL, *network.TOLD),
+    *(
+        QUESTIONS,
+        work_done.SAMPLING,
+        work_done.INSERTED,
+        *work_done.WRITES,
+        noisy_neighbours.STEAL,
+        *network.SERVER_BYTES,
+    ),
     *(generator.BUSY, generator.CPUS, generator.SERVER, generator.ITSELF, network.RETRANSMITS),
 )
 INTERFACES = "host.net."

@@ -24,7 +24,7 @@ LIMITS = (
     "lost"
 )
 RETRANSMITS = "host.tcp.retransmits"
-TOLD = ("mysql.status.Bytes_sent", "mysql.status.Bytes_received")
+SERVER_BYTES = ("mysql.status.Bytes_sent", "mysql.status.Bytes_received")
 
 
 def check(facts: QualityFacts) -> RuleFinding:
@@ -44,7 +44,7 @@ def check(facts: QualityFacts) -> RuleFinding:
         share = max(8 * flow / full for _, flow, full in used)
         return passed(f"At most {percent(share)} of the bandwidth was used, and nearly nothing was lost.", used=share)
     outside = max((flow for node in nodes if (flow := busiest(node)) is not None), default=0.0)
-    told = sum(node.mean(key) or 0.0 for node in facts.servers for key in TOLD)
+    told = sum(node.mean(key) or 0.0 for node in facts.servers for key in SERVER_BYTES)
     if told and outside < LEAST_OUTSIDE * told:
         text = f"Client and server used the loopback: {plain(outside / 2**20)} MiB/s went over the network."
         return passed(text, outside=outside)

@@ -16,7 +16,7 @@ from apps.use_method.resource_table import METRICS
 from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
 
 RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
-TOLD_ELSEWHERE = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
+OTHER_EVENTS = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
 LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())  # s
 # The agent's name of the state in which a server answers its sampler.
 ANSWERS, NO = "answers", "no"
@@ -39,7 +39,7 @@ def facts(run: Run) -> RunFacts:
         rate=run.load_level.rate,
         aws=run.system.aws_kind,
         complaints=tuple(_complaint(event) for event in events if event.kind == "error"),
-        events=tuple(_moment(event) for event in events if event.kind not in TOLD_ELSEWHERE),
+        events=tuple(_moment(event) for event in events if event.kind not in OTHER_EVENTS),
         throughput=told.get(run.workload.primary_metric.key),
         headlines=told,
     )

@@ -230,17 +230,17 @@ def _words(problem: FieldProblem) -> str:
 @writers_only
 def act(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """`action`: run, pause, resume or archive."""
-    deeds: dict[str, Callable[[], str]] = {
+    actions: dict[str, Callable[[], str]] = {
         "run": lambda: _run(request, schedule_id),
         "pause": lambda: _done(services.pause(schedule_id=schedule_id), "is paused"),
         "resume": lambda: _done(services.resume(schedule_id=schedule_id, now=timezone.now()), "is resumed"),
         "archive": lambda: _done(services.archive(schedule_id=schedule_id, now=timezone.now()), "is archived"),
     }
-    deed = deeds.get(request.POST.get("deed", ""))
-    if deed is None:
+    action = actions.get(request.POST.get("deed", ""))
+    if action is None:
         raise Http404("There is no such action.")
     try:
-        messages.info(request, deed())
+        messages.info(request, action())
     except services.NoSuchSchedule as error:
         raise Http404(str(error)) from error
     except Invalid as refused:

@@ -159,7 +159,7 @@ def _repeat(given: Given) -> str:
     return f"Campaign {campaign.pk} measures again; the finding is updated as runs arrive.{waits}"
 
 
-DEEDS: Mapping[str, Callable[[Given], str]] = {
+ACTIONS: Mapping[str, Callable[[Given], str]] = {
     "assign": _assign,
     "state": _state,
     "accept": _accept,
@@ -177,11 +177,11 @@ DEEDS: Mapping[str, Callable[[Given], str]] = {
 
 @require_POST
 @writers_only
-def act(request: HttpRequest, finding_id: int, deed: str) -> HttpResponse:
+def act(request: HttpRequest, finding_id: int, action: str) -> HttpResponse:
     """Raises Http404 for an unknown finding or action."""
-    done = DEEDS.get(deed)
+    done = ACTIONS.get(action)
     if done is None:
-        raise Http404(f"Findings have no action {deed!r}.")
+        raise Http404(f"Findings have no action {action!r}.")
     try:
         said, problems, status = done(Given(request, finding_id)), [], 200
     except NoSuchFinding as error:
@@ -195,7 +195,7 @@ def act(request: HttpRequest, finding_id: int, deed: str) -> HttpResponse:
         row = findings.table_context(request, finding_id) | {"said": said, "problems": problems}
         return render(request, "web/findings/row.html", row)
     if problems:
-        kept = finding.context(request, finding_id) | {"problems": problems, "refused": deed, "given": request.POST}
+        kept = finding.context(request, finding_id) | {"problems": problems, "refused": action, "given": request.POST}
         return render_page(request, "web/findings/finding.html", kept, status=status)
     messages.success(request, said)
     return redirect(_back(request, finding_id))

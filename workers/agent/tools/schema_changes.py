@@ -9,7 +9,7 @@ from workers.agent.tools.program import ProgramTool, whole_rate
 from workers.protocol.workloads import schema_changes
 
 
-class DdlUnderLoad(ProgramTool):
+class SchemaChangesUnderLoad(ProgramTool):
     spec = schema_changes.SPEC
     module = "workers.agent.programs.schema_changes"
     programs = ("sysbench",)

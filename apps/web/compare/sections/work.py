@@ -17,7 +17,7 @@ from apps.web.compare.wording import AnswerCell, TableRow, table
 # Number of quantities per verdict in a side's sentence.
 NAMED = 4
 RESOURCES = {"cpu": "CPU"}
-TOLD = {"better": "less", "worse": "more", "lower": "", "higher": ""}
+CHANGES = {"better": "less", "worse": "more", "lower": "", "higher": ""}
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,13 @@ def _groups(
 
 def _told(work: ComparedWork, side: Side, level: Level) -> list[WorkSentence]:
     names = {metric.key: metric.name for metric in work.metrics}
-    cells = [cell for cell in work.cells if (cell.side, cell.level) == (side.slug, level.id) and cell.words in TOLD]
+    cells = [cell for cell in work.cells if (cell.side, cell.level) == (side.slug, level.id) and cell.words in CHANGES]
     cells.sort(key=lambda cell: (cell.words, -_distance(cell)))
     found = []
     for verdict, group in groupby(cells, key=lambda cell: cell.words):
         own = list(group)
         texts = tuple(_text(names[cell.metric], cell) for cell in own[:NAMED])
-        found.append(WorkSentence(TOLD[verdict], verdict, texts, max(0, len(own) - NAMED)))
+        found.append(WorkSentence(CHANGES[verdict], verdict, texts, max(0, len(own) - NAMED)))
     return found
 
 
