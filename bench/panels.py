@@ -61,7 +61,7 @@ def measure(bench: Bench, folder: Path) -> None:
             sides = {side: partial(_moment, opened[side], at + below, seen) for side, at in addresses.items()}
             rounds.interleaved(sides, rounds=WARM_UP)
             found = rounds.interleaved(sides, rounds=ROUNDS)
-            bench.tell(
+            bench.report(
                 key=f"panels.{key}", part="panels", title=f"{name}, run of {LONG // 60} min",
                 peer=f"the same of a run of {SHORT // 60} min", unit="ms", better="lower", limit_ours=limit,
                 found=rounds.compared(found["long"], found["short"]),

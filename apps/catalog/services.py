@@ -355,8 +355,8 @@ def _differences(
         node.name: (node.role, node.zone, node.hardware_class.slug)
         for node in system.nodes.select_related("hardware_class")
     }
-    told = {node.name: (node.role, node.zone, classes[node.name].slug) for node in nodes}
-    ours.append(("nodes", known, told))
+    found = {node.name: (node.role, node.zone, classes[node.name].slug) for node in nodes}
+    ours.append(("nodes", known, found))
     return [
         f"system {system.slug}: the catalog keeps {field} {before!r}; this message says {after!r}. "
         "Give the changed system a slug of its own"

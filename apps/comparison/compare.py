@@ -11,7 +11,7 @@ from apps.catalog.pure import is_single_event
 from apps.comparison import verdict_table
 from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences
-from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, settings_told
+from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, intended_settings
 from apps.comparison.sections import verdicts
 from apps.comparison.selection.data import ComparisonData, hold
 from apps.comparison.selection.runs import left_out_word, newest_only
@@ -93,14 +93,14 @@ def _judged(held: ComparisonData, *, besides: Collection[str], newest_read: tupl
     known = _known(held)
     facts = facts_of(known, levels)
     differences = comparability_differences.differences(
-        facts, variables.differing(tuple(side.seen for side in known), settings_told(known))
+        facts, variables.differing(tuple(side.seen for side in known), intended_settings(known))
     )
     every_campaign, only_newest = newest_read
     if only_newest:
         names = {side.key: side.name for side in chosen.sides}
         notes = [*newest_only(held.tallies, names=names, levels=levels, campaign=not every_campaign), *notes]
-    for side, own, told in zip(chosen.sides, known, facts, strict=True):
-        if mixed := (*comparability_differences.mixtures(told), *variables.mixtures(own.seen)):
+    for side, own, found in zip(chosen.sides, known, facts, strict=True):
+        if mixed := (*comparability_differences.mixtures(found), *variables.mixtures(own.seen)):
             rest = f" and {len(mixed) - MOST_MIXTURES} more" if len(mixed) > MOST_MIXTURES else ""
             named = ", ".join(mixed[:MOST_MIXTURES])
             notes.append(f"The runs of {side.name} differ from each other: {named}{rest}.")

@@ -91,8 +91,8 @@ def compare_many(
         campaign=campaign,
         besides=keys,
     )
-    told = _told([_of_metrics(comparison, metrics) for comparison in judged])
-    rows = [row for comparison in told for row in _rows(comparison)]
+    found = _worded([_of_metrics(comparison, metrics) for comparison in judged])
+    rows = [row for comparison in found for row in _rows(comparison)]
     answering = [row for row in rows if _answers(row)]
     shown = {row.workload.id for row in answering}
     notes = []
@@ -110,10 +110,10 @@ def compare_many(
     if others := len(rows) - len(answering):
         notes.append(f"Left out: {counted(others, 'row')} missing for the baseline or for all other sides.")
     return Many(
-        sides=tuple(_side(system, place, told) for place, system in enumerate(systems)),
-        campaign=next((comparison.campaign for comparison in told if comparison.campaign), None),
+        sides=tuple(_side(system, place, found) for place, system in enumerate(systems)),
+        campaign=next((comparison.campaign for comparison in found if comparison.campaign), None),
         rows=tuple(answering),
-        comparisons=tuple(comparison for comparison in told if comparison.workload.id in shown),
+        comparisons=tuple(comparison for comparison in found if comparison.workload.id in shown),
         tests=sum(cell.ratio is not None and cell.ratio.p is not None for row in answering for cell in row.cells),
         tools=tuple(sorted({workload.tool for workload in shared})),
         notes=tuple(notes),
@@ -196,15 +196,15 @@ def _is(metric: ComparedMetric, key: str) -> bool:
     return metric.kind == "latency" if key == LATENCY else metric.key == key
 
 
-def _told(judged: Sequence[Comparison]) -> list[Comparison]:
+def _worded(judged: Sequence[Comparison]) -> list[Comparison]:
     """With verdicts, corrected over all comparisons, since they are read together."""
     corrected = iter(verdict_table.corrected([cell for comparison in judged for cell in comparison.cells]))
-    told = []
+    shown = []
     for comparison in judged:
         cells = [next(corrected) for _ in comparison.cells]
         worded = verdict_table.worded(cells, comparison.metrics, verdicts.withheld(comparison))
-        told.append(replace(comparison, cells=worded))
-    return told
+        shown.append(replace(comparison, cells=worded))
+    return shown
 
 
 def _rows(comparison: Comparison) -> Iterator[ManyRow]:

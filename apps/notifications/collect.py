@@ -49,13 +49,13 @@ def collect() -> int:
 
 
 def _of_teams(notes: Sequence[Note]) -> Iterable[Notice]:
-    told = [(note, event) for note in notes if (event := event_of(note)) is not None]
-    if not told:
+    noted = [(note, event) for note in notes if (event := event_of(note)) is not None]
+    if not noted:
         return
-    findings = {note.finding_id for note, _ in told}
+    findings = {note.finding_id for note, _ in noted}
     for subscription in Subscription.objects.filter(is_enabled=True):
         wanted = [
-            (note, event) for note, event in told if event in subscription.events and note.pk > subscription.after
+            (note, event) for note, event in noted if event in subscription.events and note.pk > subscription.after
         ]
         if not wanted:
             continue

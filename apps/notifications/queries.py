@@ -247,7 +247,7 @@ def delivery_rows(found: Sequence[Delivery], *, viewer: User | None) -> list[Del
 
 
 def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
-    told = {notice.note.finding_id: notice.note.finding.title for notice in delivery.notices.all()}
+    found = {notice.note.finding_id: notice.note.finding.title for notice in delivery.notices.all()}
     subscription = delivery.subscription
     address = delivery.to or (subscription.address if subscription else "")
     person = delivery.person.username if delivery.person else ""
@@ -258,9 +258,9 @@ def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
         to=subscription.team.name if subscription else person,
         kind=subscription.get_kind_display() if subscription else Subscription.Kind.EMAIL.label,
         address=address if may_see else masked(address),
-        is_test=not told,
-        findings=tuple(NotifiedFinding(pk, title) for pk, title in list(told.items())[:MOST_FINDINGS]),
-        told=len(told),
+        is_test=not found,
+        findings=tuple(NotifiedFinding(pk, title) for pk, title in list(found.items())[:MOST_FINDINGS]),
+        told=len(found),
         state=delivery.state,
         attempts=delivery.attempts,
         made_at=delivery.made_at,

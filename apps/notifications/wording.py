@@ -63,7 +63,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def told(notices: Sequence[Notice]) -> list[FindingNotice]:
+def by_finding(notices: Sequence[Notice]) -> list[FindingNotice]:
     """By finding, in the order of each one's first event."""
     by_finding: dict[Finding, list[Notice]] = {}
     for notice in notices:
@@ -85,7 +85,7 @@ def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any
 
     {"subject", "text", "html"} for a mailbox, {"body"} for a webhook.
     """
-    findings = told(notices)
+    findings = by_finding(notices)
     if kind == Subscription.Kind.WEBHOOK:
         return {"body": {"test": not findings, "team": team, "findings": [_as_json(each) for each in findings]}}
     if kind == Subscription.Kind.SLACK:

@@ -82,12 +82,12 @@ def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = 
     found = check.check(release, hardware_class)
     baseline = Release.objects.get(pk=found.baseline_id) if found.baseline_id else None
     differs = {(line.baseline_system, line.system): line.differs for line in found.lines}
-    told = [
+    detected = [
         (
             FindingKey(Finding.Kind.CHANGE, row.tool, release.platform, hardware_class, release, baseline),
-            _told(row, differs.get((row.baseline_system, row.system), "")),
+            _detected(row, differs.get((row.baseline_system, row.system), "")),
         )
-        for row in check.told_of(found, made_up=made_up)
+        for row in check.changed_rows(found, made_up=made_up)
     ]
     # All that was told of this release before: what this look does not bear out is gone.
     known = Change.objects.filter(
@@ -95,7 +95,7 @@ def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = 
         gone_at=None,
         system__in=System.objects.filter(release=release, hardware_class=hardware_class),
     )
-    reconcile.settle(told, looked_at=list(known))
+    reconcile.settle(detected, looked_at=list(known))
     found = stored_checks.current([found])[0]
     stored_checks.keep(found)
     return found
@@ -107,7 +107,7 @@ def look_again(*, today: date) -> int:
     return reconcile.expire_acceptances(today=today) + recheck_queue.add_releases(old)
 
 
-def _told(row: CheckRow, differs: str) -> DetectedChange:
+def _detected(row: CheckRow, differs: str) -> DetectedChange:
     return DetectedChange(
         kind=Change.Kind.RELEASE,
         verdict=row.verdict.value,

@@ -79,8 +79,8 @@ class TimelineEntry:
 
 def happenings(events: Iterable[TimelineSource], measured: Span | None, until: float | None) -> list[TimelineEntry]:
     """Timeline entries in order of time. `until`: end of the run's clock and of the phase after the measured one."""
-    told = sorted((event for event in events if event.kind not in NO_MOMENT), key=lambda event: event.starts_at)
-    found = [*_phases(measured, until), *_bursts(event for event in told if _lane(event) == ERRORS)]
+    ordered = sorted((event for event in events if event.kind not in NO_MOMENT), key=lambda event: event.starts_at)
+    found = [*_phases(measured, until), *_bursts(event for event in ordered if _lane(event) == ERRORS)]
     found += [
         TimelineEntry(
             lane=_lane(event),
@@ -90,7 +90,7 @@ def happenings(events: Iterable[TimelineSource], measured: Span | None, until: f
             ends_at=event.ends_at,
             node=event.node,
         )
-        for event in told
+        for event in ordered
         if _lane(event) != ERRORS
     ]
     return in_order(found)

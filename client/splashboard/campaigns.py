@@ -76,12 +76,12 @@ def _is_stored(found: dict[str, Any]) -> bool:
 def sentences(found: dict[str, Any]) -> list[str]:
     """The campaign's outcome, with the reason of each failed job."""
     state, count = found["progress"]["state"], progress.words_of(found["progress"])
-    told = [f"Campaign {found['id']}, {printable(found['name'])!r}: {count}", f"  {found['address']}"]
+    texts = [f"Campaign {found['id']}, {printable(found['name'])!r}: {count}", f"  {found['address']}"]
     if state != "done":
-        told += [
+        texts += [
             f"  job {job['id']}, {job['workload']['name']} on {job['system']['slug']}: {job['state']}"
             + (f": {printable(job['reason'])}" if job["reason"] else "")
             for job in found["jobs"]
             if job["state"] in ("failed", "cancelled")
         ]
-    return told
+    return texts

@@ -113,7 +113,7 @@ def _submit(options: argparse.Namespace) -> int:
         series=options.series,
         description=submitting.describe(stated, vars(options)),
     )
-    _tell(run, submitting.sentences(run), as_json=options.json)
+    _print(run, submitting.sentences(run), as_json=options.json)
     return Exit.FINE
 
 
@@ -124,7 +124,7 @@ def _campaign(options: argparse.Namespace) -> int:
     print(f"Campaign {found['id']} is planned: {found['address']}", file=sys.stderr)
     if options.wait:
         return _follow(server, found["id"], options)
-    _tell(found, campaigns.sentences(found), as_json=options.json)
+    _print(found, campaigns.sentences(found), as_json=options.json)
     return Exit.FINE
 
 
@@ -136,7 +136,7 @@ def _follow(server: Server, campaign: int, options: argparse.Namespace) -> int:
     shown = ProgressLine(sys.stderr, clock=time.monotonic)
     server.say = shown.line
     found = campaigns.wait(server, campaign=campaign, shown=shown, timeout=options.timeout)
-    _tell(found, campaigns.sentences(found), as_json=options.json)
+    _print(found, campaigns.sentences(found), as_json=options.json)
     return Exit.FINE if found["progress"]["state"] == "done" else Exit.REGRESSION
 
 
@@ -167,7 +167,7 @@ def _checked(options: argparse.Namespace) -> dict[str, Any]:
     return check
 
 
-def _tell(document: Any, sentences: list[str], *, as_json: bool) -> None:
+def _print(document: Any, sentences: list[str], *, as_json: bool) -> None:
     print(json.dumps(document, indent=2) if as_json else "\n".join(sentences))
 
 

@@ -52,8 +52,8 @@ def _nothing(check: Mapping[str, Any]) -> ET.Element:
 
 
 def _words(row: Mapping[str, Any]) -> str:
-    told = [f"{row['verdict']}, accepted" if row["is_accepted"] else row["verdict"], table.ratio(row)]
-    return "; ".join(filter(None, [*told, table.finding(row), table.remark(row)]))
+    texts = [f"{row['verdict']}, accepted" if row["is_accepted"] else row["verdict"], table.ratio(row)]
+    return "; ".join(filter(None, [*texts, table.finding(row), table.remark(row)]))
 
 
 def _lines(row: Mapping[str, Any]) -> str:

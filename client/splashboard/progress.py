@@ -13,7 +13,7 @@ LONGEST_BAR = 40  # characters
 
 def words_of(progress: Mapping[str, Any]) -> str:
     """Count, rate and estimate in one line."""
-    told = [
+    texts = [
         f"{progress['runs_done']} of {progress['runs']} runs",
         f"{progress['jobs_done']} of {progress['jobs']} jobs",
     ]
@@ -25,10 +25,10 @@ def words_of(progress: Mapping[str, Any]) -> str:
         ("runs_excluded", "runs excluded"),
     ):
         if progress.get(key):
-            told.append(f"{progress[key]} {words}")
+            texts.append(f"{progress[key]} {words}")
     if progress.get("remaining_seconds"):
-        told.append(f"about {duration(progress['remaining_seconds'])} left")
-    return f"{progress['state']}: {', '.join(told)}"
+        texts.append(f"about {duration(progress['remaining_seconds'])} left")
+    return f"{progress['state']}: {', '.join(texts)}"
 
 
 def duration(seconds: float) -> str:

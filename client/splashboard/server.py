@@ -171,8 +171,8 @@ class Server:
         problem = _problem(answer)
         errors = problem.get("errors")
         fields = tuple(_sentence(each) for each in errors if isinstance(each, dict)) if isinstance(errors, list) else ()
-        told = said(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
-        words = f"the server refused this: {told}" if problem else f"{answer.status}; is {self.url} a Splashboard?"
+        sentence = said(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
+        words = f"the server refused this: {sentence}" if problem else f"{answer.status}; is {self.url} a Splashboard?"
         if answer.status in (401, 403):
             words += f" ({LOGIN})"
         raise RequestRefused(words, status=answer.status, fields=fields)

@@ -55,11 +55,11 @@ def finding(row: Mapping[str, Any]) -> str:
 
 def remark(row: Mapping[str, Any]) -> str:
     """Why there is no verdict, or the number of repetitions needed."""
-    told = [row["reason"]] if row["reason"] else []
+    texts = [row["reason"]] if row["reason"] else []
     if row["needed"] is not None:
         count = f"{row['needed']}" if row["needed"] <= MOST_NEEDED else f"more than {MOST_NEEDED:,}"
-        told.append(f"{count} repetitions per side needed")
-    return "; ".join(told)
+        texts.append(f"{count} repetitions per side needed")
+    return "; ".join(texts)
 
 
 def _table(check: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -101,7 +101,7 @@ def test_every_row_is_a_test_and_only_what_is_told_passes() -> None:
     assert missing is not None
     assert missing.get("message") == "missing; no ratio; the release has no runs"
     assert coarse is not None
-    assert "more than 1,000 repetitions of each side" in coarse.get("message", "")
+    assert "more than 1,000 repetitions per side" in coarse.get("message", "")
 
 
 def test_a_report_without_rows_is_not_one_without_tests() -> None:

@@ -43,7 +43,7 @@ class Known:
 def facts_of(sides: Sequence[Known], levels: Sequence[Level]) -> list[list[Fact]]:
     """All facts of each side except its server variables."""
     roles = set.intersection(*({node["role"] for node in side.nodes} for side in sides)) if sides else set()
-    settings = settings_told(sides)
+    settings = intended_settings(sides)
     return [
         [
             *_hardware_facts(side, roles),
@@ -59,7 +59,7 @@ def facts_of(sides: Sequence[Known], levels: Sequence[Level]) -> list[list[Fact]
     ]
 
 
-def settings_told(sides: Sequence[Known]) -> frozenset[str]:
+def intended_settings(sides: Sequence[Known]) -> frozenset[str]:
     """Settings that need not be listed as variables too: no server contradicts them."""
     names = {name for side in sides for name in side.system.settings}
     return frozenset(
@@ -166,9 +166,9 @@ def _topology(side: Known) -> Iterator[Fact]:
     yield _fact("nodes.zones", "Zones", FieldGroup.TOPOLOGY, Weight.IMPORTANT, ", ".join(counted) or NOT_KNOWN)
     names = {each.node: each.role or "no role told" for each in side.seen}
     asked = list(names.values())
-    told = ", ".join(f"{asked.count(role)} {role}" for role in dict.fromkeys(sorted(asked, reverse=True)))
+    text = ", ".join(f"{asked.count(role)} {role}" for role in dict.fromkeys(sorted(asked, reverse=True)))
     yield _fact(
-        "nodes.asked", "Servers whose variables were read", FieldGroup.TOPOLOGY, Weight.MINOR, told or NOT_KNOWN
+        "nodes.asked", "Servers whose variables were read", FieldGroup.TOPOLOGY, Weight.MINOR, text or NOT_KNOWN
     )
     system = side.system
     place = f"{system.get_aws_kind_display()} in {system.aws_region}" if system.aws_kind else "not at AWS"
@@ -271,14 +271,14 @@ def seconds(duration: float | None) -> str:
 def _host(host: Mapping[str, Any]) -> str:
     """For example "db1, 8 CPUs, 32 GiB, Linux 6.1"."""
     facts = lasting_facts(host)
-    told = [
+    parts = [
         str(facts.pop("name", "")),
         f"{facts.pop('cpus')} CPUs" if "cpus" in facts else "",
         _bytes(facts.pop("memory_bytes")) if "memory_bytes" in facts else "",
         str(facts.pop("kernel", "")),
         *(f"{name} {value if isinstance(value, str) else canonical_json(value)}" for name, value in facts.items()),
     ]
-    return ", ".join(text for text in told if text)
+    return ", ".join(text for text in parts if text)
 
 
 def _said(texts: Iterable[str]) -> tuple[str, ...]:

@@ -108,8 +108,8 @@ def value_of(seen: Sequence[NodeVariables], name: str) -> str:
 
 def contradicts(seen: Sequence[NodeVariables], name: str, value: str) -> bool:
     """Whether a server reported another value than the one set on purpose."""
-    told = [each.variables[name] for each in seen if name in each.variables]
-    return any(not is_same(each, value) for each in told)
+    values = [each.variables[name] for each in seen if name in each.variables]
+    return any(not is_same(each, value) for each in values)
 
 
 def _known(seen: Sequence[NodeVariables]) -> Fact:

@@ -148,17 +148,17 @@ def load_failovers(chosen: FailoverFilter) -> FailoverResults:
     )
     has_more = len(runs) > MOST_TRIALS
     runs = runs[:MOST_TRIALS]
-    told = _trials(runs)
+    known = _trials(runs)
     groups: dict[tuple[Any, ...], list[tuple[Run, FailoverTrial]]] = defaultdict(list)
     for run in runs:
-        if run.pk in told:
-            groups[_key(run)].append((run, told[run.pk]))
+        if run.pk in known:
+            groups[_key(run)].append((run, known[run.pk]))
     providers = _providers([run.pk for run in runs])
     found = [_group(members, providers) for members in groups.values()]
     return FailoverResults(
         groups=tuple(sorted(found, key=_rank)),
         stated=tuple(_stated()),
-        untold=tuple(Untold(run.pk, run.reason) for run in runs if run.pk not in told),
+        untold=tuple(Untold(run.pk, run.reason) for run in runs if run.pk not in known),
         choices=_choices(everything, probes),
         has_more=has_more,
     )

@@ -193,7 +193,7 @@ def _change(rows: Sequence[dict[str, Any]], lines: Mapping[int, Mapping[str, Loa
         workload=first["workload_id"],
         load_level=first["load_level_id"],
         latency=latency,
-        told=tuple(_told(quantity, trials) for quantity in QUANTITIES),
+        told=tuple(_range(quantity, trials) for quantity in QUANTITIES),
         trials=trials,
         left_out=tuple(LeftOut(row["id"], why) for row in rows if (why := _why_left_out(row))),
     )
@@ -262,7 +262,7 @@ def _values(event: Event, did: Disturbance | None, gap_before: float | None) -> 
     return {key: float(value) for key, value in found.items() if value is not None}
 
 
-def _told(quantity: Quantity, trials: Iterable[ChangeTrial]) -> QuantityRange:
+def _range(quantity: Quantity, trials: Iterable[ChangeTrial]) -> QuantityRange:
     values = [trial.values[quantity.key] for trial in trials if quantity.key in trial.values]
     if not values:
         return QuantityRange(quantity, 0, None, None, None, quantity.missing if trials else "no run counted")

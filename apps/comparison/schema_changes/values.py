@@ -141,7 +141,7 @@ class SchemaChange:
     left_out: tuple[LeftOut, ...]
 
     def value(self, key: str) -> QuantityRange:
-        return next(told for told in self.told if told.quantity.key == key)
+        return next(found for found in self.told if found.quantity.key == key)
 
     @property
     def origins(self) -> tuple[str, ...]:

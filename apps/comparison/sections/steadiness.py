@@ -165,9 +165,9 @@ def _notes(
         notes.append(uneven)
     if other:
         steps = sorted({round(seconds[run].steadiness.step, 1) for run in other})
-        told = ", ".join(f"{each:g} s" for each in steps)
+        text = ", ".join(f"{each:g} s" for each in steps)
         notes.append(
-            f"{_runs(other)} sampled every {told} instead of every {step:.2g} s: left out of the steadiness, since"
+            f"{_runs(other)} sampled every {text} instead of every {step:.2g} s: left out of the steadiness, since"
             " longer intervals vary less."
         )
     return notes

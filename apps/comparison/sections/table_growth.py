@@ -51,10 +51,10 @@ class Growing:
 def growing_of(comparison: Comparison, level: Level) -> Growing | None:
     """None: no run of this level filled tables with values per second. Seven queries at most."""
     runs = [run for run in comparison.counted if run.level == level.id]
-    told = _told([run.id for run in runs])
-    if not told:
+    counts = _row_counts([run.id for run in runs])
+    if not counts:
         return None
-    found = _inserted([run.id for run in runs if run.id in told])
+    found = _inserted([run.id for run in runs if run.id in counts])
     if not found:
         return None
     width, shared = growth_rate.width_of(list(found.values())), min(each.total for each in found.values())
@@ -76,11 +76,11 @@ def growing_of(comparison: Comparison, level: Level) -> Growing | None:
             for run in runs
             if run.id in found
         ),
-        notes=tuple(_notes([run.id for run in runs], found, told)),
+        notes=tuple(_notes([run.id for run in runs], found, counts)),
     )
 
 
-def _told(runs: Sequence[int]) -> dict[int, float]:
+def _row_counts(runs: Sequence[int]) -> dict[int, float]:
     """Run -> rows inserted, as counted by the tool."""
     rows = Measurement.objects.filter(run_id__in=runs, metric__key=INSERTED).order_by()
     return dict(rows.values_list("run_id", "value"))

@@ -27,8 +27,8 @@ def cells(
             for metric in metrics
         },
     )
-    told = verdict_table.worded(verdict_table.corrected(_by_ranks(found)), metrics, withheld(comparison))
-    return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in told)
+    judged = verdict_table.worded(verdict_table.corrected(_by_ranks(found)), metrics, withheld(comparison))
+    return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in judged)
 
 
 def withheld(comparison: Comparison) -> list[str]:

@@ -86,8 +86,8 @@ def _per(
     per: str,
     choices: tuple[str, ...],
 ) -> ComparedWork:
-    told = {key for run in comparison.counted if run.id in found for key in found[run.id].whole}
-    specs = [spec for spec in work.ALL if spec.key in told]
+    known = {key for run in comparison.counted if run.id in found for key in found[run.id].whole}
+    specs = [spec for spec in work.ALL if spec.key in known]
     metrics = [
         ComparedMetric(spec.key, spec.name, spec.unit, Direction(spec.direction), "work", primary=False)
         for spec in specs
@@ -115,8 +115,8 @@ def _done(runs: Sequence[int], rates: Mapping[int, Sequence[queries.NodeRates]])
             for key, word in words.items():
                 if node.number == 0 and key in node.rates and node.rates[key].mean > 0:
                     found[run][word] = node.rates[key].mean
-    told = Measurement.objects.filter(run_id__in=runs, metric__key__in=list(words), value__gt=0)
-    for run, key, value in told.order_by().values_list("run_id", "metric__key", "value"):
+    known = Measurement.objects.filter(run_id__in=runs, metric__key__in=list(words), value__gt=0)
+    for run, key, value in known.order_by().values_list("run_id", "metric__key", "value"):
         found[run][words[key]] = value
     return found
 
@@ -154,8 +154,8 @@ def _not_observed(comparison: Comparison, found: Mapping[int, Spent]) -> list[No
             reasons[run.side, key][reason] += 1
         known |= {(run.side, key) for key in found[run.id].whole} if run.id in found else set()
     return [
-        NotObserved(side, key, told.most_common(1)[0][0])
-        for (side, key), told in reasons.items()
+        NotObserved(side, key, rows.most_common(1)[0][0])
+        for (side, key), rows in reasons.items()
         if (side, key) not in known
     ]
 

@@ -108,14 +108,14 @@ def load_schedule(schedule_id: int, *, now: datetime) -> ScheduleDetail | None:
     schedule = schedules.first()
     if schedule is None:
         return None
-    coming, told = times(schedule.cron, schedule.zone, now=now)
+    coming, found = times(schedule.cron, schedule.zone, now=now)
     (row,) = _rows(schedules)
     return ScheduleDetail(
         row=row,
         plan=schedule.plan,
         seen=stated_of(schedule).fingerprint,
         coming=coming if row.next_at else (),
-        clock_change=told,
+        clock_change=found,
     )
 
 

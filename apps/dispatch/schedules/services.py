@@ -193,9 +193,9 @@ def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
             with transaction.atomic():
                 scheduled.campaign = file.start(_content(schedule.plan), by=schedule.created_by)
         except Invalid as refused:
-            told = "\n".join(problem.sentence() for problem in refused.errors)
+            text = "\n".join(problem.sentence() for problem in refused.errors)
             # No result will come: `scheduled_runs.settle` reports it.
-            scheduled.state, scheduled.reason = State.MISSING, f"the plan was refused\n{told}"
+            scheduled.state, scheduled.reason = State.MISSING, f"the plan was refused\n{text}"
     scheduled.settled_at = now if scheduled.state == State.NOT_STARTED else None
     scheduled.save()
     return scheduled.state == State.STARTED

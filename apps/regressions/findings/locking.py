@@ -29,8 +29,8 @@ class FindingChanged(Exception):
     def __init__(self, *, finding: Finding, since: Sequence[str]) -> None:
         self.finding = finding
         self.since = tuple(since)
-        told = "; ".join(self.since) or "it was changed"
-        super().__init__(f"Finding {finding.pk} has changed since you saw it: {told}. Look at it and decide again.")
+        text = "; ".join(self.since) or "it was changed"
+        super().__init__(f"Finding {finding.pk} has changed since you saw it: {text}. Look at it and decide again.")
 
 
 @contextmanager
@@ -62,12 +62,12 @@ def check_seen(finding: Finding, seen: datetime | None) -> None:
     if seen > timezone.now() + CLOCKS_APART:
         raise Invalid([FieldProblem("seen", "is in the future", "send it unchanged from the finding's response")])
     since = finding.notes.filter(at__gt=seen).exclude(what__in=HARMLESS).select_related("by")
-    told = [
+    sentences = [
         activity.sentence(what=each.what, by=each.by.username if each.by else "", text=each.text, detail=each.detail)
         for each in since
     ]
-    if told:
-        raise FindingChanged(finding=finding, since=told)
+    if sentences:
+        raise FindingChanged(finding=finding, since=sentences)
 
 
 def last_note(finding: Finding) -> int | None:

@@ -34,17 +34,16 @@ def look(*, now: datetime) -> list[Finding]:
     brought = _brought(known, now)
     came = [change for change in known if _has_come(change, *brought)]
     held = {_key(change): change for change in known if change not in came and change.finding.state not in CLOSED}
-    told: list[tuple[FindingKey, DetectedChange]] = []
+    detected: list[tuple[FindingKey, DetectedChange]] = []
     for scheduled, lack in _missing(settled):
         before = held.get((scheduled.schedule_id, lack.system.pk, lack.workload.pk))
         if before is None or before.slot_id == scheduled.pk:
-            told.append(
-                (FindingKey(kind=Finding.Kind.MISSING, family="", schedule=scheduled.schedule), _told(scheduled, lack))
-            )
+            key = FindingKey(kind=Finding.Kind.MISSING, family="", schedule=scheduled.schedule)
+            detected.append((key, _detected(scheduled, lack)))
         else:
             before.reason, before.judged_at = _again(before, lack), now
             before.save(update_fields=["reason", "judged_at"])
-    return reconcile.settle(told, looked_at=came) if told or came else []
+    return reconcile.settle(detected, looked_at=came) if detected or came else []
 
 
 def _missing(settled: Sequence[Settled]) -> Iterable[tuple[ScheduledRun, MissingResult]]:
@@ -69,7 +68,7 @@ def _of_the_last(scheduled: ScheduledRun) -> list[MissingResult]:
     return [MissingResult(job.system, job.workload, 1, 1, why) for job in pairs.values()]
 
 
-def _told(scheduled: ScheduledRun, lack: MissingResult) -> DetectedChange:
+def _detected(scheduled: ScheduledRun, lack: MissingResult) -> DetectedChange:
     return DetectedChange(
         kind=MISSING,
         verdict=Change.Verdict.MISSING,

@@ -91,7 +91,7 @@ class ChangeEvent:
 
 
 def key_of(change: Change) -> tuple[Any, ...]:
-    return _told(change).key
+    return _detected(change).key
 
 
 def verdict_of(ratio: float, direction: str) -> str:
@@ -118,8 +118,8 @@ def settle(
         change = known.get(each.key)
         if change is None:
             finding = _finding(place, now)
-            told_of = each.ratio if finding.state == State.CONFIRMED else None
-            change = Change(finding=finding, judged_at=now, accepted_ratio=told_of, **_values(each))
+            ratio = each.ratio if finding.state == State.CONFIRMED else None
+            change = Change(finding=finding, judged_at=now, accepted_ratio=ratio, **_values(each))
             change.save()
             happened.setdefault(finding.pk, []).append(ChangeEvent("found", change))
             continue
@@ -191,7 +191,7 @@ def _known(told: Sequence[DetectedChange]) -> dict[tuple[Any, ...], Change]:
     return {key_of(change): change for change in found}
 
 
-def _told(change: Change) -> DetectedChange:
+def _detected(change: Change) -> DetectedChange:
     return DetectedChange(
         kind=change.kind,
         verdict=change.verdict,

@@ -59,8 +59,8 @@ def repeat(*, finding_id: int, by: User, repetitions: int | None = None, seen: d
             created_by=by,
         )
         Repetition.objects.create(finding=finding, campaign=campaign, asked_by=by)
-        told = {"campaign": campaign.pk, "repetitions": plan.repetitions}
-        note(finding, by=by, what="repetitions", detail=told)
+        found = {"campaign": campaign.pk, "repetitions": plan.repetitions}
+        note(finding, by=by, what="repetitions", detail=found)
     return campaign
 
 

@@ -33,7 +33,6 @@ __all__ = [
     "link",
     "mentioned",
     "merge",
-    "not_told",
     "plan_of",
     "reopen",
     "repeat",
@@ -41,6 +40,7 @@ __all__ = [
     "set_labels",
     "set_state",
     "split",
+    "unknown_mentions",
     "unlink",
 ]
 
@@ -101,8 +101,8 @@ def assign(*, finding_id: int, by: User, owner: User | None, seen: datetime | No
     with changing(finding_id, seen) as finding:
         was, finding.owner = finding.owner, owner
         if was != owner:
-            told = {"from": was.username if was else "", "to": owner.username if owner else ""}
-            note(finding, by=by, what="owner", detail=told)
+            found = {"from": was.username if was else "", "to": owner.username if owner else ""}
+            note(finding, by=by, what="owner", detail=found)
     return finding
 
 
@@ -158,7 +158,7 @@ def mentioned(text: str) -> list[User]:
     return list(User.objects.filter(username__in=names, is_active=True).order_by("username"))
 
 
-def not_told(note: Note) -> list[str]:
+def unknown_mentions(note: Note) -> list[str]:
     """Names that a comment mentions and nobody has, in order."""
     known = set(note.mentions.values_list("username", flat=True))
     return sorted({either[-1] for either in _mentions(note.text) if not known & set(either)} - {""})
@@ -206,8 +206,8 @@ def _move(finding: Finding, *, by: User, what: str, state: str, text: str, until
     finding.reason, finding.accepted_until = text, until
     # What grows beyond this was not decided about.
     finding.changes.filter(gone_at=None).update(accepted_ratio=F("ratio") if state in reconcile.DECIDED else None)
-    told = {"from": str(was), "to": str(state)}
-    note(finding, by=by, what=what, text=text, detail=told | ({"until": str(until)} if until else {}))
+    found = {"from": str(was), "to": str(state)}
+    note(finding, by=by, what=what, text=text, detail=found | ({"until": str(until)} if until else {}))
 
 
 def _instead(finding: Finding) -> str:

@@ -152,13 +152,13 @@ class UseDifference:
             return f"no resource stands out among {self.compared} common indicator{plural}"
         named, more = telling[:MOST_NAMED], len(telling) - MOST_NAMED
         several = len({each.where for each in telling}) > 1
-        told = [
+        texts = [
             f"{each.title}{f' on {each.where}' if several else ''} {each.span}"
             + (f" ({each.after.level.word})" if each.climbed and each.after.level.severity > 1 else "")
             for each in named
         ]
-        told += [f"{more} more"] if more > 0 else []
-        return "; ".join(told)
+        texts += [f"{more} more"] if more > 0 else []
+        return "; ".join(texts)
 
 
 def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse: bool = True) -> UseDifference:

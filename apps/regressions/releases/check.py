@@ -72,7 +72,7 @@ def check(
     return replace(compared, result=result, why=why)
 
 
-def told_of(found: ReleaseCheck, *, made_up: bool = False) -> Iterator[CheckRow]:
+def changed_rows(found: ReleaseCheck, *, made_up: bool = False) -> Iterator[CheckRow]:
     """The rows that findings tell of: those that differ; of runs that nobody measured only when they are asked for."""
     for row in found.rows:
         is_change = row.verdict in (RowVerdict.WORSE, RowVerdict.BETTER)

@@ -126,10 +126,10 @@ def _differs(baseline: System, system: System) -> str:
     if baseline.settings_hash == system.settings_hash:
         return ""
     names = sorted({*baseline.settings, *system.settings})
-    told = [
+    texts = [
         f"{name} {baseline.settings.get(name, 'not set')} → {system.settings.get(name, 'not set')}"
         for name in names
         if baseline.settings.get(name) != system.settings.get(name)
     ]
-    more = f" and {len(told) - MOST_SETTINGS} more" if len(told) > MOST_SETTINGS else ""
-    return ", ".join(told[:MOST_SETTINGS]) + more
+    more = f" and {len(texts) - MOST_SETTINGS} more" if len(texts) > MOST_SETTINGS else ""
+    return ", ".join(texts[:MOST_SETTINGS]) + more

@@ -181,10 +181,10 @@ class ReleaseCheck:
     def summary(self) -> str:
         """Its counts as words."""
         counts = self.counts
-        told = [f"{counts[verdict]} {verdict}" for verdict in RowVerdict if counts[verdict]]
+        texts = [f"{counts[verdict]} {verdict}" for verdict in RowVerdict if counts[verdict]]
         if counts["accepted"]:
-            told[0] += f" ({counts['accepted']} accepted)"
-        return ", ".join(told) or "nothing to compare"
+            texts[0] += f" ({counts['accepted']} accepted)"
+        return ", ".join(texts) or "nothing to compare"
 
 
 def answer(

@@ -220,7 +220,7 @@ class FindingComments(APIView):
         """Add a comment; mentioned people are notified. `not_told`: mentioned names without an account."""
         with _told():
             made = review.comment(finding_id=finding_id, by=writer(request), **_read(NewComment, request))
-        return Response(_answer(request, finding_id) | {"not_told": review.not_told(made)}, status=201)
+        return Response(_answer(request, finding_id) | {"not_told": review.unknown_mentions(made)}, status=201)
 
 
 class FindingLinks(APIView):

@@ -161,14 +161,14 @@ def _configuration(text: str | None) -> Configuration | None:
 
 def _metrics(tables: Mapping[str, list[Row]]) -> dict[str, Metric]:
     """Metrics of all rows; those that are new here get the archived description."""
-    told = {row["metric"]: row for name in ("series", "measurements", "distributions") for row in tables[name]}
+    rows = {row["metric"]: row for name in ("series", "measurements", "distributions") for row in tables[name]}
     constants = {key for row in tables["nodes"] for key in json.loads(row["constants"])}
-    known = set(Metric.objects.filter(key__in=list(told)).values_list("key", flat=True))
-    found = metrics_for([*told, *constants])
-    for key in told.keys() - known:
+    known = set(Metric.objects.filter(key__in=list(rows)).values_list("key", flat=True))
+    found = metrics_for([*rows, *constants])
+    for key in rows.keys() - known:
         for name, field in METRIC_FIELDS.items():
-            setattr(found[key], field, told[key][name])
-    Metric.objects.bulk_update([found[key] for key in told.keys() - known], list(METRIC_FIELDS.values()))
+            setattr(found[key], field, rows[key][name])
+    Metric.objects.bulk_update([found[key] for key in rows.keys() - known], list(METRIC_FIELDS.values()))
     return found
 
 

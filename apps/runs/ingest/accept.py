@@ -81,8 +81,8 @@ def open_run(
         },
     )
     if not created:
-        told = (system.pk, workload.pk, load_level.pk, repetition)
-        if (run.system_id, run.workload_id, run.load_level_id, run.repetition) != told:
+        wanted = (system.pk, workload.pk, load_level.pk, repetition)
+        if (run.system_id, run.workload_id, run.load_level_id, run.repetition) != wanted:
             raise Refused("uid", f"run {uid} was opened for another system, workload, load level or repetition")
         return run
     free = 1
@@ -196,8 +196,8 @@ def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
     if beyond or held["number"] > message.batches:
         raise Refused("batches", f"is {message.batches}, but batch {held['last']} of run {run.uid} was stored")
     for name, sha256 in Artifact.objects.filter(run=run).values_list("name", "sha256"):
-        told = next((entry for entry in artifacts if entry["name"] == name), None)
-        _require(told is None or told["sha256"] == sha256, f"artifacts.{name}", "is stored with other content")
+        found = next((entry for entry in artifacts if entry["name"] == name), None)
+        _require(found is None or found["sha256"] == sha256, f"artifacts.{name}", "is stored with other content")
     run.state = Run.State.ENDED
     run.outcome = message.outcome
     run.reason = message.reason

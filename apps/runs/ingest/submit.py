@@ -79,9 +79,9 @@ def load_of(said: SubmittedOutput, *, threads: int | None, rate: float | None) -
         raise _invalid("load_level.threads", f"{threads} in the description, {said.threads} in the output", "omit it")
     # Only sysbench's header states the rate, or that there was none.
     if said.threads is not None and said.output.parser == formats.DEFAULT and rate != said.rate:
-        told = "no rate" if said.rate is None else f"{said.rate:g}/s"
+        text = "no rate" if said.rate is None else f"{said.rate:g}/s"
         described = "no rate" if rate is None else f"{rate:g}/s"
-        raise _invalid("load_level.rate", f"{described} in the description, {told} in the output", "omit it")
+        raise _invalid("load_level.rate", f"{described} in the description, {text} in the output", "omit it")
     return int(threads), None if rate is None else float(rate)
 
 
@@ -252,8 +252,8 @@ def _check_foreign(said: SubmittedOutput, *, load_level: LoadLevel, warmup: floa
     if said.threads is not None and said.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {said.threads}")
     stated = said.output.measured[0] if said.output.measured else 0.0
-    told = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
-    _require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {told}: omit it")
+    text = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
+    _require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {text}: omit it")
     return stated
 
 

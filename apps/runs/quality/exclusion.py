@@ -78,7 +78,7 @@ def history(run_id: int) -> tuple[ExclusionDetail, ...]:
     )
 
 
-def told(run: Run) -> list[dict[str, str]]:
+def history_of(run: Run) -> list[dict[str, str]]:
     """The history as JSON for the archive, oldest first; empty `ended_at`: not ended."""
     return [
         {

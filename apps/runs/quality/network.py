@@ -44,8 +44,8 @@ def check(facts: QualityFacts) -> RuleFinding:
         share = max(8 * flow / full for _, flow, full in used)
         return passed(f"At most {percent(share)} of the bandwidth was used, and nearly nothing was lost.", used=share)
     outside = max((flow for node in nodes if (flow := busiest(node)) is not None), default=0.0)
-    told = sum(node.mean(key) or 0.0 for node in facts.servers for key in SERVER_BYTES)
-    if told and outside < LEAST_OUTSIDE * told:
+    found = sum(node.mean(key) or 0.0 for node in facts.servers for key in SERVER_BYTES)
+    if found and outside < LEAST_OUTSIDE * found:
         text = f"Client and server used the loopback: {plain(outside / 2**20)} MiB/s went over the network."
         return passed(text, outside=outside)
     return cannot_tell(f"The hardware class states no bandwidth; at most {plain(outside / 2**20)} MiB/s one way.")

@@ -83,8 +83,8 @@ def _read_sysbench(content: bytes) -> SubmittedOutput:
 
 def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Callable[[bytes], SubmittedOutput]:
     def read(content: bytes) -> SubmittedOutput:
-        told = parse(content)
-        return SubmittedOutput(foreign.output_of(told, parser=name, version=version), told.threads)
+        found = parse(content)
+        return SubmittedOutput(foreign.output_of(found, parser=name, version=version), found.threads)
 
     return read
 

@@ -95,14 +95,14 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
         (rungs[level.id] for level in comparison.levels if level.id in rungs and level.rate is None),
         key=lambda rung: rung.threads,
     )
-    told, grown = find.find(climbed), _grown(climbed)
+    shown, grown = find.find(climbed), _grown(climbed)
     return SideUse(
         side=side.slug,
-        found=told,
-        headline=wording.headline(told) if climbed else wording.AT_A_RATE if rungs else wording.NO_RUN,
-        evidence=tuple(wording.evidence(onset, named=len(told.first) > 1) for onset in told.first),
-        throughput=wording.throughput(told, climbed, metric.unit if metric else "", grown),
-        notes=(*wording.notes(told, grown), *_at_a_rate(comparison, rungs)),
+        found=shown,
+        headline=wording.headline(shown) if climbed else wording.AT_A_RATE if rungs else wording.NO_RUN,
+        evidence=tuple(wording.evidence(onset, named=len(shown.first) > 1) for onset in shown.first),
+        throughput=wording.throughput(shown, climbed, metric.unit if metric else "", grown),
+        notes=(*wording.notes(shown, grown), *_at_a_rate(comparison, rungs)),
         levels=tuple(_level(level, len(by_level[level]), rung) for level, rung in rungs.items()),
     )
 

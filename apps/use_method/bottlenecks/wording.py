@@ -72,17 +72,17 @@ def _number(reading: Reading) -> str:
 
 def throughput(found: Bottleneck, rungs: Sequence[PanelsAtLevel], unit: str, grown: Grown) -> str:
     """Throughput from the limit on; empty: nothing saturates, or unknown."""
-    told = {rung.threads: held for rung in rungs if (held := rung.typical_throughput) is not None}
+    known = {rung.threads: held for rung in rungs if (held := rung.typical_throughput) is not None}
     here = (found.first[0].holds or found.first[0].threads) if found.first else None
-    if here is None or here not in told:
+    if here is None or here not in known:
         return ""
-    parts = [f"throughput {with_unit(told[here], unit)} at {threads(here)}"]
-    below = max((each for each in told if each < here), default=None)
+    parts = [f"throughput {with_unit(known[here], unit)} at {threads(here)}"]
+    below = max((each for each in known if each < here), default=None)
     if below is not None:
         parts.append(f"{grown(here, below)} that at {threads(below)}")
-    above = [each for each in told if each > here]
+    above = [each for each in known if each > here]
     if above:
-        best, top = max(above, key=lambda each: told[each]), max(above)
+        best, top = max(above, key=lambda each: known[each]), max(above)
         parts += [f"{grown(each, here)} at {threads(each)}" for each in dict.fromkeys((best, top))]
     return ", ".join(parts)
 

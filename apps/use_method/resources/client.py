@@ -45,10 +45,10 @@ def shared(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """CPU time taken by it and others on the servers' machine, as a share of all."""
     nodes = beside(facts)
     if not nodes:
-        told = BUSY in node.series
+        found = BUSY in node.series
         return (
             RuleResult(UseLevel.OK, 0.0, "it has a machine of its own")
-            if told
+            if found
             else unseen("its machine was not sampled")
         )
     on = nodes[0]

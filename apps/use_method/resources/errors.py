@@ -22,13 +22,13 @@ SOURCES = {"tool": "what the load tool printed, by error number", "CloudWatch": 
 
 def numbers(complaint: ServerError) -> set[int]:
     """Error numbers of the server and of the engine; duplicates are merged."""
-    told = {int(text) for text in (*CODE.findall(complaint.text), *ENGINE_CODE.findall(complaint.text))}
-    return told | ({complaint.code} if complaint.code else set())
+    found = {int(text) for text in (*CODE.findall(complaint.text), *ENGINE_CODE.findall(complaint.text))}
+    return found | ({complaint.code} if complaint.code else set())
 
 
 def of_kind(kind: str) -> "Indicator":
     def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-        return told(kind, node, facts)
+        return reported(kind, node, facts)
 
     title, reason, literature = KINDS[kind]
     return Indicator(
@@ -49,7 +49,7 @@ def of_kind(kind: str) -> "Indicator":
     )
 
 
-def told(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
+def reported(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
     """Unnumbered errors count as other, by text; beside numbered ones they are ignored, as the tool's last words."""
     found: Counter[int | str] = Counter()
     first: dict[int | str, float] = {}
@@ -62,7 +62,7 @@ def told(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
                 if complaint.at is not None:
                     first[one] = min(first.get(one, complaint.at), complaint.at)
     if not found:
-        return RuleResult(UseLevel.OK, 0.0, "none told")
+        return RuleResult(UseLevel.OK, 0.0, "none reported")
     words = "; ".join(_said(one, count, first.get(one)) for one, count in found.most_common(SHOWN))
     more = len(found) - SHOWN
     words += f"; {more} more kinds" if more > 0 else ""

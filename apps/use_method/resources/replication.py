@@ -130,8 +130,8 @@ def behind(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     seconds = np.where(missing >= 1, np.clip(own.at - since, 0.0, None), 0.0)
     seconds = np.where(np.isnan(own.values), np.nan, seconds)
     # The delay's metric is linked: no series has the position of two nodes.
-    told = next((_key(name, DELAY) for name in connections(node, DELAY)), POSITION)
-    found = judge(MetricSamples(own.at, seconds), LAG_LIMITS, unit="s", metric=told)
+    source = next((_key(name, DELAY) for name in connections(node, DELAY)), POSITION)
+    found = judge(MetricSamples(own.at, seconds), LAG_LIMITS, unit="s", metric=source)
     if found is None:
         return None
     return replace(found, words=f"{found.words}; at most {format_number(float(missing.max()))} transactions behind")
@@ -184,14 +184,15 @@ def _running(node: NodeFacts, facts: RunFacts, what: str, thread: str) -> RuleRe
 def _error(node: NodeFacts, facts: RunFacts, thread: str, connection: str) -> Iterable[str]:
     """The replica's error, if it first appeared during the run."""
     what = f"replication {thread} error" + (f" of {connection}" if connection else "")
-    said = [str(event.detail["to"]) for event in facts.events if _tells(event.detail, what) and event.node == node.name]
+    own = [event for event in facts.events if event.node == node.name]
+    said = [str(event.detail["to"]) for event in own if _reports(event.detail, what)]
     errors = [text for text in said if text != "none"]
     return [f"({errors[-1][:120]})"] if errors else []
 
 
-def _tells(detail: Mapping[str, object], what: str) -> bool:
-    told = detail.get("what")
-    return isinstance(told, str) and re.fullmatch(re.escape(what), told) is not None and "to" in detail
+def _reports(detail: Mapping[str, object], what: str) -> bool:
+    found = detail.get("what")
+    return isinstance(found, str) and re.fullmatch(re.escape(what), found) is not None and "to" in detail
 
 
 RESOURCE = Resource(

@@ -108,15 +108,15 @@ def answers(comparison: Comparison) -> list[SideAnswer]:
 
 def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterable[AnswerPart]:
     names = {each.slug: each.name for each in comparison.sides}
-    told = [(level, comparison.cell(side=side.slug, level=level.id, metric=metric.key)) for level in comparison.levels]
-    return parts(told, names)
+    found = [(level, comparison.cell(side=side.slug, level=level.id, metric=metric.key)) for level in comparison.levels]
+    return parts(found, names)
 
 
-def parts(cells_told: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[AnswerPart]:
+def parts(by_level: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[AnswerPart]:
     """Verdicts and the load levels for which they hold. `names` of the sides, by slug."""
     places = {words: place for place, words in enumerate(ORDER)}
-    told = sorted(cells_told, key=lambda pair: places.get(pair[1].words, len(ORDER)))
-    for words, group in groupby(told, key=lambda pair: pair[1].words):
+    found = sorted(by_level, key=lambda pair: places.get(pair[1].words, len(ORDER)))
+    for words, group in groupby(found, key=lambda pair: pair[1].words):
         pairs = list(group)
         at = join_levels([level for level, _ in pairs])
         cells = [cell for _, cell in pairs]
@@ -133,14 +133,17 @@ def parts(cells_told: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) ->
 
 
 def _ratios(pairs: Sequence[tuple[Level, Cell]]) -> str:
-    told = [
+    found = [
         (level.text, cell.ratio) for level, cell in pairs if cell.ratio is not None and cell.ratio.value is not None
     ]
-    if len(told) <= LISTED_LEVELS:
-        return ", at ".join(f"{text} {ratio_text(ratio)} {interval_text(ratio)}" for text, ratio in told)
-    ends = min(told, key=lambda each: each[1].value or 0), max(told, key=lambda each: each[1].value or 0)
+    if len(found) <= LISTED_LEVELS:
+        return ", at ".join(f"{text} {ratio_text(ratio)} {interval_text(ratio)}" for text, ratio in found)
+    ends = (
+        min(found, key=lambda each: each[1].value or 0),
+        max(found, key=lambda each: each[1].value or 0),
+    )
     low, high = (f"{ratio_text(ratio)} {interval_text(ratio)} ({text})" for text, ratio in ends)
-    return f"{len(told)} load levels, from {low} to {high}"
+    return f"{len(found)} load levels, from {low} to {high}"
 
 
 def _reason(cells: Sequence[Cell]) -> str:
@@ -152,20 +155,20 @@ def _remedies(pairs: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> 
 
     Many different numbers are summarized by the least and the most.
     """
-    told: dict[str, list[Level]] = {}
+    found: dict[str, list[Level]] = {}
     for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1])):
-        told.setdefault(remedy(cell, names), []).append(level)
-    if len(told) == 1:
-        return next(iter(told))
+        found.setdefault(remedy(cell, names), []).append(level)
+    if len(found) == 1:
+        return next(iter(found))
     likely = [cell for _, cell in pairs if remedy(cell, names).endswith(LIKELY)]
-    if len(told) > LISTED_LEVELS and len({remedy(cell, names) for cell in likely}) > 1:
+    if len(found) > LISTED_LEVELS and len({remedy(cell, names) for cell in likely}) > 1:
         efforts = sorted(max(more.runs for more in cell.more) for cell in likely)
         range_of = f"about {efforts[0]:,} to {efforts[-1]:,} more runs per side {LIKELY}"
-        told = {text: levels for text, levels in told.items() if not text.endswith(LIKELY)}
+        found = {text: levels for text, levels in found.items() if not text.endswith(LIKELY)}
         first = [range_of]
     else:
         first = []
-    return ", ".join([*first, *(f"{text} at {join_levels(levels)}" for text, levels in told.items())])
+    return ", ".join([*first, *(f"{text} at {join_levels(levels)}" for text, levels in found.items())])
 
 
 def _effort(cell: Cell) -> int:

@@ -122,7 +122,7 @@ def _labels(given: Given) -> str:
 
 def _comment(given: Given) -> str:
     made = review.comment(finding_id=given.finding_id, by=given.by, text=given.text("text"))
-    unknown = [f"Nobody is called @{name}: not notified." for name in review.not_told(made)]
+    unknown = [f"Nobody is called @{name}: not notified." for name in review.unknown_mentions(made)]
     return " ".join(["Comment saved.", *unknown])
 
 

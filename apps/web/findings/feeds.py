@@ -117,7 +117,7 @@ def _activity(findings: list[int]) -> Mapping[int, tuple[tuple[datetime, str], .
     found: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
     notes = Note.objects.filter(finding__in=findings).select_related("by").prefetch_related("mentions").order_by("-id")
     for note in notes:
-        told = found[note.finding_id]
-        if len(told) < LISTED_ACTIONS:
-            told.append((note.at, queries.note_row(note).sentence))
-    return {finding: tuple(told) for finding, told in found.items()}
+        notes_shown = found[note.finding_id]
+        if len(notes_shown) < LISTED_ACTIONS:
+            notes_shown.append((note.at, queries.note_row(note).sentence))
+    return {finding: tuple(notes_shown) for finding, notes_shown in found.items()}

@@ -53,7 +53,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
     me = signed_in(request)
     before, after = queries.neighbours(finding_id, chosen, me=me)
     listed = findings.query(chosen)
-    told = evidence.gather(change) if change else None
+    gathered = evidence.gather(change) if change else None
     limits = _limits(change) if change else None
     return _review(request, found) | {
         "finding": found,
@@ -64,14 +64,14 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "change": change,
         "change_answer": change_answer(change) if change else "",
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
-        "evidence": told,
-        "chart": _chart(told, limits, WIDTH) if told else None,
-        "narrow_chart": _chart(told, limits, NARROW) if told else None,
+        "evidence": gathered,
+        "chart": _chart(gathered, limits, WIDTH) if gathered else None,
+        "narrow_chart": _chart(gathered, limits, NARROW) if gathered else None,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
-        "use_sentence": told.sentence if told and told.runs else "",
+        "use_sentence": gathered.sentence if gathered and gathered.runs else "",
         "use_slice": f":{SHOWN_AT_ONCE}",
-        "use_rest": max(0, len(told.use.differences) - SHOWN_AT_ONCE) if told else 0,
-        "compare_url": _compare_url(told) if told else "",
+        "use_rest": max(0, len(gathered.use.differences) - SHOWN_AT_ONCE) if gathered else 0,
+        "compare_url": _compare_url(gathered) if gathered else "",
         "history_url": _history_url(change) if change else "",
         "state_buttons": [(state, STATE_BUTTONS[state]) for state in found.next_states],
         "may_write": may_write(request),

@@ -160,7 +160,7 @@ def on_releases(tried: Tried) -> str:
     if not found.rows:
         return "The size also applies to releases: no stored comparison has a row that it applies to."
     among = f"of {counted(found.rows, 'row')} of their last comparisons"
-    told = [
+    texts = [
         f"{count} that {'is' if count == 1 else 'are'} {now} would become {then}"
         for count, now, then in (
             (found.passed, "worse now", "unchanged or inconclusive"),
@@ -168,7 +168,7 @@ def on_releases(tried: Tried) -> str:
         )
         if count
     ]
-    return f"The size also applies to releases: {among}, {' and '.join(told) or 'no verdict would change'}."
+    return f"The size also applies to releases: {among}, {' and '.join(texts) or 'no verdict would change'}."
 
 
 def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:
@@ -180,8 +180,8 @@ def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:
             Marked(change.place, f"{state}: {percent(change.ratio)}", kind, f"{change.verdict}, {change.version}")
         )
     row = each.row
-    told = "; ".join(mark.words for mark in marks)
-    label = f"{row.metric_name} of {row.workload_name} at {row.level}: {told}"
+    text = "; ".join(mark.words for mark in marks)
+    label = f"{row.metric_name} of {row.workload_name} at {row.level}: {text}"
     return {
         "row": row,
         "chart": chart(each.points, each.levels, marks, unit=row.unit, label=label, smallest=tried.limits.smallest),

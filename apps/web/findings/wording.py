@@ -22,8 +22,8 @@ def list_answer(counts: Mapping[str, int], largest_first: Sequence[FindingRow]) 
     if not number:
         rest = f"; {counts['verify']} to verify: the change is no longer seen" if counts["verify"] else ""
         return f"Nothing is open{rest}."
-    told = ", ".join(f"{count} {state}" for state, count in by_state.items() if count)
-    text = f"{counted(number, 'open finding')}: {told}"
+    sentence = ", ".join(f"{count} {state}" for state, count in by_state.items() if count)
+    text = f"{counted(number, 'open finding')}: {sentence}"
     text += f"; {counts['verify']} to verify" if counts["verify"] else ""
     if not largest_first:
         return f"{text}."

@@ -189,14 +189,14 @@ class Count:
 
 def counts(check: ReleaseCheck) -> list[Count]:
     """In the order of COUNTED."""
-    told = check.counts
+    found = check.counts
     kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.MISSING: "unknown"}
     return [
         Count(
             words,
-            told[verdict],
-            kinds.get(verdict, "") if told[verdict] else "",
-            f"{told['accepted']} accepted" if verdict is RowVerdict.WORSE and told["accepted"] else "",
+            found[verdict],
+            kinds.get(verdict, "") if found[verdict] else "",
+            f"{found['accepted']} accepted" if verdict is RowVerdict.WORSE and found["accepted"] else "",
         )
         for verdict, words in COUNTED
     ]

@@ -80,7 +80,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         return response
     index = queries.series_index(run_id)
     counters = counters_of(index)
-    told = [node.variables for node in run.nodes if node.variables is not None]
+    known = [node.variables for node in run.nodes if node.variables is not None]
     whole = whole_clock(run, counters)
     latencies = latency.of_run(run, queries.distributions([run_id]))
     charts = runs_timeline.charts(index, primary=run.primary_metric, is_live=is_live)
@@ -88,7 +88,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "latency": latencies,
         "counters": counters,
         "clock_charts": charts,
-        "story": steps.told(run.events),
+        "story": steps.run_steps(run.events),
         "quality": quality.shown(run),
         "hidden": observation.hidden(run.events),
         "overhead": observation.overhead(index),
@@ -99,8 +99,8 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
         "attached": runs_attachments.shown(attachments.tables(run_id)),
         "may_write": may_write(request),
-        "variable_count": len({name for variables in told for name in variables}),
-        "variable_nodes": len(told),
+        "variable_count": len({name for variables in known for name in variables}),
+        "variable_nodes": len(known),
         "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",
         "ladder_address": runs_address(system=run.system.slug, workload=run.row.workload_id),
     }

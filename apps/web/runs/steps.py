@@ -43,7 +43,7 @@ class RunSteps:
     has_fault: bool
 
 
-def told(events: Iterable[EventDetail]) -> RunSteps:
+def run_steps(events: Iterable[EventDetail]) -> RunSteps:
     ordered = sorted(events, key=lambda event: (event.starts_at, event.kind != FAULT, event.ends_at or event.starts_at))
     steps, fault = [], None
     for event in ordered:

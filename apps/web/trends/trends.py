@@ -94,19 +94,19 @@ def answer(rows: Sequence[HistoryRow], *, more: bool) -> str:
     parts = [f"{number} {words}" for number, words in ((short, "too short"), (noisy, "too noisy")) if number]
     fit = len(rows) - short - noisy
     many = f"{'More than ' if more else ''}{len(rows)} series {'is' if len(rows) == 1 else 'are'} watched"
-    told = ", ".join([f"{fit} can show a change", *parts])
-    return f"{many}: {told}. {changed or 'None'} {'has' if changed == 1 else 'have'} active changes."
+    text = ", ".join([f"{fit} can show a change", *parts])
+    return f"{many}: {text}. {changed or 'None'} {'has' if changed == 1 else 'have'} active changes."
 
 
 def lede(found: HistoryDetail) -> str:
     """Current changes, and the smallest detectable one."""
     row = found.row
     holding = [change for change in found.changes if change.gone_at is None][::-1]
-    told = "; ".join(_words(change, row.unit) for change in holding) or "no active change"
+    text = "; ".join(_words(change, row.unit) for change in holding) or "no active change"
     if row.reason:
-        return f"{told[:1].upper()}{told[1:]}. {row.reason[:1].upper()}{row.reason[1:]}."
+        return f"{text[:1].upper()}{text[1:]}. {row.reason[:1].upper()}{row.reason[1:]}."
     seen = f"a change of {share(row.effect)} would be detected within ten runs" if row.effect is not None else ""
-    return f"{told[:1].upper()}{told[1:]}. After {row.runs} runs {seen}."
+    return f"{text[:1].upper()}{text[1:]}. After {row.runs} runs {seen}."
 
 
 def _words(change: HistoryChange, unit: str) -> str:
@@ -139,11 +139,11 @@ def sign(verdict: str) -> str:
 
 def releases(found: HistoryDetail) -> list[dict[str, Any]]:
     """Newest first."""
-    told = []
+    rows = []
     for version, members in groupby(found.points, key=lambda point: point.version):
         own = list(members)
         values = [point.value for point in own]
-        told.append(
+        rows.append(
             {
                 "version": version,
                 "runs": own,
@@ -153,7 +153,7 @@ def releases(found: HistoryDetail) -> list[dict[str, Any]]:
                 "most": max(values),
             }
         )
-    return told[::-1]
+    return rows[::-1]
 
 
 def _choices() -> dict[str, Any]:

@@ -182,7 +182,7 @@ def test_a_comment_knows_whom_it_mentions(alice: User, bob: User) -> None:
     text = "@bob, ask @alice. Not @left, @nobody, mail@bob or @@bob."
     note = review.comment(finding_id=a_finding().pk, by=alice, text=text)
     assert [user.username for user in note.mentions.order_by("username")] == ["alice", "bob"]
-    assert review.not_told(note) == ["left", "nobody"]
+    assert review.unknown_mentions(note) == ["left", "nobody"]
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "", "ftp://a.example/1", "https://a.example/" + "x" * 500])

@@ -103,7 +103,7 @@ class ProbeRun:
             latency=self.chosen["baseline_latency"],
         )
         interval = 1 / self.chosen["rate"]
-        return events.tell(self.record, struck, warmup=self.order.warmup, interval=interval, rule=rule)
+        return events.phase_values(self.record, struck, warmup=self.order.warmup, interval=interval, rule=rule)
 
     # ------------------------------------------------------------ load
 

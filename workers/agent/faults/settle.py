@@ -74,7 +74,7 @@ class Settling:
         """For a fault undone under load, the node's polls give the time of its return."""
         if fault.control in LASTING:
             came_back = phases.rejoined(self._record.states, node=fault.node, since=began, until=came_back)
-        return events.tell_rejoin(fault.node, began, came_back)
+        return events.report_rejoin(fault.node, began, came_back)
 
     def _out_of_step(self) -> dict[str, str]:
         """Node -> why it is not in step; "" stands for the endpoint."""

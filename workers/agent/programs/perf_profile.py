@@ -83,7 +83,7 @@ class Profile:
         else:
             self.file.write_text(done.stdout)
 
-    def tell(self, *, start: float, end: float) -> None:
+    def report(self, *, start: float, end: float) -> None:
         """Prints an event with the top of the table, or why there is none. Times on the load's clock, s."""
         span = {"from": round(start, 3), "to": round(end, 3)}
         if self.refusal:

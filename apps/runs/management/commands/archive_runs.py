@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.runs import archive
-from apps.runs.management.progress import told
+from apps.runs.management.progress import with_progress
 from apps.runs.models import ArchivedRun, Run
 
 MOST = 1_000_000
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
     def _each(self, ids: list[int], done: str, act: Callable[[int], bool]) -> None:
         count, problems = 0, 0
-        for pk in told(ids, noun="runs", out=self.stdout):
+        for pk in with_progress(ids, noun="runs", out=self.stdout):
             try:
                 count += act(pk)
             except archive.ArchiveTrouble as error:

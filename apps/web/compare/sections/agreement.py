@@ -51,12 +51,12 @@ def shown(
     `sides`: system -> name and colour, the baseline first; `here`: the workload of the page.
     """
     measured = [claim for claim in found.claims if claim.is_measured]
-    told = [_claim(claim, sides, here, campaign) for claim in measured]
+    entries = [_claim(claim, sides, here, campaign) for claim in measured]
     return {
-        "claims": told,
-        "kinds": _by_kind(measured, told, found),
+        "claims": entries,
+        "kinds": _by_kind(measured, entries, found),
         "judged": [sides[many.slug] for many in found.sides[1:]],
-        "fold": sum(len(each["rows"]) + len(each["claim"].stated) for each in told) > SHOWN_AT_ONCE,
+        "fold": sum(len(each["rows"]) + len(each["claim"].stated) for each in entries) > SHOWN_AT_ONCE,
         "only_stated": _only_stated(found),
         "any_stated": any(claim.stated for claim in found.claims),
         "tests": found.tests,

@@ -90,7 +90,7 @@ def _memories(seen: CompareView, level: Level | None) -> list[MemoryRow]:
         known = seen.read(memory.READING)
     except NotKept:
         return []
-    return [_memory(side, told, level) for side, told in zip(seen.comparison.sides, known, strict=True)]
+    return [_memory(side, found, level) for side, found in zip(seen.comparison.sides, known, strict=True)]
 
 
 def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:

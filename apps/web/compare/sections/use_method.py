@@ -110,10 +110,10 @@ def context(seen: CompareView) -> dict[str, Any] | None:
 
 def _headlines(found: ComparedUse, sides: Mapping[str, Side]) -> list[tuple[str, list[Side]]]:
     """What limits the sides; sides with the same answer are grouped."""
-    told: dict[str, list[Side]] = {}
+    values: dict[str, list[Side]] = {}
     for each in found.sides:
-        told.setdefault(each.headline, []).append(sides[each.side])
-    return list(told.items())
+        values.setdefault(each.headline, []).append(sides[each.side])
+    return list(values.items())
 
 
 def _climbing(comparison: Comparison, found: ComparedUse) -> list[ResourceOverLevels]:
@@ -125,9 +125,9 @@ def _climbing(comparison: Comparison, found: ComparedUse) -> list[ResourceOverLe
             (sides[side.side], tuple(_step(side, level, resource) for level in comparison.levels))
             for side in found.sides
         ]
-        told = [step for _, steps in lines for step in steps if step]
-        quiet = all(step.level in QUIET and not step.share.saturated for step in told)
-        if told:
+        entries = [step for _, steps in lines for step in steps if step]
+        quiet = all(step.level in QUIET and not step.share.saturated for step in entries)
+        if entries:
             rows.append(ResourceOverLevels(resource, quiet, tuple(line for line in lines if any(line[1]))))
     return sorted(rows, key=lambda row: row.quiet)
 
@@ -139,21 +139,21 @@ def _step(side: SideUse, level: Level, resource: Resource) -> ResourceAtLevel | 
 
 def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, SidePanel]:
     """Panels by side. `drawn`: with sparklines of the runs that the values are from."""
-    told = {
+    values = {
         side.side: each.typical
         for side in found.sides
         for each in side.levels
         if each.level == level.id and each.typical
     }
     readings: dict[int, list[Reading]] = {}
-    for typical in told.values():
+    for typical in values.values():
         for run, reading in zip(typical.runs, typical.panel.readings, strict=True):
             readings.setdefault(run, []).append(reading)
-    nodes = {name for typical in told.values() for name, _ in typical.panel.nodes}
+    nodes = {name for typical in values.values() for name, _ in typical.panel.nodes}
     sparks = sparklines.of_runs(readings, nodes) if drawn else {}
     return {
         side: SidePanel(typical, {row.resource.key: row for row in cells.rows(typical.panel)}, sparks)
-        for side, typical in told.items()
+        for side, typical in values.items()
     }
 
 

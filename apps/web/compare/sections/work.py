@@ -65,7 +65,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "none": none,
         "none_words": NO_ERRORS,
         "side_rows": [row for row in table(seen.comparison) if row.level == level],
-        "told": [(side, _told(chosen, side, level)) for side in seen.comparison.sides[1:]],
+        "told": [(side, _sentences(chosen, side, level)) for side in seen.comparison.sides[1:]],
         "chart": chart(seen.comparison, chosen, level),
         "columns": columns,
         "node_rows": node_rows,
@@ -96,7 +96,7 @@ def _groups(
     return [(resource[:1].upper() + resource[1:], own) for resource, own in by_resource.items()], none
 
 
-def _told(work: ComparedWork, side: Side, level: Level) -> list[WorkSentence]:
+def _sentences(work: ComparedWork, side: Side, level: Level) -> list[WorkSentence]:
     names = {metric.key: metric.name for metric in work.metrics}
     cells = [cell for cell in work.cells if (cell.side, cell.level) == (side.slug, level.id) and cell.words in CHANGES]
     cells.sort(key=lambda cell: (cell.words, -_distance(cell)))
