@@ -39,7 +39,7 @@ class Acknowledgement(models.Model):
 
 class SavedComparison(models.Model):
     """A comparison with its own address. `query`: its question, as in the address of Compare; the results are in its
-    snapshots (`editions`), of which the newest is shown."""
+    `snapshots`, of which the newest is shown."""
 
     slug = models.SlugField(max_length=100, unique=True)
     title = models.CharField(max_length=200)
@@ -56,12 +56,12 @@ class SavedComparison(models.Model):
         return self.title
 
 
-class Edition(models.Model):
+class Snapshot(models.Model):
     """Snapshot of a saved comparison, made when it was saved or refreshed. `content`: the API's response, frozen.
     `runs`: ids it is based on; `state_hash` differs once the same question would be answered from other runs, or
     otherwise."""
 
-    comparison = models.ForeignKey(SavedComparison, on_delete=models.CASCADE, related_name="editions")
+    comparison = models.ForeignKey(SavedComparison, on_delete=models.CASCADE, related_name="snapshots")
     number = models.PositiveIntegerField()
     content = models.JSONField()
     content_version = models.PositiveSmallIntegerField()
@@ -73,8 +73,8 @@ class Edition(models.Model):
     class Meta:
         ordering = ["comparison", "-number"]
         constraints = [
-            models.UniqueConstraint(fields=["comparison", "number"], name="edition_once"),
-            models.CheckConstraint(condition=Q(state_hash__regex=SHA256), name="edition_hash_is_sha256"),
+            models.UniqueConstraint(fields=["comparison", "number"], name="snapshot_once"),
+            models.CheckConstraint(condition=Q(state_hash__regex=SHA256), name="snapshot_hash_is_sha256"),
         ]
 
 

@@ -11,14 +11,14 @@ from django.utils.text import slugify
 
 from apps.accounts.models import User
 from apps.comparison.api import UnknownSide, claims, compare, cost
-from apps.comparison.models import Edition, SavedComparison
+from apps.comparison.models import SavedComparison, Snapshot
 from apps.comparison.pure import Comparison, Section, serialisation
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
 from apps.saved.staleness import corroboration_changes, cost_changes
 
-# The form of Edition.content: {"comparison": …, "parts": {key of a section: …}}, made by serialisation.to_json.
+# The form of Snapshot.content: {"comparison": …, "parts": {key of a section: …}}, made by serialisation.to_json.
 CONTENT_VERSION = 1
 LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
 LONGEST_SLUG = 80
@@ -40,7 +40,7 @@ QUESTION = ("side", "workload", "campaign", "runs", "acknowledged")
 
 
 @dataclass(frozen=True)
-class EditionRow:
+class SnapshotRow:
     """One snapshot without its content."""
 
     number: int
@@ -58,7 +58,7 @@ class SavedRow:
     note: str
     author: str
     created_at: datetime
-    editions: int
+    snapshots: int
     made_at: datetime
     runs: int
 
@@ -74,8 +74,8 @@ class Saved:
     author: str
     created_at: datetime
     query: dict[str, list[str]]
-    editions: tuple[EditionRow, ...]
-    edition: EditionRow
+    snapshots: tuple[SnapshotRow, ...]
+    snapshot: SnapshotRow
     state_hash: str
     content: dict[str, Any]
     comparison: Comparison | None
@@ -83,7 +83,7 @@ class Saved:
 
     @property
     def is_newest(self) -> bool:
-        return self.edition.number == self.editions[0].number
+        return self.snapshot.number == self.snapshots[0].number
 
     @property
     def parts(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def save(*, query: Query, title: str, note: str, by: User) -> SavedComparison:
     _check_view(asked, comparison)
     with transaction.atomic():
         row = _create(asked, title=title.strip(), note=note.strip(), by=by)
-        _add_edition(row, comparison, number=1, by=by)
+        _add_snapshot(row, comparison, number=1, by=by)
     return row
 
 
@@ -137,19 +137,19 @@ def refresh(*, slug: str, by: User) -> tuple[int, bool]:
         if row is None:
             raise _no_such(slug)
         comparison = _compared(row.query)
-        newest = row.editions.order_by("-number").first()
+        newest = row.snapshots.order_by("-number").first()
         if newest is not None and _is_true(newest, comparison):
             return newest.number, False
         number = newest.number + 1 if newest else 1
-        _add_edition(row, comparison, number=number, by=by)
+        _add_snapshot(row, comparison, number=number, by=by)
     return number, True
 
 
-def _is_true(edition: Edition, now: Comparison) -> bool:
+def _is_true(snapshot: Snapshot, now: Comparison) -> bool:
     """Whether the snapshot equals today's result, in the current form."""
-    if edition.state_hash != state_hash(now) or _thawed(edition)[0] is None:
+    if snapshot.state_hash != state_hash(now) or _thawed(snapshot)[0] is None:
         return False
-    parts = edition.content.get("parts", {})
+    parts = snapshot.content.get("parts", {})
     return len(_asked_again(parts)) == len(ASKED_AGAIN) and not _parts_changed(parts, now)
 
 
@@ -186,11 +186,11 @@ def _check_view(query: Query, comparison: Comparison) -> None:
         raise Invalid([FieldProblem("", "the address contains NUL, which cannot be stored")])
 
 
-def _add_edition(row: SavedComparison, comparison: Comparison, *, number: int, by: User) -> None:
+def _add_snapshot(row: SavedComparison, comparison: Comparison, *, number: int, by: User) -> None:
     parts: dict[str, Any] = {}
     for reading in READINGS:
         parts |= reading.keep(comparison)
-    Edition.objects.create(
+    Snapshot.objects.create(
         comparison=row,
         number=number,
         content={"comparison": serialisation.to_json(comparison), "parts": parts},
@@ -227,8 +227,8 @@ def rows(*, words: Sequence[str] = (), limit: int, before: int | None = None) ->
     if before is not None:
         found = found.filter(pk__lt=before)
     chosen = list(found[:limit])
-    made = Edition.objects.filter(comparison__in=chosen).order_by("number").defer("content")
-    newest = {edition.comparison_id: edition for edition in made}
+    made = Snapshot.objects.filter(comparison__in=chosen).order_by("number").defer("content")
+    newest = {snapshot.comparison_id: snapshot for snapshot in made}
     return [
         (
             row.pk,
@@ -238,7 +238,7 @@ def rows(*, words: Sequence[str] = (), limit: int, before: int | None = None) ->
                 note=row.note,
                 author=row.author.get_username(),
                 created_at=row.created_at,
-                editions=newest[row.pk].number,
+                snapshots=newest[row.pk].number,
                 made_at=newest[row.pk].made_at,
                 runs=len(newest[row.pk].runs),
             ),
@@ -252,10 +252,10 @@ def load(slug: str, number: int | None = None) -> Saved:
     row = SavedComparison.objects.select_related("author").filter(slug=slug).first()
     if row is None:
         raise _no_such(slug)
-    editions = list(row.editions.select_related("made_by").defer("content").order_by("-number"))
-    chosen = next((each for each in editions if number is None or each.number == number), None)
+    snapshots = list(row.snapshots.select_related("made_by").defer("content").order_by("-number"))
+    chosen = next((each for each in snapshots if number is None or each.number == number), None)
     if chosen is None:
-        problem = FieldProblem("edition", f"{row.title} has no edition {number}", f"use 1 to {editions[0].number}")
+        problem = FieldProblem("snapshot", f"{row.title} has no snapshot {number}", f"use 1 to {snapshots[0].number}")
         raise NoSuchSnapshot([problem])
     comparison, problem_text = _thawed(chosen)
     return Saved(
@@ -265,8 +265,8 @@ def load(slug: str, number: int | None = None) -> Saved:
         author=row.author.get_username(),
         created_at=row.created_at,
         query=row.query,
-        editions=tuple(_edition_row(each) for each in editions),
-        edition=_edition_row(chosen),
+        snapshots=tuple(_snapshot_row(each) for each in snapshots),
+        snapshot=_snapshot_row(chosen),
         state_hash=chosen.state_hash,
         content=chosen.content,
         comparison=comparison,
@@ -308,17 +308,17 @@ def _asked_again(kept: Mapping[str, Any]) -> list[tuple[Section[Any], Tell, Any]
     return found
 
 
-def _thawed(edition: Edition) -> tuple[Comparison | None, str]:
-    if edition.content_version == CONTENT_VERSION:
+def _thawed(snapshot: Snapshot) -> tuple[Comparison | None, str]:
+    if snapshot.content_version == CONTENT_VERSION:
         try:
-            return serialisation.from_json(edition.content["comparison"], Comparison), ""
+            return serialisation.from_json(snapshot.content["comparison"], Comparison), ""
         except serialisation.Outdated as error:
             return None, str(error)
-    return None, f"it is of form {edition.content_version}, this program reads form {CONTENT_VERSION}"
+    return None, f"it is of form {snapshot.content_version}, this program reads form {CONTENT_VERSION}"
 
 
-def _edition_row(edition: Edition) -> EditionRow:
-    return EditionRow(edition.number, edition.made_at, edition.made_by.get_username(), len(edition.runs))
+def _snapshot_row(snapshot: Snapshot) -> SnapshotRow:
+    return SnapshotRow(snapshot.number, snapshot.made_at, snapshot.made_by.get_username(), len(snapshot.runs))
 
 
 def _compared(query: Query) -> Comparison:

@@ -60,15 +60,16 @@ def standing(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def show(request: HttpRequest, slug: str) -> HttpResponse:
-    edition = request.GET.get("edition", "")
-    found = _load(slug, edition)
+    if "edition" in request.GET:
+        return _renamed_link(request)
+    found = _load(slug, request.GET.get("snapshot", ""))
     context = {
         "saved": found,
         "standing": services.standing(found),
         "may_write": may_write(request),
         "live_url": CompareAddress.read(_asked(found)).url(),
-        "edition_url": f"{reverse('web:saved', args=[slug])}?edition={found.edition.number}",
-        "json_url": f"{reverse('api:saved-comparison', args=[slug])}?edition={found.edition.number}",
+        "snapshot_url": f"{reverse('web:saved', args=[slug])}?snapshot={found.snapshot.number}",
+        "json_url": f"{reverse('api:saved-comparison', args=[slug])}?snapshot={found.snapshot.number}",
     }
     try:
         seen = _seen(request, found)
@@ -89,7 +90,7 @@ def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         raise Http404(f"Compare has no part {name!r}")
     context: dict[str, Any] = {"part": chosen}
     try:
-        seen = _seen(request, _load(slug, request.GET.get("edition", "")))
+        seen = _seen(request, _load(slug, request.GET.get("snapshot", "")))
         context["html"] = rendered(chosen, seen)
         context |= {"comparison": seen.comparison, "back_url": seen.address.url()}
     except Invalid as error:
@@ -99,10 +100,17 @@ def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     return render_page(request, "web/compare/part_page.html", context, part="web/compare/part.html")
 
 
-def _load(slug: str, edition: str) -> Saved:
-    number = whole_number(edition, digits=4)
-    if edition and number is None:
-        raise Http404(f"There is no snapshot {edition[:40]!r}.")
+def _renamed_link(request: HttpRequest) -> HttpResponse:
+    """Earlier releases called a snapshot an edition, and people have shared such links."""
+    query = request.GET.copy()
+    query.setlist("snapshot", query.pop("edition"))
+    return redirect(f"{request.path}?{query.urlencode()}", permanent=True)
+
+
+def _load(slug: str, snapshot: str) -> Saved:
+    number = whole_number(snapshot, digits=4)
+    if snapshot and number is None:
+        raise Http404(f"There is no snapshot {snapshot[:40]!r}.")
     try:
         return services.load(slug, number)
     except services.NoSuchSnapshot as error:
@@ -128,7 +136,7 @@ def _seen(request: HttpRequest, found: Saved) -> CompareView:
         if name not in services.QUESTION:
             query.setlist(name, values)
     address = replace(
-        CompareAddress.read(query), at=reverse("web:saved", args=[found.slug]), edition=request.GET.get("edition", "")
+        CompareAddress.read(query), at=reverse("web:saved", args=[found.slug]), snapshot=request.GET.get("snapshot", "")
     )
     return CompareView(found.comparison, address, level_of(found.comparison, address), request, kept=found.parts)
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison import compare
-from apps.comparison.models import Edition, SavedComparison
+from apps.comparison.models import SavedComparison, Snapshot
 from apps.comparison.sections import serialisation
 from apps.comparison.selection import baselines
 from apps.comparison.selection.sides import UnknownSide
@@ -74,7 +74,12 @@ def now() -> Comparison:
 def test_what_was_seen_comes_back_to_the_last_digit(kept: SavedComparison) -> None:
     found = services.load("beta-beats-alpha")
     assert found.comparison == now()
-    assert (found.title, found.note, found.author, found.edition.number) == ("Beta beats Alpha", "seen today", "ann", 1)
+    assert (found.title, found.note, found.author, found.snapshot.number) == (
+        "Beta beats Alpha",
+        "seen today",
+        "ann",
+        1,
+    )
     assert services.standing(found) == services.SnapshotState(False, ())
 
 
@@ -158,7 +163,7 @@ def test_a_question_without_an_answer_any_more_is_out_of_date(kept: SavedCompari
         services.refresh(slug="beta-beats-alpha", by=kept.author)
 
 
-def test_a_refresh_makes_a_new_edition_and_keeps_the_old_one(
+def test_a_refresh_makes_a_new_snapshot_and_keeps_the_old_one(
     kept: SavedComparison, sides: tuple[System, System], ann: User
 ) -> None:
     seen = now()
@@ -169,10 +174,10 @@ def test_a_refresh_makes_a_new_edition_and_keeps_the_old_one(
     newest, first = services.load(kept.slug), services.load(kept.slug, 1)
     assert newest.comparison == now()
     assert first.comparison == seen
-    assert [(each.number, each.made_by, each.runs) for each in newest.editions] == [(2, "bob", 7), (1, "ann", 6)]
+    assert [(each.number, each.made_by, each.runs) for each in newest.snapshots] == [(2, "bob", 7), (1, "ann", 6)]
     assert (newest.is_newest, first.is_newest) == (True, False)
     assert not services.standing(newest).out_of_date
-    with pytest.raises(UnknownSide, match="no edition 3"):
+    with pytest.raises(UnknownSide, match="no snapshot 3"):
         services.load(kept.slug, 3)
 
 
@@ -229,10 +234,10 @@ def test_whether_it_is_out_of_date_takes_as_many_queries_with_many_workloads(
     assert asked() == before
 
 
-def test_an_edition_of_an_older_form_says_so_instead_of_breaking(kept: SavedComparison) -> None:
-    content = Edition.objects.get().content
+def test_a_snapshot_of_an_older_form_says_so_instead_of_breaking(kept: SavedComparison) -> None:
+    content = Snapshot.objects.get().content
     del content["comparison"]["cells"]
-    Edition.objects.update(content=content)
+    Snapshot.objects.update(content=content)
     found = services.load(kept.slug)
     assert found.comparison is None
     assert "cells" in found.problem

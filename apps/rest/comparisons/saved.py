@@ -30,16 +30,16 @@ class SavedRowSerializer(serializers.Serializer[Any]):
     author = serializers.CharField()
     created_at = serializers.DateTimeField()
     address = serializers.SerializerMethodField(help_text="of its page")
-    editions = serializers.IntegerField(help_text="how many; the newest is shown")
-    made_at = serializers.DateTimeField(help_text="when the newest edition was made")
-    runs = serializers.IntegerField(help_text="that the newest edition rests on")
+    snapshots = serializers.IntegerField(help_text="how many; the newest is shown")
+    made_at = serializers.DateTimeField(help_text="when the newest snapshot was made")
+    runs = serializers.IntegerField(help_text="that the newest snapshot rests on")
 
     def get_address(self, row: services.SavedRow) -> str:
         request: Request = self.context["request"]
         return request.build_absolute_uri(reverse("web:saved", args=[row.slug]))
 
 
-class EditionSerializer(serializers.Serializer[Any]):
+class SnapshotSerializer(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     made_at = serializers.DateTimeField()
     made_by = serializers.CharField()
@@ -52,12 +52,12 @@ class SavedSerializer(serializers.Serializer[Any]):
     note = serializers.CharField()
     author = serializers.CharField()
     created_at = serializers.DateTimeField()
-    address = serializers.SerializerMethodField(help_text="of its page, showing this edition")
+    address = serializers.SerializerMethodField(help_text="of its page, showing this snapshot")
     query = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()), help_text="what it asks, as an address of Compare"
     )
-    edition = EditionSerializer(help_text="the one that `comparison` is")
-    editions = EditionSerializer(many=True, help_text="the newest first")
+    snapshot = SnapshotSerializer(help_text="the one that `comparison` is")
+    snapshots = SnapshotSerializer(many=True, help_text="the newest first")
     comparison = ComparisonSerializer(allow_null=True, help_text="as it was seen; null: kept in an older form")
     problem = serializers.CharField(help_text="why `comparison` is null; else empty")
     content = serializers.SerializerMethodField(
@@ -72,7 +72,7 @@ class SavedSerializer(serializers.Serializer[Any]):
     def get_address(self, found: Saved) -> str:
         request: Request = self.context["request"]
         address = request.build_absolute_uri(reverse("web:saved", args=[found.slug]))
-        return address if found.is_newest else f"{address}?edition={found.edition.number}"
+        return address if found.is_newest else f"{address}?snapshot={found.snapshot.number}"
 
     @extend_schema_field({"type": ["object", "null"], "additionalProperties": {}})
     def get_content(self, found: Saved) -> dict[str, Any] | None:
@@ -101,9 +101,9 @@ class SavedListParameters(Parameters):
     )
 
 
-class EditionParameters(Parameters):
-    edition = serializers.IntegerField(
-        required=False, min_value=1, max_value=32_767, help_text="number of an edition; the newest without it"
+class SnapshotParameters(Parameters):
+    snapshot = serializers.IntegerField(
+        required=False, min_value=1, max_value=32_767, help_text="number of a snapshot; the newest without it"
     )
 
 
@@ -163,11 +163,11 @@ class SavedComparisons(APIView):
 
 
 class OneSavedComparison(APIView):
-    @extend_schema(operation_id="read_saved_comparison", parameters=[EditionParameters], responses=SavedSerializer)
+    @extend_schema(operation_id="read_saved_comparison", parameters=[SnapshotParameters], responses=SavedSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """A saved comparison as in its snapshot, and what differs now."""
-        parameters = EditionParameters.read(request)
-        return Response(_answer(request, slug, parameters.get("edition")))
+        parameters = SnapshotParameters.read(request)
+        return Response(_answer(request, slug, parameters.get("snapshot")))
 
     @extend_schema(operation_id="describe_saved_comparison", request=SavedWords, responses=SavedSerializer)
     def put(self, request: Request, slug: str) -> Response:
@@ -214,8 +214,8 @@ def _query(fields: dict[str, Any]) -> dict[str, list[str]]:
     return query | {"acknowledged": list(fields.get("acknowledged", ()))}
 
 
-def _answer(request: Request, slug: str, edition: int | None) -> Any:
+def _answer(request: Request, slug: str, snapshot: int | None) -> Any:
     with _as_404():
-        found = services.load(slug, edition)
+        found = services.load(slug, snapshot)
     context = {"request": request, "standing": services.standing(found)}
     return SavedSerializer(found, context=context).data

@@ -27,7 +27,7 @@ T = TypeVar("T")
 class CompareAddress:
     """The parsed query string of Compare; the same address gives the same page.
 
-    `at`: address of a saved comparison, which defines what is compared, in this `edition` (empty: the newest); empty:
+    `at`: address of a saved comparison, which defines what is compared, in this `snapshot` (empty: the newest); empty:
     the Compare page.
     """
 
@@ -40,7 +40,7 @@ class CompareAddress:
     acknowledged: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     at: str = ""
-    edition: str = ""
+    snapshot: str = ""
 
     @classmethod
     def read(cls, query: QueryDict) -> "CompareAddress":
@@ -93,7 +93,7 @@ class CompareAddress:
 
     def live(self) -> "CompareAddress":
         """The same comparison with current data."""
-        return replace(self, at="", edition="")
+        return replace(self, at="", snapshot="")
 
     def query(self) -> str:
         """The full query string: what is compared, and view options."""
@@ -113,10 +113,10 @@ class CompareAddress:
 
     def _view(self) -> list[tuple[str, str]]:
         """View options."""
-        edition = [("edition", self.edition)] if self.edition else []
+        snapshot = [("snapshot", self.snapshot)] if self.snapshot else []
         level = [("level", self.level)] if self.level else []
         apart = [("series", "apart")] if self.apart else []
-        return [*edition, *level, *apart, *self.options]
+        return [*snapshot, *level, *apart, *self.options]
 
     def option(self, name: str) -> str:
         """Empty if the address does not have it."""

@@ -167,7 +167,7 @@ def test_runs_of_one_system_make_no_claims(measure: Measure) -> None:
     assert corroborate(["a", "a"]) is None
 
 
-def test_what_an_edition_keeps_is_what_was_seen(measure: Measure) -> None:
+def test_what_a_snapshot_keeps_is_what_was_seen(measure: Measure) -> None:
     workload = measure("sysbench", SLOW, FAST)
     comparison = compare.compare(sides=["a", "b"], workload_id=workload.pk)
     kept = claims.READING.keep(comparison)["corroboration"]

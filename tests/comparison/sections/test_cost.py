@@ -202,7 +202,7 @@ def test_scale_ups_without_a_gain_per_price_are_rarely_called_worth_it_or_not() 
     assert said / 500 <= 0.05 + 0.02
 
 
-def test_what_an_edition_keeps_is_what_was_seen(boxes: tuple[System, System]) -> None:
+def test_what_a_snapshot_keeps_is_what_was_seen(boxes: tuple[System, System]) -> None:
     comparison = compare.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
     seen = cost.READING.read(comparison, None)
     kept = cost.READING.keep(comparison)["cost"]

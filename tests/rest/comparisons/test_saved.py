@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.catalog.models import System, Workload
-from apps.comparison.models import Edition, PinnedBaseline, SavedComparison
+from apps.comparison.models import PinnedBaseline, SavedComparison, Snapshot
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ def stated(workload: Workload, /, **changed: Any) -> dict[str, Any]:
     return {"title": "B beats A", "note": "why", "side": ["a", "b"], "workload": workload.pk, **changed}
 
 
-def test_an_edition_is_the_answer_that_the_comparison_gave(engineer: APIClient, workload: Workload) -> None:
+def test_a_snapshot_is_the_answer_that_the_comparison_gave(engineer: APIClient, workload: Workload) -> None:
     live = engineer.get(f"/api/v1/comparisons/?side=a&side=b&workload={workload.pk}").json()
     answer = engineer.post(SAVED, stated(workload), format="json")
     assert answer.status_code == 201, answer.content
@@ -56,24 +56,24 @@ def test_it_says_what_changed_and_refreshes(engineer: APIClient, workload: Workl
     assert stale["out_of_date"]
     assert "counts now and did not then" in stale["changes"][0]
     fresh = engineer.post(f"{SAVED}b-beats-a/refresh").json()
-    assert (fresh["edition"]["number"], fresh["out_of_date"]) == (2, False)
-    old = engineer.get(f"{SAVED}b-beats-a/?edition=1").json()
+    assert (fresh["snapshot"]["number"], fresh["out_of_date"]) == (2, False)
+    old = engineer.get(f"{SAVED}b-beats-a/?snapshot=1").json()
     assert old["comparison"] == first["comparison"]
-    assert old["address"].endswith("?edition=1")
-    assert [each["number"] for each in old["editions"]] == [2, 1]
+    assert old["address"].endswith("?snapshot=1")
+    assert [each["number"] for each in old["snapshots"]] == [2, 1]
 
 
-def test_every_number_of_an_edition_of_an_older_form_is_given_as_it_was_kept(
+def test_every_number_of_a_snapshot_of_an_older_form_is_given_as_it_was_kept(
     engineer: APIClient, workload: Workload
 ) -> None:
     assert engineer.post(SAVED, stated(workload), format="json").json()["content"] is None
-    Edition.objects.update(content_version=0)
+    Snapshot.objects.update(content_version=0)
     old = engineer.get(f"{SAVED}b-beats-a/").json()
     assert (old["comparison"], old["out_of_date"]) == (None, False)
     assert old["problem"]
-    assert old["content"] == Edition.objects.get().content
+    assert old["content"] == Snapshot.objects.get().content
     fresh = engineer.post(f"{SAVED}b-beats-a/refresh").json()
-    assert (fresh["edition"]["number"], fresh["content"]) == (2, None)
+    assert (fresh["snapshot"]["number"], fresh["content"]) == (2, None)
     assert fresh["comparison"]["sides"][1]["slug"] == "b"
 
 
@@ -85,7 +85,7 @@ def test_the_list_is_paged_and_searched(engineer: APIClient, workload: Workload)
     rest = engineer.get(page["next"]).json()
     assert ([row["title"] for row in rest["results"]], rest["next"]) == (["one"], None)
     found = engineer.get(f"{SAVED}?text=two").json()["results"]
-    assert [(row["slug"], row["editions"], row["runs"]) for row in found] == [("two", 1, 6)]
+    assert [(row["slug"], row["snapshots"], row["runs"]) for row in found] == [("two", 1, 6)]
 
 
 def test_title_and_note_are_mended(engineer: APIClient, workload: Workload) -> None:
@@ -121,7 +121,7 @@ def test_readers_read_and_do_not_write(reader: APIClient, engineer: APIClient, w
     assert reader.put(f"{SAVED}b-beats-a/", {"title": "x", "note": ""}, format="json").status_code == 403
     assert reader.put(f"/api/v1/workloads/{workload.pk}/baseline", {"system": "a"}).status_code == 403
     assert reader.delete(f"/api/v1/workloads/{workload.pk}/baseline").status_code == 403
-    assert (Edition.objects.count(), PinnedBaseline.objects.count()) == (1, 0)
+    assert (Snapshot.objects.count(), PinnedBaseline.objects.count()) == (1, 0)
 
 
 def test_what_is_not_there_is_not_found(engineer: APIClient, workload: Workload) -> None:
@@ -129,8 +129,8 @@ def test_what_is_not_there_is_not_found(engineer: APIClient, workload: Workload)
     assert engineer.get(f"{SAVED}nothing/").status_code == 404
     assert engineer.post(f"{SAVED}nothing/refresh").status_code == 404
     assert engineer.put(f"{SAVED}nothing/", {"title": "x", "note": ""}, format="json").status_code == 404
-    assert engineer.get(f"{SAVED}b-beats-a/?edition=2").status_code == 404
-    assert engineer.get(f"{SAVED}b-beats-a/?edition=x").status_code == 400
+    assert engineer.get(f"{SAVED}b-beats-a/?snapshot=2").status_code == 404
+    assert engineer.get(f"{SAVED}b-beats-a/?snapshot=x").status_code == 400
 
 
 def test_a_baseline_is_pinned_replaced_and_taken_away(engineer: APIClient, workload: Workload) -> None:

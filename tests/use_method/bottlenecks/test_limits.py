@@ -89,7 +89,7 @@ def test_runs_without_a_panel_are_judged_some_at_a_time(workload: Workload) -> N
     assert (found.pending, found.sides[0].levels[-1].judged) == (0, JUDGED_AT_ONCE + 2)
 
 
-def test_an_edition_keeps_what_was_seen(workload: Workload, django_user_model: type[User]) -> None:
+def test_a_snapshot_keeps_what_was_seen(workload: Workload, django_user_model: type[User]) -> None:
     comparison = compare(workload)
     seen = limits_of(comparison)
     by = django_user_model.objects.create_user("ann")

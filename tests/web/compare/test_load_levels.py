@@ -155,7 +155,7 @@ def test_it_asks_the_same_however_many_runs_there_are(
         part(client, workload)
 
 
-def test_an_edition_keeps_what_the_part_reads(workload: Workload) -> None:
+def test_a_snapshot_keeps_what_the_part_reads(workload: Workload) -> None:
     comparison = compare.compare(sides=["aurora", "pxc"], workload_id=workload.pk)
     for reading in (load_level_data.READING, table_growth.READING, time_to_finish.READING):
         level = comparison.levels[0]

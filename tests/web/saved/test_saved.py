@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import System, Workload
-from apps.comparison.models import Edition, PinnedBaseline, SavedComparison
+from apps.comparison.models import PinnedBaseline, SavedComparison, Snapshot
 from apps.comparison.selection import baselines
 from apps.rest.comparisons.comparisons import INCLUDES
 from apps.runs.models import Measurement, Run
@@ -74,7 +74,7 @@ def text_of(html: str) -> str:
 
 
 def answer_of(html: str) -> str:
-    """From the answer to the end of the page's sections, without addresses: those name the edition."""
+    """From the answer to the end of the page's sections, without addresses: those name the snapshot."""
     start, end = html.index('<section class="compare-answer"'), html.index('id="runs"')
     return re.sub(r'(href|hx-get)="[^"]*"', "", html[start:end])
 
@@ -106,11 +106,11 @@ def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) ->
     Measurement.objects.all().delete()
     for part in PARTS:
         shown = page(engineer, f"{answer.headers['Location']}part/{part.name}/")
-        assert "This edition does not hold it" not in shown, part.name
+        assert "This snapshot does not hold it" not in shown, part.name
         assert part_of(shown) == part_of(live[part.name]), part.name
-    edition = engineer.get("/api/v1/comparisons/saved/all-of-it/").json()
-    assert edition["comparison"] | edition["parts"] == included
-    assert all(edition["parts"][name] for name in ("steadiness", "work", "everything", "ladder"))
+    snapshot = engineer.get("/api/v1/comparisons/saved/all-of-it/").json()
+    assert snapshot["comparison"] | snapshot["parts"] == included
+    assert all(snapshot["parts"][name] for name in ("steadiness", "work", "everything", "ladder"))
 
 
 def part_of(html: str) -> list[str]:
@@ -137,58 +137,66 @@ def test_nothing_that_happens_later_changes_what_was_seen(
     assert "of Beta at 4 threads count now and did not then." in text_of(html)
 
 
-def test_a_refresh_shows_the_new_answer_and_the_old_edition_stays_readable(
+def test_a_refresh_shows_the_new_answer_and_the_old_snapshot_stays_readable(
     engineer: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
     url = save(engineer, workload)
     first = answer_of(page(engineer, url))
     measure(sides[1], (900.0, 910.0, 905.0), at=3)
-    assert "Make edition 2" in page(engineer, url)
+    assert "Make snapshot 2" in page(engineer, url)
     assert engineer.post(f"{url}refresh/").headers["Location"] == url
     html = page(engineer, url)
     assert answer_of(html) != first
     assert "Snapshot 2 shows the current result." in html
-    old = page(engineer, f"{url}?edition=1")
+    old = page(engineer, f"{url}?snapshot=1")
     assert answer_of(old) == first
-    assert "Show edition 2, the newest" in old
+    assert "Show snapshot 2, the newest" in old
     engineer.post(f"{url}refresh/")
     assert "Nothing has changed" in page(engineer, url)
-    assert Edition.objects.count() == 2
+    assert Snapshot.objects.count() == 2
 
 
-def test_another_load_level_of_an_edition_is_still_the_edition(
+def test_another_load_level_of_a_snapshot_is_still_the_snapshot(
     engineer: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
     url = save(engineer, workload, level="4")
     html = page(engineer, url)
     assert "Second by second, 4 threads" in html
     assert f'href="{url}?level=8#latency"' in html
-    assert "Second by second, 8 threads" in page(engineer, f"{url}?edition=1&level=8")
-    assert f'href="{url}?edition=1&amp;level=4#latency"' in page(engineer, f"{url}?edition=1&level=8")
+    assert "Second by second, 8 threads" in page(engineer, f"{url}?snapshot=1&level=8")
+    assert f'href="{url}?snapshot=1&amp;level=4#latency"' in page(engineer, f"{url}?snapshot=1&level=8")
     page(engineer, f"{url}?level=77", status=404)
-    page(engineer, f"{url}?edition=7", status=404)
-    page(engineer, f"{url}?edition=x", status=404)
+    page(engineer, f"{url}?snapshot=7", status=404)
+    page(engineer, f"{url}?snapshot=x", status=404)
     page(engineer, f"{url}?series=sideways", status=404)
     page(engineer, "/comparisons/nothing/", status=404)
     # What is compared is not the address's to say.
     assert "Beta" in page(engineer, f"{url}?side=c&workload=99")
 
 
-def test_what_an_edition_does_not_hold_is_said_and_never_taken_from_today(
+def test_links_of_earlier_releases_lead_to_the_snapshot(
     engineer: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
     url = save(engineer, workload)
-    edition = Edition.objects.get()
-    del edition.content["parts"]["cost"]
-    edition.save()
-    assert "This edition does not hold it" in page(engineer, f"{url}part/cost/")
-    del edition.content["comparison"]["cells"]
-    edition.save()
+    response = engineer.get(f"{url}?edition=1&level=8")
+    assert (response.status_code, response.headers["Location"]) == (301, f"{url}?level=8&snapshot=1")
+
+
+def test_what_a_snapshot_does_not_hold_is_said_and_never_taken_from_today(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    url = save(engineer, workload)
+    snapshot = Snapshot.objects.get()
+    del snapshot.content["parts"]["cost"]
+    snapshot.save()
+    assert "This snapshot does not hold it" in page(engineer, f"{url}part/cost/")
+    del snapshot.content["comparison"]["cells"]
+    snapshot.save()
     html = page(engineer, url)
     assert "kept in an older form" in html
-    assert 'href="/api/v1/comparisons/saved/beta-beats-alpha/?edition=1"' in html
-    assert "Make edition 2 in today's form" in html
-    assert engineer.get("/api/v1/comparisons/saved/beta-beats-alpha/?edition=1").json()["content"] == edition.content
+    assert 'href="/api/v1/comparisons/saved/beta-beats-alpha/?snapshot=1"' in html
+    assert "Make snapshot 2 in today's form" in html
+    assert engineer.get("/api/v1/comparisons/saved/beta-beats-alpha/?snapshot=1").json()["content"] == snapshot.content
 
 
 def test_the_page_takes_as_many_queries_however_many_runs(
@@ -212,13 +220,13 @@ def test_readers_see_but_neither_save_nor_refresh_nor_pin(
     author = a_user()
     query = {"side": ["a", "b"], "workload": [str(workload.pk)]}
     services.save(query=query, title="seen", note="", by=author)
-    assert "Make edition" not in page(client, "/comparisons/seen/")
+    assert "Make snapshot" not in page(client, "/comparisons/seen/")
     assert "/comparisons/save/" not in page(client, question(workload).url())
     client.force_login(a_user(role="reader"))
     for address in ("save/", "seen/refresh/", "seen/describe/"):
         assert client.post(f"/comparisons/{address}", {"title": "x"}).status_code == 403
     assert client.post(f"/workloads/{workload.pk}/baseline/", {"system": "a"}).status_code == 403
-    assert (SavedComparison.objects.count(), Edition.objects.count(), PinnedBaseline.objects.count()) == (1, 1, 0)
+    assert (SavedComparison.objects.count(), Snapshot.objects.count(), PinnedBaseline.objects.count()) == (1, 1, 0)
 
 
 def test_a_comparison_that_cannot_be_kept_leads_back_with_the_reason(
@@ -264,7 +272,7 @@ def test_one_side_is_held_against_the_pinned_baseline(
     assert "pin as baseline of this workload" in page(engineer, live)
     answer = engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "a", "next": live})
     assert answer.headers["Location"] == live
-    assert re.search(r'class="tag" title="Pinned as the baseline of oltp_write_only by ann', page(engineer, live))
+    assert re.search(r'class="tag"\s+title="Pinned as the baseline of oltp_write_only by ann', page(engineer, live))
     assert engineer.get(f"/compare/?side=b&workload={workload.pk}").headers["Location"] == live
     assert engineer.get(f"/compare/?side=a&workload={workload.pk}").status_code == 200
     engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "", "next": "https://elsewhere.example/"})

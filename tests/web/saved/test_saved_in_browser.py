@@ -5,7 +5,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from apps.accounts import services
-from apps.comparison.models import Edition
+from apps.comparison.models import Snapshot
 from apps.runs.models import Measurement
 from tests.support.browser import follow
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_user
@@ -35,7 +35,7 @@ def test_a_saved_comparison_is_drawn_from_what_was_kept(browser_page: Page) -> N
     plot.scroll_into_view_if_needed()
     expect(plot.locator(".main-svg").first).to_be_visible()
     drawn = plot.evaluate("plot => plot.data.flatMap(trace => [...trace.y])")
-    kept = [cell["ratio"] for cell in Edition.objects.get().content["comparison"]["cells"] if cell["ratio"]]
+    kept = [cell["ratio"] for cell in Snapshot.objects.get().content["comparison"]["cells"] if cell["ratio"]]
     assert kept[0]["value"] == pytest.approx(1.3, abs=0.01)
     assert pytest.approx(kept[0]["value"]) in [value for value in drawn if value]
     browser_page.goto("/comparisons/")

@@ -23,7 +23,7 @@ PLAN = "/campaigns/new/size/?systems=a&test=oltp_insert&repetitions=1"
         "/compare/?side=a%00&side=b",
         "/comparisons/?text=%00",
         f"/comparisons/?before={LONG}",
-        f"/comparisons/a/?edition={LONG}",
+        f"/comparisons/a/?snapshot={LONG}",
         "/search/?q=%00",
         "/search/?q=a%00b",
         "/catalog/?text=%00",
