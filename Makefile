@@ -10,7 +10,7 @@ LAUNCH = $(PYTHON) -m config.launch --with-parent
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop test bench check lock env manage lab
+.PHONY: help run stop test bench check types lock env manage lab
 
 help: ## Show these lines
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ bench: ## Speed and size beside named peers, into docs/reference/performance.md;
 
 check: ## Formatting, lint, types, imports, templates, migrations, front end
 	@$(LAUNCH) check
+
+types: ## Renew the front end's types of the API
+	@$(LAUNCH) types
 
 lock: ## Renew the hashed locks from pyproject.toml
 	@$(LAUNCH) lock

@@ -34,7 +34,7 @@ from apps.comparison.sections import (
 )
 from apps.comparison.sections.all_metrics import READING as ALL_METRICS_SECTION
 from apps.comparison.sections.all_metrics import Everything, Measured, everything
-from apps.comparison.sections.cost import HOURS_A_MONTH, ComparedCost, OtherSize, SideCost
+from apps.comparison.sections.cost import HOURS_A_MONTH, ComparedCost, Machines, OtherSize, SideCost
 from apps.comparison.sections.cost import READING as COST_SECTION
 from apps.comparison.sections.latency import READING as LATENCY_SECTION
 from apps.comparison.sections.latency import SideLatency
@@ -42,12 +42,14 @@ from apps.comparison.sections.load_level_data import Climbs, throughput_metric
 from apps.comparison.sections.steadiness import DIPS, VARIATION, WORST, ComparedSteadiness, RunSteadiness
 from apps.comparison.sections.steadiness import READING as STEADINESS_SECTION
 from apps.comparison.sections.table_growth import Growing
+from apps.comparison.sections.time_to_finish import Finishing
 from apps.comparison.sections.timelines import RunTimeline, newest
 from apps.comparison.sections.work import PER, ComparedWork, work_of
 from apps.comparison.sections.work import READING as WORK_SECTION
 from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.data import variables_of
 from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, Chosen, ChosenSide, UnknownSide, system_slug
+from apps.comparison.values import ComparedCampaign
 
 __all__ = [
     "ABOUT",
@@ -76,6 +78,7 @@ __all__ = [
     "Chosen",
     "ChosenSide",
     "Climbs",
+    "ComparedCampaign",
     "ComparedCost",
     "ComparedSteadiness",
     "ComparedWork",
@@ -84,7 +87,9 @@ __all__ = [
     "FailoverFilter",
     "FailoverResults",
     "FailoverTrial",
+    "Finishing",
     "Growing",
+    "Machines",
     "Many",
     "ManyRow",
     "ManySide",

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from apps.catalog.models import Metric, System, Workload
 from apps.comparison import compare, verdict_table
@@ -10,6 +11,7 @@ from apps.comparison.comparability.facts import hardware_detail
 from apps.comparison.sections import verdicts
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, no_system
 from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Level
+from apps.core.answers import Hidden
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.runs.api import places
@@ -24,18 +26,18 @@ MOST_WORKLOADS = 40
 
 @dataclass(frozen=True)
 class ManySide:
-    """A system; `position` 0 is the baseline. `runs` that count and their `origins`, over all rows."""
+    """A system of the matrix."""
 
     slug: str
     name: str
-    position: int
+    position: Annotated[int, "0 is the baseline"]
     platform: str
-    platform_slug: str
-    platform_color: int | None
+    platform_slug: Hidden[str]
+    platform_color: Hidden[int | None]
     release: str
     hardware: str
-    hardware_detail: str
-    runs: int
+    hardware_detail: Hidden[str]
+    runs: Annotated[int, "how many of its runs count, in all rows"]
     origins: tuple[str, ...]
 
 
@@ -47,7 +49,7 @@ class ManyRow:
     workload: ComparedWorkload
     level: Level
     metric: ComparedMetric
-    cells: tuple[Cell, ...]
+    cells: Annotated[tuple[Cell, ...], "in the order of the sides"]
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ class Many:
     sides: tuple[ManySide, ...]
     campaign: ComparedCampaign | None
     rows: tuple[ManyRow, ...]
-    comparisons: tuple[Comparison, ...]
-    tests: int
+    comparisons: Hidden[tuple[Comparison, ...]]
+    tests: Annotated[int, "comparisons that the correction is for"]
     tools: tuple[str, ...]
     notes: tuple[str, ...]
 

@@ -19,7 +19,18 @@ from apps.comparison.schema_changes.disturbance import LoadSeconds
 from apps.comparison.schema_changes.statements import AS_CHOSEN, stated_operation, title_of
 from apps.comparison.schema_changes.values import QUANTITIES, ChangeTrial, Quantity, SchemaChange, SchemaChanges
 from apps.comparison.sections import serialisation, verdicts
-from apps.comparison.sections.load_levels import PERCENTILES, Ladder, ObjectiveState, Reach, Rested, SideLevels, ladder
+from apps.comparison.sections.load_levels import (
+    PERCENTILES,
+    Collapse,
+    Ladder,
+    LoadLevelData,
+    ObjectiveState,
+    Reach,
+    Rested,
+    Saturation,
+    SideLevels,
+    ladder,
+)
 from apps.comparison.sections.scaleup import Gain, StepUp
 from apps.comparison.sections.section import NotKept, Section, SectionSource
 from apps.comparison.stats import welch
@@ -77,6 +88,7 @@ __all__ = [
     "Box",
     "Cell",
     "ChangeTrial",
+    "Collapse",
     "ComparedMetric",
     "ComparedRun",
     "ComparedWorkload",
@@ -92,6 +104,7 @@ __all__ = [
     "Interruption",
     "Ladder",
     "Level",
+    "LoadLevelData",
     "LoadSeconds",
     "More",
     "NotKept",
@@ -102,6 +115,7 @@ __all__ = [
     "Reach",
     "Rested",
     "Sample",
+    "Saturation",
     "SchemaChange",
     "SchemaChanges",
     "Section",

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from apps.comparison.comparability.differences import Difference, Obstacle
 from apps.comparison.stats.welch import Direction, Ratio, SideSummary
+from apps.core.answers import Hidden
 from apps.runs.pure import Amount
 
 # Reason to leave out a complete run.
@@ -21,22 +23,22 @@ class ComparedWorkload:
 
 @dataclass(frozen=True)
 class Side:
-    """One system under one workload; `position` 0 is the baseline. `slug`: the side's key in this comparison, `system`:
-    the slug of its system. `platform_color`: the platform's place in the palette. `origins` of its runs that count."""
+    """One system under one workload. `platform_color`: the platform's place in the palette. `origins` of its runs that
+    count."""
 
-    slug: str
-    system: str
+    slug: Annotated[str, "key of the side in this comparison"]
+    system: Annotated[str, "slug of its system"]
     workload: ComparedWorkload
     name: str
-    position: int
+    position: Annotated[int, "0 is the baseline"]
     platform: str
-    platform_slug: str
-    platform_color: int | None
+    platform_slug: Hidden[str]
+    platform_color: Hidden[int | None]
     release: str
     hardware: str
-    hardware_detail: str
-    runs: int
-    origins: tuple[str, ...]
+    hardware_detail: Hidden[str]
+    runs: Annotated[int, "how many of its runs count"]
+    origins: Hidden[tuple[str, ...]]
 
     @property
     def from_agents_only(self) -> bool:
@@ -51,31 +53,29 @@ class ComparedCampaign:
 
 @dataclass(frozen=True)
 class Level:
-    """A load level at which any side has runs; `rate` in 1/s, None: unthrottled. `key`: its name in addresses."""
+    """A load level at which any side has runs. `key`: its name in addresses."""
 
     id: int
-    key: str
+    key: Hidden[str]
     threads: int
-    rate: float | None
-    text: str
+    rate: Annotated[float | None, "1/s; null: as fast as it goes"]
+    text: Hidden[str]
 
 
 @dataclass(frozen=True)
 class ComparedMetric:
-    """`kind`: throughput, latency or errors. `primary`: the workload's first criterion. `resolution`: relative step
-    between neighbouring values read from a grid, `printed_step`: step of the last decimal printed, in `unit`; 0: none.
-    `single_events`: a run's value is one event (an outage, a statement, the slowest transaction), summarised by median
-    and range."""
+    """`kind`: throughput, latency or errors. `printed_step`: step of the last decimal printed, in `unit`; 0: none.
+    `single_events`: an outage, a statement, the slowest transaction; summarised by median and range."""
 
     key: str
     name: str
     unit: str
     direction: Direction
-    kind: str
-    primary: bool
-    resolution: float = 0.0
-    printed_step: float = 0.0
-    single_events: bool = False
+    kind: Hidden[str]
+    primary: Annotated[bool, "the metric by which the workload is judged first"]
+    resolution: Annotated[float, "relative step of the grid from which values are read; 0: none"] = 0.0
+    printed_step: Hidden[float] = 0.0
+    single_events: Annotated[bool, "a run's value is one event; told by the median"] = False
 
 
 @dataclass(frozen=True)
@@ -96,27 +96,22 @@ class More:
 
 @dataclass(frozen=True)
 class Cell:
-    """One metric of one side at one load level.
-
-    `summary` is None without runs; `ratio` is to the baseline, None for the baseline itself. `words`: the verdict as
-    shown, empty for the baseline. `history`: number of earlier runs in the spread.
-    """
+    """One metric of one side at one load level. `summary` is None without runs; `words` are empty for the baseline."""
 
     side: str
-    level: int
+    level: Annotated[int, "id of a load level"]
     metric: str
     replicates: tuple[Replicate, ...]
     summary: SideSummary | None
-    history: int
-    ratio: Ratio | None
-    words: str
-    more: tuple[More, ...]
+    history: Annotated[int, "earlier runs that the spread rests on"]
+    ratio: Annotated[Ratio | None, "to the baseline; null for the baseline itself"]
+    words: Annotated[str, 'the verdict: better, worse, "too few repetitions", …']
+    more: Annotated[tuple[More, ...], "runs that each side still lacks for an answer"]
 
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run of a side. `left_out`: why it does not count; empty: it counts. `values`: metric key -> value.
-    `failed_checks`: keys of the failed quality checks."""
+    """A run of a side. `values`: metric key -> value."""
 
     id: int
     side: str
@@ -124,12 +119,12 @@ class ComparedRun:
     repetition: int
     started_at: datetime
     provenance: str
-    warmup: float
-    duration: float | None
-    campaign: ComparedCampaign | None
+    warmup: Hidden[float]
+    duration: Hidden[float | None]
+    campaign: Hidden[ComparedCampaign | None]
     values: dict[str, float]
-    left_out: str
-    failed_checks: tuple[str, ...] = ()
+    left_out: Annotated[str, "why it does not count; empty: it counts"]
+    failed_checks: Annotated[tuple[str, ...], "keys of the quality checks it failed"] = ()
 
 
 @dataclass(frozen=True)
@@ -167,15 +162,14 @@ class Comparison:
     metrics: tuple[ComparedMetric, ...]
     cells: tuple[Cell, ...]
     differences: tuple[Difference, ...]
-    obstacles: tuple[Obstacle, ...]
+    obstacles: Annotated[tuple[Obstacle, ...], "why verdicts are withheld until a person accepts it"]
     runs: tuple[ComparedRun, ...]
-    tallies: tuple[RunTally, ...]
+    tallies: Hidden[tuple[RunTally, ...]]
     notes: tuple[str, ...]
-    earlier: tuple[Earlier, ...] = ()
+    earlier: Hidden[tuple[Earlier, ...]] = ()
 
     @property
-    def withheld(self) -> tuple[str, ...]:
-        """Fields of blocking differences that are not accepted."""
+    def withheld(self) -> Annotated[tuple[str, ...], "differences for which verdicts are withheld until acknowledged"]:
         held = [field for each in self.obstacles if each.accepted is None for field in each.said["labels"]]
         return tuple(dict.fromkeys(held))
 

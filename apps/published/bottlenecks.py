@@ -2,7 +2,9 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Annotated
 
+from apps.core.answers import Hidden
 from apps.published.models import Article
 from apps.published.wording import label, plain
 
@@ -12,10 +14,10 @@ class StatedLimit:
     """`saturated`: resources in the article's terms; `conditions` of the load, empty: not stated."""
 
     article: str
-    slug: str
-    published: str
-    platform: str
-    side: str
+    slug: Hidden[str]
+    published: Hidden[str]
+    platform: Annotated[str, "slug"]
+    side: Annotated[str, "as the article names it"]
     workload: str
     conditions: str
     saturated: tuple[str, ...]

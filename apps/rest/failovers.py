@@ -8,9 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.comparison.api import FAULTS, FailoverFilter, load_failovers
+from apps.comparison.api import FAULTS, ComparedCampaign, FailoverFilter, load_failovers
 from apps.comparison.pure import COUNTS, PHASES
-from apps.rest.comparisons.values import ComparedCampaignSerializer
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.fields import SecondsField
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.rest.framework.strict import MultipleChoiceField
@@ -100,7 +100,7 @@ class FailoverTrialSerializer(serializers.Serializer[Any]):
     outcome = serializers.CharField()
     reason = serializers.CharField(help_text="why the run failed")
     failed_checks = serializers.ListField(child=serializers.CharField())
-    campaign = ComparedCampaignSerializer(allow_null=True)
+    campaign = serializer_of(ComparedCampaign)(allow_null=True)
     doubt = serializers.CharField(help_text="why it does not count in its group's figures; empty: it does")
     course = FailoverCourseSerializer()
 

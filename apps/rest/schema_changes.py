@@ -8,10 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.comparison.api import ChangeFilter, schema_changes
+from apps.comparison.api import ChangeFilter, ComparedCampaign, schema_changes
 from apps.published.queries import list_figures
 from apps.published.values import FigureFilter
-from apps.rest.comparisons.values import ComparedCampaignSerializer
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.fields import NumberField, SecondsField
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.rest.published import FigureSerializer
@@ -108,7 +108,7 @@ class SchemaChangeSerializer(serializers.Serializer[Any]):
 
 class SchemaChangesSerializer(serializers.Serializer[Any]):
     changes = SchemaChangeSerializer(many=True)
-    campaigns = ComparedCampaignSerializer(many=True, help_text="those that the runs belong to")
+    campaigns = serializer_of(ComparedCampaign)(many=True, help_text="those that the runs belong to")
     has_more = serializers.BooleanField(help_text="older runs are left out")
     stated = FigureSerializer(many=True, help_text="what articles state of schema changes, never filtered")
 

@@ -2,12 +2,13 @@
 
 from apps.use_method.bottlenecks import limits
 from apps.use_method.bottlenecks.limits import READING as LIMITS_SECTION
-from apps.use_method.bottlenecks.limits import ComparedUse, ResourceAtLevel, SideUse, panels_of
+from apps.use_method.bottlenecks.limits import ComparedUse, LevelUse, ResourceAtLevel, SideUse, panels_of
 from apps.use_method.panels import panels
 
 __all__ = [
     "LIMITS_SECTION",
     "ComparedUse",
+    "LevelUse",
     "ResourceAtLevel",
     "SideUse",
     "limits",

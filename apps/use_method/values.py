@@ -6,9 +6,12 @@ Source of the method: Gregg, "Thinking Methodically about Performance", ACM Queu
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+
+from apps.core.answers import Hidden, Rounded, Words
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]  # from, to: s on the run's clock
@@ -154,14 +157,14 @@ class RuleResult:
 class Reading:
     """Stored result of one indicator on one node of a run."""
 
-    indicator: str
+    indicator: Annotated[str, "key in GET use-method/"]
     node: str
     level: UseLevel
-    value: float | None
-    words: str
-    metric: str = ""
-    peak: float | None = None
-    spans: tuple[Span, ...] = ()
+    value: Annotated[Rounded | None, "null: not observable, `words` says why"]
+    words: Annotated[Words, "the evidence, or why nothing was observed"]
+    metric: Annotated[str, "key of the series to look at; empty where there is none"] = ""
+    peak: Hidden[float | None] = None
+    spans: Hidden[tuple[Span, ...]] = ()
 
 
 @dataclass(frozen=True)

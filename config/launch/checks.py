@@ -1,5 +1,6 @@
 """`make check`: every static check of the code."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,9 @@ class CodeCheck:
     node: bool = False  # `argv` is npm's
 
 
+API_TYPES = CodeCheck("types", ("run", "api-types"), FRONTEND, node=True)
+
+
 def all_checks() -> list[CodeCheck]:
     tools = VENV / "bin"
     return [
@@ -27,17 +31,18 @@ def all_checks() -> list[CodeCheck]:
         CodeCheck("migrations", (tools / "python", "manage.py", "makemigrations", "--check", "--dry-run")),
         CodeCheck("front end's formatting", ("run", "--if-present", "format"), FRONTEND, node=True),
         CodeCheck("front end's lint", ("run", "--if-present", "lint"), FRONTEND, node=True),
+        CodeCheck("front end's types of the API", ("run", "api-types", "--", "--check"), FRONTEND, node=True),
         CodeCheck("front end's types", ("run", "--if-present", "typecheck"), FRONTEND, node=True),
         CodeCheck("front end's tests", ("run", "--if-present", "test"), FRONTEND, node=True),
     ]
 
 
-def run(places: Places, screen: Screen) -> int:
-    """Exit code of `make check`. Raises LaunchProblem when the set-up fails."""
+def run(places: Places, screen: Screen, wanted: Sequence[CodeCheck] | None = None) -> int:
+    """Exit code of `make check`, or of those `wanted`. Raises LaunchProblem when the set-up fails."""
     make_folders(places)
     environment.ensure(places=places, screen=screen)
     node = frontend.ensure_packages(places=places, screen=screen)
-    passed = [_passes(check, places, screen, node) for check in all_checks()]
+    passed = [_passes(check, places, screen, node) for check in wanted or all_checks()]
     return 0 if all(passed) else 1
 
 

@@ -49,6 +49,7 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
     commands.add_parser("run", help="start everything")
     commands.add_parser("stop", help="stop what `run` started")
     commands.add_parser("check", help="formatting, lint, types, imports, templates, front end")
+    commands.add_parser("types", help="renew the front end's types of the API")
     commands.add_parser("test", help="every check and every test; what follows is for pytest")
     commands.add_parser("bench", help="speed and size beside named peers; what follows names parts to measure")
     commands.add_parser("lock", help="renew requirements.txt and requirements-server.txt from pyproject.toml")
@@ -65,6 +66,7 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
         "run": lambda: supervisor.run(setup, screen),
         "stop": lambda: stop(setup, screen),
         "check": lambda: checks.run(setup, screen),
+        "types": lambda: checks.run(setup, screen, [checks.API_TYPES]),
         "test": lambda: suite.run(setup, screen, arguments),
         "bench": lambda: bench.run(setup, screen, arguments),
         "lock": lambda: lock(setup, screen),

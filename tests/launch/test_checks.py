@@ -18,5 +18,5 @@ def test_check_passes(check: CodeCheck) -> None:
 
 def test_every_check_of_the_list_is_made() -> None:
     programs = {Path(part).name for check in all_checks() for part in check.argv}
-    scripts = {"typecheck", "test", "lint", "format"}
+    scripts = {"api-types", "typecheck", "test", "lint", "format"}
     assert {"ruff", "mypy", "lint-imports", "djlint", "makemigrations"} | scripts <= programs

@@ -147,3 +147,12 @@ def follow(leads_on: Locator) -> None:
     """Clicks a link or a form's button, and waits for the page that it leads to: the old one looks much like it."""
     with leads_on.page.expect_navigation():
         leads_on.click()
+
+
+def drawn_points(page: Page, figure: str) -> list[dict[str, Any]]:
+    """x and y of each trace of a chart, once it is drawn."""
+    plot = page.locator(f'[id="{figure}"] .chart__plot')
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    found: list[dict[str, Any]] = plot.evaluate("plot => plot.data.map(({x, y}) => ({x: [...x], y: [...y]}))")
+    return found

@@ -7,6 +7,7 @@ many there are. Published results are shown beside them and never counted.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from apps.comparison import verdict_table
 from apps.comparison.agreement import published_evidence
@@ -16,6 +17,7 @@ from apps.comparison.sections.section import Section
 from apps.comparison.selection.sides import FEWEST_SIDES
 from apps.comparison.stats.welch import Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload, Comparison, Level
+from apps.core.answers import Hidden
 from workers.protocol.workloads.kinds import KINDS, generator_of, kind_of
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", Verdict.EQUIVALENT.value
@@ -32,7 +34,7 @@ class Testimony:
     """A load level and its cell of the matrix."""
 
     level: Level
-    cell: Cell
+    cell: Annotated[Cell, "as of the matrix of all shared workloads"]
 
 
 @dataclass(frozen=True)
@@ -41,29 +43,26 @@ class Witness:
     opposite, equivalent if every level does; else "depends on the load", "cannot tell" or withheld."""
 
     workload: ComparedWorkload
-    program: str
+    program: Annotated[str, "that makes the load; witnesses of one program are one tool"]
     metric: ComparedMetric
     testimony: tuple[Testimony, ...]
-    says: str
+    says: Annotated[str, 'better, worse, equivalent, "depends on the load", "cannot tell"']
 
 
 @dataclass(frozen=True)
 class SideClaim:
     """The claim about a side under one kind of load: better, worse or equivalent; contested where programs contradict
-    each other; else the common result of all witnesses.
-
-    `agree`, `contradict` and `cannot_tell` are witnesses; "depends on the load" counts as contradicting. `programs`:
-    of `agree`; `alone`: there is only one.
+    each other; else the common result of all witnesses. "depends on the load" counts as contradicting.
     """
 
-    side: str
-    kind: str
-    says: str
+    side: Annotated[str, "slug of a system"]
+    kind: Annotated[str, "of load: reads, writes, mixed, ingest, tpcc, …"]
+    says: Annotated[str, 'of the side: as a witness, or "contested"']
     agree: tuple[Witness, ...]
     contradict: tuple[Witness, ...]
     cannot_tell: tuple[Witness, ...]
-    stated: tuple[StatedWitness, ...]
-    programs: tuple[str, ...]
+    stated: Annotated[tuple[StatedWitness, ...], "by articles: never counted"]
+    programs: Annotated[tuple[str, ...], "that support it"]
 
     @property
     def kind_words(self) -> str:
@@ -79,18 +78,17 @@ class SideClaim:
         return self.says in CLAIMS
 
     @property
-    def alone(self) -> bool:
+    def alone(self) -> Annotated[bool, "only one tool supports it"]:
         return self.is_claimed and len(self.programs) == 1
 
 
 @dataclass(frozen=True)
 class Corroboration:
-    """Claims about each side except the baseline, in the order of sides and kinds. `tests`: number of cells judged
-    together; verdicts are corrected over all workloads."""
+    """Claims in the order of sides and kinds; verdicts are corrected over all workloads."""
 
-    sides: tuple[ManySide, ...]
-    claims: tuple[SideClaim, ...]
-    tests: int
+    sides: Hidden[tuple[ManySide, ...]]
+    claims: Annotated[tuple[SideClaim, ...], "about each side but the baseline"]
+    tests: Annotated[int, "comparisons for whose number the verdicts are corrected together"]
     notes: tuple[str, ...]
 
 

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from apps.core.answers import Hidden
 from apps.published import queries as published
 from apps.published.values import FigureValue, PublishedComparison
 from workers.protocol.workloads.kinds import (
@@ -42,17 +44,17 @@ class StatedWitness:
     `exact` has every digit; `workload` and `conditions` are the article's.
     """
 
-    says: str
-    sentence: str
-    exact: str
+    says: Annotated[str, 'better, worse, "cannot tell"']
+    sentence: Annotated[str, "in the article's words; no interval is stated"]
+    exact: Hidden[str]
     workload: str
     conditions: str
     hardware: str
     note: str
-    article: str
-    article_title: str
+    article: Annotated[str, "slug"]
+    article_title: Hidden[str]
     by: str
-    published: str
+    published: Annotated[str, "YYYY, YYYY-MM or YYYY-MM-DD"]
 
 
 def stated_about(side: str, baseline: str) -> dict[str, tuple[StatedWitness, ...]]:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from apps.core.answers import Hidden
 from apps.core.canonical import canonical_hash
 
 NOT_KNOWN = "not known"
@@ -94,18 +95,15 @@ class Fact:
 
 @dataclass(frozen=True)
 class Difference:
-    """One field in which the sides differ; `values`, as text, and `marks` in the order of the sides.
-
-    `hidden`: why it is collapsed at first; empty: it is not.
-    """
+    """One field in which the sides differ."""
 
     field: str
     label: str
     weight: Weight
-    values: tuple[str, ...]
-    group: FieldGroup = FieldGroup.VARIABLES
-    marks: tuple[str, ...] = ()
-    hidden: str = ""
+    values: Annotated[tuple[str, ...], "in the order of the sides"]
+    group: Annotated[FieldGroup, "what the field is about"] = FieldGroup.VARIABLES
+    marks: Annotated[tuple[str, ...], 'on the values, for example "default"'] = ()
+    hidden: Annotated[str, "why pages do not show it at first; empty: they do"] = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -118,7 +116,7 @@ class Difference:
 class AcceptedDifference:
     """Acknowledgement of a difference: who, when and why."""
 
-    id: int
+    id: Annotated[int, "of the acknowledgement"]
     by: str
     at: datetime
     reason: str
@@ -134,10 +132,10 @@ class Obstacle:
 
     side: str
     group: FieldGroup
-    fields: tuple[tuple[str, str, str], ...]  # (label, the side's value, the baseline's)
-    fingerprint: str
-    said: dict[str, Any]
-    accepted: AcceptedDifference | None = None
+    fields: Annotated[tuple[tuple[str, str, str], ...], "of each field its label, the side's value, the baseline's"]
+    fingerprint: Annotated[str, "of what is accepted: the group, both systems and their values"]
+    said: Hidden[dict[str, Any]]
+    accepted: Annotated[AcceptedDifference | None, "null: nobody did, and verdicts on this side are withheld"] = None
 
     @property
     def title(self) -> str:

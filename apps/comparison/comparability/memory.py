@@ -4,6 +4,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from django.db.models.fields.json import KT
 
@@ -23,7 +24,7 @@ class RunSpread:
     median: float
     minimum: float
     maximum: float
-    runs: int
+    runs: Annotated[int, "how many runs tell it"]
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,13 @@ class Pool:
     """Writers' buffer pools at one load level, at the first and the last sample of the measured phase, %: share of
     pages filled, share of pages dirty, share of reads served from the pool; None: unknown."""
 
-    level: int
-    runs: int
-    filled_first: RunSpread | None
-    filled_last: RunSpread | None
+    level: Annotated[int, "id of a load level"]
+    runs: Annotated[int, "how many runs count there"]
+    filled_first: Annotated[RunSpread | None, "%, at the first sample of the measured phase"]
+    filled_last: Annotated[RunSpread | None, "%, at its last sample"]
     dirty_first: RunSpread | None
     dirty_last: RunSpread | None
-    hits_first: RunSpread | None
+    hits_first: Annotated[RunSpread | None, "% of reads that found their page in the pool"]
     hits_last: RunSpread | None
 
 
@@ -47,18 +48,17 @@ class SideMemory:
     the buffer pool's size; None: unknown."""
 
     side: str
-    memory: float | None
-    data: RunSpread | None
-    pool: RunSpread | None
+    memory: Annotated[float | None, "of the writer's machine, bytes; null: not known"]
+    data: Annotated[RunSpread | None, "the workload's tables with their indexes when the runs began, bytes"]
+    pool: Annotated[RunSpread | None, "size of the writer's buffer pool, bytes"]
     pools: tuple[Pool, ...]
 
     @property
-    def memory_ratio(self) -> float | None:
+    def memory_ratio(self) -> Annotated[float | None, "memory by data"]:
         return _over(self.memory, self.data)
 
     @property
-    def pool_ratio(self) -> float | None:
-        """Above 1: the data fits into the buffer pool."""
+    def pool_ratio(self) -> Annotated[float | None, "pool by data; from 1 on all of the data fits"]:
         return _over(self.pool.median if self.pool else None, self.data)
 
     def at(self, level: int) -> Pool | None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from apps.catalog.models import Metric
 from apps.comparison.compare import compared_metric
@@ -23,10 +24,10 @@ class Measured:
     metric: ComparedMetric
     baseline: Cell
     cell: Cell
-    answered: bool
+    answered: Annotated[bool, "part of the answer, whose verdict it keeps"]
 
     @property
-    def is_relevant(self) -> bool:
+    def is_relevant(self) -> Annotated[bool, "a difference"]:
         """The sides differ, also where the verdict is withheld."""
         return self.cell.ratio is not None and self.cell.ratio.verdict in (Verdict.HIGHER, Verdict.LOWER)
 
@@ -36,9 +37,9 @@ class Everything:
     """`measured` by significance. `tests`: number of tests for which the metrics beyond the answer are corrected, as a
     table of their own, so that they do not reduce the answer's power. `meanings` by metric key."""
 
-    measured: tuple[Measured, ...]
-    tests: int
-    meanings: dict[str, str]
+    measured: Annotated[tuple[Measured, ...], "by significance"]
+    tests: Annotated[int, "for so many comparisons the metrics beyond the answer's are corrected: a table of their own"]
+    meanings: Annotated[dict[str, str], "of each metric, by key"]
 
 
 def everything(comparison: Comparison) -> Everything:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import Annotated
 
 from django.db.models import Exists, OuterRef
 
@@ -14,6 +15,7 @@ from apps.comparison.sections.scaleup import SideSize, StepUp
 from apps.comparison.sections.section import Section
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
+from apps.core.answers import Hidden
 from apps.runs.models import COUNTED, Measurement, Run
 
 # Hours in a month as AWS and its resellers count them.
@@ -32,33 +34,32 @@ MOST_OTHERS = 8
 
 @dataclass(frozen=True)
 class Machines:
-    """`count` machines of one hardware class, with the price of each; None: not stated."""
+    """`count` machines of one hardware class."""
 
     count: int
     roles: tuple[str, ...]
     slug: str
     name: str
-    label: str
-    vcpu: int | None
-    usd_per_hour: float | None
+    label: Hidden[str]
+    vcpu: Annotated[int | None, "of one machine"]
+    usd_per_hour: Annotated[float | None, "of one machine; null: not stated"]
     price_source: str
-    price_date: date | None
+    price_date: Annotated[date | None, "the day on which the source stated it"]
 
 
 @dataclass(frozen=True)
 class SideCost:
-    """Cost of a side's system. `vcpu` and `usd_per_hour` (USD/h): over all its machines; None if one of them is not
-    stated; `unpriced`: names of those without a price."""
+    """Cost of a side's system, over all its machines; None if one of them is not stated."""
 
     side: str
-    machines: tuple[Machines, ...]
+    machines: Annotated[tuple[Machines, ...], "of the whole system, without load generators"]
     nodes: int
-    vcpu: int | None
-    usd_per_hour: float | None
-    unpriced: tuple[str, ...]
+    vcpu: Annotated[int | None, "of all nodes"]
+    usd_per_hour: Annotated[float | None, "of all nodes; null: one has no price"]
+    unpriced: Annotated[tuple[str, ...], "machines without a price"]
 
     @property
-    def usd_per_month(self) -> float | None:
+    def usd_per_month(self) -> Annotated[float | None, "730 hours"]:
         return None if self.usd_per_hour is None else self.usd_per_hour * HOURS_A_MONTH
 
 
@@ -66,25 +67,23 @@ class SideCost:
 class OtherSize:
     """A system that is no side: side `of` on other hardware, with runs of its workload."""
 
-    of: str
-    system: str
+    of: Annotated[str, "a side"]
+    system: Annotated[str, "slug of a system that is the same on other hardware"]
     name: str
     hardware: str
 
 
 @dataclass(frozen=True)
 class ComparedCost:
-    """`cells` of `metric` (USD per million of `work`) in the form of the comparison's; a side without a price has no
-    value. `rate`: the metric it is derived from. `steps`: pairs of sides that differ in hardware only; `others`:
-    systems that would add one."""
+    """`cells` in the form of the comparison's; a side without a price has no value."""
 
-    work: str
-    rate: ComparedMetric
+    work: Annotated[str, "a million of which the cells are the cost of"]
+    rate: Annotated[ComparedMetric, "how fast that is done"]
     metric: ComparedMetric
     sides: tuple[SideCost, ...]
-    cells: tuple[Cell, ...]
-    steps: tuple[StepUp, ...]
-    others: tuple[OtherSize, ...]
+    cells: Annotated[tuple[Cell, ...], "USD per million"]
+    steps: Annotated[tuple[StepUp, ...], "pairs of sides that are the same on other hardware"]
+    others: Annotated[tuple[OtherSize, ...], "systems with runs of this workload that would make one more"]
 
     @property
     def years_apart(self) -> tuple[date, date] | None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 import numpy as np
 from scipy import special
@@ -14,6 +15,7 @@ from scipy import special
 from apps.comparison.stats import usl, welch
 from apps.comparison.stats.usl import Estimate, Fit, NoFit
 from apps.comparison.stats.welch import CONFIDENCE, FEWEST_RUNS, Ratio, Sample
+from apps.core.answers import Hidden, Unbounded
 
 PERCENTILES = (50.0, 95.0, 99.0)
 # A collapse is searched between every two levels: chance of a false one over all of them.
@@ -27,21 +29,21 @@ class LevelQuantile:
     averaged. `step`: relative width of the grid of the runs' values; 0: no grid."""
 
     percent: float
-    runs: tuple[float, ...]
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    step: float = 0.0
+    runs: Annotated[tuple[float, ...], "that of each run, ms"]
+    value: Annotated[float | None, "ms, of all requests together; null: no histograms"] = None
+    low: Annotated[float | None, "lower bound of its bucket"] = None
+    high: Unbounded | None = None
+    step: Hidden[float] = 0.0
 
 
 @dataclass(frozen=True)
 class LoadLevelData:
-    """A side at one load level: one value per run. `response`: mean response time, ms."""
+    """A side at one load level: one value per run."""
 
-    level: int
+    level: Annotated[int, "id of a load level"]
     threads: int
-    throughput: tuple[float, ...]
-    response: tuple[float, ...] = ()
+    throughput: Annotated[tuple[float, ...], "of each run"]
+    response: Annotated[tuple[float, ...], "mean response time of each run, ms"] = ()
     quantiles: tuple[LevelQuantile, ...] = ()
 
     def quantile(self, percent: float) -> LevelQuantile | None:
@@ -62,10 +64,10 @@ class SideLevels:
 class Saturation:
     """Ratio of mean response time at a level to that at `base_threads`."""
 
-    level: int
+    level: Hidden[int]
     threads: int
     base_threads: int
-    ratio: Ratio
+    ratio: Annotated[Ratio, "mean response time over that at `base_threads`"]
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,8 @@ class Collapse:
 
     best_threads: int
     threads: int
-    ratio: Estimate
-    p: float
+    ratio: Annotated[Estimate, "throughput over that of the best level"]
+    p: Annotated[float, "before it is multiplied by the number of pairs of levels"]
 
 
 class ObjectiveState(StrEnum):
@@ -90,26 +92,24 @@ class ObjectiveState(StrEnum):
 
 @dataclass(frozen=True)
 class Rested:
-    """Result of one level. `interval`: of the runs' geometric mean of the percentile, ms; None: too few runs, or no
-    spread."""
+    """Result of one level. `interval`: None: too few runs, or no spread."""
 
-    level: int
+    level: Hidden[int]
     threads: int
     held: ObjectiveState
     value: float | None
-    interval: Estimate | None
+    interval: Annotated[Estimate | None, "of a typical run's percentile, ms"]
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a side keeps a percentile within `limit`, ms. `last_within`: threads of the last level up to which every
-    level is certainly within it; `first_beyond`: of the first certainly above it. None: there is none."""
+    """How far a side keeps a percentile within `limit`."""
 
     percent: float
-    limit: float
+    limit: Annotated[float, "ms"]
     levels: tuple[Rested, ...]
-    last_within: int | None
-    first_beyond: int | None
+    last_within: Annotated[int | None, "threads up to which every level surely keeps it"]
+    first_beyond: Annotated[int | None, "threads of the first that surely does not"]
 
 
 @dataclass(frozen=True)

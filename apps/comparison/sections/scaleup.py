@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Annotated
 
 from apps.comparison.stats import multiple_testing, welch
 from apps.comparison.stats.welch import Direction, Ratio, Sample
 from apps.comparison.values import Comparison, Level, Side
+from apps.core.answers import Unbounded
 
 
 @dataclass(frozen=True)
@@ -20,30 +22,25 @@ class SideSize:
 
 @dataclass(frozen=True)
 class Gain:
-    """Gain at one `level`, or (None) with each side at its level of highest throughput; `levels`: those two.
+    """`per_price` and `per_vcpu`: above 1 if the gain exceeds the extra price or vCPU; None if these are not stated."""
 
-    `throughput`: the larger over the smaller. `per_price` and `per_vcpu`: the same for throughput per USD/h and per
-    vCPU, so above 1 if the gain exceeds the extra price or vCPU; None if these are not stated. `words` and
-    `vcpu_words`: their verdicts.
-    """
-
-    level: int | None
-    levels: tuple[int, int]
-    throughput: Ratio
-    per_price: Ratio | None
-    per_vcpu: Ratio | None
-    words: str
-    vcpu_words: str
+    level: Annotated[int | None, "id; null: each side at the level where it did most"]
+    levels: Annotated[tuple[int, int], "of the smaller, of the larger"]
+    throughput: Annotated[Ratio, "larger over smaller"]
+    per_price: Annotated[Ratio | None, "the same of throughput per USD; null: a price is missing"]
+    per_vcpu: Annotated[Ratio | None, "the same of throughput per vCPU"]
+    words: Annotated[str, "verdict on `per_price`"]
+    vcpu_words: Annotated[str, "verdict on `per_vcpu`"]
 
 
 @dataclass(frozen=True)
 class StepUp:
-    """From side `small` to side `large`. `price` and `vcpu`: exact ratio of the two; None: not stated."""
+    """From side `small` to side `large`. `price` and `vcpu`: None: not stated."""
 
-    small: str
-    large: str
-    price: float | None
-    vcpu: float | None
+    small: Annotated[str, "a side"]
+    large: Annotated[str, "the same on larger hardware"]
+    price: Annotated[Unbounded | None, "how many times the price; exact"]
+    vcpu: Annotated[Unbounded | None, "how many times the vCPU; exact"]
     gains: tuple[Gain, ...]
 
 

@@ -10,24 +10,17 @@ from apps.comparison.values import Comparison, Level
 T = TypeVar("T")
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
 @dataclass(frozen=True)
 class Section(Generic[T]):
     """`read` queries the database; its result, of type `kind`, is stored when the comparison is saved.
 
-    `by_level`: one value per load level; else `read` gets None. `pack` and `unpack` convert a value without plain
-    fields to and from the stored one of type `kind`.
+    `by_level`: one value per load level; else `read` gets None.
     """
 
     name: str
     kind: Any
     read: Callable[[Comparison, Level | None], T]
     by_level: bool = False
-    pack: Callable[[T], Any] = _same
-    unpack: Callable[[Any], T] = _same
 
     def key(self, level: Level | None) -> str:
         return f"{self.name}@{level.key}" if self.by_level and level else self.name
@@ -35,11 +28,12 @@ class Section(Generic[T]):
     def keep(self, comparison: Comparison) -> dict[str, Any]:
         """All data of the part for this comparison, as JSON."""
         levels: tuple[Level | None, ...] = comparison.levels if self.by_level else (None,)
-        return {self.key(level): serialisation.to_json(self.pack(self.read(comparison, level))) for level in levels}
+        return {self.key(level): serialisation.to_json(self.read(comparison, level)) for level in levels}
 
     def kept(self, stored: Any) -> T:
         """Raises Outdated."""
-        return self.unpack(serialisation.from_json(stored, self.kind))
+        found: T = serialisation.from_json(stored, self.kind)
+        return found
 
 
 class NotKept(LookupError):

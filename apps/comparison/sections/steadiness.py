@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from apps.comparison.stats import dips
 from apps.comparison.stats.dips import Box, Steadiness
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
+from apps.core.answers import Hidden
 from apps.core.text import counted
 from apps.runs.api import queries
 from apps.runs.models import Run
@@ -50,7 +52,7 @@ class SideBox:
 
     side: str
     level: int
-    runs: int
+    runs: Annotated[int, "whose intervals are in the box: not how sure anything is"]
     box: Box
 
 
@@ -59,12 +61,12 @@ class ComparedSteadiness:
     """`metric` (key, name, unit) in intervals of `step` s. `cells`: of METRICS, in the form of the comparison's.
     `notes`: sentences naming the runs left out, and why."""
 
-    metric: str
-    name: str
+    metric: Annotated[str, "key of what is looked at by the interval"]
+    name: Hidden[str]
     unit: str
-    step: float
+    step: Annotated[float, "length of the intervals, s"]
     metrics: tuple[ComparedMetric, ...]
-    cells: tuple[Cell, ...]
+    cells: Annotated[tuple[Cell, ...], "as those of the comparison, corrected for their own number"]
     runs: tuple[RunSteadiness, ...]
     boxes: tuple[SideBox, ...]
     notes: tuple[str, ...]

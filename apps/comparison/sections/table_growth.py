@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.section import Section
@@ -10,6 +11,7 @@ from apps.comparison.stats import growth_rate
 from apps.comparison.stats.growth_rate import Inserted, RowSpan
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
+from apps.core.answers import Hidden
 from apps.core.text import counted
 from apps.runs.api import queries
 from apps.runs.models import Measurement
@@ -29,21 +31,20 @@ LAST_RATE = ComparedMetric(
 class RunGrowth:
     run: int
     side: str
-    repetition: int
+    repetition: Hidden[int]
     rows: float
     stretches: tuple[RowSpan, ...]
 
 
 @dataclass(frozen=True)
 class Growing:
-    """Growth at one load level. `shared`: rows that every run inserted; `cells`: time for them and speed over the last
-    tenth of them, in the form of the comparison's. `width`: rows per stretch."""
+    """Growth at one load level. `cells` in the form of the comparison's. `width`: rows per stretch."""
 
-    level: int
-    shared: float
-    width: float
+    level: Annotated[int, "id of a load level"]
+    shared: Annotated[float, "rows that every run inserted"]
+    width: Hidden[float]
     metrics: tuple[ComparedMetric, ...]
-    cells: tuple[Cell, ...]
+    cells: Annotated[tuple[Cell, ...], "how long these rows took, and how fast their last tenth came"]
     runs: tuple[RunGrowth, ...]
     notes: tuple[str, ...]
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.section import Section
@@ -22,13 +23,13 @@ TIME = ComparedMetric("finish.time", "time to finish", "s", Direction.LOWER, "fi
 @dataclass(frozen=True)
 class Finishing:
     """The work is `amount` in units of the metric `counts`, the same for all sides. `cells`: in the form of the
-    comparison's, s from the start of the load, warm-up included. `unfinished`: number of runs that ended earlier."""
+    comparison's, warm-up included."""
 
     amount: int
-    counts: str
+    counts: Annotated[str, "metric that counts the work"]
     metric: ComparedMetric
-    cells: tuple[Cell, ...]
-    unfinished: int
+    cells: Annotated[tuple[Cell, ...], "s from the start of the load"]
+    unfinished: Annotated[int, "runs that ended before the work was done"]
 
 
 def finishing_of(comparison: Comparison) -> Finishing | None:

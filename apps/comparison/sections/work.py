@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from apps.catalog.pure import work
 from apps.comparison.sections import verdicts
@@ -10,6 +11,7 @@ from apps.comparison.sections.section import Section
 from apps.comparison.stats.welch import Direction, geometric_mean
 from apps.comparison.stats.work_per_transaction import FINGERPRINT, Spent, spent
 from apps.comparison.values import Cell, ComparedMetric, Comparison
+from apps.core.answers import Hidden
 from apps.core.text import counted
 from apps.runs.api import queries
 from apps.runs.models import Measurement, Run
@@ -28,7 +30,7 @@ class NodeWork:
     node: str
     role: str
     metric: str
-    value: float
+    value: Annotated[float, "for each transaction of the whole load; geometric mean of the runs"]
     runs: int
 
 
@@ -46,14 +48,14 @@ class ComparedWork:
     """`per`: unit of the divisor; `choices`: the possible ones. `metrics`: those of any side's runs, with `cells` in
     the form of the comparison's; `resources`, `meanings` and `formulas` by key. `not_observed`: unknown quantities."""
 
-    per: str
-    choices: tuple[str, ...]
+    per: Annotated[str, "what the work is divided by: transaction, query or row"]
+    choices: Hidden[tuple[str, ...]]
     metrics: tuple[ComparedMetric, ...]
-    resources: dict[str, str]
+    resources: Annotated[dict[str, str], "by key of a metric"]
     meanings: dict[str, str]
-    formulas: dict[str, str]
-    cells: tuple[Cell, ...]
-    nodes: tuple[NodeWork, ...]
+    formulas: Annotated[dict[str, str], "over mean rates of the run's counters"]
+    cells: Annotated[tuple[Cell, ...], "as those of the comparison, corrected for their own number"]
+    nodes: Annotated[tuple[NodeWork, ...], "of sides with several nodes"]
     not_observed: tuple[NotObserved, ...]
     notes: tuple[str, ...]
 

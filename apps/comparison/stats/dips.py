@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class Box:
 class DipSpan:
     """[`start`, `end`) s from the start of the measured phase."""
 
-    start: float
+    start: Annotated[float, "s from the start of the measured phase"]
     end: float
 
     @property
@@ -46,23 +47,18 @@ class DipSpan:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """Of one run's measured phase. `step`: usual length of an interval, s; `observed`: sum of all intervals, s.
+    """Of one run's measured phase. `variation` to `worst` are None for a run whose median is zero."""
 
-    `variation`: coefficient of variation, 1 is 100 %. `hiccups`: share of the observed time in intervals below half the
-    median, `longest`: their longest uninterrupted stretch. `worst`: the lowest value over the median. These are None
-    for a run whose median is zero.
-    """
-
-    step: float
-    count: int
-    observed: float
-    box: Box
+    step: Annotated[float, "usual length of an interval, s"]
+    count: Annotated[int, "intervals"]
+    observed: Annotated[float, "all of them together, s"]
+    box: Annotated[Box, "how their values are spread"]
     mean: float
-    variation: float | None
-    hiccups: float | None
-    longest: DipSpan | None
-    worst: float | None
-    worst_at: float
+    variation: Annotated[float | None, "coefficient of variation; 1 is 100 %"]
+    hiccups: Annotated[float | None, "share of the time in intervals below half the median; null: the median is zero"]
+    longest: Annotated[DipSpan | None, "the longest time in which such intervals follow each other"]
+    worst: Annotated[float | None, "the lowest interval over the median"]
+    worst_at: Annotated[float, "when it ended, s from the start of the measured phase"]
 
 
 def steadiness(at: Floats, values: Floats, phase: Phase) -> Steadiness | None:

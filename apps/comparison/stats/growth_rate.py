@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +37,10 @@ class Inserted:
 class RowSpan:
     """From `start` to `end` rows inserted: rows/s over the stretch, and of its slowest and fastest interval."""
 
-    start: float
+    start: Annotated[float, "rows inserted"]
     end: float
-    rate: float
-    slowest: float
+    rate: Annotated[float, "rows/s over the whole of it"]
+    slowest: Annotated[float, "rows/s of the slowest interval that touches it"]
     fastest: float
 
 

@@ -13,11 +13,13 @@ own runs.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from apps.core.answers import Hidden, Unbounded
 from apps.core.text import counted
 
 CONFIDENCE = 0.95
@@ -40,9 +42,9 @@ Floats = NDArray[np.float64]
 class Estimate:
     """A value and its 95 % interval; `high` (and `value`) may be infinite."""
 
-    value: float
-    low: float
-    high: float
+    value: Annotated[Unbounded, "null: endless"]
+    low: Annotated[float, "lower end of the 95 % interval"]
+    high: Annotated[Unbounded, "null: endless"]
 
 
 @dataclass(frozen=True)
@@ -57,29 +59,25 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Fit:
-    """`one_thread` is λ, in the unit of the throughput. `knee`: threads at which 1 % more threads bring 0.5 % more
-    throughput (maximum of throughput over response time: Kleinrock 1979). `peak`: threads of the greatest throughput,
-    `peak_throughput` the throughput there, None if there is no peak.
-
-    `deviation`: the greatest relative distance of a measured level from the curve, at `deviates_at` threads.
-    `few_runs`: most levels have one run, so that the intervals hold only if all levels are equally noisy (they cover
-    .73 if noise grows tenfold).
-    `misfit_p`: chance that the runs' noise alone moves the levels this far off the law; None with one run per level.
-    """
+    """`one_thread` is λ, in the unit of the throughput. `knee`: maximum of throughput over response time (Kleinrock
+    1979). `peak_throughput`: None if there is no peak. `few_runs`: most levels have one run; if noise grows tenfold
+    with the level, the intervals cover .73."""
 
     levels: int
     runs: int
-    one_thread: Estimate
-    contention: Estimate
-    coherency: Estimate
-    knee: Estimate
-    peak: Estimate
+    one_thread: Annotated[Estimate, "throughput of one thread"]
+    contention: Annotated[Estimate, "share of the work that waits for its turn"]
+    coherency: Annotated[Estimate, "cost of threads agreeing with each other"]
+    knee: Annotated[Estimate, "threads from which on 1 % more bring less than 0.5 % more throughput"]
+    peak: Annotated[Estimate, "threads of the greatest throughput"]
     peak_throughput: Estimate | None
-    curve: tuple[CurvePoint, ...]
-    few_runs: bool
-    deviation: float = 0.0
-    deviates_at: int = 0
-    misfit_p: float | None = None
+    curve: Hidden[tuple[CurvePoint, ...]]
+    few_runs: Annotated[bool, "the intervals hold only where all levels are equally noisy"]
+    deviation: Annotated[float, "greatest relative distance of a level from the curve"] = 0.0
+    deviates_at: Annotated[int, "threads of that level"] = 0
+    misfit_p: Annotated[
+        float | None, "chance that runs' noise alone moves the levels so far off; null: one run a level"
+    ] = None
 
 
 @dataclass(frozen=True)

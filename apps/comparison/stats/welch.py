@@ -9,11 +9,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from apps.core.answers import Hidden, Unbounded
 from apps.core.units import NBSP
 
 CONFIDENCE = 0.95
@@ -86,28 +88,31 @@ class NoiseBasis:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A side over the baseline. `low` and `high` bound the 95 % interval; None: no interval, for `reason`.
+    """A side over the baseline. `low` and `high` are None without an interval, for `reason`.
 
-    `needed`: runs needed per side for a likely (80 %) answer; MOST_REPETITIONS + 1: more than the search covers.
-    `few_runs`: the spread is estimated from these runs alone, without history. `delta` is Cliff's: share of pairs in
-    which this side is higher minus share in which it is lower. `cautious_p`: p with fewer degrees of freedom, for a
-    table of many. `systematic`: part of the interval's half width, on the log scale, that more runs do not reduce.
-    `seen`: until the ratio is corrected over its table.
+    `needed`: MOST_REPETITIONS + 1: more than the search covers. `delta`: share of pairs in which this side is higher
+    minus share in which it is lower. `seen`: until the ratio is corrected over its table.
     """
 
-    verdict: Verdict
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
+    verdict: Annotated[Verdict, "of the values; `words` of the cell judges them"]
+    value: Unbounded | None = None
+    low: Annotated[Unbounded | None, "lower end of the 95 % interval; null: there is none"] = None
+    high: Unbounded | None = None
     p: float | None = None
-    cautious_p: float | None = None
-    adjusted_p: float | None = None
-    delta: float | None = None
-    needed: int | None = None
-    few_runs: bool = False
+    cautious_p: Annotated[
+        float | None, "p with fewer degrees of freedom, which is what the table's correction takes"
+    ] = None
+    adjusted_p: Annotated[float | None, "Benjamini-Hochberg over the table, of cautious_p"] = None
+    delta: Annotated[float | None, "Cliff's delta, -1 to 1"] = None
+    needed: Annotated[int | None, "repetitions of each side that are likely (80 %) to tell; 1001: more than 1,000"] = (
+        None
+    )
+    few_runs: Annotated[bool, "the spread is judged from these runs alone"] = False
     reason: str = ""
-    systematic: float = 0.0
-    seen: NoiseBasis | None = field(default=None, compare=False, repr=False)
+    systematic: Annotated[
+        float, "part of the interval's half width, of logarithms, that no repetition makes narrower"
+    ] = 0.0
+    seen: Hidden[NoiseBasis | None] = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -118,10 +123,10 @@ class SideSummary:
 
     count: int
     value: float
-    kind: str
+    kind: Annotated[str, "geometric mean, or median of single events and where a run is not positive"]
     minimum: float
     maximum: float
-    variation: float | None
+    variation: Annotated[float | None, "run-to-run coefficient of variation"]
 
 
 def summarise(values: Sequence[float], *, single_events: bool = False) -> SideSummary:

@@ -13,6 +13,14 @@ from rest_framework.views import APIView
 from apps.comparison.api import (
     FEWEST_SIDES,
     MOST_SIDES,
+    ComparedCost,
+    ComparedSteadiness,
+    ComparedWork,
+    Corroboration,
+    Everything,
+    Finishing,
+    Growing,
+    SideMemory,
     all_metrics,
     claims,
     compare,
@@ -24,28 +32,13 @@ from apps.comparison.api import (
 )
 from apps.comparison.pure import PERCENTILES, SectionSource
 from apps.core.problems import FieldProblem, Invalid
-from apps.rest.comparisons.agreement import CorroborationSerializer
-from apps.rest.comparisons.all_metrics import EverythingSerializer
-from apps.rest.comparisons.comparability import MemorySerializer, ObstacleSerializer
-from apps.rest.comparisons.cost import CostSerializer
 from apps.rest.comparisons.latency import LevelLatencySerializer, latencies
-from apps.rest.comparisons.load_levels import FinishingSerializer, GrowingSerializer, LadderSerializer, growth, ladders
-from apps.rest.comparisons.steadiness import SteadinessSerializer
-from apps.rest.comparisons.use_method import UseSerializer
-from apps.rest.comparisons.values import (
-    CellSerializer,
-    ComparedCampaignSerializer,
-    ComparedMetricSerializer,
-    ComparedRunSerializer,
-    ComparedWorkloadSerializer,
-    DifferenceSerializer,
-    LevelSerializer,
-    SideSerializer,
-)
-from apps.rest.comparisons.work import WorkSerializer
+from apps.rest.comparisons.load_levels import LadderSerializer, growth, ladders
+from apps.rest.comparisons.serializers import ComparisonSerializer
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.rest.framework.strict import ChoiceField
-from apps.use_method.api import limits
+from apps.use_method.api import ComparedUse, limits
 
 
 @dataclass(frozen=True)
@@ -59,17 +52,17 @@ class Included:
 
 # Field of the response -> its part.
 INCLUDES: dict[str, Included] = {
-    "memory": Included(lambda source, _: source.read(memory.READING), MemorySerializer, many=True),
+    "memory": Included(lambda source, _: source.read(memory.READING), serializer_of(SideMemory), many=True),
     "ladder": Included(ladders, LadderSerializer, many=True),
-    "finishing": Included(lambda source, _: source.read(time_to_finish.READING), FinishingSerializer),
-    "growth": Included(lambda source, _: growth(source), GrowingSerializer, many=True),
+    "finishing": Included(lambda source, _: source.read(time_to_finish.READING), serializer_of(Finishing)),
+    "growth": Included(lambda source, _: growth(source), serializer_of(Growing), many=True),
     "latency": Included(lambda source, _: latencies(source), LevelLatencySerializer, many=True),
-    "steadiness": Included(lambda source, _: source.read(steadiness.READING), SteadinessSerializer),
-    "everything": Included(lambda source, _: source.read(all_metrics.READING), EverythingSerializer),
-    "work": Included(lambda source, _: source.read(work.READING), WorkSerializer, many=True),
-    "corroboration": Included(lambda source, _: source.read(claims.READING), CorroborationSerializer),
-    "cost": Included(lambda source, _: source.read(cost.READING), CostSerializer),
-    "use": Included(lambda source, _: source.read(limits.READING), UseSerializer),
+    "steadiness": Included(lambda source, _: source.read(steadiness.READING), serializer_of(ComparedSteadiness)),
+    "everything": Included(lambda source, _: source.read(all_metrics.READING), serializer_of(Everything)),
+    "work": Included(lambda source, _: source.read(work.READING), serializer_of(ComparedWork), many=True),
+    "corroboration": Included(lambda source, _: source.read(claims.READING), serializer_of(Corroboration)),
+    "cost": Included(lambda source, _: source.read(cost.READING), serializer_of(ComparedCost)),
+    "use": Included(lambda source, _: source.read(limits.READING), serializer_of(ComparedUse)),
 }
 INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")
 
@@ -122,22 +115,6 @@ class ComparisonParameters(Parameters):
     per = serializers.CharField(required=False, help_text="of the page's work; here all of it is given")
     show = serializers.CharField(required=False, help_text="of the page's tables; here everything is given")
     variables = serializers.CharField(required=False, help_text="of the page's tables; here everything is given")
-
-
-class ComparisonSerializer(serializers.Serializer[Any]):
-    workload = ComparedWorkloadSerializer()
-    campaign = ComparedCampaignSerializer(allow_null=True)
-    sides = SideSerializer(many=True)
-    levels = LevelSerializer(many=True)
-    metrics = ComparedMetricSerializer(many=True)
-    cells = CellSerializer(many=True)
-    differences = DifferenceSerializer(many=True)
-    obstacles = ObstacleSerializer(many=True, help_text="why verdicts are withheld until a person accepts it")
-    withheld = serializers.ListField(
-        child=serializers.CharField(), help_text="differences for which verdicts are withheld until acknowledged"
-    )
-    runs = ComparedRunSerializer(many=True)
-    notes = serializers.ListField(child=serializers.CharField())
 
 
 def _parts() -> dict[str, serializers.BaseSerializer[Any]]:

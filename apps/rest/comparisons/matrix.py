@@ -13,13 +13,7 @@ from apps.comparison.api import FEWEST_MATRIX_SIDES as FEWEST_SIDES
 from apps.comparison.api import LATENCY, PRIMARY, compare_many
 from apps.comparison.api import MOST_MATRIX_SIDES as MOST_SIDES
 from apps.published.matrix import load_matrix
-from apps.rest.comparisons.values import (
-    CellSerializer,
-    ComparedCampaignSerializer,
-    ComparedMetricSerializer,
-    ComparedWorkloadSerializer,
-    LevelSerializer,
-)
+from apps.rest.comparisons.serializers import ManySerializer
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters
 from apps.rest.published import ArticleSerializer, FigureSerializer, PublishedSideSerializer
 
@@ -50,37 +44,8 @@ class MatrixParameters(Parameters):
     )
 
 
-class ManySideSerializer(serializers.Serializer[Any]):
-    slug = serializers.CharField()
-    name = serializers.CharField()
-    position = serializers.IntegerField(help_text="0 is the baseline")
-    platform = serializers.CharField()
-    release = serializers.CharField()
-    hardware = serializers.CharField()
-    runs = serializers.IntegerField(help_text="how many of its runs count, in all rows")
-    origins = serializers.ListField(child=serializers.CharField())
-
-
-class ManyRowSerializer(serializers.Serializer[Any]):
-    workload = ComparedWorkloadSerializer()
-    level = LevelSerializer()
-    metric = ComparedMetricSerializer()
-    cells = CellSerializer(many=True, help_text="in the order of the sides")
-
-
-class MatrixSerializer(serializers.Serializer[Any]):
-    """Adjusted p and verdicts are corrected over this whole table; all else is as in a comparison."""
-
-    sides = ManySideSerializer(many=True)
-    campaign = ComparedCampaignSerializer(allow_null=True)
-    rows = ManyRowSerializer(many=True)
-    tests = serializers.IntegerField(help_text="comparisons that the correction is for")
-    tools = serializers.ListField(child=serializers.CharField())
-    notes = serializers.ListField(child=serializers.CharField())
-
-
 class Matrix(APIView):
-    @extend_schema(operation_id="compare_many", parameters=[MatrixParameters], responses=MatrixSerializer)
+    @extend_schema(operation_id="compare_many", parameters=[MatrixParameters], responses=ManySerializer)
     def get(self, request: Request) -> Response:
         """Compare two to eight sides under all shared workloads and load levels: ratios to the first side, verdicts."""
         parameters = MatrixParameters.read(request)
@@ -91,7 +56,7 @@ class Matrix(APIView):
             tool=parameters.get("tool", ""),
             campaign=parameters.get("campaign"),
         )
-        return Response(MatrixSerializer(many).data)
+        return Response(ManySerializer(many).data)
 
 
 class StatedRowSerializer(serializers.Serializer[Any]):

@@ -16,7 +16,8 @@ from rest_framework.views import APIView
 from apps.accounts.current_user import writer
 from apps.comparison.api import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.pure import Comparison, NotKept, SectionSource
-from apps.rest.comparisons.comparisons import INCLUDES, ComparisonSerializer, PartsSerializer, included
+from apps.rest.comparisons.comparisons import INCLUDES, PartsSerializer, included
+from apps.rest.comparisons.serializers import ComparisonSerializer
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.strict import Strict
 from apps.saved import services

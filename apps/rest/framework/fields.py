@@ -1,5 +1,12 @@
 """Fields that format numbers and words uniformly across the API."""
 
+import math
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.plumbing import ResolvedComponent
 from rest_framework import serializers
 
 from apps.core.units import NBSP
@@ -25,3 +32,59 @@ class WordsField(serializers.CharField):
 
     def to_representation(self, value: str) -> str:
         return str(value).replace(NBSP, " ")
+
+
+class UnboundedField(serializers.FloatField):
+    """Infinity becomes null, because JSON has no infinity."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"allow_null": True})
+
+    def to_representation(self, value: float) -> float | None:  # type: ignore[override]  # DRF: always a number
+        return value if math.isfinite(value) else None
+
+
+class EnumField(serializers.ChoiceField):
+    """A member by its value; in the schema a component of the enumeration's name."""
+
+    def __init__(self, kind: type[Enum], **options: Any) -> None:
+        self.kind = kind
+        super().__init__(choices=[each.value for each in kind], **options)
+
+    def to_representation(self, value: Enum) -> Any:  # type: ignore[override]  # DRF: a text
+        return value.value
+
+
+class TupleField(serializers.Field[Any, Any, Any, Any]):
+    """A list of fixed length, each place with a field of its own."""
+
+    def __init__(self, places: Sequence[serializers.Field[Any, Any, Any, Any]], **options: Any) -> None:
+        super().__init__(**options)
+        self.places = places
+
+    def to_representation(self, value: Sequence[Any]) -> list[Any]:
+        return [
+            None if each is None else place.to_representation(each)
+            for place, each in zip(self.places, value, strict=True)
+        ]
+
+
+class TupleSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # untyped
+    target_class = TupleField
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        places = [auto_schema._map_serializer_field(place, direction) for place in self.target.places]
+        return {"type": "array", "prefixItems": places, "minItems": len(places), "maxItems": len(places)}
+
+
+class EnumSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # untyped
+    target_class = EnumField
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ARG002
+        kind = self.target.kind
+        schema = {"type": "string", "enum": [each.value for each in kind]}
+        component = ResolvedComponent(  # type: ignore[no-untyped-call]  # untyped
+            name=kind.__name__, type=ResolvedComponent.SCHEMA, object=kind, schema=schema
+        )
+        auto_schema.registry.register_on_missing(component)
+        return dict(component.ref)

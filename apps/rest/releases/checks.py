@@ -27,7 +27,7 @@ from apps.regressions.api import (
     on_hardware,
     release_check,
 )
-from apps.rest.comparisons.values import BoundField
+from apps.rest.framework.fields import UnboundedField
 from apps.rest.framework.formats import ByQuality, Json, is_json
 from apps.rest.framework.lists import Parameters
 from apps.rest.framework.strict import ChoiceField
@@ -91,22 +91,22 @@ class CheckRowSerializer(serializers.Serializer[Any]):
     direction = serializers.CharField(help_text="which is better: higher or lower")
     baseline_system = serializers.CharField(help_text="slug")
     system = serializers.CharField(help_text="slug; empty: the release has no such system")
-    before = BoundField(allow_null=True, help_text="typical value of the baseline, in `unit`; null: no runs")
-    after = BoundField(allow_null=True)
+    before = UnboundedField(help_text="typical value of the baseline, in `unit`; null: no runs")
+    after = UnboundedField()
     runs_before = serializers.ListField(child=serializers.IntegerField(), help_text="ids")
     runs_after = serializers.ListField(child=serializers.IntegerField())
-    ratio = BoundField(allow_null=True, help_text="after over before")
-    low = BoundField(allow_null=True, help_text="lower end of its 95 % interval; null: there is none, see `reason`")
-    high = BoundField(allow_null=True)
+    ratio = UnboundedField(help_text="after over before")
+    low = UnboundedField(help_text="lower end of its 95 % interval; null: there is none, see `reason`")
+    high = UnboundedField()
     p = serializers.FloatField(allow_null=True, help_text="adjusted for all rows (Benjamini-Hochberg)")
     smallest = serializers.FloatField(help_text="relative difference from which on it counts")
-    visible = BoundField(
+    visible = UnboundedField(
         source="visible_worse",
         allow_null=True,
         help_text="share of the smallest change for the worse that such runs find (80 %): of a fall where higher is "
         "better, of a rise where lower is",
     )
-    worst = BoundField(allow_null=True, help_text="share by which it may be worse, as the interval leaves open")
+    worst = UnboundedField(help_text="share by which it may be worse, as the interval leaves open")
     needed = serializers.IntegerField(
         allow_null=True, help_text="repetitions of each side that are likely to tell; 1001: more than 1,000"
     )

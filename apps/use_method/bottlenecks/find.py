@@ -8,7 +8,9 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
+from apps.core.answers import Hidden, Rounded
 from apps.use_method.indicators import Resource
 from apps.use_method.panels.repetitions import middle
 from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
@@ -47,10 +49,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class RepetitionShare:
-    """Number of `saturated` among the `judged` repetitions of a level."""
+    """Of the repetitions of a level."""
 
-    saturated: int
-    judged: int
+    saturated: Annotated[int, "repetitions in which it is saturated"]
+    judged: Annotated[int, "of so many"]
 
     @property
     def most(self) -> bool:
@@ -59,27 +61,26 @@ class RepetitionShare:
 
 @dataclass(frozen=True)
 class Onset:
-    """The level from which on a resource is saturated. `reading`: the evidence, of a typical repetition of that level;
-    `besides`: other saturated readings of the resource there; `before`: the reading at the level below. `nodes`: the
-    saturated ones, `others`: observed and not saturated. `share`: of the repetitions there; `early`: a lower level with
-    a few saturated repetitions; `relents`: higher levels where most are not. `watched`: threads from which on it was at
-    least at watch. `holds`: threads from which on throughput stops growing; None: it grows up to the highest level.
-    `grew`: throughput there (or at the highest level) over that at `threads`; None: unknown."""
+    """The level from which on a resource is saturated. `reading`: of a typical repetition of that level; `besides`:
+    other saturated readings of the resource there; `before`: the reading at the level below. `early`: a lower level
+    with a few saturated repetitions; `relents`: higher levels where most are not."""
 
     resource: str
-    threads: int
+    threads: Annotated[int, "from this level on it is saturated in most repetitions"]
     share: RepetitionShare
-    reading: Reading
-    besides: tuple[Reading, ...] = ()
-    before: Reading | None = None
-    before_threads: int | None = None
-    nodes: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    early: tuple[int, RepetitionShare] | None = None
-    watched: int = 0
-    relents: tuple[int, ...] = ()
-    holds: int | None = None
-    grew: float | None = None
+    reading: Annotated[Reading, "the evidence"]
+    besides: Hidden[tuple[Reading, ...]] = ()
+    before: Hidden[Reading | None] = None
+    before_threads: Hidden[int | None] = None
+    nodes: Annotated[tuple[str, ...], "where it is saturated"] = ()
+    others: Annotated[tuple[str, ...], "nodes that were seen and are not"] = ()
+    early: Hidden[tuple[int, RepetitionShare] | None] = None
+    watched: Annotated[int, "threads from which on it was at least at watch"] = 0
+    relents: Hidden[tuple[int, ...]] = ()
+    holds: Annotated[
+        int | None, "threads from which on throughput does not grow; null: it grows to the highest level"
+    ] = None
+    grew: Annotated[Rounded | None, "throughput at `holds` over that at `threads`"] = None
 
     @property
     def is_client(self) -> bool:
@@ -95,16 +96,16 @@ class Bottleneck:
     where the first resource saturates, empty: none; `is_shared`: it takes CPU from the servers."""
 
     kind: Kind
-    first: tuple[Onset, ...] = ()
-    onsets: tuple[Onset, ...] = ()
-    passing: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    unseen: tuple[str, ...] = ()
-    errors: tuple[tuple[str, int], ...] = ()
-    top: int | None = None
-    levels: int = 0
-    stands: int | None = None
-    generator: str = ""
-    is_shared: bool = False
+    first: Annotated[tuple[Onset, ...], "what is named: several saturate at the same level"] = ()
+    onsets: Annotated[tuple[Onset, ...], "of all resources that saturate"] = ()
+    passing: Hidden[tuple[tuple[str, tuple[int, ...]], ...]] = ()
+    unseen: Annotated[tuple[str, ...], "resources that could not be observed"] = ()
+    errors: Hidden[tuple[tuple[str, int], ...]] = ()
+    top: Hidden[int | None] = None
+    levels: Hidden[int] = 0
+    stands: Annotated[int | None, "threads from which on throughput does not grow with nothing saturated"] = None
+    generator: Hidden[str] = ""
+    is_shared: Hidden[bool] = False
 
 
 BY_KEY: dict[str, Resource] = {resource.key: resource for resource in RESOURCES}

@@ -3,9 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from apps.comparison.api import throughput_metric
 from apps.comparison.pure import ComparedRun, Comparison, Level, Sample, Section, Side, welch, with_interval
+from apps.core.answers import Hidden, Words
 from apps.published.bottlenecks import StatedLimit, stated_limits
 from apps.runs.models import Run
 from apps.use_method.bottlenecks import find, wording
@@ -25,7 +27,7 @@ class ResourceAtLevel:
     ones."""
 
     resource: str
-    level: UseLevel
+    level: Annotated[UseLevel, "as most repetitions say"]
     share: RepetitionShare
 
 
@@ -33,11 +35,11 @@ class ResourceAtLevel:
 class LevelUse:
     """A side at a load level: of `runs` that count, `judged` have a panel; `typical`: the majority of these."""
 
-    level: int
-    runs: int
-    judged: int
-    steps: tuple[ResourceAtLevel, ...]
-    typical: Typical | None
+    level: Annotated[int, "id of a load level"]
+    runs: Annotated[int, "that count"]
+    judged: Annotated[int, "of them have a panel"]
+    steps: Annotated[tuple[ResourceAtLevel, ...], "utilization and saturation of each resource"]
+    typical: Hidden[Typical | None]
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,10 @@ class SideUse:
 
     side: str
     found: Bottleneck
-    headline: str
-    evidence: tuple[str, ...]
-    throughput: str
-    notes: tuple[str, ...]
+    headline: Annotated[Words, "what limits the side"]
+    evidence: tuple[Words, ...]
+    throughput: Annotated[Words, "what it did there; empty: not told"]
+    notes: tuple[Words, ...]
     levels: tuple[LevelUse, ...]
 
 
@@ -58,8 +60,8 @@ class ComparedUse:
     """`pending`: runs that count and are not judged yet. `stated`: published results for the sides' platforms."""
 
     sides: tuple[SideUse, ...]
-    pending: int
-    stated: tuple[StatedLimit, ...]
+    pending: Annotated[int, "runs that count and are still to be judged: ask again"]
+    stated: Annotated[tuple[StatedLimit, ...], "what articles say of these platforms; not measured here"]
 
 
 def limits_of(comparison: Comparison) -> ComparedUse:

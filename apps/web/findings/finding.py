@@ -1,5 +1,6 @@
 """The page of one finding: the change, its evidence, its activity, and the available actions."""
 
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,7 +30,7 @@ from apps.runs.pure import title_of
 from apps.web.compare.view import CompareAddress
 from apps.web.components.pages import render_page
 from apps.web.findings import findings
-from apps.web.findings.chart import NARROW, WIDTH, FindingChart, RunValue, SideValues, chart
+from apps.web.findings.chart import FindingChart, RunValue, SideValues, chart
 from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede
 
 # Rows of USE and configuration differences that are not folded.
@@ -55,6 +56,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
     listed = findings.query(chosen)
     gathered = evidence.gather(change) if change else None
     limits = _limits(change) if change else None
+    drawn = _chart(gathered, limits) if gathered else None
     return _review(request, found) | {
         "finding": found,
         "row": found.row,
@@ -65,8 +67,8 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "change_answer": change_answer(change) if change else "",
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
         "evidence": gathered,
-        "chart": _chart(gathered, limits, WIDTH) if gathered else None,
-        "narrow_chart": _chart(gathered, limits, NARROW) if gathered else None,
+        "chart": drawn,
+        "chart_data": asdict(drawn) if drawn else None,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
         "use_sentence": gathered.sentence if gathered and gathered.runs else "",
         "use_slice": f":{SHOWN_AT_ONCE}",
@@ -143,7 +145,7 @@ def _limits(change: ChangeRow) -> ChangeLimits | None:
     return thresholds.of(change.workload.id, metric) if metric is not None else None
 
 
-def _chart(told: Evidence, limits: ChangeLimits | None, width: int) -> FindingChart | None:
+def _chart(told: Evidence, limits: ChangeLimits | None) -> FindingChart | None:
     change = told.change
     if change.metric is None:
         return None
@@ -153,7 +155,6 @@ def _chart(told: Evidence, limits: ChangeLimits | None, width: int) -> FindingCh
         metric=change.metric.name,
         unit=change.metric.unit,
         smallest=limits.smallest if limits else None,
-        width=width,
     )
 
 

@@ -1,6 +1,6 @@
 """The Thresholds page: current thresholds, preview on existing trends, and setting them."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,7 +20,7 @@ from apps.regressions.models import History
 from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page
 from apps.web.templatetags.changes import p_value
-from apps.web.trends.chart import Marked, chart
+from apps.web.trends.chart import ChangeMark, chart
 from workers import tasks
 
 # Number of series drawn in a preview.
@@ -106,6 +106,7 @@ def _page(
             tried = queries.preview(**asked.values())
         except Invalid as error:
             problems, status = error, 400
+    drawn = [_drawn(each, tried) for each in tried.series[:MOST_DRAWN]] if tried else []
     watched = Workload.objects.filter(pk__in=History.objects.values("workload"))
     context = {
         "asked": asked,
@@ -117,7 +118,8 @@ def _page(
         "tried": tried,
         "answer": answer(tried) if tried else "",
         "on_releases": on_releases(tried) if tried else "",
-        "drawn": [_drawn(each, tried) for each in tried.series[:MOST_DRAWN]] if tried else [],
+        "drawn": drawn,
+        "chart_data": [asdict(each["chart"]) for each in drawn],
         "not_drawn": max(len(tried.series) - MOST_DRAWN, 0) if tried else 0,
         "may_write": may_write(request),
         "json_url": reverse("api:thresholds"),
@@ -177,13 +179,22 @@ def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:
         state = "new" if change.is_new else "as now" if change.stays else "would be withdrawn"
         kind = "new" if change.is_new else change.verdict if change.stays else "gone"
         marks.append(
-            Marked(change.place, f"{state}: {percent(change.ratio)}", kind, f"{change.verdict}, {change.version}")
+            ChangeMark(change.place, f"{state}: {percent(change.ratio)}", kind, f"{change.verdict}, {change.version}")
         )
     row = each.row
-    text = "; ".join(mark.words for mark in marks)
+    text = "; ".join(mark.text for mark in marks)
     label = f"{row.metric_name} of {row.workload_name} at {row.level}: {text}"
     return {
         "row": row,
-        "chart": chart(each.points, each.levels, marks, unit=row.unit, label=label, smallest=tried.limits.smallest),
+        "chart": chart(
+            each.points,
+            each.levels,
+            marks,
+            anchor=f"history-{row.id}",
+            metric_name=row.metric_name,
+            unit=row.unit,
+            label=label,
+            smallest=tried.limits.smallest,
+        ),
         "changes": [(change, percent(change.ratio)) for change in each.changes],
     }

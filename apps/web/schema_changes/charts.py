@@ -1,4 +1,4 @@
-"""Small charts of the schema changes page: the seconds of every run around its first statement, as SVG."""
+"""Data of the charts of the schema changes page: the seconds of every run around its first statement."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,72 +9,66 @@ from apps.comparison.pure import ChangeTrial, LoadSeconds, SchemaChange
 from apps.core import units
 from apps.core.text import counted
 from apps.runs.pure import downsample
-from apps.web.components.ticks import linear_ticks
 from workers.protocol.workloads.schema_changes import SETTLE
 
-# In drawing units, which are pixels at the usual width.
-WIDTH, HEIGHT = 420, 138
-LEFT, RIGHT, TOP, BOTTOM = 48, 8, 18, 22
 # Number of runs per change, the newest; points of each, with all minima and maxima kept.
 MOST_DRAWN, POINTS = 5, 400
 THROUGHPUT, LATENCY = "throughput", "latency"
 
 
 @dataclass(frozen=True)
-class ChangeTick:
-    """`place`: horizontal or vertical position."""
+class ExtremePoint:
+    """The lowest (for latency: highest) interval of a run during its statements or while they settled."""
 
-    place: float
+    at: float
+    value: float
     text: str
 
 
 @dataclass(frozen=True)
-class ExtremeMark:
-    """The lowest (for latency: highest) interval of a run during its statements or while they settled."""
+class ChangeLine:
+    """The intervals of a run, s from its first statement; None: not observed. `statements`: from when to when."""
 
-    x: float
-    y: float
-    title: str
+    run: int
+    at: tuple[float, ...]
+    values: tuple[float | None, ...]
+    statements: tuple[tuple[float, float], ...]
+    extreme: ExtremePoint | None
+
+
+@dataclass(frozen=True)
+class ChangePanel:
+    """One quantity of the runs of a change. `label`: text alternative."""
+
+    name: str
+    unit: str
+    label: str
+    range: tuple[float, float]
+    lines: tuple[ChangeLine, ...]
 
 
 @dataclass(frozen=True)
 class ChangeChart:
-    """One quantity of the runs of a change. `spans`: statements, as (left, width). `paths`: one line per run."""
+    """`color`: of the platform, its place in the palette. `clock`: s from the first statement, of all panels."""
 
-    kind: str
-    unit: str
-    label: str
-    across: tuple[ChangeTick, ...]
-    down: tuple[ChangeTick, ...]
-    zero: float
-    spans: tuple[tuple[float, float], ...]
-    paths: tuple[str, ...]
-    marks: tuple[ExtremeMark, ...]
+    anchor: str
+    color: int | None
+    data_url: str
+    clock: tuple[float, float]
+    panels: tuple[ChangePanel, ...]
 
-
-@dataclass(frozen=True)
-class Frame:
-    """Ranges shared by the charts of a table, for comparability: s from the first statement, and the highest value."""
-
-    first: float
-    last: float
-    highest: float
-
-    def x(self, second: float) -> float:
-        share = (second - self.first) / (self.last - self.first)
-        return round(LEFT + (WIDTH - LEFT - RIGHT) * min(max(share, 0.0), 1.0), 1)
-
-    def y(self, value: float) -> float:
-        return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(value / self.highest, 1.0), 1)
+    @property
+    def label(self) -> str:
+        return ". ".join(panel.label for panel in self.panels)
 
 
-def charts(change: SchemaChange, changes: Sequence[SchemaChange]) -> list[ChangeChart]:
-    """Throughput and latency of `change`; `changes`: those with charts on the same scale."""
-    return [
-        chart
-        for kind in (THROUGHPUT, LATENCY)
-        if (frame := _frame(changes, kind)) and (chart := _chart(change, kind, frame))
-    ]
+def chart(change: SchemaChange, changes: Sequence[SchemaChange], *, anchor: str, data_url: str) -> ChangeChart | None:
+    """Throughput and latency of `change`; `changes`: those with charts on the same scale. None: no run has either."""
+    clock = _clock(changes)
+    panels = tuple(panel for kind in (THROUGHPUT, LATENCY) if clock and (panel := _panel(change, kind, changes)))
+    if not clock or not panels:
+        return None
+    return ChangeChart(anchor, change.platform_color, data_url, clock, panels)
 
 
 def drawn(change: SchemaChange) -> tuple[ChangeTrial, ...]:
@@ -87,50 +81,51 @@ def _seconds(trial: ChangeTrial, kind: str) -> LoadSeconds | None:
     return None if found is None else LoadSeconds(found.at - trial.statements[0].starts_at, found.values)
 
 
-def _frame(changes: Iterable[SchemaChange], kind: str) -> Frame | None:
-    """The time range covers both kinds."""
+def _all_seconds(changes: Iterable[SchemaChange], kind: str) -> list[LoadSeconds]:
     trials = [trial for change in changes for trial in drawn(change)]
-    clocks = [found.at for trial in trials if (found := _seconds(trial, THROUGHPUT)) is not None]
-    values = [found.values for trial in trials if (found := _seconds(trial, kind)) is not None]
-    highest = max((float(np.nanmax(each)) for each in values if not np.isnan(each).all()), default=0.0)
-    if not clocks or highest <= 0:
-        return None
-    first, last = min(float(at[0]) for at in clocks), max(float(at[-1]) for at in clocks)
-    return Frame(first, last, highest * 1.05) if last > first else None
+    return [found for trial in trials if (found := _seconds(trial, kind)) is not None]
 
 
-def _chart(change: SchemaChange, kind: str, frame: Frame) -> ChangeChart | None:
+def _clock(changes: Iterable[SchemaChange]) -> tuple[float, float] | None:
+    clocks = [found.at for found in _all_seconds(changes, THROUGHPUT)]
+    first = min((float(at[0]) for at in clocks), default=0.0)
+    last = max((float(at[-1]) for at in clocks), default=0.0)
+    return (first, last) if last > first else None
+
+
+def _panel(change: SchemaChange, kind: str, changes: Iterable[SchemaChange]) -> ChangePanel | None:
     each = [(trial, found) for trial in drawn(change) if (found := _seconds(trial, kind)) is not None]
-    if not each:
+    values = [found.values for found in _all_seconds(changes, kind)]
+    highest = max((float(np.nanmax(one)) for one in values if not np.isnan(one).all()), default=0.0)
+    if not each or highest <= 0:
         return None
-    starts = [(trial, statement, trial.statements[0].starts_at) for trial, _ in each for statement in trial.statements]
-    spans = [(frame.x(done.starts_at - start), frame.x(done.ends_at - start)) for _, done, start in starts]
-    unit = "transactions/s" if kind == THROUGHPUT else f"{change.latency.rsplit('.', 1)[-1]}, ms"
-    return ChangeChart(
-        kind=kind,
-        unit=unit,
+    return ChangePanel(
+        name="Throughput" if kind == THROUGHPUT else f"Latency, {_percentile(change)}",
+        unit=_unit(kind),
         label=_label(change, kind, each),
-        across=tuple(ChangeTick(frame.x(tick), f"{tick:g}") for tick in linear_ticks(frame.first, frame.last)),
-        down=tuple(ChangeTick(frame.y(tick), f"{tick:,g}") for tick in linear_ticks(0, frame.highest)),
-        zero=frame.x(0),
-        # An instant change is drawn as a line.
-        spans=tuple((left, max(right - left, 1.0)) for left, right in spans),
-        paths=tuple(_path(found, frame) for _, found in each),
-        marks=tuple(mark for trial, found in each if (mark := _mark(trial, found, kind, frame))),
+        range=(0.0, highest * 1.05),
+        lines=tuple(_line(trial, found, kind) for trial, found in each),
     )
 
 
-def _path(seconds: LoadSeconds, frame: Frame) -> str:
-    """A new subpath after every gap."""
+def _percentile(change: SchemaChange) -> str:
+    return change.latency.rsplit(".", 1)[-1]
+
+
+def _unit(kind: str) -> str:
+    return "transactions/s" if kind == THROUGHPUT else "ms"
+
+
+def _line(trial: ChangeTrial, seconds: LoadSeconds, kind: str) -> ChangeLine:
+    start = trial.statements[0].starts_at
     places = downsample.thin(seconds.values, POINTS)
-    parts, pen = [], "M"
-    for at, value in zip(seconds.at[places].tolist(), seconds.values[places].tolist(), strict=True):
-        if np.isnan(value):
-            pen = "M"
-            continue
-        parts.append(f"{pen}{frame.x(at):g},{frame.y(value):g}")
-        pen = "L"
-    return "".join(parts)
+    return ChangeLine(
+        run=trial.run,
+        at=tuple(round(at, 3) for at in seconds.at[places].tolist()),
+        values=tuple(None if np.isnan(value) else value for value in seconds.values[places].tolist()),
+        statements=tuple((each.starts_at - start, each.ends_at - start) for each in trial.statements),
+        extreme=_extreme_point(trial, seconds, kind),
+    )
 
 
 def _extreme(trial: ChangeTrial, seconds: LoadSeconds, kind: str) -> tuple[float, float] | None:
@@ -144,24 +139,25 @@ def _extreme(trial: ChangeTrial, seconds: LoadSeconds, kind: str) -> tuple[float
     return float(at[place]), float(values[place])
 
 
-def _mark(trial: ChangeTrial, seconds: LoadSeconds, kind: str, frame: Frame) -> ExtremeMark | None:
+def _extreme_point(trial: ChangeTrial, seconds: LoadSeconds, kind: str) -> ExtremePoint | None:
     found = _extreme(trial, seconds, kind)
     if found is None:
         return None
     at, value = found
-    word, unit = ("lowest", "transactions/s") if kind == THROUGHPUT else ("highest", "ms")
-    title = f"run {trial.run}: {word} {units.with_unit(value, unit)}, {at:.1f} s after the statement's start"
-    return ExtremeMark(frame.x(at), frame.y(value), title)
+    shown = units.with_unit(value, _unit(kind))
+    text = f"run {trial.run}: {_worst(kind)} {shown}, {at:.1f} s after the statement's start"
+    return ExtremePoint(at, value, text)
+
+
+def _worst(kind: str) -> str:
+    return "lowest" if kind == THROUGHPUT else "highest"
 
 
 def _label(change: SchemaChange, kind: str, each: Sequence[tuple[ChangeTrial, LoadSeconds]]) -> str:
-    """Text alternative of the chart."""
     worst = [found for trial, seconds in each if (found := _extreme(trial, seconds, kind))]
-    what = "Throughput" if kind == THROUGHPUT else f"Latency, {change.latency.rsplit('.', 1)[-1]}"
-    runs = counted(len(each), "run")
+    what = "Throughput" if kind == THROUGHPUT else f"Latency, {_percentile(change)}"
+    text = f"{what} of {counted(len(each), 'run')} of {change.system_name}, {change.manner.text}"
     if not worst:
-        return f"{what} of {runs} of {change.system_name}, {change.manner.text}: nothing after the statement"
+        return f"{text}: nothing after the statement"
     at, value = (min if kind == THROUGHPUT else max)(worst, key=lambda found: found[1])
-    word = "lowest" if kind == THROUGHPUT else "highest"
-    shown = units.with_unit(value, "transactions/s" if kind == THROUGHPUT else "ms")
-    return f"{what} of {runs} of {change.system_name}, {change.manner.text}: {word} {shown}, {at:.0f} s after its start"
+    return f"{text}: {_worst(kind)} {units.with_unit(value, _unit(kind))}, {at:.0f} s after its start"

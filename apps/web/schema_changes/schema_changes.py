@@ -1,5 +1,6 @@
 """The schema changes page: effects on a load, by platform, statement and algorithm."""
 
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,11 +16,9 @@ from apps.published.queries import list_figures
 from apps.published.values import FigureFilter
 from apps.web.components.pages import render_page
 from apps.web.schema_changes import sheet as schema_changes_sheet
-from apps.web.schema_changes.charts import HEIGHT, LEFT, RIGHT, TOP, WIDTH
 from workers.protocol.workloads.schema_changes import SETTLE
 
 QUESTION = "ddl"
-PLOT = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "across": HEIGHT - 6}
 
 
 @require_safe
@@ -91,7 +90,7 @@ def _context(chosen: ChangeFilter) -> dict[str, Any]:
         "chosen": chosen,
         "heads": schema_changes_sheet.HEADS,
         "span": len(schema_changes_sheet.HEADS) + 2,
-        "plot": PLOT,
+        "chart_data": [asdict(chart) for chart in schema_changes_sheet.charts_of(sheet)],
         "settle": f"{SETTLE:g}",
         "runs": sum(len(change.trials) for change in found.changes),
         "operations": [(each, title_of(each)) for each in found.operations],

@@ -20,7 +20,7 @@ from apps.core import tabular, units
 from apps.core.tabular import Cell as FileCell
 from apps.published.values import ArticleValue, FigureValue, SideValue
 from apps.web.compare.view import CompareAddress
-from apps.web.schema_changes.charts import ChangeChart, charts
+from apps.web.schema_changes.charts import ChangeChart, chart
 
 # Quantity of a column, the one shown with it, and that one's text: {} is its value.
 COLUMNS = (
@@ -75,9 +75,8 @@ class SystemRow:
     change: SchemaChange
     anchor: str
     cells: tuple[SheetCell, ...]
-    charts: tuple[ChangeChart, ...]
+    chart: ChangeChart | None
     lines: tuple[TrialLine, ...]
-    data_url: str
 
 
 @dataclass(frozen=True)
@@ -166,6 +165,11 @@ def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> ChangeSheet:
     )
 
 
+def charts_of(found: ChangeSheet) -> list[ChangeChart]:
+    rows = [row for setting in found.settings for manner in setting.manners for row in manner.rows]
+    return [row.chart for row in rows if row.chart]
+
+
 def _manners(changes: Sequence[SchemaChange]) -> Iterable[MannerRows]:
     for _, group in groupby(changes, key=lambda each: each.manner):
         own = list(group)
@@ -185,9 +189,8 @@ def _row(change: SchemaChange, changes: Sequence[SchemaChange]) -> SystemRow:
         change=change,
         anchor=anchor,
         cells=tuple(_cell(change, *column) for column in COLUMNS),
-        charts=tuple(charts(change, changes)),
+        chart=chart(change, changes, anchor=anchor, data_url=_data_url(change)),
         lines=tuple(TrialLine(trial, run_url(trial), _trial_cells(trial)) for trial in change.trials),
-        data_url=_data_url(change),
     )
 
 

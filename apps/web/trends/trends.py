@@ -1,6 +1,7 @@
 """The Trends pages: the list of watched series with their smallest detectable change, and one series with its chart."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from statistics import median
 from typing import Any
@@ -18,7 +19,7 @@ from apps.regressions.models import History
 from apps.web.components.pages import render_page
 from apps.web.findings.thresholds import percent_of
 from apps.web.templatetags.changes import share
-from apps.web.trends.chart import Marked, chart
+from apps.web.trends.chart import ChangeMark, TrendChart, chart
 
 LONGEST_NUMBER = 19
 
@@ -51,11 +52,13 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
     found = queries.detail(history_id)
     if found is None:
         raise Http404(f"There is no watched series {history_id}.")
+    trend = drawn(found)
     context = {
         "found": found,
         "row": found.row,
         "lede": lede(found),
-        "chart": drawn(found),
+        "chart": trend,
+        "chart_data": [asdict(trend)] if trend else [],
         "releases": releases(found),
         "changes": [(change, percent(change.ratio) if change.ratio else "changed") for change in found.changes],
         "resets": [point for point in found.points if point.reset],
@@ -117,10 +120,10 @@ def _words(change: HistoryChange, unit: str) -> str:
     return f"{size}{values} with {change.version}, {change.verdict}"
 
 
-def drawn(found: HistoryDetail) -> Any:
+def drawn(found: HistoryDetail) -> TrendChart | None:
     row = found.row
     marks = [
-        Marked(
+        ChangeMark(
             change.place,
             sign(change.verdict) + percent(change.ratio or 1),
             "gone" if change.gone_at else change.verdict,
@@ -130,7 +133,16 @@ def drawn(found: HistoryDetail) -> Any:
         for change in found.changes
     ]
     label = f"{row.metric_name} of {len(found.points)} runs of {row.workload_name} at {row.level}: {lede(found)}"
-    return chart(found.points, found.levels, marks, unit=row.unit, label=label, smallest=found.limits.smallest)
+    return chart(
+        found.points,
+        found.levels,
+        marks,
+        anchor=f"history-{row.id}",
+        metric_name=row.metric_name,
+        unit=row.unit,
+        label=label,
+        smallest=found.limits.smallest,
+    )
 
 
 def sign(verdict: str) -> str:

@@ -5,12 +5,14 @@ import { saveImage } from "./plotly";
 export interface ChartActions {
   /** Name of the files without their ending. */
   filename: string;
-  /** The data as CSV, asked for only when the reader wants it. */
-  csv: () => string;
+  /** The data as CSV, asked for only when the reader wants it, or the address of a file of them. */
+  csv: (() => string) | string;
   /** The element that Plotly drew into. */
   plot: HTMLElement;
   /** Element id that the link leads to; none: the page's own address. */
   anchor?: string;
+  /** What the link leads to; none: the address of this view. */
+  address?: string;
   /** Where the same series are laid over others; none: nowhere. */
   overlay?: string;
 }
@@ -22,6 +24,16 @@ function button(text: string, title: string, act: (self: HTMLButtonElement) => v
   element.textContent = text;
   element.title = title;
   element.addEventListener("click", () => act(element));
+  return element;
+}
+
+function link(text: string, title: string, address: string, isFile = false): HTMLAnchorElement {
+  const element = document.createElement("a");
+  element.className = "button button--quiet button--small";
+  element.href = address;
+  if (isFile) element.download = "";
+  element.textContent = text;
+  element.title = title;
   return element;
 }
 
@@ -39,22 +51,16 @@ export async function copyFrom(element: HTMLElement, text: string): Promise<void
 }
 
 export function mountActions(holder: HTMLElement, actions: ChartActions): void {
-  const more: HTMLElement[] = [];
-  if (actions.overlay) {
-    const link = document.createElement("a");
-    link.className = "button button--quiet button--small";
-    link.href = actions.overlay;
-    link.textContent = "Overlay";
-    link.title = "Lay these series over those of other runs or metrics";
-    more.push(link);
-  }
+  const { csv, overlay } = actions;
   holder.replaceChildren(
-    ...more,
-    button("Data", "Save the plotted values as CSV", () => saveText(actions.csv(), `${actions.filename}.csv`)),
+    ...(overlay ? [link("Overlay", "Lay these series over those of other runs or metrics", overlay)] : []),
+    typeof csv === "string"
+      ? link("Data", "Save the values as CSV", csv, true)
+      : button("Data", "Save the plotted values as CSV", () => saveText(csv(), `${actions.filename}.csv`)),
     button("PNG", "Save the chart as a PNG image", () => void saveImage(actions.plot, "png", actions.filename)),
     button("SVG", "Save the chart as an SVG image", () => void saveImage(actions.plot, "svg", actions.filename)),
     button("Link", "Copy the address of this view", (self) => {
-      const address = new URL(window.location.href);
+      const address = new URL(actions.address ?? window.location.href);
       if (actions.anchor) address.hash = actions.anchor;
       void copyFrom(self, address.href);
     }),

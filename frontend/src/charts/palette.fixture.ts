@@ -7,6 +7,8 @@ export const palette: Palette = {
   line: "#dddddd",
   surface: "#ffffff",
   shade: "rgba(0,0,0,0.1)",
+  better: "#116329",
+  worse: "#b3261e",
   sides: ["#0072b2", "#d55e00"],
   font: "sans-serif",
 };

@@ -1,5 +1,5 @@
 // Drawing: Plotly is loaded when the first chart comes into view, never by a page without charts.
-import type { Config, Data, Layout, PlotlyHTMLElement } from "plotly.js";
+import type { Config, Data, Layout, PlotlyHTMLElement, PlotMouseEvent } from "plotly.js";
 import { houseLayout, readPalette, type Palette } from "./style";
 
 export * from "./style";
@@ -39,11 +39,22 @@ export async function draw(element: HTMLElement, source: ChartSource): Promise<P
   drawn.set(element, source);
   const palette = readPalette();
   const { traces, layout = {}, config = {} } = typeof source === "function" ? source(palette) : source;
-  if (element.dataset["drawn"] === undefined) {
+  const isFirst = element.dataset["drawn"] === undefined;
+  if (isFirst) {
     element.replaceChildren();
     element.dataset["drawn"] = "";
   }
-  return plotly.react(element, traces, houseLayout(palette, layout), { ...CONFIG, ...config });
+  const plot = await plotly.react(element, traces, houseLayout(palette, layout), { ...CONFIG, ...config });
+  if (isFirst) plot.on("plotly_click", openPoint);
+  return plot;
+}
+
+/** A point whose `customdata` is an address opens it; with a modifier key, as a link, in another tab. */
+function openPoint({ points, event }: PlotMouseEvent): void {
+  const address = points[0]?.customdata;
+  if (typeof address !== "string") return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey) window.open(address);
+  else window.location.assign(address);
 }
 
 /** Run once, when the element is about to come into view; elements are served in the order of their place. */

@@ -7,6 +7,8 @@ export interface Palette {
   line: string;
   surface: string;
   shade: string;
+  better: string;
+  worse: string;
   sides: string[];
   font: string;
 }
@@ -23,6 +25,8 @@ export function readPalette(root: Element = document.documentElement): Palette {
     line: value("--line"),
     surface: value("--surface"),
     shade: value("--shade"),
+    better: value("--better"),
+    worse: value("--worse"),
     sides: Array.from({ length: SIDES }, (_, side) => value(`--side-${side}`)),
     font: getComputedStyle(document.body).fontFamily,
   };
@@ -42,6 +46,24 @@ export function axisTitle(quantity: string, unit = ""): string {
 export function axis(quantity: string, unit = "", extra: Partial<LayoutAxis> = {}): Partial<LayoutAxis> {
   const scale = extra.type === "log" ? " (log scale)" : "";
   return { ...extra, title: { text: axisTitle(quantity, unit) + scale } };
+}
+
+/** An axis of values with the ticks of the server; `begins_at`: its start in words, empty: zero. */
+export interface ValueAxis {
+  range: [number, number];
+  ticks: number[];
+  texts: string[];
+  begins_at: string;
+}
+
+/** It stays as it is where the reader zooms: its ticks are those of the whole. */
+export function valueAxis(quantity: string, unit: string, { range, ticks, texts }: ValueAxis): Partial<LayoutAxis> {
+  return axis(quantity, unit, { range, tickvals: ticks, ticktext: texts, fixedrange: true, zeroline: false });
+}
+
+/** A point with this for its `customdata` opens the page of its run. */
+export function runAddress(run: number): string {
+  return `/runs/${run}/`;
 }
 
 /** Ends of an axis as Plotly wants them: a logarithmic one by its exponents. */

@@ -1,6 +1,5 @@
 """The Compare page: what an address shows, what it refuses and in which words."""
 
-import json
 import re
 from datetime import timedelta
 from typing import Any
@@ -19,15 +18,14 @@ from apps.runs.models import Measurement, Run
 from apps.web.compare import compare
 from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
+from tests.support.pages import page_data
 from tests.web.compare.compared import ERRORS, P95, TPS, B, address, page, text_of
 
 pytestmark = pytest.mark.django_db
 
 
 def chart_data(html: str) -> Any:
-    found = re.search(r'<script id="compare-data" type="application/json">(.*?)</script>', html, re.DOTALL)
-    assert found
-    return json.loads(found[1])
+    return page_data(html, "compare-data")
 
 
 def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload, sides: object) -> None:

@@ -14,6 +14,7 @@ from apps.comparison import compare
 from apps.comparison.sections import load_level_data, table_growth, time_to_finish
 from apps.runs.models import Distribution, Run
 from tests.support.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
+from tests.support.pages import page_data
 
 pytestmark = pytest.mark.django_db
 TPS, P95 = "client.throughput", "client.latency.p95"
@@ -66,9 +67,7 @@ def told(html: str, slug: str) -> str:
 
 
 def chart(html: str) -> Any:
-    found = re.search(r'id="ladder-data" type="application/json">(.*?)</script>', html, re.DOTALL)
-    assert found
-    return json.loads(found[1])
+    return page_data(html, "ladder-data")
 
 
 def test_each_side_has_its_knee_and_its_peak_with_intervals(client: Client, workload: Workload) -> None:

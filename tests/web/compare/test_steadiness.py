@@ -1,6 +1,5 @@
 """Steadiness, work and seconds on Compare: what is told, in which words, and the same numbers in JSON."""
 
-import json
 import re
 from typing import Any
 
@@ -15,6 +14,7 @@ from apps.web.compare.view import OPTIONS, CompareAddress
 from tests.comparison.sections.test_steadiness import noisy, runs_of
 from tests.comparison.sections.test_work import a_redo_run
 from tests.support.builders import a_system, a_workload
+from tests.support.pages import page_data
 
 pytestmark = pytest.mark.django_db
 
@@ -46,19 +46,13 @@ def told(html: str, metric: str = "") -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found[0])).replace(" ,", ",").replace(" :", ":").strip()
 
 
-def data_of(html: str, name: str) -> Any:
-    found = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', html, re.DOTALL)
-    assert found
-    return json.loads(found[1])
-
-
 def test_runs_that_failed_a_check_are_marked_in_both_parts(client: Client, sides: tuple[System, System]) -> None:
     Run.objects.filter(system=sides[1]).update(failed_checks=["generator"])
     html = page(client, address().part_url("steadiness"))
     assert "4 marked" in html
     listed = html[html.index("Steadiness of each run") :]
     assert listed.count("mark--doubt") == 4
-    assert data_of(html, "steadiness-data")["boxes"][-1]["label"].endswith(" (failed load generator)")
+    assert page_data(html, "steadiness-data")["boxes"][-1]["label"].endswith(" (failed load generator)")
     for number in (0, 1):
         for system in sides:
             a_redo_run(system, 100.0, number)
@@ -83,7 +77,7 @@ def test_a_sentence_says_who_is_steadier_before_the_table(client: Client, sides:
 
 
 def test_there_is_a_box_for_every_run_and_one_for_each_side(client: Client, sides: tuple[System, System]) -> None:
-    boxes = data_of(page(client, address().part_url("steadiness")), "steadiness-data")["boxes"]
+    boxes = page_data(page(client, address().part_url("steadiness")), "steadiness-data")["boxes"]
     assert [(box["side"], box["run"] is None) for box in boxes] == [(side, k == 0) for side in (0, 1) for k in range(5)]
     assert [box["run"] for box in boxes[1:5]] == list(sides[0].runs.order_by("started_at").values_list("pk", flat=True))
     together = boxes[5]
@@ -132,7 +126,7 @@ def test_a_sentence_says_what_a_side_needs_less_of(client: Client, working: obje
     assert "<strong>None on any side</strong>" in html
     assert "buffer pool misses" in html
     assert "<strong>Not observed</strong>: server CPU" in html
-    (point,) = data_of(html, "work-data")["points"]
+    (point,) = page_data(html, "work-data")["points"]
     assert (point["metric"], point["words"]) == ("work.redo", "better")
 
 
@@ -169,7 +163,7 @@ def test_the_seconds_lie_on_the_clock_of_the_measured_phase_with_their_events(
     Event.objects.create(run=run, kind="sampler_error", label="too late", starts_at=26.0)
 
     def series(**changes: Any) -> tuple[Any, Any]:
-        found = data_of(page(client, address(**changes).url()), "compare-data")["series"]
+        found = page_data(page(client, address(**changes).url()), "compare-data")["series"]
         return found["clock"], next(each for each in found["runs"] if each["run"] == run.pk)
 
     clock, own = series()

@@ -15,8 +15,10 @@ from apps.regressions.findings import missing_results, reconcile
 from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Finding, History
 from apps.runs.models import Run
+from apps.web.components.axes import value_axis
 from tests.dispatch.schedules.scheduled import a_schedule
 from tests.support.builders import a_metric, a_user
+from tests.support.pages import page_data
 from tests.web.findings.found import AFTER, BEFORE, a_finding, a_release, measured
 
 pytestmark = pytest.mark.django_db
@@ -135,7 +137,26 @@ def test_another_change_of_a_finding_is_looked_at_by_its_address(finding: Findin
 
 def test_a_run_that_was_left_out_since_is_marked(finding: Finding, engineer: Client) -> None:
     Run.objects.filter(pk=Run.objects.earliest("pk").pk).update(is_excluded=True)
-    assert "excluded since" in page(engineer, f"/findings/{finding.pk}/")
+    html = page(engineer, f"/findings/{finding.pk}/")
+    first = page_data(html, "finding-chart")["sides"][0]["runs"][0]
+    assert first["note"] == "excluded since"
+    assert first["text"].endswith(f", {first['note']}")
+    assert "Hollow points are runs that failed a check or were left out since." in text_of(html)
+
+
+def test_the_chart_has_every_run_of_both_sides_with_their_levels(finding: Finding, engineer: Client) -> None:
+    drawn = page_data(page(engineer, f"/findings/{finding.pk}/"), "finding-chart")
+    before, after = drawn["sides"]
+    assert [run["value"] for run in before["runs"]] == [*BEFORE]
+    assert [run["value"] for run in after["runs"]] == [*AFTER]
+    assert (before["level"], before["level_text"]) == (pytest.approx(1000, rel=0.01), "1,000")
+    assert drawn["band"] == pytest.approx([before["level"] * 0.995, before["level"] * 1.005])
+    assert drawn["axis"]["begins_at"].startswith(drawn["axis"]["texts"][0])
+
+
+def test_an_axis_of_values_below_zero_holds_them_all() -> None:
+    axis = value_axis([-3.0, 1.0], "%", below=1.0, round_below=1.0)
+    assert (axis.range[0] < -3, axis.range[1] > 1, axis.begins_at) == (True, True, "")
 
 
 def test_a_finding_is_assigned_from_the_list_in_one_click(finding: Finding, engineer: Client) -> None:

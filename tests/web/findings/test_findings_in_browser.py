@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 from apps.accounts import services
 from apps.accounts.models import User
 from apps.regressions.models import Finding
-from tests.support.browser import follow
+from tests.support.browser import drawn_points, follow
 from tests.support.builders import a_user
-from tests.web.findings.found import BEFORE, a_finding
+from tests.web.findings.found import AFTER, BEFORE, a_finding
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -25,7 +25,9 @@ def test_on_a_phone_both_sides_of_a_change_are_in_sight(browser_page: Page) -> N
     finding = a_finding()
     browser_page.set_viewport_size({"width": 390, "height": 844})
     browser_page.goto(f"/findings/{finding.pk}/")
-    names = browser_page.locator(".finding-plot__side:visible")
+    _, before, _, after = drawn_points(browser_page, "chart")
+    assert (before["y"], after["y"]) == ([*BEFORE], [*AFTER])
+    names = browser_page.locator(".finding-chart .xtick text")
     expect(names).to_have_count(2)
     for name in names.all():
         box = name.bounding_box()

@@ -1,8 +1,5 @@
 """Latency by percentile on the pages of a run and of a comparison."""
 
-import json
-from typing import Any
-
 import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
@@ -17,6 +14,7 @@ from apps.web.runs.latency import LatencyCurve, chart_data, rows, step
 from tests.paths import RECORDINGS
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_load_level, a_measured_run, a_metric, a_run, a_system, a_workload
+from tests.support.pages import page_data
 from tests.web.runs.recorded_runs import a_sealed_run
 
 pytestmark = pytest.mark.django_db
@@ -54,11 +52,6 @@ def compare_page(client: Client, *systems: System) -> str:
     return client.get(f"/compare/?{query}&workload={a_workload().pk}").content.decode()
 
 
-def data_of(page: str, name: str) -> Any:
-    _, _, rest = page.partition(f'<script id="{name}" type="application/json">')
-    return json.loads(rest.partition("</script>")[0])
-
-
 def test_a_curve_rises_where_so_many_transactions_were_slower() -> None:
     drawn = chart_data([LatencyCurve("this run", None, counts({1.0: 90, 10.0: 9, 100.0: 1}))])
     assert drawn is not None
@@ -94,7 +87,7 @@ def test_the_page_of_a_run_has_its_percentiles_and_where_they_were_read(client: 
     assert rows(read.distribution)[2].title.replace("'", "&#x27;") in page
     assert "steps are 1.8\u00a0% wide" in page
     assert f"{read.distribution.count:,} transactions, bytes {read.byte_start:,}–{read.byte_end:,}" in page
-    (line,) = data_of(page, "run-data")["latency"]["lines"]
+    (line,) = page_data(page, "run-data")["latency"]["lines"]
     assert line["one_in"][0] == 1
     assert line["one_in"][-1] == read.distribution.count
 
@@ -113,7 +106,7 @@ def test_a_run_without_a_histogram_says_why(client: Client) -> None:
         page = client.get(f"/runs/{run.pk}/").content.decode()
         assert words in page
         assert 'id="chart-percentiles"' not in page
-        assert data_of(page, "run-data")["latency"] is None
+        assert page_data(page, "run-data")["latency"] is None
 
 
 def test_sides_are_compared_by_all_their_transactions_not_by_a_mean_of_percentiles(client: Client) -> None:
@@ -124,7 +117,7 @@ def test_sides_are_compared_by_all_their_transactions_not_by_a_mean_of_percentil
     for run in others:
         a_histogram(run, {5.0: 1000})
     page = compare_page(client, quick, slow)
-    drawn = data_of(page, "compare-data")["latency"]
+    drawn = page_data(page, "compare-data")["latency"]
     assert [(line["name"], line["color"], line["one_in"][-1]) for line in drawn["lines"]] == [
         ("quick", 0, 2000),
         ("slow", 1, 2000),

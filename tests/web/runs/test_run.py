@@ -1,6 +1,5 @@
 """The page of one run."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from apps.runs.storage import artifacts
 from apps.web.templatetags.splash import keep_together
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_run, a_system
+from tests.support.pages import page_data
 from tests.web.runs.recorded_runs import a_sealed_run, samples
 from workers.protocol.wire import EventMessage
 
@@ -30,8 +30,7 @@ def _page(client: Client, run: Run) -> str:
 
 
 def _data(page: str) -> Any:
-    _, _, rest = page.partition('<script id="run-data" type="application/json">')
-    return json.loads(rest.partition("</script>")[0])
+    return page_data(page, "run-data")
 
 
 def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> None:

@@ -2,16 +2,21 @@
 
 import csv
 import io
+import math
 import re
 
 import pytest
 from django.test import Client
+from playwright.sync_api import Page
 from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog import services as catalog
 from apps.published import services
+from apps.runs import queries
 from tests.comparison.schema_changes.altered import an_altered_run
+from tests.support.browser import drawn_points
 from tests.support.builders import a_system
+from tests.support.pages import page_data
 
 pytestmark = pytest.mark.django_db
 
@@ -52,10 +57,43 @@ def test_statements_systems_and_algorithms_stand_side_by_side_with_an_answer(cli
 def test_each_change_is_drawn_on_the_clock_of_its_statement(client: Client) -> None:
     run = an_altered_run("copy", system=a_system("single"))
     page = _page(client)
-    assert page.count('<path class="ddl-plot__line"') == 2
-    label = "Throughput of 1 run of single, COPY: lowest 0 transactions/s, 1 s after its start"
-    assert f'aria-label="{label}"' in page
-    assert f"run={run.pk}&amp;metric=client.throughput&amp;metric=client.latency.p99&amp;align=event" in page
+    (drawn,) = page_data(page, "change-charts")
+    throughput, latency = drawn["panels"]
+    (line,) = throughput["lines"]
+    assert (line["run"], line["statements"]) == (run.pk, [[0.0, pytest.approx(6.3)]])
+    assert drawn["clock"] == [line["at"][0], line["at"][-1]]
+    assert (line["extreme"]["at"], line["extreme"]["value"]) == (pytest.approx(1, abs=0.5), 0)
+    assert line["extreme"]["text"].startswith(f"run {run.pk}: lowest 0")
+    assert (latency["name"], latency["unit"], None in latency["lines"][0]["values"]) == ("Latency, p99", "ms", True)
+    label = "Throughput of 1 run of single, COPY: lowest 0 transactions/s, 1 s after its start. Latency, p99 of 1 run"
+    assert f'aria-label="{label}' in page
+    assert f"run={run.pk}&metric=client.throughput&metric=client.latency.p99&align=event" in drawn["data_url"]
+
+
+def test_changes_of_a_setting_have_the_same_axes(client: Client) -> None:
+    system = a_system("single")
+    an_altered_run("copy", system=system)
+    an_altered_run("instant", system=system)
+    one, other = page_data(_page(client), "change-charts")
+    assert one["clock"] == other["clock"]
+    assert [panel["range"] for panel in one["panels"]] == [panel["range"] for panel in other["panels"]]
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_what_is_drawn_is_what_was_measured(browser_page: Page) -> None:
+    run = an_altered_run("copy", system=a_system("single"))
+    browser_page.goto("/schema-changes/")
+    figure = browser_page.locator(".ddl-chart")
+    drawn = drawn_points(browser_page, figure.get_attribute("id") or "")
+    for metric, (line, worst) in zip(("client.throughput", "client.latency.p99"), (drawn[:2], drawn[2:]), strict=True):
+        (series,) = queries.load_series(run_ids=[run.pk], metrics=[metric])
+        measured = [None if math.isnan(value) else pytest.approx(value) for value in series.values]
+        assert line["y"] == measured
+        assert line["x"] == pytest.approx([at - 8.0 for at in series.at], abs=0.001)
+        assert worst["y"][0] in line["y"]
+    data = figure.get_by_role("link", name="Data").get_attribute("href") or ""
+    assert browser_page.request.get(data).text().startswith('"run","metric"')
 
 
 def test_what_articles_state_stands_beside_marked_as_published(client: Client, published: None) -> None:

@@ -1,6 +1,5 @@
 """The Timeline page: series of any runs on one clock, as the address says."""
 
-import json
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from apps.runs.models import Event, Run
 from apps.web.timeline import series as timeline_series
 from apps.web.timeline.series import Key, TimelineAddress
 from tests.support.builders import a_system
+from tests.support.pages import page_data
 from tests.web.runs.recorded_runs import a_sealed_run
 
 pytestmark = pytest.mark.django_db
@@ -18,8 +18,7 @@ QUESTIONS = "mysql.status.Questions"
 
 
 def _data(page: str) -> Any:
-    _, _, rest = page.partition('<script id="timeline-data" type="application/json">')
-    return json.loads(rest.partition("</script>")[0])
+    return page_data(page, "timeline-data")
 
 
 def _address(*series: tuple[Run, str, str], **view: str) -> str:

@@ -1,20 +1,25 @@
 """Pages of watched series and of thresholds."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from django.test import Client
+from playwright.sync_api import Page, expect
 
+from apps.core.units import with_unit
 from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.models import History, Threshold
 from apps.regressions.releases.threshold_preview import TriedReleases
 from apps.regressions.trends.queries import TrendLevel, Tried
 from apps.regressions.trends.series import SeriesRun
 from apps.web.findings.thresholds import on_releases
-from apps.web.trends.chart import chart
+from apps.web.trends.chart import MOST, TrendChart, chart
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
+from tests.support.browser import drawn_points
 from tests.support.builders import START, a_load_level, a_user, a_workload
+from tests.support.pages import page_data
 
 pytestmark = pytest.mark.django_db
 VALUES = values(runs=36, changes=[(24, 0.85)])
@@ -74,9 +79,13 @@ def test_a_series_shows_its_change_its_releases_and_every_run(
     change = fell.changes.get()
     assert re.search(r"−15.%? \([\d,.]+.transactions/s → [\d,.]+.transactions/s\) with 10.11.20, worse", text)
     assert re.search(r"a change of \d\.\d % would be detected within ten runs", text)
-    assert text.count('class="history-plot__point"') == 36
-    assert text.count('class="history-plot__level"') == 2
-    assert "worse −15" in text
+    (drawn,) = page_data(text, "trend-charts")
+    assert [point["value"] for point in drawn["points"]] == pytest.approx(VALUES)
+    assert [(level["start"], level["end"]) for level in drawn["levels"]] == [(0, 24), (24, 36)]
+    assert [(mark["place"], mark["kind"]) for mark in drawn["changes"]] == [(24, "worse")]
+    assert drawn["changes"][0]["text"].startswith("worse −15")
+    assert len(re.findall(r"<tr data-run=", text)) == 36
+    assert f'aria-label="{" ".join(drawn["label"].split())}"' in text
     assert f'href="/findings/{change.finding_id}/"' in text
     assert f'href="/runs/{change.first_run_id}/"' in text
     assert "not at zero" in text or "begins at zero" in text
@@ -116,21 +125,69 @@ def test_what_would_be_new_is_said(client: Client, fell: History) -> None:
     assert "Engineers keep thresholds." in text
 
 
+def a_chart(values: Sequence[float], smallest: float | None = None) -> TrendChart:
+    points = [SeriesRun(run, 1, 1, "11.4.2", (11, 4, 2), START, value) for run, value in enumerate(values)]
+    levels = [TrendLevel(0, len(points), 1000.0)]
+    drawn = chart(
+        *(points, levels, []),
+        anchor="history-1",
+        metric_name="throughput",
+        unit="transactions/s",
+        label="",
+        smallest=smallest,
+    )
+    assert drawn is not None
+    return drawn
+
+
 @pytest.mark.parametrize("smallest", [0.1, 0.9])
 def test_the_band_ends_where_a_change_begins_to_count(smallest: float) -> None:
     """As the detector asks: a share of the value, up and down; not as far of its logarithm."""
-    points = [
-        SeriesRun(run, 1, 1, "11.4.2", (11, 4, 2), START, value) for run, value in enumerate((1000.0, 2000.0, 1000.0))
-    ]
-    drawn = chart(points, [TrendLevel(0, 3, 1000.0)], [], unit="", label="", smallest=smallest)
-    assert drawn is not None
-    assert drawn.threshold is not None
-    assert drawn.broken_at == ""
-    level = drawn.levels[0].y
-    _, _, top, height = drawn.threshold
-    reach = smallest * (drawn.bottom - level)
-    assert level - top == pytest.approx(reach, abs=0.2)
-    assert top + height - level == pytest.approx(reach, abs=0.2)
+    band = a_chart([1000.0, 2000.0, 1000.0], smallest=smallest).band
+    assert band is not None
+    assert (band.low, band.high) == pytest.approx((1000 * (1 - smallest), 1000 * (1 + smallest)))
+
+
+def test_an_axis_begins_at_zero_unless_the_values_are_close_together() -> None:
+    assert a_chart([1000.0, 2000.0]).axis.begins_at == ""
+    close = a_chart([1000.0, 1010.0]).axis
+    assert close.begins_at == with_unit(close.range[0], "transactions/s")
+    assert 980 < close.range[0] < 1000
+    assert all(close.range[0] <= tick <= close.range[1] for tick in close.ticks)
+
+
+def test_of_a_long_series_the_newest_runs_are_drawn() -> None:
+    drawn = a_chart([1000.0] * (MOST + 5))
+    assert (drawn.left_out, len(drawn.points), drawn.points[0].run) == (5, MOST, 5)
+
+
+def test_a_point_says_run_release_time_and_value() -> None:
+    assert (
+        a_chart([1000.0]).points[0].text
+        == f"run 0, 11.4.2, {START:%Y-%m-%d %H:%M} UTC: 1,000\N{NO-BREAK SPACE}transactions/s"
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_what_is_drawn_is_what_was_measured_and_leads_to_the_run(browser_page: Page) -> None:
+    runs = runs_of(a_release("10.11.19"), VALUES[:24]) + runs_of(a_release("10.11.20"), VALUES[24:], day=2)
+    followed(runs[-1:])
+    history = History.objects.get()
+    browser_page.goto(f"/trends/{history.pk}/")
+    levels, points = drawn_points(browser_page, f"history-{history.pk}")
+    assert points["y"] == pytest.approx(VALUES)
+    assert len(levels["y"]) == 2 * 4
+    plot = browser_page.locator(".history-chart .chart__plot")
+    # Where the last point is in the window.
+    at = plot.evaluate("""plot => {
+      const {xaxis, yaxis} = plot._fullLayout, {x, y} = plot.data[1], box = plot.getBoundingClientRect();
+      return [box.x + xaxis._offset + xaxis.l2p(x.at(-1)), box.y + yaxis._offset + yaxis.l2p(y.at(-1))];
+    }""")
+    browser_page.mouse.move(at[0] - 1, at[1])
+    expect(plot.locator(".hoverlayer")).to_contain_text(f"run {runs[-1].pk}, 10.11.20")
+    browser_page.mouse.click(*at)
+    browser_page.wait_for_url(f"**/runs/{runs[-1].pk}/")
 
 
 def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Client, fell: History) -> None:

@@ -9,7 +9,8 @@ import { mountActions } from "../../charts/actions";
 import { ratioChart, ratioRows, type CompareData, type SecondsRun } from "./levels_chart";
 import { hasLines, missing, panels, secondsChart, secondsRows, type LoadedRun, type Panel } from "./seconds_chart";
 import { toCsv } from "../../charts/csv";
-import { draw, drawWhenVisible, whenVisible } from "../../charts/plotly";
+import { draw, whenVisible } from "../../charts/plotly";
+import { mountChart } from "../../charts/mount";
 import { mountParts } from "./parts";
 import { mountLatency } from "../../charts/mount_latency";
 
@@ -27,15 +28,11 @@ function drawRatios(data: CompareData): void {
     const metric = data.metrics.find((each) => each.key === plot.dataset["metric"]);
     const figure = plot.closest("figure");
     if (!metric || !figure) continue;
-    drawWhenVisible(plot, (palette) => ratioChart(data, metric, palette));
-    mountActions(actionsOf(figure), {
+    mountChart(figure, {
+      chart: (palette) => ratioChart(data, metric, palette),
+      table: () => ratioRows(data, metric),
       filename: `compare-ratio-${metric.kind}`,
-      plot,
       anchor: figure.id,
-      csv: () => {
-        const { header, rows } = ratioRows(data, metric);
-        return toCsv(header, rows);
-      },
     });
   }
 }

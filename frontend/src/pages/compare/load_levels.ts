@@ -1,8 +1,7 @@
 // The part "Over threads" of Compare: throughput and latency over the ladder, and growing tables.
 import "../../styles/compare/load_levels.css";
 import { pageData } from "../../api/client";
-import { mountActions } from "../../charts/actions";
-import { toCsv, type Cell } from "../../charts/csv";
+import { mountChart, type Table } from "../../charts/mount";
 import {
   growthChart,
   growthRows,
@@ -14,28 +13,22 @@ import {
   type GrowthData,
   type LadderData,
 } from "./load_levels_chart";
-import { drawWhenVisible, type Palette } from "../../charts/plotly";
+import type { Palette } from "../../charts/plotly";
 
 interface Drawn<T> {
   chart: (data: T, palette: Palette) => Chart;
-  rows: (data: T) => { header: string[]; rows: Cell[][] };
+  rows: (data: T) => Table;
 }
 
 function drawInto<T>(root: HTMLElement, id: string, data: () => T, { chart, rows }: Drawn<T>): void {
-  const figure = root.querySelector<HTMLElement>(`#${id}`);
-  const plot = figure?.querySelector<HTMLElement>(".chart__plot");
-  const actions = figure?.querySelector<HTMLElement>(".chart__actions");
-  if (!figure || !plot || !actions) return;
+  const figure = root.querySelector(`#${id}`);
+  if (!figure) return;
   const found = data();
-  drawWhenVisible(plot, (palette) => chart(found, palette));
-  mountActions(actions, {
+  mountChart(figure, {
+    chart: (palette) => chart(found, palette),
+    table: () => rows(found),
     filename: `compare-${id.replace("chart-", "")}`,
-    plot,
     anchor: "ladder",
-    csv: () => {
-      const table = rows(found);
-      return toCsv(table.header, table.rows);
-    },
   });
 }
 

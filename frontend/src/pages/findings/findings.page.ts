@@ -1,7 +1,9 @@
-// Findings: triage by keys in the list and on the page of one, charts to save as images.
+// Findings: triage by keys in the list and on the page of one, and the chart of one.
 import "../../styles/published.css";
 import "../../styles/findings.css";
-import { saveButtons } from "../../charts/still";
+import { pageData } from "../../api/client";
+import { mountChart } from "../../charts/mount";
+import { findingChart, findingRows, type FindingChart } from "./finding_chart";
 import { stepped, wanted } from "./triage";
 
 const dialog = document.querySelector<HTMLDialogElement>("#keys");
@@ -9,7 +11,17 @@ for (const button of document.querySelectorAll<HTMLButtonElement>("[data-keys-he
   button.hidden = false;
   button.addEventListener("click", () => dialog?.showModal());
 }
-saveButtons();
+const figure = document.querySelector<HTMLElement>("#chart");
+if (figure) {
+  const chart = pageData<FindingChart>("finding-chart");
+  mountChart(figure, {
+    chart: (palette) => findingChart(chart, figure.clientWidth, palette),
+    table: () => findingRows(chart),
+    filename: figure.dataset["filename"] ?? "finding",
+    address: figure.dataset["address"] ?? "",
+    anchor: figure.id,
+  });
+}
 
 const rows = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("tr[data-finding]")];
 // By id: a row is another element after a deed.

@@ -1,6 +1,15 @@
-// The page of schema changes: its charts are drawn by the server; here each can be saved as it stands on the screen.
+// The schema changes page: a chart of each system's runs.
 import "../../styles/published.css";
 import "../../styles/schema_changes.css";
-import { saveButtons } from "../../charts/still";
+import { pageData } from "../../api/client";
+import { mountChart } from "../../charts/mount";
+import { changeChart, type ChangeChart } from "./change_chart";
 
-saveButtons();
+for (const chart of pageData<ChangeChart[]>("change-charts")) {
+  mountChart(document.getElementById(chart.anchor), {
+    chart: (palette) => changeChart(chart, palette),
+    table: chart.data_url,
+    filename: `ddl-${chart.anchor}`,
+    anchor: chart.anchor,
+  });
+}

@@ -1,0 +1,3348 @@
+// Generated: `make types`.
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        AcceptedDifference: {
+            id: number;
+            by: string;
+            /** Format: date-time */
+            at: string;
+            reason: string;
+        };
+        Acknowledgement: {
+            id: number;
+            group: components["schemas"]["GroupEnum"];
+            said: unknown;
+            reason: string;
+            by: string;
+            /** Format: date-time */
+            at: string;
+            withdrawn_by?: string | null;
+            /** Format: date-time */
+            withdrawn_at: string | null;
+        };
+        AcknowledgementList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Acknowledgement"][];
+        };
+        Agent: {
+            id: number;
+            name: string;
+            version: string;
+            is_alive: boolean;
+            /** Format: date-time */
+            last_seen_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            labels: string[];
+            systems: string[];
+            job: components["schemas"]["Job"] | null;
+            spool_messages: number | null;
+            spool_bytes: number | null;
+            refused_messages: number | null;
+            free_disk_bytes: number | null;
+        };
+        AgentList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Agent"][];
+        };
+        Article: {
+            slug: string;
+            title: string;
+            author: string;
+            publisher: string;
+            published: string;
+            tested: string;
+            address: string;
+        };
+        Artifact: {
+            name: string;
+            address: string;
+            sha256: string;
+            size: number;
+            media_type: string;
+        };
+        /** @enum {string} */
+        AspectEnum: "utilization" | "saturation" | "errors";
+        AttachedForm: {
+            format: components["schemas"]["AttachedFormFormatEnum"];
+            /** Format: uri */
+            file: string;
+        };
+        /** @enum {string} */
+        AttachedFormFormatEnum: "digests" | "pt-query-digest" | "perf-report" | "perf-script" | "hammerdb-timing" | "benchbase-histograms";
+        AwsDescription: {
+            region: string;
+            cluster?: string;
+            instance?: string;
+        };
+        AwsPlace: {
+            region: string;
+            kind: components["schemas"]["AwsPlaceKindEnum"];
+            identifier: string;
+        };
+        /** @enum {string} */
+        AwsPlaceKindEnum: "cluster" | "instance";
+        BaselineList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Pin"][];
+        };
+        /** @enum {unknown} */
+        BlankEnum: "";
+        Bottleneck: {
+            kind: components["schemas"]["Kind"];
+            first: components["schemas"]["Onset"][];
+            onsets: components["schemas"]["Onset"][];
+            unseen: string[];
+            stands: number | null;
+        };
+        Box: {
+            /** Format: double */
+            least: number;
+            /** Format: double */
+            p5: number;
+            /** Format: double */
+            p25: number;
+            /** Format: double */
+            p50: number;
+            /** Format: double */
+            p75: number;
+            /** Format: double */
+            p95: number;
+            /** Format: double */
+            greatest: number;
+        };
+        Buckets: {
+            index: number[];
+            low: number[];
+            high: (number | null)[];
+            value: number[];
+            count: number[];
+        };
+        Campaign: {
+            id: number;
+            name: string;
+            readonly address: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            cancelled_at: string | null;
+            systems: components["schemas"]["Named"][];
+            workloads: components["schemas"]["Named"][];
+            entries: components["schemas"]["Entry"][];
+            load_levels: string[];
+            repetitions: number;
+            /** Format: double */
+            warmup: number | null;
+            /** Format: double */
+            duration: number | null;
+            progress: components["schemas"]["Progress"];
+        };
+        CampaignDetail: {
+            id: number;
+            name: string;
+            readonly address: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            cancelled_at: string | null;
+            systems: components["schemas"]["Named"][];
+            workloads: components["schemas"]["Named"][];
+            entries: components["schemas"]["Entry"][];
+            load_levels: string[];
+            repetitions: number;
+            /** Format: double */
+            warmup: number | null;
+            /** Format: double */
+            duration: number | null;
+            progress: components["schemas"]["Progress"];
+            jobs: components["schemas"]["Job"][];
+            obstacles: string[];
+        };
+        CampaignList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Campaign"][];
+        };
+        CampaignPlan: {
+            name: string;
+            systems: string[];
+            workloads: number[];
+            load_levels: components["schemas"]["PlannedLoadLevel"][];
+            repetitions: number;
+            /**
+             * Format: double
+             * @default 0
+             */
+            warmup: number;
+            /** Format: double */
+            duration: number;
+        };
+        Cancellation: {
+            changed: boolean;
+            state: string;
+            message: string;
+        };
+        Cell: {
+            side: string;
+            level: number;
+            metric: string;
+            replicates: components["schemas"]["Replicate"][];
+            summary: components["schemas"]["SideSummary"] | null;
+            history: number;
+            ratio: components["schemas"]["Ratio"] | null;
+            words: string;
+            more: components["schemas"]["More"][];
+        };
+        Change: {
+            id: number;
+            kind: string;
+            verdict: string;
+            words: string;
+            workload: components["schemas"]["Named"];
+            tool: string;
+            load_level: string;
+            metric: components["schemas"]["MetricShown"] | null;
+            system: components["schemas"]["Named"];
+            baseline: components["schemas"]["Named"] | null;
+            history: number | null;
+            first_run: number | null;
+            slot: number | null;
+            /** Format: double */
+            before: number | null;
+            /** Format: double */
+            after: number | null;
+            /** Format: double */
+            ratio: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            /** Format: double */
+            p: number | null;
+            runs_before: number[];
+            runs_after: number[];
+            reason: string;
+            /** Format: date-time */
+            found_at: string;
+            /** Format: date-time */
+            judged_at: string;
+            /** Format: date-time */
+            gone_at: string | null;
+            beneath: number | null;
+        };
+        ChangedTeam: {
+            name: string;
+            members: string[];
+        };
+        Check: {
+            key: string;
+            title: string;
+            question: string;
+            status: components["schemas"]["StatusEnum"];
+            evidence: string;
+            limits: string;
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        CheckLine: {
+            system: string;
+            system_name: string;
+            baseline_system: string;
+            baseline_system_name: string;
+            differs: string;
+        };
+        CheckRow: {
+            verdict: components["schemas"]["VerdictEnum"];
+            is_accepted: boolean;
+            /** Format: date */
+            accepted_until: string | null;
+            accepted_why: string;
+            readonly is_coarse: boolean;
+            tool: string;
+            workload_id: number;
+            workload: string;
+            level_id: number;
+            level: string;
+            threads: number;
+            /** Format: double */
+            rate: number | null;
+            metric: string;
+            metric_name: string;
+            unit: string;
+            direction: string;
+            baseline_system: string;
+            system: string;
+            /** Format: double */
+            before: number | null;
+            /** Format: double */
+            after: number | null;
+            runs_before: number[];
+            runs_after: number[];
+            /** Format: double */
+            ratio: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            /** Format: double */
+            p: number | null;
+            /** Format: double */
+            smallest: number;
+            /** Format: double */
+            visible: number | null;
+            /** Format: double */
+            worst: number | null;
+            needed: number | null;
+            reason: string;
+            origins: string[];
+            finding: number | null;
+            finding_state: string;
+            compare: string;
+        };
+        CheckedRelease: {
+            platform: string;
+            release: string;
+            hardware: string;
+            baseline: string;
+            result: components["schemas"]["ResultEnum"];
+            summary: string;
+            why: string[];
+            counts: {
+                [key: string]: number;
+            };
+            /** Format: date-time */
+            checked_at: string;
+            is_pending: boolean;
+            fingerprint: string;
+        };
+        CheckedReleaseList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["CheckedRelease"][];
+        };
+        Collapse: {
+            best_threads: number;
+            threads: number;
+            ratio: components["schemas"]["Estimate"];
+            /** Format: double */
+            p: number;
+        };
+        Column: {
+            name: string;
+            unit: string;
+        };
+        Commented: {
+            changes: components["schemas"]["Change"][];
+            notes: components["schemas"]["Note"][];
+            links: components["schemas"]["Link"][];
+            repetitions: components["schemas"]["Repetition"][];
+            merged: components["schemas"]["Named"][];
+            next_states: string[];
+            may_accept: boolean;
+            may_reopen: boolean;
+            id: number;
+            readonly address: string;
+            kind: string;
+            title: string;
+            platform: components["schemas"]["Named"] | null;
+            hardware_class: components["schemas"]["Named"] | null;
+            readonly release: string | null;
+            readonly baseline: string | null;
+            schedule: components["schemas"]["Named"] | null;
+            family: string;
+            part: number;
+            verdict: string;
+            state: string;
+            /** Format: double */
+            largest: number | null;
+            shown: components["schemas"]["Change"] | null;
+            changes_count: number;
+            changes_holding: number;
+            reason: string;
+            /** Format: date */
+            accepted_until: string | null;
+            owner: string;
+            /** Format: date */
+            due_on: string | null;
+            labels: string[];
+            comments: number;
+            merged_into: number | null;
+            /** Format: date-time */
+            seen: string;
+            /** Format: date-time */
+            found_at: string;
+            /** Format: date-time */
+            changed_at: string;
+            not_told: string[];
+        };
+        Compared: {
+            workload: components["schemas"]["ComparedWorkload"];
+            campaign: components["schemas"]["ComparedCampaign"] | null;
+            sides: components["schemas"]["Side"][];
+            levels: components["schemas"]["Level"][];
+            metrics: components["schemas"]["ComparedMetric"][];
+            cells: components["schemas"]["Cell"][];
+            differences: components["schemas"]["Difference"][];
+            obstacles: components["schemas"]["Obstacle"][];
+            runs: components["schemas"]["ComparedRun"][];
+            notes: string[];
+            withheld: string[];
+            memory?: components["schemas"]["SideMemory"][] | null;
+            ladder?: components["schemas"]["Ladder"][] | null;
+            finishing?: components["schemas"]["Finishing"] | null;
+            growth?: components["schemas"]["Growing"][] | null;
+            latency?: components["schemas"]["LevelLatency"][] | null;
+            steadiness?: components["schemas"]["ComparedSteadiness"] | null;
+            everything?: components["schemas"]["Everything"] | null;
+            work?: components["schemas"]["ComparedWork"][] | null;
+            corroboration?: components["schemas"]["Corroboration"] | null;
+            cost?: components["schemas"]["ComparedCost"] | null;
+            use?: components["schemas"]["ComparedUse"] | null;
+        };
+        ComparedCampaign: {
+            id: number;
+            name: string;
+        };
+        ComparedCost: {
+            work: string;
+            rate: components["schemas"]["ComparedMetric"];
+            metric: components["schemas"]["ComparedMetric"];
+            sides: components["schemas"]["SideCost"][];
+            cells: components["schemas"]["Cell"][];
+            steps: components["schemas"]["StepUp"][];
+            others: components["schemas"]["OtherSize"][];
+        };
+        ComparedMetric: {
+            key: string;
+            name: string;
+            unit: string;
+            direction: components["schemas"]["Direction"];
+            primary: boolean;
+            /** Format: double */
+            resolution: number;
+            single_events: boolean;
+        };
+        ComparedRun: {
+            id: number;
+            side: string;
+            level: number;
+            repetition: number;
+            /** Format: date-time */
+            started_at: string;
+            provenance: string;
+            values: {
+                [key: string]: number;
+            };
+            left_out: string;
+            failed_checks: string[];
+        };
+        ComparedSteadiness: {
+            metric: string;
+            unit: string;
+            /** Format: double */
+            step: number;
+            metrics: components["schemas"]["ComparedMetric"][];
+            cells: components["schemas"]["Cell"][];
+            runs: components["schemas"]["RunSteadiness"][];
+            boxes: components["schemas"]["SideBox"][];
+            notes: string[];
+        };
+        ComparedUse: {
+            sides: components["schemas"]["SideUse"][];
+            pending: number;
+            stated: components["schemas"]["StatedLimit"][];
+        };
+        ComparedWork: {
+            per: string;
+            metrics: components["schemas"]["ComparedMetric"][];
+            resources: {
+                [key: string]: string;
+            };
+            meanings: {
+                [key: string]: string;
+            };
+            formulas: {
+                [key: string]: string;
+            };
+            cells: components["schemas"]["Cell"][];
+            nodes: components["schemas"]["NodeWork"][];
+            not_observed: components["schemas"]["NotObserved"][];
+            notes: string[];
+        };
+        ComparedWorkload: {
+            id: number;
+            tool: string;
+            name: string;
+            parameters: {
+                [key: string]: unknown;
+            };
+        };
+        Comparison: {
+            workload: components["schemas"]["ComparedWorkload"];
+            campaign: components["schemas"]["ComparedCampaign"] | null;
+            sides: components["schemas"]["Side"][];
+            levels: components["schemas"]["Level"][];
+            metrics: components["schemas"]["ComparedMetric"][];
+            cells: components["schemas"]["Cell"][];
+            differences: components["schemas"]["Difference"][];
+            obstacles: components["schemas"]["Obstacle"][];
+            runs: components["schemas"]["ComparedRun"][];
+            notes: string[];
+            withheld: string[];
+        };
+        Corroboration: {
+            claims: components["schemas"]["SideClaim"][];
+            tests: number;
+            notes: string[];
+        };
+        Delivery: {
+            id: number;
+            subscription: number | null;
+            to: string;
+            address: string;
+            is_test: boolean;
+            findings: components["schemas"]["FindingTold"][];
+            told: number;
+            state: string;
+            attempts: number;
+            /** Format: date-time */
+            made_at: string;
+            /** Format: date-time */
+            next_at: string | null;
+            /** Format: date-time */
+            sent_at: string | null;
+            /** Format: date-time */
+            given_up_at: string | null;
+            answer: string;
+        };
+        DeliveryList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Delivery"][];
+        };
+        Difference: {
+            field: string;
+            label: string;
+            weight: components["schemas"]["Weight"];
+            values: string[];
+            group: components["schemas"]["FieldGroup"];
+            marks: string[];
+            hidden: string;
+        };
+        /** @enum {string} */
+        DigestEnum: "at once" | "daily" | "weekly";
+        DipSpan: {
+            /** Format: double */
+            start: number;
+            /** Format: double */
+            end: number;
+        };
+        /** @enum {string} */
+        Direction: "higher" | "lower" | "neutral";
+        /** @enum {string} */
+        DirectionEnum: "higher" | "lower" | "neutral";
+        Distribution: {
+            metric: string;
+            name: string;
+            unit: string;
+            /** Format: double */
+            starts_at: number;
+            /** Format: double */
+            ends_at: number;
+            grid: string;
+            count: number;
+            buckets: components["schemas"]["Buckets"];
+            quantiles: components["schemas"]["Quantile"][];
+            artifact: string;
+            sha256: string;
+            byte_start: number;
+            byte_end: number;
+            parser: string;
+            parser_version: string;
+        };
+        EditedSchedule: {
+            name: string;
+            plan: string;
+            cron: string;
+            /** @default UTC */
+            zone: string;
+            /**
+             * Format: double
+             * @default 12
+             */
+            patience: number;
+            /** @default  */
+            seen: string;
+        };
+        Entry: {
+            id: number;
+            workload: components["schemas"]["Named"];
+            load_levels: string[];
+            climbs: string;
+            /** Format: double */
+            warmup: number;
+            /** Format: double */
+            duration: number;
+        };
+        Estimate: {
+            /** Format: double */
+            value: number | null;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number | null;
+        };
+        Event: {
+            kind: string;
+            label: string;
+            /** Format: double */
+            starts_at: number;
+            /** Format: double */
+            ends_at: number | null;
+            node: string;
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        /** @enum {string} */
+        EventsEnum: "found" | "reopened" | "verify" | "state" | "comment";
+        Everything: {
+            measured: components["schemas"]["Measured"][];
+            tests: number;
+            meanings: {
+                [key: string]: string;
+            };
+        };
+        Evidence: {
+            change: number;
+            use_sentence: string;
+            runs: components["schemas"]["SideRun"][];
+            use: components["schemas"]["UseDifference"][];
+            use_compared: number;
+            work: components["schemas"]["WorkDifference"][];
+            pending: number;
+            settings: components["schemas"]["SettingDifference"][];
+            problem: string;
+        };
+        Exclusion: {
+            reason: string;
+            excluded_by: string;
+            /** Format: date-time */
+            excluded_at: string;
+            ended_by: string;
+            /** Format: date-time */
+            ended_at: string | null;
+        };
+        ExclusionDescription: {
+            reason: string;
+        };
+        FailoverCourse: {
+            /** Format: double */
+            at: number;
+            words: string;
+            node: string;
+            /** Format: double */
+            outage: number | null;
+            recovered: boolean;
+            interrupted: boolean;
+            /** Format: double */
+            watched: number;
+            phases: components["schemas"]["FailoverPhase"][];
+            reached: {
+                [key: string]: number;
+            };
+            /** Format: double */
+            rejoin: number | null;
+            /** Format: double */
+            proxy: number | null;
+            proxy_words: string;
+            proxy_checks: {
+                [key: string]: string;
+            };
+            counts: {
+                [key: string]: number | null;
+            };
+            rows: components["schemas"]["FailoverRows"];
+        };
+        FailoverGroup: {
+            system: string;
+            system_name: string;
+            platform: string;
+            platform_name: string;
+            release: string;
+            hardware_name: string;
+            fault: string;
+            fault_name: string;
+            load: string;
+            origins: string[];
+            parameters: {
+                [key: string]: unknown;
+            };
+            interruption: components["schemas"]["FailoverInterruption"];
+            phases: {
+                [key: string]: components["schemas"]["FailoverSpread"] | null;
+            };
+            rejoin: components["schemas"]["FailoverSpread"] | null;
+            proxy: components["schemas"]["FailoverSpread"] | null;
+            counts: {
+                [key: string]: number[] | null;
+            };
+            shares: components["schemas"]["FailoverShare"][];
+            trials: components["schemas"]["FailoverTrial"][];
+        };
+        FailoverInsert: {
+            number: number;
+            /** Format: double */
+            due: number | null;
+        };
+        FailoverInterruption: {
+            trials: number;
+            /** Format: double */
+            median: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            not_recovered: number;
+            /** Format: double */
+            watched: number | null;
+        };
+        FailoverPhase: {
+            key: components["schemas"]["KeyEnum"];
+            /** Format: double */
+            start: number;
+            /** Format: double */
+            end: number;
+            words: string;
+        };
+        FailoverRows: {
+            lost: components["schemas"]["FailoverInsert"][];
+            duplicated: components["schemas"]["FailoverInsert"][];
+            failed_present: components["schemas"]["FailoverInsert"][];
+            stale: components["schemas"]["FailoverStaleRead"][];
+        };
+        FailoverShare: {
+            who: string;
+            setting: string;
+            formula: string;
+            /** Format: double */
+            seconds: number;
+        };
+        FailoverSpread: {
+            count: number;
+            /** Format: double */
+            median: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
+        };
+        FailoverStaleRead: {
+            place: string;
+            number: number;
+            /** Format: double */
+            at: number;
+        };
+        FailoverTrial: {
+            run: number;
+            /** Format: date-time */
+            started_at: string;
+            provenance: string;
+            outcome: string;
+            reason: string;
+            failed_checks: string[];
+            campaign: components["schemas"]["ComparedCampaign"] | null;
+            doubt: string;
+            course: components["schemas"]["FailoverCourse"];
+        };
+        FailoverUntold: {
+            run: number;
+            reason: string;
+        };
+        Failovers: {
+            groups: components["schemas"]["FailoverGroup"][];
+            stated: components["schemas"]["Figure"][];
+            untold: components["schemas"]["FailoverUntold"][];
+            has_more: boolean;
+        };
+        FieldError: {
+            field: string;
+            message: string;
+            remedy?: string;
+        };
+        /** @enum {string} */
+        FieldGroup: "hardware" | "dataset" | "workload" | "memory" | "version" | "topology" | "settings" | "variables" | "measurement" | "client" | "samplers" | "origin" | "date";
+        Figure: {
+            id: number;
+            article: components["schemas"]["Article"];
+            entry: string;
+            question: string;
+            workload: string;
+            conditions: {
+                [key: string]: unknown;
+            };
+            metric: string;
+            direction: string;
+            unit: string;
+            /** Format: double */
+            value: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            qualifier: string;
+            side: components["schemas"]["PublishedSide"] | null;
+            numerator: components["schemas"]["PublishedSide"] | null;
+            denominator: components["schemas"]["PublishedSide"] | null;
+            hardware: string;
+            note: string;
+            text: string;
+        };
+        FigureList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Figure"][];
+        };
+        Files: {
+            run: number;
+            files: components["schemas"]["Table"][];
+        };
+        Finding: {
+            id: number;
+            readonly address: string;
+            kind: string;
+            title: string;
+            platform: components["schemas"]["Named"] | null;
+            hardware_class: components["schemas"]["Named"] | null;
+            readonly release: string | null;
+            readonly baseline: string | null;
+            schedule: components["schemas"]["Named"] | null;
+            family: string;
+            part: number;
+            verdict: string;
+            state: string;
+            /** Format: double */
+            largest: number | null;
+            shown: components["schemas"]["Change"] | null;
+            changes_count: number;
+            changes_holding: number;
+            reason: string;
+            /** Format: date */
+            accepted_until: string | null;
+            owner: string;
+            /** Format: date */
+            due_on: string | null;
+            labels: string[];
+            comments: number;
+            merged_into: number | null;
+            /** Format: date-time */
+            seen: string;
+            /** Format: date-time */
+            found_at: string;
+            /** Format: date-time */
+            changed_at: string;
+        };
+        FindingDetail: {
+            changes: components["schemas"]["Change"][];
+            notes: components["schemas"]["Note"][];
+            links: components["schemas"]["Link"][];
+            repetitions: components["schemas"]["Repetition"][];
+            merged: components["schemas"]["Named"][];
+            next_states: string[];
+            may_accept: boolean;
+            may_reopen: boolean;
+            id: number;
+            readonly address: string;
+            kind: string;
+            title: string;
+            platform: components["schemas"]["Named"] | null;
+            hardware_class: components["schemas"]["Named"] | null;
+            readonly release: string | null;
+            readonly baseline: string | null;
+            schedule: components["schemas"]["Named"] | null;
+            family: string;
+            part: number;
+            verdict: string;
+            state: string;
+            /** Format: double */
+            largest: number | null;
+            shown: components["schemas"]["Change"] | null;
+            changes_count: number;
+            changes_holding: number;
+            reason: string;
+            /** Format: date */
+            accepted_until: string | null;
+            owner: string;
+            /** Format: date */
+            due_on: string | null;
+            labels: string[];
+            comments: number;
+            merged_into: number | null;
+            /** Format: date-time */
+            seen: string;
+            /** Format: date-time */
+            found_at: string;
+            /** Format: date-time */
+            changed_at: string;
+        };
+        FindingList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Finding"][];
+        };
+        FindingTold: {
+            id: number;
+            title: string;
+        };
+        Finishing: {
+            amount: number;
+            counts: string;
+            metric: components["schemas"]["ComparedMetric"];
+            cells: components["schemas"]["Cell"][];
+            unfinished: number;
+        };
+        Fit: {
+            levels: number;
+            runs: number;
+            one_thread: components["schemas"]["Estimate"];
+            contention: components["schemas"]["Estimate"];
+            coherency: components["schemas"]["Estimate"];
+            knee: components["schemas"]["Estimate"];
+            peak: components["schemas"]["Estimate"];
+            peak_throughput: components["schemas"]["Estimate"] | null;
+            few_runs: boolean;
+            /** Format: double */
+            deviation: number;
+            deviates_at: number;
+            /** Format: double */
+            misfit_p: number | null;
+        };
+        Gain: {
+            level: number | null;
+            levels: [
+                number,
+                number
+            ];
+            throughput: components["schemas"]["Ratio"];
+            per_price: components["schemas"]["Ratio"] | null;
+            per_vcpu: components["schemas"]["Ratio"] | null;
+            words: string;
+            vcpu_words: string;
+        };
+        /** @enum {string} */
+        GroupEnum: "hardware" | "dataset" | "workload";
+        Growing: {
+            level: number;
+            /** Format: double */
+            shared: number;
+            metrics: components["schemas"]["ComparedMetric"][];
+            cells: components["schemas"]["Cell"][];
+            runs: components["schemas"]["RunGrowth"][];
+            notes: string[];
+        };
+        Happening: {
+            lane: components["schemas"]["LaneEnum"];
+            kind: string;
+            label: string;
+            /** Format: double */
+            starts_at: number;
+            /** Format: double */
+            ends_at: number | null;
+            node: string;
+            count: number;
+        };
+        HardwareClass: {
+            slug: string;
+            name: string;
+            provider?: string;
+            instance_type?: string;
+            vcpu?: number | null;
+            /** Format: int64 */
+            memory_bytes?: number | null;
+            storage?: string;
+            /** Format: int64 */
+            storage_bytes?: number | null;
+            iops?: number | null;
+            /** Format: int64 */
+            network_bits_per_second?: number | null;
+            region?: string;
+            /** Format: decimal */
+            readonly usd_per_hour: string | null;
+            price_source?: string;
+            /** Format: date */
+            price_date?: string | null;
+            /** As articles call it */
+            label?: string;
+        };
+        HardwareClassList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["HardwareClass"][];
+        };
+        HardwareDescription: {
+            slug: string;
+            name: string;
+            vcpu: number;
+            /** Format: int64 */
+            memory_bytes: number;
+            /** @default  */
+            storage: string;
+        };
+        Health: {
+            ok: boolean;
+            /** Format: date-time */
+            at: string;
+            database: components["schemas"]["Part"];
+            broker: components["schemas"]["Part"];
+        };
+        History: {
+            id: number;
+            platform: string;
+            hardware: string;
+            settings: string;
+            tool: string;
+            workload: number;
+            workload_name: string;
+            level: string;
+            metric: string;
+            metric_name: string;
+            unit: string;
+            direction: string;
+            runs: number;
+            analysed: number;
+            resets: number;
+            /** Format: double */
+            variation: number | null;
+            /** Format: double */
+            effect: number | null;
+            reason: string;
+            changes: number;
+            /** Format: date-time */
+            analysed_at: string | null;
+        };
+        HistoryChange: {
+            place: number;
+            run: number;
+            version: string;
+            verdict: string;
+            /** Format: double */
+            ratio: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            /** Format: double */
+            p: number | null;
+            /** Format: double */
+            before: number | null;
+            /** Format: double */
+            after: number | null;
+            finding: number;
+            state: string;
+            /** Format: date-time */
+            gone_at: string | null;
+        };
+        HistoryDetail: {
+            id: number;
+            platform: string;
+            hardware: string;
+            settings: string;
+            tool: string;
+            workload: number;
+            workload_name: string;
+            level: string;
+            metric: string;
+            metric_name: string;
+            unit: string;
+            direction: string;
+            runs: number;
+            analysed: number;
+            resets: number;
+            /** Format: double */
+            variation: number | null;
+            /** Format: double */
+            effect: number | null;
+            reason: string;
+            changes: number;
+            /** Format: date-time */
+            analysed_at: string | null;
+            threshold: components["schemas"]["Limits"];
+            points: components["schemas"]["HistoryPoint"][];
+            changes_told: components["schemas"]["HistoryChange"][];
+            levels: components["schemas"]["HistoryLevel"][];
+        };
+        HistoryLevel: {
+            start: number;
+            end: number;
+            /** Format: double */
+            value: number;
+        };
+        HistoryList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["History"][];
+        };
+        HistoryPoint: {
+            run: number;
+            version: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: double */
+            value: number;
+            reset: string;
+        };
+        Indicator: {
+            key: string;
+            aspect: string;
+            title: string;
+            unit: string;
+            metrics: string[];
+            formula: string;
+            limits: string;
+            reason: string;
+            literature: string;
+            sources: {
+                [key: string]: string;
+            };
+        };
+        Job: {
+            id: number;
+            entry: number;
+            system: components["schemas"]["Named"];
+            workload: components["schemas"]["Named"];
+            repetition: number;
+            position: number;
+            state: string;
+            attempt: number;
+            agent: string;
+            reason: string;
+            doing: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            runs: components["schemas"]["JobRun"][];
+            skips: components["schemas"]["Skip"][];
+        };
+        JobRun: {
+            id: number;
+            load_level: string;
+            threads: number;
+            state: string;
+            outcome: string;
+            attempt: number;
+            failed_checks: string[];
+            is_excluded: boolean;
+        };
+        /** @enum {string} */
+        KeyEnum: "detect" | "promote" | "client" | "baseline";
+        /** @enum {string} */
+        Kind: "limited" | "load generator first" | "nothing saturated" | "not observed" | "not judged";
+        Ladder: {
+            side: string;
+            metric: components["schemas"]["ComparedMetric"];
+            rungs: components["schemas"]["LoadLevelData"][];
+            best_threads: number | null;
+            fit: components["schemas"]["Fit"] | null;
+            refused: string;
+            collapse: components["schemas"]["Collapse"] | null;
+            saturation: components["schemas"]["Saturation"][];
+            by_littles_law: boolean;
+            reach: components["schemas"]["Reach"] | null;
+        };
+        /** @enum {string} */
+        LaneEnum: "phases" | "faults" | "schema" | "nodes" | "errors" | "observation" | "others";
+        LeftOutRun: {
+            run: number;
+            reason: string;
+        };
+        Level: {
+            id: number;
+            threads: number;
+            /** Format: double */
+            rate: number | null;
+        };
+        /** @enum {string} */
+        LevelEnum: "ok" | "watch" | "saturated" | "error" | "not_observable";
+        LevelLatency: {
+            level: number;
+            sides: components["schemas"]["SideLatency"][];
+        };
+        LevelQuantile: {
+            /** Format: double */
+            percent: number;
+            runs: number[];
+            /** Format: double */
+            value: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+        };
+        LevelUse: {
+            level: number;
+            runs: number;
+            judged: number;
+            steps: components["schemas"]["ResourceAtLevel"][];
+            /** @default [] */
+            readings: components["schemas"]["UseReading"][];
+        };
+        Limits: {
+            /** Format: double */
+            smallest: number;
+            /** Format: double */
+            significant: number;
+            set_for: string;
+        };
+        Link: {
+            id: number;
+            url: string;
+            title: string;
+            by: string;
+            /** Format: date-time */
+            at: string;
+        };
+        LoadLevelData: {
+            level: number;
+            threads: number;
+            throughput: number[];
+            response: number[];
+            quantiles: components["schemas"]["LevelQuantile"][];
+        };
+        LoadLevelDescription: {
+            threads?: number;
+            /** Format: double */
+            rate?: number | null;
+        };
+        Machines: {
+            count: number;
+            roles: string[];
+            name: string;
+            vcpu: number | null;
+            /** Format: double */
+            usd_per_hour: number | null;
+            price_source: string;
+            /** Format: date */
+            price_date: string | null;
+            hardware_class: string;
+        };
+        Manner: {
+            algorithm: string;
+            lock: string;
+            /** Format: double */
+            hold: number;
+            count: number;
+            text: string;
+        };
+        Many: {
+            sides: components["schemas"]["ManySide"][];
+            campaign: components["schemas"]["ComparedCampaign"] | null;
+            rows: components["schemas"]["ManyRow"][];
+            tests: number;
+            tools: string[];
+            notes: string[];
+        };
+        ManyRow: {
+            workload: components["schemas"]["ComparedWorkload"];
+            level: components["schemas"]["Level"];
+            metric: components["schemas"]["ComparedMetric"];
+            cells: components["schemas"]["Cell"][];
+        };
+        ManySide: {
+            slug: string;
+            name: string;
+            position: number;
+            platform: string;
+            release: string;
+            hardware: string;
+            runs: number;
+            origins: string[];
+        };
+        Measured: {
+            metric: components["schemas"]["ComparedMetric"];
+            baseline: components["schemas"]["Cell"];
+            cell: components["schemas"]["Cell"];
+            answered: boolean;
+            relevant: boolean;
+        };
+        MeasuredRun: {
+            run: number;
+            /** Format: uuid */
+            uid: string;
+            measured: number[] | null;
+        };
+        Measurement: {
+            metric: string;
+            name: string;
+            /** Format: double */
+            value: number;
+            unit: string;
+            direction: string;
+            artifact: string;
+            sha256: string;
+            byte_start: number;
+            byte_end: number;
+            parser: string;
+            parser_version: string;
+        };
+        Metric: {
+            key: string;
+            name: string;
+            unit?: string;
+            kind: components["schemas"]["MetricKindEnum"];
+            direction: components["schemas"]["DirectionEnum"];
+            resource?: string;
+            aspect?: components["schemas"]["AspectEnum"] | components["schemas"]["BlankEnum"];
+            description?: string;
+            curated?: boolean;
+            readonly formula: string;
+        };
+        /** @enum {string} */
+        MetricKindEnum: "counter" | "gauge" | "distribution";
+        MetricList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Metric"][];
+        };
+        MetricShown: {
+            key: string;
+            name: string;
+            unit: string;
+            direction: string;
+        };
+        Missing: {
+            metric: string;
+            node: string;
+            reason: string;
+        };
+        MissingInRun: {
+            metric: string;
+            node: string;
+            reason: string;
+            run: number;
+        };
+        More: {
+            side: string;
+            runs: number;
+        };
+        Named: {
+            id: number;
+            slug: string;
+            name: string;
+        };
+        NewAcceptance: {
+            /** Format: date-time */
+            seen?: string | null;
+            reason: string;
+            /** Format: date */
+            until: string;
+        };
+        NewAcknowledgement: {
+            side: string[];
+            /** Format: int64 */
+            workload: number;
+            /** Format: int64 */
+            campaign?: number;
+            runs?: number[];
+            group: components["schemas"]["GroupEnum"][];
+            reason: string;
+        };
+        NewComment: {
+            text: string;
+        };
+        NewDue: {
+            /** Format: date-time */
+            seen?: string | null;
+            /** Format: date */
+            due_on: string | null;
+        };
+        NewLabels: {
+            /** Format: date-time */
+            seen?: string | null;
+            labels: string[];
+        };
+        NewLink: {
+            url: string;
+            /** @default  */
+            title: string;
+        };
+        NewMerge: {
+            /** Format: date-time */
+            seen?: string | null;
+            /** Format: int64 */
+            into: number;
+        };
+        NewOwner: {
+            /** Format: date-time */
+            seen?: string | null;
+            owner: string | null;
+        };
+        NewPin: {
+            system: string;
+            /** @default  */
+            note: string;
+        };
+        NewRepetitions: {
+            /** Format: date-time */
+            seen?: string | null;
+            repetitions?: number | null;
+        };
+        NewSaved: {
+            title: string;
+            /** @default  */
+            note: string;
+            side: string[];
+            /** Format: int64 */
+            workload: number;
+            /** Format: int64 */
+            campaign?: number;
+            runs?: number[];
+            acknowledged?: string[];
+        };
+        NewSignOff: {
+            platform: string;
+            release: string;
+            hardware: string;
+            /** @default  */
+            note: string;
+            fingerprint?: string;
+        };
+        NewSplit: {
+            /** Format: date-time */
+            seen?: string | null;
+            changes: number[];
+        };
+        NewState: {
+            /** Format: date-time */
+            seen?: string | null;
+            state: string;
+            /** @default  */
+            reason: string;
+        };
+        NewSubscription: {
+            /** Format: int64 */
+            team: number;
+            kind: components["schemas"]["NewSubscriptionKindEnum"];
+            /** @default  */
+            address: string;
+            /** @default  */
+            secret: string;
+            asks?: {
+                [key: string]: unknown;
+            };
+            events: components["schemas"]["EventsEnum"][];
+            /** @default at once */
+            digest: components["schemas"]["DigestEnum"];
+            /** @default 7 */
+            hour: number;
+            /** @default UTC */
+            zone: string;
+            /** @default true */
+            is_enabled: boolean;
+        };
+        /** @enum {string} */
+        NewSubscriptionKindEnum: "e-mail" | "webhook" | "slack";
+        NewTeam: {
+            name: string;
+            members?: string[];
+        };
+        Node: {
+            name: string;
+            role: components["schemas"]["RoleEnum"];
+            zone?: string;
+            readonly hardware_class: string;
+        };
+        NodeDescription: {
+            name: string;
+            /** @default writer */
+            role: components["schemas"]["RoleEnum"];
+            /** @default  */
+            zone: string;
+            hardware_class?: string;
+        };
+        NodeWork: {
+            side: string;
+            level: number;
+            node: string;
+            role: string;
+            metric: string;
+            /** Format: double */
+            value: number;
+            runs: number;
+        };
+        NotObserved: {
+            side: string;
+            metric: string;
+            reason: string;
+        };
+        Note: {
+            id: number;
+            what: string;
+            by: string;
+            /** Format: date-time */
+            at: string;
+            sentence: string;
+            text: string;
+            detail: unknown;
+            mentions: string[];
+        };
+        /** @enum {string} */
+        ObjectiveState: "within" | "beyond" | "not told apart" | "too few repetitions" | "not observed";
+        Obstacle: {
+            side: string;
+            group: components["schemas"]["GroupEnum"];
+            fingerprint: string;
+            accepted: components["schemas"]["AcceptedDifference"] | null;
+            differences: [
+                string,
+                string,
+                string
+            ][];
+        };
+        OneDelivery: {
+            id: number;
+            subscription: number | null;
+            to: string;
+            address: string;
+            is_test: boolean;
+            findings: components["schemas"]["FindingTold"][];
+            told: number;
+            state: string;
+            attempts: number;
+            /** Format: date-time */
+            made_at: string;
+            /** Format: date-time */
+            next_at: string | null;
+            /** Format: date-time */
+            sent_at: string | null;
+            /** Format: date-time */
+            given_up_at: string | null;
+            answer: string;
+            said: string;
+        };
+        OneSeries: {
+            metric: string;
+            name: string;
+            unit: string;
+            direction: string;
+            node: string;
+            kind: string;
+            at: number[];
+            values: (number | null)[];
+            resets: number[];
+            /** Format: double */
+            zero: number;
+            nodes?: string[];
+            parts?: number[];
+        };
+        OneSeriesOfRuns: {
+            metric: string;
+            name: string;
+            unit: string;
+            direction: string;
+            node: string;
+            kind: string;
+            at: number[];
+            values: (number | null)[];
+            resets: number[];
+            /** Format: double */
+            zero: number;
+            nodes?: string[];
+            parts?: number[];
+            run: number;
+        };
+        Onset: {
+            resource: string;
+            threads: number;
+            share: components["schemas"]["RepetitionShare"];
+            reading: components["schemas"]["UseReading"];
+            nodes: string[];
+            others: string[];
+            watched: number;
+            holds: number | null;
+            /** Format: double */
+            grew: number | null;
+        };
+        OtherSize: {
+            of: string;
+            system: string;
+            name: string;
+            hardware: string;
+        };
+        /** @enum {string} */
+        OutcomeEnum: "succeeded" | "failed";
+        OwnAddress: {
+            address: string;
+        };
+        PanelNode: {
+            name: string;
+            role: string;
+        };
+        Part: {
+            ok: boolean;
+            message: string;
+        };
+        Parts: {
+            memory?: components["schemas"]["SideMemory"][] | null;
+            ladder?: components["schemas"]["Ladder"][] | null;
+            finishing?: components["schemas"]["Finishing"] | null;
+            growth?: components["schemas"]["Growing"][] | null;
+            latency?: components["schemas"]["LevelLatency"][] | null;
+            steadiness?: components["schemas"]["ComparedSteadiness"] | null;
+            everything?: components["schemas"]["Everything"] | null;
+            work?: components["schemas"]["ComparedWork"][] | null;
+            corroboration?: components["schemas"]["Corroboration"] | null;
+            cost?: components["schemas"]["ComparedCost"] | null;
+            use?: components["schemas"]["ComparedUse"] | null;
+        };
+        Pin: {
+            workload: number;
+            system: string;
+            system_name: string;
+            note: string;
+            by: string;
+            /** Format: date-time */
+            at: string;
+        };
+        PlanAgain: {
+            repetitions: number;
+            why: string;
+            entries: components["schemas"]["PlannedAgain"][];
+            jobs: number;
+            runs: number;
+            /** Format: double */
+            seconds: number;
+            under_way: number | null;
+        };
+        PlannedAgain: {
+            workload: string;
+            readonly systems: string[];
+            readonly load_levels: string[];
+            /** Format: double */
+            warmup: number;
+            /** Format: double */
+            duration: number;
+        };
+        PlannedLoadLevel: {
+            threads: number;
+            /** Format: double */
+            rate?: number | null;
+        };
+        Platform: {
+            slug: string;
+            name: string;
+            replication?: string;
+            description?: string;
+            color?: number | null;
+        };
+        PlatformList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Platform"][];
+        };
+        Pool: {
+            level: number;
+            runs: number;
+            filled_first: components["schemas"]["RunSpread"] | null;
+            filled_last: components["schemas"]["RunSpread"] | null;
+            dirty_first: components["schemas"]["RunSpread"] | null;
+            dirty_last: components["schemas"]["RunSpread"] | null;
+            hits_first: components["schemas"]["RunSpread"] | null;
+            hits_last: components["schemas"]["RunSpread"] | null;
+        };
+        PriceDescription: {
+            /** Format: decimal */
+            usd_per_hour: string | null;
+            /** @default  */
+            source: string;
+            /** Format: date */
+            date?: string | null;
+        };
+        Problem: {
+            type: string;
+            title: string;
+            status: number;
+            detail: string;
+            errors?: components["schemas"]["FieldError"][];
+        };
+        Progress: {
+            state: string;
+            jobs: number;
+            jobs_done: number;
+            jobs_active: number;
+            jobs_failed: number;
+            jobs_cancelled: number;
+            runs: number;
+            runs_done: number;
+            runs_skipped: number;
+            runs_excluded: number;
+            runs_doubted: number;
+            /** Format: double */
+            runs_per_hour: number | null;
+            /** Format: double */
+            remaining_seconds: number | null;
+            by_plan: boolean;
+        };
+        /** @enum {string} */
+        ProvenanceEnum: "agent" | "submitted" | "example" | "rig";
+        PublishedSide: {
+            name: string;
+            platform: string;
+        };
+        Quantile: {
+            /** Format: double */
+            percentile: number;
+            /** Format: double */
+            value: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number | null;
+            beyond: number;
+        };
+        Quantity: {
+            key: string;
+            name: string;
+            unit: string;
+            direction: string;
+            meaning: string;
+        };
+        Ratio: {
+            verdict: components["schemas"]["Verdict"];
+            /** Format: double */
+            value: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            /** Format: double */
+            p: number | null;
+            /** Format: double */
+            cautious_p: number | null;
+            /** Format: double */
+            adjusted_p: number | null;
+            /** Format: double */
+            delta: number | null;
+            needed: number | null;
+            few_runs: boolean;
+            reason: string;
+            /** Format: double */
+            systematic: number;
+        };
+        Reach: {
+            /** Format: double */
+            percent: number;
+            /** Format: double */
+            limit: number;
+            levels: components["schemas"]["Rested"][];
+            last_within: number | null;
+            first_beyond: number | null;
+        };
+        Reading: {
+            indicator: string;
+            resource: string;
+            aspect: string;
+            node: string;
+            level: components["schemas"]["LevelEnum"];
+            /** Format: double */
+            value: number | null;
+            /** Format: double */
+            peak: number | null;
+            unit: string;
+            words: string;
+            metric: string;
+            spans: number[][];
+        };
+        RegisteredSystem: {
+            slug: string;
+            name: string;
+            readonly platform: string;
+            readonly version: string;
+            readonly hardware_class: string;
+            endpoint?: string;
+            readonly settings: {
+                [key: string]: string;
+            };
+            readonly labels: string[];
+            readonly nodes: components["schemas"]["Node"][];
+            readonly aws: components["schemas"]["AwsPlace"] | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            archived_at?: string | null;
+            warnings: string[];
+        };
+        Release: {
+            readonly id: number;
+            readonly platform: string;
+            version: string;
+            /** Format: date */
+            released_on?: string | null;
+        };
+        ReleaseCheck: {
+            title: string;
+            result: components["schemas"]["ResultEnum"];
+            why: string[];
+            summary: string;
+            counts: {
+                [key: string]: number;
+            };
+            platform: string;
+            release: string;
+            baseline: string;
+            hardware: string;
+            hardware_name: string;
+            /** Format: double */
+            tolerance: number;
+            tests: number;
+            lines: components["schemas"]["CheckLine"][];
+            rows: components["schemas"]["CheckRow"][];
+            notes: string[];
+            readonly address: string;
+            /** Format: date-time */
+            checked_at: string;
+        };
+        ReleaseList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Release"][];
+        };
+        Reopening: {
+            /** Format: date-time */
+            seen?: string | null;
+            /** @default  */
+            reason: string;
+        };
+        Repetition: {
+            campaign: number;
+            name: string;
+            asked_by: string;
+            /** Format: date-time */
+            asked_at: string;
+            progress: components["schemas"]["Progress"];
+        };
+        RepetitionShare: {
+            saturated: number;
+            judged: number;
+        };
+        Replicate: {
+            run: number;
+            /** Format: double */
+            value: number;
+        };
+        Resource: {
+            key: string;
+            title: string;
+            layer: string;
+            question: string;
+            indicators: components["schemas"]["Indicator"][];
+        };
+        ResourceAtLevel: {
+            resource: string;
+            level: components["schemas"]["UseLevel"];
+            share: components["schemas"]["RepetitionShare"];
+        };
+        ResourceLevel: {
+            resource: string;
+            title: string;
+            layer: string;
+            level: components["schemas"]["LevelEnum"];
+            whole: components["schemas"]["Whole"][];
+        };
+        Rested: {
+            threads: number;
+            held: components["schemas"]["ObjectiveState"];
+            /** Format: double */
+            value: number | null;
+            interval: components["schemas"]["Estimate"] | null;
+        };
+        /** @enum {string} */
+        ResultEnum: "fine" | "regression" | "cannot tell";
+        /** @enum {string} */
+        RoleEnum: "writer" | "reader" | "proxy" | "manager" | "client";
+        RowSpan: {
+            /** Format: double */
+            start: number;
+            /** Format: double */
+            end: number;
+            /** Format: double */
+            rate: number;
+            /** Format: double */
+            slowest: number;
+            /** Format: double */
+            fastest: number;
+        };
+        Run: {
+            id: number;
+            readonly address: string;
+            readonly api: string;
+            /** Format: date-time */
+            started_at: string;
+            platform: string;
+            platform_name: string;
+            release: string;
+            release_id: number;
+            hardware: string;
+            hardware_name: string;
+            system: string;
+            system_name: string;
+            workload: components["schemas"]["RunWorkload"];
+            load_level: components["schemas"]["RunLoadLevel"];
+            repetition: number;
+            state: components["schemas"]["StateEnum"];
+            outcome: string;
+            reason: string;
+            provenance: components["schemas"]["ProvenanceEnum"];
+            tags: string[];
+            failed_checks: string[];
+            is_excluded: boolean;
+            campaign_id: number | null;
+            campaign_name: string | null;
+            /** Format: double */
+            throughput: number | null;
+            throughput_unit: string;
+            /** Format: double */
+            p95: number | null;
+            p95_unit: string;
+        };
+        RunDescription: {
+            /** @default sysbench */
+            format: components["schemas"]["RunDescriptionFormatEnum"];
+            system: string | components["schemas"]["SystemDescription"];
+            workload: number | components["schemas"]["WorkloadDescription"];
+            load_level?: components["schemas"]["LoadLevelDescription"];
+            /** Format: date-time */
+            started_at: string;
+            /**
+             * Format: double
+             * @default 0
+             */
+            warmup: number;
+            /** @default 1 */
+            repetition: number;
+            tags?: string[];
+            /** @default  */
+            server_version: string;
+            variables?: {
+                [key: string]: string;
+            } | null;
+            /** Format: uuid */
+            uid?: string;
+            /** @default succeeded */
+            outcome: components["schemas"]["OutcomeEnum"];
+            /** @default  */
+            reason: string;
+        };
+        /** @enum {string} */
+        RunDescriptionFormatEnum: "sysbench" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows";
+        RunDetail: {
+            id: number;
+            /** Format: uuid */
+            uid: string;
+            readonly address: string;
+            readonly api: string;
+            state: components["schemas"]["StateEnum"];
+            outcome: string;
+            reason: string;
+            provenance: components["schemas"]["ProvenanceEnum"];
+            system: components["schemas"]["RunSystem"];
+            workload: components["schemas"]["RunWorkload"];
+            parameters: {
+                [key: string]: unknown;
+            };
+            load_level: components["schemas"]["RunLoadLevel"];
+            repetition: number;
+            tags: string[];
+            failed_checks: string[];
+            is_excluded: boolean;
+            checks: components["schemas"]["Check"][];
+            exclusions: components["schemas"]["Exclusion"][];
+            campaign_id: number | null;
+            campaign_name: string | null;
+            job_id: number | null;
+            attempt: number | null;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** Format: date-time */
+            sealed_at: string | null;
+            /** Format: double */
+            warmup: number;
+            /** Format: double */
+            duration: number | null;
+            /** Format: double */
+            measured_from: number | null;
+            /** Format: double */
+            measured_to: number | null;
+            server_version: string;
+            tool_version: string;
+            command: string;
+            host: {
+                [key: string]: unknown;
+            };
+            primary_metric: string;
+            measurements: components["schemas"]["Measurement"][];
+            events: components["schemas"]["Event"][];
+            nodes: components["schemas"]["RunNode"][];
+            readonly artifacts: components["schemas"]["Artifact"][];
+            unparsed_lines: string[];
+        };
+        RunDistributions: {
+            run: number;
+            distributions: components["schemas"]["Distribution"][];
+        };
+        RunForm: {
+            /** Format: uri */
+            output: string;
+            /** Format: uri */
+            series?: string | null;
+            description?: components["schemas"]["RunDescription"];
+            format?: components["schemas"]["RunFormFormatEnum"];
+            system?: string;
+            workload?: number;
+            threads?: number;
+            /** Format: double */
+            rate?: number;
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: double */
+            warmup?: number;
+            repetition?: number;
+            server_version?: string;
+            /** Format: uuid */
+            uid?: string;
+            outcome?: components["schemas"]["OutcomeEnum"];
+            reason?: string;
+            tag?: string[];
+        };
+        /** @enum {string} */
+        RunFormFormatEnum: "sysbench" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows";
+        RunGrowth: {
+            run: number;
+            side: string;
+            /** Format: double */
+            rows: number;
+            stretches: components["schemas"]["RowSpan"][];
+        };
+        RunList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Run"][];
+        };
+        RunLoadLevel: {
+            text: string;
+            threads: number;
+            /** Format: double */
+            rate: number | null;
+        };
+        RunNode: {
+            name: string;
+            role: string;
+            samples: number;
+            variables: {
+                [key: string]: string;
+            } | null;
+        };
+        RunSeries: {
+            run: number;
+            measured: number[] | null;
+            series: components["schemas"]["OneSeries"][];
+            missing: components["schemas"]["Missing"][];
+        };
+        RunSpread: {
+            /** Format: double */
+            median: number;
+            /** Format: double */
+            minimum: number;
+            /** Format: double */
+            maximum: number;
+            runs: number;
+        };
+        RunSteadiness: {
+            run: number;
+            side: string;
+            level: number;
+            repetition: number;
+            steadiness: components["schemas"]["Steadiness"];
+        };
+        RunSystem: {
+            slug: string;
+            name: string;
+            platform: string;
+            release: string;
+            endpoint: string;
+            settings: {
+                [key: string]: unknown;
+            };
+            hardware: components["schemas"]["HardwareClass"];
+        };
+        RunUse: {
+            run: number;
+            live: boolean;
+            rules: number;
+            measured: number[] | null;
+            nodes: components["schemas"]["PanelNode"][];
+            resources: components["schemas"]["ResourceLevel"][];
+            readings: components["schemas"]["Reading"][];
+        };
+        RunWorkload: {
+            id: number;
+            tool: string;
+            name: string;
+        };
+        Saturation: {
+            threads: number;
+            base_threads: number;
+            ratio: components["schemas"]["Ratio"];
+        };
+        Saved: {
+            slug: string;
+            title: string;
+            note: string;
+            author: string;
+            /** Format: date-time */
+            created_at: string;
+            readonly address: string;
+            query: {
+                [key: string]: string[];
+            };
+            snapshot: components["schemas"]["Snapshot"];
+            snapshots: components["schemas"]["Snapshot"][];
+            comparison: components["schemas"]["Comparison"] | null;
+            problem: string;
+            readonly content: {
+                [key: string]: unknown;
+            } | null;
+            readonly parts: components["schemas"]["Parts"];
+            readonly out_of_date: boolean;
+            readonly changes: string[];
+        };
+        SavedComparisonList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["SavedRow"][];
+        };
+        SavedRow: {
+            slug: string;
+            title: string;
+            note: string;
+            author: string;
+            /** Format: date-time */
+            created_at: string;
+            readonly address: string;
+            snapshots: number;
+            /** Format: date-time */
+            made_at: string;
+            runs: number;
+        };
+        SavedWords: {
+            title: string;
+            note: string;
+        };
+        Schedule: {
+            id: number;
+            name: string;
+            readonly address: string;
+            state: string;
+            cron: string;
+            words: string;
+            zone: string;
+            /** Format: double */
+            patience: number;
+            /** Format: date-time */
+            next_at: string | null;
+            is_lacking: boolean;
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            archived_at: string | null;
+            slots: components["schemas"]["Slot"][];
+        };
+        ScheduleDetail: {
+            id: number;
+            name: string;
+            readonly address: string;
+            state: string;
+            cron: string;
+            words: string;
+            zone: string;
+            /** Format: double */
+            patience: number;
+            /** Format: date-time */
+            next_at: string | null;
+            is_lacking: boolean;
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            archived_at: string | null;
+            slots: components["schemas"]["Slot"][];
+            plan: string;
+            seen: string;
+            coming: string[];
+            clock_change: string;
+        };
+        ScheduleList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Schedule"][];
+        };
+        SchemaChange: {
+            operation: string;
+            setting: string;
+            manner: components["schemas"]["Manner"];
+            system: string;
+            system_name: string;
+            platform: string;
+            platform_name: string;
+            release: string;
+            hardware_name: string;
+            workload: number;
+            load_level: number;
+            latency: string;
+            told: components["schemas"]["Told"][];
+            trials: components["schemas"]["Trial"][];
+            left_out: components["schemas"]["LeftOutRun"][];
+        };
+        SchemaChanges: {
+            changes: components["schemas"]["SchemaChange"][];
+            campaigns: components["schemas"]["ComparedCampaign"][];
+            has_more: boolean;
+            stated: components["schemas"]["Figure"][];
+        };
+        SeriesEntry: {
+            metric: string;
+            name: string;
+            unit: string;
+            direction: string;
+            kind: string;
+            node: string;
+            resource: string;
+            aspect: string;
+            constant: boolean;
+            /** Format: double */
+            mean: number | null;
+            /** Format: double */
+            minimum: number | null;
+            /** Format: double */
+            maximum: number | null;
+            resets: number;
+        };
+        SeriesIndex: {
+            run: number;
+            series: components["schemas"]["SeriesEntry"][];
+        };
+        SeriesOfRuns: {
+            runs: components["schemas"]["MeasuredRun"][];
+            series: components["schemas"]["OneSeriesOfRuns"][];
+            missing: components["schemas"]["MissingInRun"][];
+        };
+        SettingDifference: {
+            field: string;
+            label: string;
+            group: string;
+            weight: string;
+            values: string[];
+            hidden: string;
+        };
+        Side: {
+            slug: string;
+            system: string;
+            workload: components["schemas"]["ComparedWorkload"];
+            name: string;
+            position: number;
+            platform: string;
+            release: string;
+            hardware: string;
+            runs: number;
+        };
+        SideBox: {
+            side: string;
+            level: number;
+            runs: number;
+            box: components["schemas"]["Box"];
+        };
+        SideClaim: {
+            side: string;
+            kind: string;
+            says: string;
+            agree: components["schemas"]["Witness"][];
+            contradict: components["schemas"]["Witness"][];
+            cannot_tell: components["schemas"]["Witness"][];
+            stated: components["schemas"]["StatedWitness"][];
+            programs: string[];
+            alone: boolean;
+        };
+        SideCost: {
+            side: string;
+            machines: components["schemas"]["Machines"][];
+            nodes: number;
+            vcpu: number | null;
+            /** Format: double */
+            usd_per_hour: number | null;
+            unpriced: string[];
+            /** Format: double */
+            usd_per_month: number | null;
+        };
+        /** @enum {string} */
+        SideEnum: "before" | "after";
+        SideLatency: {
+            side: string;
+            runs: number;
+            with_histogram: number;
+            count: number | null;
+            grid: string;
+            quantiles: components["schemas"]["Quantile"][];
+            problem: string;
+        };
+        SideMemory: {
+            side: string;
+            /** Format: double */
+            memory: number | null;
+            data: components["schemas"]["RunSpread"] | null;
+            pool: components["schemas"]["RunSpread"] | null;
+            pools: components["schemas"]["Pool"][];
+            /** Format: double */
+            memory_ratio: number | null;
+            /** Format: double */
+            pool_ratio: number | null;
+        };
+        SideRun: {
+            id: number;
+            side: components["schemas"]["SideEnum"];
+            /** Format: double */
+            value: number | null;
+            /** Format: date-time */
+            started_at: string;
+            system: string;
+            release: string;
+            server_version: string;
+            provenance: string;
+            is_excluded: boolean;
+            failed_checks: string[];
+        };
+        SideSummary: {
+            count: number;
+            /** Format: double */
+            value: number;
+            kind: string;
+            /** Format: double */
+            minimum: number;
+            /** Format: double */
+            maximum: number;
+            /** Format: double */
+            variation: number | null;
+        };
+        SideUse: {
+            side: string;
+            found: components["schemas"]["Bottleneck"];
+            headline: string;
+            evidence: string[];
+            throughput: string;
+            notes: string[];
+            levels: components["schemas"]["LevelUse"][];
+        };
+        SignOff: {
+            readonly id: number;
+            platform: string;
+            release: string;
+            hardware: string;
+            by: string;
+            /** Format: date-time */
+            readonly at: string;
+            note?: string;
+            seen: unknown;
+            withdrawn_by?: string | null;
+            /** Format: date-time */
+            withdrawn_at?: string | null;
+        };
+        SignOffList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["SignOff"][];
+        };
+        Skip: {
+            load_level: string;
+            reason: string;
+        };
+        Slot: {
+            id: number;
+            /** Format: date-time */
+            due_at: string;
+            state: string;
+            reasons: string[];
+            campaign: number | null;
+            jobs: number;
+            jobs_ended: number;
+            jobs_succeeded: number;
+            /** Format: date-time */
+            begun_at: string;
+            /** Format: date-time */
+            settled_at: string | null;
+        };
+        SlotList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Slot"][];
+        };
+        Snapshot: {
+            number: number;
+            /** Format: date-time */
+            made_at: string;
+            made_by: string;
+            runs: number;
+        };
+        /** @enum {string} */
+        StateEnum: "open" | "ended" | "sealed";
+        StatedLimit: {
+            article: string;
+            platform: string;
+            side: string;
+            workload: string;
+            conditions: string;
+            saturated: string[];
+        };
+        StatedMatrix: {
+            article: components["schemas"]["Article"];
+            baseline: components["schemas"]["PublishedSide"];
+            sides: components["schemas"]["PublishedSide"][];
+            rows: components["schemas"]["StatedRow"][];
+            elsewhere: number;
+        };
+        StatedRow: {
+            test: string;
+            load: string;
+            metric: string;
+            direction: string;
+            cells: components["schemas"]["Figure"][];
+        };
+        StatedSchedule: {
+            name: string;
+            plan: string;
+            cron: string;
+            /** @default UTC */
+            zone: string;
+            /**
+             * Format: double
+             * @default 12
+             */
+            patience: number;
+        };
+        StatedWitness: {
+            says: string;
+            sentence: string;
+            workload: string;
+            conditions: string;
+            hardware: string;
+            note: string;
+            article: string;
+            by: string;
+            published: string;
+        };
+        Statement: {
+            number: number;
+            sql: string;
+            /** Format: double */
+            starts_at: number;
+            /** Format: double */
+            ends_at: number;
+            values: {
+                [key: string]: number;
+            };
+        };
+        /** @enum {string} */
+        StatusEnum: "passed" | "failed" | "cannot_tell";
+        Steadiness: {
+            /** Format: double */
+            step: number;
+            count: number;
+            /** Format: double */
+            observed: number;
+            box: components["schemas"]["Box"];
+            /** Format: double */
+            mean: number;
+            /** Format: double */
+            variation: number | null;
+            /** Format: double */
+            hiccups: number | null;
+            longest: components["schemas"]["DipSpan"] | null;
+            /** Format: double */
+            worst: number | null;
+            /** Format: double */
+            worst_at: number;
+        };
+        StepUp: {
+            small: string;
+            large: string;
+            /** Format: double */
+            price: number | null;
+            /** Format: double */
+            vcpu: number | null;
+            gains: components["schemas"]["Gain"][];
+        };
+        SubmittedRun: {
+            id: number;
+            /** Format: uuid */
+            uid: string;
+            address: string;
+            api: string;
+            state: components["schemas"]["StateEnum"];
+            outcome: string;
+            reason: string;
+            measurements: components["schemas"]["Measurement"][];
+            unparsed_lines: number;
+            warnings: string[];
+        };
+        Subscription: {
+            id: number;
+            team: number;
+            team_name: string;
+            kind: string;
+            address: string;
+            secret: string;
+            asks: {
+                [key: string]: unknown;
+            };
+            events: components["schemas"]["EventsEnum"][];
+            digest: components["schemas"]["DigestEnum"];
+            hour: number;
+            zone: string;
+            is_enabled: boolean;
+            lacks: string;
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        SubscriptionList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Subscription"][];
+        };
+        System: {
+            slug: string;
+            name: string;
+            readonly platform: string;
+            readonly version: string;
+            readonly hardware_class: string;
+            endpoint?: string;
+            readonly settings: {
+                [key: string]: string;
+            };
+            readonly labels: string[];
+            readonly nodes: components["schemas"]["Node"][];
+            readonly aws: components["schemas"]["AwsPlace"] | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            archived_at?: string | null;
+        };
+        SystemDescription: {
+            slug: string;
+            name?: string;
+            platform: string;
+            version: string;
+            hardware_class: string;
+            hardware?: components["schemas"]["HardwareDescription"][];
+            /** @default  */
+            endpoint: string;
+            settings?: {
+                [key: string]: string;
+            };
+            nodes?: components["schemas"]["NodeDescription"][];
+            aws?: components["schemas"]["AwsDescription"];
+        };
+        SystemList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["System"][];
+        };
+        Table: {
+            artifact: string;
+            readonly format: string;
+            readonly address: string;
+            /** @default  */
+            title: string;
+            /** @default  */
+            note: string;
+            /** @default [] */
+            columns: components["schemas"]["Column"][];
+            readonly rows: unknown[][];
+            /** @default 0 */
+            total: number;
+            readonly unparsed_lines: string[];
+            problem: string;
+        };
+        Team: {
+            id: number;
+            name: string;
+            size: number;
+            members: string[];
+            mute: string[];
+        };
+        TeamList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Team"][];
+        };
+        Testimony: {
+            level: components["schemas"]["Level"];
+            cell: components["schemas"]["Cell"];
+        };
+        Threshold: {
+            id: number;
+            workload: number | null;
+            metric: string | null;
+            /** Format: double */
+            smallest: number;
+            /** Format: double */
+            significant: number;
+            by: string;
+            /** Format: date-time */
+            at: string;
+        };
+        ThresholdDescription: {
+            /** Format: int64 */
+            workload?: number | null;
+            metric?: string | null;
+            /** Format: double */
+            smallest: number;
+            /**
+             * Format: double
+             * @default 0.000001
+             */
+            significant: number;
+        };
+        ThresholdList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Threshold"][];
+        };
+        Timeline: {
+            run: number;
+            live: boolean;
+            measured: number[] | null;
+            whole: number[] | null;
+            happenings: components["schemas"]["Happening"][];
+            problem: string;
+        };
+        Told: {
+            quantity: components["schemas"]["Quantity"];
+            count: number;
+            /** Format: double */
+            median: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            missing: string;
+        };
+        Trial: {
+            run: number;
+            repetition: number;
+            /** Format: date-time */
+            started_at: string;
+            provenance: string;
+            failed_checks: string[];
+            statements: components["schemas"]["Statement"][];
+            values: {
+                [key: string]: number;
+            };
+            silent: number;
+        };
+        Tried: {
+            concerned: number;
+            looked_at: number;
+            too_short: number;
+            kept_apart: number;
+            raised: number;
+            new: number;
+            withdrawn: number;
+            series: components["schemas"]["TriedSeries"][];
+            releases: components["schemas"]["TriedReleases"];
+        };
+        TriedChange: {
+            place: number;
+            run: number;
+            version: string;
+            verdict: string;
+            /** Format: double */
+            ratio: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
+            /** Format: double */
+            p: number;
+            is_new: boolean;
+            stays: boolean;
+            finding: number | null;
+        };
+        TriedReleases: {
+            checks: number;
+            rows: number;
+            passed: number;
+            worse: number;
+        };
+        TriedSeries: {
+            history: components["schemas"]["History"];
+            changes: components["schemas"]["TriedChange"][];
+        };
+        UseDifference: {
+            indicator: string;
+            title: string;
+            where: string;
+            span: string;
+            before: components["schemas"]["UseSide"];
+            after: components["schemas"]["UseSide"];
+            climbed: number;
+        };
+        /** @enum {string} */
+        UseLevel: "ok" | "watch" | "saturated" | "error" | "not_observable";
+        UseMethod: {
+            rules: number;
+            /** Format: double */
+            hold: number;
+            /** Format: double */
+            share: number;
+            resources: components["schemas"]["Resource"][];
+        };
+        UseReading: {
+            indicator: string;
+            node: string;
+            level: components["schemas"]["UseLevel"];
+            /** Format: double */
+            value: number | null;
+            words: string;
+            metric: string;
+            readonly resource: string;
+            readonly aspect: string;
+            readonly unit: string;
+        };
+        UseSide: {
+            node: string;
+            level: components["schemas"]["LevelEnum"];
+            /** Format: double */
+            value: number | null;
+            /** Format: double */
+            lowest: number | null;
+            /** Format: double */
+            highest: number | null;
+            unit: string;
+            runs: number;
+            run: number;
+            words: string;
+        };
+        /** @enum {string} */
+        Verdict: "higher" | "lower" | "equivalent" | "not told apart" | "too few repetitions" | "no ratio";
+        /** @enum {string} */
+        VerdictEnum: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "not told apart" | "unchanged";
+        /** @enum {string} */
+        Weight: "withholds the verdict" | "important" | "minor";
+        Whole: {
+            aspect: string;
+            level: components["schemas"]["LevelEnum"];
+            indicator: string;
+            node: string;
+            nodes: string[];
+        };
+        Witness: {
+            workload: components["schemas"]["ComparedWorkload"];
+            program: string;
+            metric: components["schemas"]["ComparedMetric"];
+            testimony: components["schemas"]["Testimony"][];
+            says: string;
+        };
+        WorkDifference: {
+            metric: string;
+            name: string;
+            unit: string;
+            per: string;
+            /** Format: double */
+            before: number;
+            /** Format: double */
+            after: number;
+            /** Format: double */
+            ratio: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            words: string;
+        };
+        Workload: {
+            readonly id: number;
+            tool: string;
+            name: string;
+            readonly parameters: {
+                [key: string]: unknown;
+            };
+            content_hash: string;
+            readonly primary_metric: string;
+            description?: string;
+        };
+        WorkloadDescription: {
+            /** @default  */
+            tool: string;
+            parameters: {
+                [key: string]: string | number | boolean;
+            };
+            /** @default  */
+            name: string;
+        };
+        WorkloadList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Workload"][];
+        };
+        /** HelloMessage */
+        HelloMessage: {
+            version: string;
+            /** @default [] */
+            labels: string[];
+            /** @default [] */
+            systems: components["schemas"]["SystemMessage"][];
+            /** @default [] */
+            hardware: components["schemas"]["HardwareMessage"][];
+            /** @default {} */
+            health: Record<string, never>;
+        };
+        /** SystemMessage */
+        SystemMessage: {
+            slug: string;
+            name: string;
+            platform: string;
+            version: string;
+            hardware_class: string;
+            /** @default  */
+            endpoint: string;
+            /** @default {} */
+            settings: {
+                [key: string]: string;
+            };
+            /** @default [] */
+            nodes: components["schemas"]["NodeMessage"][];
+            /** @default null */
+            aws: components["schemas"]["AwsMessage"] | null;
+        };
+        /** NodeMessage */
+        NodeMessage: {
+            name: string;
+            /** @default writer */
+            role: string;
+            /** @default  */
+            zone: string;
+            /** @default  */
+            hardware_class: string;
+        };
+        /** AwsMessage */
+        AwsMessage: {
+            region: string;
+            /** @default  */
+            cluster: string;
+            /** @default  */
+            instance: string;
+        };
+        /** HardwareMessage */
+        HardwareMessage: {
+            slug: string;
+            name: string;
+            vcpu: number;
+            memory_bytes: number;
+            /** @default  */
+            storage: string;
+        };
+        /** HelloAnswer */
+        HelloAnswer: {
+            agent: string;
+            /** @default [] */
+            warnings: string[];
+        };
+        /** JobMessage */
+        JobMessage: {
+            id: number;
+            attempt: number;
+            system: string;
+            tool: string;
+            workload: string;
+            parameters: Record<string, never>;
+            repetition: number;
+            warmup: number;
+            duration: number;
+            lease_seconds: number;
+            runs: components["schemas"]["PlannedRun"][];
+            /** @default null */
+            ladder: components["schemas"]["LadderMessage"] | null;
+        };
+        /** PlannedRun */
+        PlannedRun: {
+            uid: string;
+            load_level: components["schemas"]["LoadLevelMessage"];
+        };
+        /** LoadLevelMessage */
+        LoadLevelMessage: {
+            threads: number;
+            /** @default null */
+            rate: number | null;
+        };
+        /** LadderMessage */
+        LadderMessage: {
+            /** @default null */
+            least_gain: number | null;
+        };
+        /** RenewMessage */
+        RenewMessage: {
+            attempt: number;
+            /** @default  */
+            progress: string;
+        };
+        /** RenewAnswer */
+        RenewAnswer: {
+            cancel: boolean;
+            lease_seconds: number;
+        };
+        /** RunMessage */
+        RunMessage: {
+            job: number;
+            attempt: number;
+            load_level: components["schemas"]["LoadLevelMessage"];
+            started_at: string;
+            warmup: number;
+            duration: number;
+            /** @default  */
+            server_version: string;
+            /** @default  */
+            tool_version: string;
+            /** @default  */
+            command: string;
+            /** @default {} */
+            host: Record<string, never>;
+            /** @default [] */
+            nodes: components["schemas"]["RunNodeMessage"][];
+            /** @default null */
+            data_bytes: number | null;
+        };
+        /** RunNodeMessage */
+        RunNodeMessage: {
+            name: string;
+            /** @default  */
+            role: string;
+            /** @default null */
+            variables: {
+                [key: string]: string;
+            } | null;
+            /** @default null */
+            defaults: {
+                [key: string]: string;
+            } | null;
+        };
+        /** RunEndMessage */
+        RunEndMessage: {
+            outcome: string;
+            /** @default  */
+            reason: string;
+            ended_at: string;
+            /** @default null */
+            measured_from: number | null;
+            /** @default null */
+            measured_to: number | null;
+            batches: number;
+            /** @default [] */
+            artifacts: components["schemas"]["ArtifactMessage"][];
+        };
+        /** ArtifactMessage */
+        ArtifactMessage: {
+            name: string;
+            sha256: string;
+            size: number;
+        };
+        /** JobEndMessage */
+        JobEndMessage: {
+            attempt: number;
+            outcome: string;
+            /** @default  */
+            reason: string;
+            /** @default [] */
+            skipped: components["schemas"]["SkippedRun"][];
+        };
+        /** SkippedRun */
+        SkippedRun: {
+            /** Format: uuid */
+            uid: string;
+            reason: string;
+        };
+        /** FailoverMessage */
+        FailoverMessage: {
+            /** @default  */
+            target: string;
+        };
+        /** FailoverAnswer */
+        FailoverAnswer: {
+            place: string;
+            asked_at: string;
+            answered_at: string;
+            writer: string;
+            target: string;
+            status: string;
+        };
+        /** ClockMessage */
+        ClockMessage: {
+            now: number;
+        };
+        /** SamplingMessage */
+        SamplingMessage: {
+            systems: {
+                [key: string]: string[];
+            };
+        };
+        /** SamplingAnswer */
+        SamplingAnswer: {
+            runs: components["schemas"]["SampledRun"][];
+        };
+        /** SampledRun */
+        SampledRun: {
+            run: string;
+            system: string;
+            stream: number;
+            zero: number;
+            /** @default null */
+            uncertainty: number | null;
+            /** @default false */
+            began: boolean;
+        };
+        /** StreamEndMessage */
+        StreamEndMessage: {
+            batches: number;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type AcceptedDifference = components['schemas']['AcceptedDifference'];
+export type Acknowledgement = components['schemas']['Acknowledgement'];
+export type AcknowledgementList = components['schemas']['AcknowledgementList'];
+export type Agent = components['schemas']['Agent'];
+export type AgentList = components['schemas']['AgentList'];
+export type Article = components['schemas']['Article'];
+export type Artifact = components['schemas']['Artifact'];
+export type AspectEnum = components['schemas']['AspectEnum'];
+export type AttachedForm = components['schemas']['AttachedForm'];
+export type AttachedFormFormatEnum = components['schemas']['AttachedFormFormatEnum'];
+export type AwsDescription = components['schemas']['AwsDescription'];
+export type AwsPlace = components['schemas']['AwsPlace'];
+export type AwsPlaceKindEnum = components['schemas']['AwsPlaceKindEnum'];
+export type BaselineList = components['schemas']['BaselineList'];
+export type BlankEnum = components['schemas']['BlankEnum'];
+export type Bottleneck = components['schemas']['Bottleneck'];
+export type Box = components['schemas']['Box'];
+export type Buckets = components['schemas']['Buckets'];
+export type Campaign = components['schemas']['Campaign'];
+export type CampaignDetail = components['schemas']['CampaignDetail'];
+export type CampaignList = components['schemas']['CampaignList'];
+export type CampaignPlan = components['schemas']['CampaignPlan'];
+export type Cancellation = components['schemas']['Cancellation'];
+export type Cell = components['schemas']['Cell'];
+export type Change = components['schemas']['Change'];
+export type ChangedTeam = components['schemas']['ChangedTeam'];
+export type Check = components['schemas']['Check'];
+export type CheckLine = components['schemas']['CheckLine'];
+export type CheckRow = components['schemas']['CheckRow'];
+export type CheckedRelease = components['schemas']['CheckedRelease'];
+export type CheckedReleaseList = components['schemas']['CheckedReleaseList'];
+export type Collapse = components['schemas']['Collapse'];
+export type Column = components['schemas']['Column'];
+export type Commented = components['schemas']['Commented'];
+export type Compared = components['schemas']['Compared'];
+export type ComparedCampaign = components['schemas']['ComparedCampaign'];
+export type ComparedCost = components['schemas']['ComparedCost'];
+export type ComparedMetric = components['schemas']['ComparedMetric'];
+export type ComparedRun = components['schemas']['ComparedRun'];
+export type ComparedSteadiness = components['schemas']['ComparedSteadiness'];
+export type ComparedUse = components['schemas']['ComparedUse'];
+export type ComparedWork = components['schemas']['ComparedWork'];
+export type ComparedWorkload = components['schemas']['ComparedWorkload'];
+export type Comparison = components['schemas']['Comparison'];
+export type Corroboration = components['schemas']['Corroboration'];
+export type Delivery = components['schemas']['Delivery'];
+export type DeliveryList = components['schemas']['DeliveryList'];
+export type Difference = components['schemas']['Difference'];
+export type DigestEnum = components['schemas']['DigestEnum'];
+export type DipSpan = components['schemas']['DipSpan'];
+export type Direction = components['schemas']['Direction'];
+export type DirectionEnum = components['schemas']['DirectionEnum'];
+export type Distribution = components['schemas']['Distribution'];
+export type EditedSchedule = components['schemas']['EditedSchedule'];
+export type Entry = components['schemas']['Entry'];
+export type Estimate = components['schemas']['Estimate'];
+export type Event = components['schemas']['Event'];
+export type EventsEnum = components['schemas']['EventsEnum'];
+export type Everything = components['schemas']['Everything'];
+export type Evidence = components['schemas']['Evidence'];
+export type Exclusion = components['schemas']['Exclusion'];
+export type ExclusionDescription = components['schemas']['ExclusionDescription'];
+export type FailoverCourse = components['schemas']['FailoverCourse'];
+export type FailoverGroup = components['schemas']['FailoverGroup'];
+export type FailoverInsert = components['schemas']['FailoverInsert'];
+export type FailoverInterruption = components['schemas']['FailoverInterruption'];
+export type FailoverPhase = components['schemas']['FailoverPhase'];
+export type FailoverRows = components['schemas']['FailoverRows'];
+export type FailoverShare = components['schemas']['FailoverShare'];
+export type FailoverSpread = components['schemas']['FailoverSpread'];
+export type FailoverStaleRead = components['schemas']['FailoverStaleRead'];
+export type FailoverTrial = components['schemas']['FailoverTrial'];
+export type FailoverUntold = components['schemas']['FailoverUntold'];
+export type Failovers = components['schemas']['Failovers'];
+export type FieldError = components['schemas']['FieldError'];
+export type FieldGroup = components['schemas']['FieldGroup'];
+export type Figure = components['schemas']['Figure'];
+export type FigureList = components['schemas']['FigureList'];
+export type Files = components['schemas']['Files'];
+export type Finding = components['schemas']['Finding'];
+export type FindingDetail = components['schemas']['FindingDetail'];
+export type FindingList = components['schemas']['FindingList'];
+export type FindingTold = components['schemas']['FindingTold'];
+export type Finishing = components['schemas']['Finishing'];
+export type Fit = components['schemas']['Fit'];
+export type Gain = components['schemas']['Gain'];
+export type GroupEnum = components['schemas']['GroupEnum'];
+export type Growing = components['schemas']['Growing'];
+export type Happening = components['schemas']['Happening'];
+export type HardwareClass = components['schemas']['HardwareClass'];
+export type HardwareClassList = components['schemas']['HardwareClassList'];
+export type HardwareDescription = components['schemas']['HardwareDescription'];
+export type Health = components['schemas']['Health'];
+export type History = components['schemas']['History'];
+export type HistoryChange = components['schemas']['HistoryChange'];
+export type HistoryDetail = components['schemas']['HistoryDetail'];
+export type HistoryLevel = components['schemas']['HistoryLevel'];
+export type HistoryList = components['schemas']['HistoryList'];
+export type HistoryPoint = components['schemas']['HistoryPoint'];
+export type Indicator = components['schemas']['Indicator'];
+export type Job = components['schemas']['Job'];
+export type JobRun = components['schemas']['JobRun'];
+export type KeyEnum = components['schemas']['KeyEnum'];
+export type Kind = components['schemas']['Kind'];
+export type Ladder = components['schemas']['Ladder'];
+export type LaneEnum = components['schemas']['LaneEnum'];
+export type LeftOutRun = components['schemas']['LeftOutRun'];
+export type Level = components['schemas']['Level'];
+export type LevelEnum = components['schemas']['LevelEnum'];
+export type LevelLatency = components['schemas']['LevelLatency'];
+export type LevelQuantile = components['schemas']['LevelQuantile'];
+export type LevelUse = components['schemas']['LevelUse'];
+export type Limits = components['schemas']['Limits'];
+export type Link = components['schemas']['Link'];
+export type LoadLevelData = components['schemas']['LoadLevelData'];
+export type LoadLevelDescription = components['schemas']['LoadLevelDescription'];
+export type Machines = components['schemas']['Machines'];
+export type Manner = components['schemas']['Manner'];
+export type Many = components['schemas']['Many'];
+export type ManyRow = components['schemas']['ManyRow'];
+export type ManySide = components['schemas']['ManySide'];
+export type Measured = components['schemas']['Measured'];
+export type MeasuredRun = components['schemas']['MeasuredRun'];
+export type Measurement = components['schemas']['Measurement'];
+export type Metric = components['schemas']['Metric'];
+export type MetricKindEnum = components['schemas']['MetricKindEnum'];
+export type MetricList = components['schemas']['MetricList'];
+export type MetricShown = components['schemas']['MetricShown'];
+export type Missing = components['schemas']['Missing'];
+export type MissingInRun = components['schemas']['MissingInRun'];
+export type More = components['schemas']['More'];
+export type Named = components['schemas']['Named'];
+export type NewAcceptance = components['schemas']['NewAcceptance'];
+export type NewAcknowledgement = components['schemas']['NewAcknowledgement'];
+export type NewComment = components['schemas']['NewComment'];
+export type NewDue = components['schemas']['NewDue'];
+export type NewLabels = components['schemas']['NewLabels'];
+export type NewLink = components['schemas']['NewLink'];
+export type NewMerge = components['schemas']['NewMerge'];
+export type NewOwner = components['schemas']['NewOwner'];
+export type NewPin = components['schemas']['NewPin'];
+export type NewRepetitions = components['schemas']['NewRepetitions'];
+export type NewSaved = components['schemas']['NewSaved'];
+export type NewSignOff = components['schemas']['NewSignOff'];
+export type NewSplit = components['schemas']['NewSplit'];
+export type NewState = components['schemas']['NewState'];
+export type NewSubscription = components['schemas']['NewSubscription'];
+export type NewSubscriptionKindEnum = components['schemas']['NewSubscriptionKindEnum'];
+export type NewTeam = components['schemas']['NewTeam'];
+export type Node = components['schemas']['Node'];
+export type NodeDescription = components['schemas']['NodeDescription'];
+export type NodeWork = components['schemas']['NodeWork'];
+export type NotObserved = components['schemas']['NotObserved'];
+export type Note = components['schemas']['Note'];
+export type ObjectiveState = components['schemas']['ObjectiveState'];
+export type Obstacle = components['schemas']['Obstacle'];
+export type OneDelivery = components['schemas']['OneDelivery'];
+export type OneSeries = components['schemas']['OneSeries'];
+export type OneSeriesOfRuns = components['schemas']['OneSeriesOfRuns'];
+export type Onset = components['schemas']['Onset'];
+export type OtherSize = components['schemas']['OtherSize'];
+export type OutcomeEnum = components['schemas']['OutcomeEnum'];
+export type OwnAddress = components['schemas']['OwnAddress'];
+export type PanelNode = components['schemas']['PanelNode'];
+export type Part = components['schemas']['Part'];
+export type Parts = components['schemas']['Parts'];
+export type Pin = components['schemas']['Pin'];
+export type PlanAgain = components['schemas']['PlanAgain'];
+export type PlannedAgain = components['schemas']['PlannedAgain'];
+export type PlannedLoadLevel = components['schemas']['PlannedLoadLevel'];
+export type Platform = components['schemas']['Platform'];
+export type PlatformList = components['schemas']['PlatformList'];
+export type Pool = components['schemas']['Pool'];
+export type PriceDescription = components['schemas']['PriceDescription'];
+export type Problem = components['schemas']['Problem'];
+export type Progress = components['schemas']['Progress'];
+export type ProvenanceEnum = components['schemas']['ProvenanceEnum'];
+export type PublishedSide = components['schemas']['PublishedSide'];
+export type Quantile = components['schemas']['Quantile'];
+export type Quantity = components['schemas']['Quantity'];
+export type Ratio = components['schemas']['Ratio'];
+export type Reach = components['schemas']['Reach'];
+export type Reading = components['schemas']['Reading'];
+export type RegisteredSystem = components['schemas']['RegisteredSystem'];
+export type Release = components['schemas']['Release'];
+export type ReleaseCheck = components['schemas']['ReleaseCheck'];
+export type ReleaseList = components['schemas']['ReleaseList'];
+export type Reopening = components['schemas']['Reopening'];
+export type Repetition = components['schemas']['Repetition'];
+export type RepetitionShare = components['schemas']['RepetitionShare'];
+export type Replicate = components['schemas']['Replicate'];
+export type Resource = components['schemas']['Resource'];
+export type ResourceAtLevel = components['schemas']['ResourceAtLevel'];
+export type ResourceLevel = components['schemas']['ResourceLevel'];
+export type Rested = components['schemas']['Rested'];
+export type ResultEnum = components['schemas']['ResultEnum'];
+export type RoleEnum = components['schemas']['RoleEnum'];
+export type RowSpan = components['schemas']['RowSpan'];
+export type Run = components['schemas']['Run'];
+export type RunDescription = components['schemas']['RunDescription'];
+export type RunDescriptionFormatEnum = components['schemas']['RunDescriptionFormatEnum'];
+export type RunDetail = components['schemas']['RunDetail'];
+export type RunDistributions = components['schemas']['RunDistributions'];
+export type RunForm = components['schemas']['RunForm'];
+export type RunFormFormatEnum = components['schemas']['RunFormFormatEnum'];
+export type RunGrowth = components['schemas']['RunGrowth'];
+export type RunList = components['schemas']['RunList'];
+export type RunLoadLevel = components['schemas']['RunLoadLevel'];
+export type RunNode = components['schemas']['RunNode'];
+export type RunSeries = components['schemas']['RunSeries'];
+export type RunSpread = components['schemas']['RunSpread'];
+export type RunSteadiness = components['schemas']['RunSteadiness'];
+export type RunSystem = components['schemas']['RunSystem'];
+export type RunUse = components['schemas']['RunUse'];
+export type RunWorkload = components['schemas']['RunWorkload'];
+export type Saturation = components['schemas']['Saturation'];
+export type Saved = components['schemas']['Saved'];
+export type SavedComparisonList = components['schemas']['SavedComparisonList'];
+export type SavedRow = components['schemas']['SavedRow'];
+export type SavedWords = components['schemas']['SavedWords'];
+export type Schedule = components['schemas']['Schedule'];
+export type ScheduleDetail = components['schemas']['ScheduleDetail'];
+export type ScheduleList = components['schemas']['ScheduleList'];
+export type SchemaChange = components['schemas']['SchemaChange'];
+export type SchemaChanges = components['schemas']['SchemaChanges'];
+export type SeriesEntry = components['schemas']['SeriesEntry'];
+export type SeriesIndex = components['schemas']['SeriesIndex'];
+export type SeriesOfRuns = components['schemas']['SeriesOfRuns'];
+export type SettingDifference = components['schemas']['SettingDifference'];
+export type Side = components['schemas']['Side'];
+export type SideBox = components['schemas']['SideBox'];
+export type SideClaim = components['schemas']['SideClaim'];
+export type SideCost = components['schemas']['SideCost'];
+export type SideEnum = components['schemas']['SideEnum'];
+export type SideLatency = components['schemas']['SideLatency'];
+export type SideMemory = components['schemas']['SideMemory'];
+export type SideRun = components['schemas']['SideRun'];
+export type SideSummary = components['schemas']['SideSummary'];
+export type SideUse = components['schemas']['SideUse'];
+export type SignOff = components['schemas']['SignOff'];
+export type SignOffList = components['schemas']['SignOffList'];
+export type Skip = components['schemas']['Skip'];
+export type Slot = components['schemas']['Slot'];
+export type SlotList = components['schemas']['SlotList'];
+export type Snapshot = components['schemas']['Snapshot'];
+export type StateEnum = components['schemas']['StateEnum'];
+export type StatedLimit = components['schemas']['StatedLimit'];
+export type StatedMatrix = components['schemas']['StatedMatrix'];
+export type StatedRow = components['schemas']['StatedRow'];
+export type StatedSchedule = components['schemas']['StatedSchedule'];
+export type StatedWitness = components['schemas']['StatedWitness'];
+export type Statement = components['schemas']['Statement'];
+export type StatusEnum = components['schemas']['StatusEnum'];
+export type Steadiness = components['schemas']['Steadiness'];
+export type StepUp = components['schemas']['StepUp'];
+export type SubmittedRun = components['schemas']['SubmittedRun'];
+export type Subscription = components['schemas']['Subscription'];
+export type SubscriptionList = components['schemas']['SubscriptionList'];
+export type System = components['schemas']['System'];
+export type SystemDescription = components['schemas']['SystemDescription'];
+export type SystemList = components['schemas']['SystemList'];
+export type Table = components['schemas']['Table'];
+export type Team = components['schemas']['Team'];
+export type TeamList = components['schemas']['TeamList'];
+export type Testimony = components['schemas']['Testimony'];
+export type Threshold = components['schemas']['Threshold'];
+export type ThresholdDescription = components['schemas']['ThresholdDescription'];
+export type ThresholdList = components['schemas']['ThresholdList'];
+export type Timeline = components['schemas']['Timeline'];
+export type Told = components['schemas']['Told'];
+export type Trial = components['schemas']['Trial'];
+export type Tried = components['schemas']['Tried'];
+export type TriedChange = components['schemas']['TriedChange'];
+export type TriedReleases = components['schemas']['TriedReleases'];
+export type TriedSeries = components['schemas']['TriedSeries'];
+export type UseDifference = components['schemas']['UseDifference'];
+export type UseLevel = components['schemas']['UseLevel'];
+export type UseMethod = components['schemas']['UseMethod'];
+export type UseReading = components['schemas']['UseReading'];
+export type UseSide = components['schemas']['UseSide'];
+export type Verdict = components['schemas']['Verdict'];
+export type VerdictEnum = components['schemas']['VerdictEnum'];
+export type Weight = components['schemas']['Weight'];
+export type Whole = components['schemas']['Whole'];
+export type Witness = components['schemas']['Witness'];
+export type WorkDifference = components['schemas']['WorkDifference'];
+export type Workload = components['schemas']['Workload'];
+export type WorkloadDescription = components['schemas']['WorkloadDescription'];
+export type WorkloadList = components['schemas']['WorkloadList'];
+export type HelloMessage = components['schemas']['HelloMessage'];
+export type SystemMessage = components['schemas']['SystemMessage'];
+export type NodeMessage = components['schemas']['NodeMessage'];
+export type AwsMessage = components['schemas']['AwsMessage'];
+export type HardwareMessage = components['schemas']['HardwareMessage'];
+export type HelloAnswer = components['schemas']['HelloAnswer'];
+export type JobMessage = components['schemas']['JobMessage'];
+export type PlannedRun = components['schemas']['PlannedRun'];
+export type LoadLevelMessage = components['schemas']['LoadLevelMessage'];
+export type LadderMessage = components['schemas']['LadderMessage'];
+export type RenewMessage = components['schemas']['RenewMessage'];
+export type RenewAnswer = components['schemas']['RenewAnswer'];
+export type RunMessage = components['schemas']['RunMessage'];
+export type RunNodeMessage = components['schemas']['RunNodeMessage'];
+export type RunEndMessage = components['schemas']['RunEndMessage'];
+export type ArtifactMessage = components['schemas']['ArtifactMessage'];
+export type JobEndMessage = components['schemas']['JobEndMessage'];
+export type SkippedRun = components['schemas']['SkippedRun'];
+export type FailoverMessage = components['schemas']['FailoverMessage'];
+export type FailoverAnswer = components['schemas']['FailoverAnswer'];
+export type ClockMessage = components['schemas']['ClockMessage'];
+export type SamplingMessage = components['schemas']['SamplingMessage'];
+export type SamplingAnswer = components['schemas']['SamplingAnswer'];
+export type SampledRun = components['schemas']['SampledRun'];
+export type StreamEndMessage = components['schemas']['StreamEndMessage'];
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

@@ -1,0 +1,113 @@
+// A finding: every run before and after on one axis, pure functions of the server's data.
+import type { Data, Shape } from "plotly.js";
+import type { Table } from "../../charts/mount";
+import type { Chart } from "../../charts/plotly";
+import { axisTitle, runAddress, sideColor, valueAxis, type Palette, type ValueAxis } from "../../charts/style";
+
+interface FindingSide {
+  title: string;
+  /** `note`: a caution, or empty. */
+  runs: { id: number; value: number; note: string; text: string }[];
+  /** Of the side as a whole; null: unknown. */
+  level: number | null;
+  level_text: string;
+}
+
+export interface FindingChart {
+  metric_name: string;
+  unit: string;
+  axis: ValueAxis;
+  sides: [FindingSide, FindingSide];
+  /** Within it changes are not reported. */
+  band: [number, number] | null;
+}
+
+// Each side takes this share of its half; pixels of a character of its name.
+const SHARE = 0.92;
+const CHARACTER = 7;
+// The sign of a broken axis, in pixels from its foot.
+const BREAK = "M0,0L-5,4L5,8L-5,12L0,16";
+
+const ends = (side: number): [number, number] => [side + (1 - SHARE) / 2, side + (1 + SHARE) / 2];
+
+function pointTrace({ runs }: FindingSide, side: number, palette: Palette): Data {
+  const color = sideColor(palette, side);
+  return {
+    type: "scatter",
+    mode: "markers",
+    x: runs.map((_, place) => ends(side)[0] + (SHARE * (place + 0.5)) / runs.length),
+    y: runs.map((run) => run.value),
+    text: runs.map((run) => run.text),
+    customdata: runs.map((run) => runAddress(run.id)),
+    hovertemplate: "%{text}<extra></extra>",
+    marker: {
+      color: runs.map((run) => (run.note ? palette.surface : color)),
+      size: 10,
+      line: { color: runs.map((run) => (run.note ? color : palette.surface)), width: 2 },
+    },
+    cliponaxis: false,
+  };
+}
+
+function levelTrace({ level }: FindingSide, side: number, palette: Palette): Data {
+  return {
+    type: "scatter",
+    mode: "lines",
+    x: level === null ? [] : ends(side),
+    y: level === null ? [] : [level, level],
+    line: { color: sideColor(palette, side), width: 2 },
+    hoverinfo: "skip",
+  };
+}
+
+function shapes({ axis, band }: FindingChart, palette: Palette): Partial<Shape>[] {
+  const found: Partial<Shape>[] = [];
+  if (band) {
+    const place = { xref: "paper", yref: "y", x0: 0, x1: 1, y0: band[0], y1: band[1] } as const;
+    found.push({ type: "rect", ...place, layer: "below", fillcolor: palette.shade, line: { width: 0 } });
+  }
+  if (axis.begins_at) {
+    const pixels = { xsizemode: "pixel", ysizemode: "pixel", xanchor: 0, yanchor: 0 } as const;
+    const line = { color: palette.muted, width: 1.4 };
+    found.push({ type: "path", xref: "paper", yref: "paper", ...pixels, path: BREAK, line });
+  }
+  return found;
+}
+
+export function shortened(title: string, room: number): string {
+  return title.length <= room ? title : `${title.slice(0, Math.max(room - 1, 1)).trimEnd()}…`;
+}
+
+/** `width`: of the plot in px; names that are too long for it are shortened. */
+export function findingChart(chart: FindingChart, width: number, palette: Palette): Chart {
+  const room = Math.floor(width / chart.sides.length / CHARACTER);
+  return {
+    traces: chart.sides.flatMap((each, side) => [levelTrace(each, side, palette), pointTrace(each, side, palette)]),
+    layout: {
+      xaxis: {
+        range: [0, chart.sides.length],
+        tickvals: chart.sides.map((_, side) => side + 0.5),
+        ticktext: chart.sides.map(
+          ({ title, level_text }) => shortened(title, room) + (level_text ? `<br><b>${level_text}</b>` : ""),
+        ),
+        tickangle: 0,
+        fixedrange: true,
+        showgrid: false,
+        zeroline: false,
+        ticks: "",
+      },
+      yaxis: valueAxis(chart.metric_name, chart.unit, chart.axis),
+      dragmode: false,
+      shapes: shapes(chart, palette),
+    },
+  };
+}
+
+export function findingRows({ sides, metric_name, unit }: FindingChart): Table {
+  return {
+    header: ["side", "run", axisTitle(metric_name, unit), "remark"],
+    rows: sides.flatMap(({ title, runs }, side) =>
+      runs.map(({ id, value, note }) => [`${["before", "after"][side]}: ${title}`, id, value, note]),
+    ),
+  };
+}
