@@ -62,6 +62,12 @@ class MeasurementDetail:
     parser: str
     parser_version: str
 
+    def source(self) -> str:
+        return (
+            f"Read from {self.artifact} (SHA-256 {self.sha256}), bytes {self.byte_start} to {self.byte_end}, "
+            f"by parser {self.parser} {self.parser_version}"
+        )
+
 
 @dataclass(frozen=True)
 class EventDetail:

@@ -14,7 +14,7 @@ from apps.web.compare.view import OPTIONS, CompareAddress
 from tests.comparison.sections.test_steadiness import noisy, runs_of
 from tests.comparison.sections.test_work import a_redo_run
 from tests.support.builders import a_system, a_workload
-from tests.support.pages import page_data
+from tests.support.pages import page_data, squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -125,7 +125,7 @@ def test_a_sentence_says_what_a_side_needs_less_of(client: Client, working: obje
     assert "1.98\xa0KiB" in html
     assert "<strong>None on any side</strong>" in html
     assert "buffer pool misses" in html
-    assert "<strong>Not observed</strong>: server CPU" in html
+    assert "<strong>Not observed</strong>: server CPU" in squeezed(html)
     (point,) = page_data(html, "work-data")["points"]
     assert (point["metric"], point["words"]) == ("work.redo", "better")
 

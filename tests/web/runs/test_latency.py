@@ -14,7 +14,7 @@ from apps.web.runs.latency import LatencyCurve, chart_data, rows, step
 from tests.paths import RECORDINGS
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_load_level, a_measured_run, a_metric, a_run, a_system, a_workload
-from tests.support.pages import page_data
+from tests.support.pages import page_data, squeezed
 from tests.web.runs.recorded_runs import a_sealed_run
 
 pytestmark = pytest.mark.django_db
@@ -86,7 +86,7 @@ def test_the_page_of_a_run_has_its_percentiles_and_where_they_were_read(client: 
     (read,) = queries.distributions([run.pk])
     assert rows(read.distribution)[2].title.replace("'", "&#x27;") in page
     assert "steps are 1.8\u00a0% wide" in page
-    assert f"{read.distribution.count:,} transactions, bytes {read.byte_start:,}–{read.byte_end:,}" in page
+    assert f"{read.distribution.count:,} transactions, bytes {read.byte_start:,}–{read.byte_end:,}" in squeezed(page)
     (line,) = page_data(page, "run-data")["latency"]["lines"]
     assert line["one_in"][0] == 1
     assert line["one_in"][-1] == read.distribution.count

@@ -75,7 +75,7 @@ def test_compare_says_above_its_answer_what_failed_on_which_side_and_what_was_le
     address = comparison_with(doubted)
     text = html(client, address)
     assert text.index('id="quality"') < text.index("data-answer")
-    assert '4 <span class="mark mark--doubt" title="Failed: load generator">1 marked' in text
+    assert '4 <span class="mark mark--doubt" title="Failed: load generator"> 1 marked' in text
     assert f"run {doubted.pk}</a>" in text[text.index("Marked among them") :]
     assert "1 of 7 runs</span> that count failed a quality check" in text
     assert 'load generator</abbr> <span class="muted">(1 of Alpha)</span>' in text

@@ -17,6 +17,7 @@ from apps.web.runs.use_method import panel as use_method_panel
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.runs.uploads import an_open_run
 from tests.support.builders import a_run
+from tests.support.pages import squeezed
 
 pytestmark = pytest.mark.django_db
 IDLE = dict.fromkeys(("host.cpu.nice", "host.cpu.system", "host.cpu.irq", "host.cpu.softirq"), 0)
@@ -39,7 +40,7 @@ def a_cluster(*, seconds: float = 70, **busy: float) -> Run:
 def part(client: Client, run: Run, address: str = "", **query: str) -> str:
     answer = client.get(f"/runs/{run.pk}/use/{address}", query, headers={"HX-Request": "true"})
     assert answer.status_code == 200
-    return " ".join(re.sub(r"\s+", " ", answer.content.decode().replace("\xa0", " ")).split())
+    return squeezed(answer.content.decode())
 
 
 def text(html: str) -> str:
@@ -62,7 +63,7 @@ def test_without_trouble_it_says_so_and_how_many_resources_were_seen(client: Cli
 def test_the_whole_is_told_and_every_node_below_it(client: Client) -> None:
     page = part(client, a_cluster(g1=20.0, g2=99.0))
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", page)
-    [whole] = [row for row in rows if '<th scope="row">CPU' in row]
+    [whole] = [row for row in rows if '<th scope="row"> CPU' in row]
     assert "busy, g2" in whole
     of = {name: next(row for row in rows if f"CPU on </span>{name} " in row) for name in ("g1", "g2")}
     assert "level--ok" in of["g1"]
@@ -72,7 +73,7 @@ def test_the_whole_is_told_and_every_node_below_it(client: Client) -> None:
 
 def test_quiet_resources_are_folded_beside_those_that_are_not(client: Client) -> None:
     page = part(client, a_cluster(g1=99.0))
-    assert '<tr> <th scope="row">CPU' in page
+    assert '<tr> <th scope="row"> CPU' in page
     assert "<tr data-quiet>" in page
     calm = part(client, a_cluster(g1=20.0))
     if "level--watch" not in calm:
@@ -110,7 +111,8 @@ def test_by_itself_it_is_a_whole_page_without_a_chart_that_nothing_draws(client:
 def test_the_runs_page_fetches_it_when_it_comes_into_view(client: Client) -> None:
     run = a_cluster(g1=99.0)
     page = client.get(f"/runs/{run.pk}/?use=cpu.busy@g1").content.decode()
-    assert f'hx-get="/runs/{run.pk}/use/?use=cpu.busy%40g1" hx-trigger="revealed"' in page
+    request = f'hx-get="/runs/{run.pk}/use/?use=cpu.busy%40g1"'
+    assert f'hx-trigger="revealed" hx-swap="outerHTML" {request}>' in squeezed(page)
     assert 'hx-trigger="every 5s"' not in part(client, run)
 
 
