@@ -1,4 +1,4 @@
-"""Refreshes a system's sighting from AWS; fills in unset fields of its hardware classes."""
+"""Refreshes a system's observation from AWS; fills in unset fields of its hardware classes."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -21,7 +21,7 @@ PRICE_LASTS = timedelta(days=7)
 
 def due(*, now: datetime) -> list[int]:
     """Systems at AWS not refreshed within LOOK_EVERY."""
-    stale = Q(sighting=None) | Q(sighting__tried_at__lt=now - LOOK_EVERY)
+    stale = Q(observation=None) | Q(observation__tried_at__lt=now - LOOK_EVERY)
     return list(System.objects.filter(stale, archived_at=None).exclude(aws_region="").values_list("pk", flat=True))
 
 

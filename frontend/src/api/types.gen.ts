@@ -1495,7 +1495,7 @@ export interface components {
             mentions: string[];
         };
         /** @enum {string} */
-        ObjectiveState: "within" | "beyond" | "not told apart" | "too few repetitions" | "not observed";
+        ObjectiveState: "within" | "beyond" | "inconclusive" | "too few repetitions" | "not observed";
         Obstacle: {
             side: string;
             group: components["schemas"]["GroupEnum"];
@@ -2743,9 +2743,9 @@ export interface components {
             words: string;
         };
         /** @enum {string} */
-        Verdict: "higher" | "lower" | "equivalent" | "not told apart" | "too few repetitions" | "no ratio";
+        Verdict: "higher" | "lower" | "equivalent" | "inconclusive" | "too few repetitions" | "no ratio";
         /** @enum {string} */
-        VerdictEnum: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "not told apart" | "unchanged";
+        VerdictEnum: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "inconclusive" | "unchanged";
         /** @enum {string} */
         Weight: "withholds the verdict" | "important" | "minor";
         Whole: {

@@ -108,7 +108,7 @@ def test_everything_that_is_wrong_is_said_at_once_with_its_line_and_a_remedy() -
             systems: [a, c]
         """)
     beginnings = [
-        "name: line 2: is '' (use what the campaign is to find out",
+        "name: line 2: is '' (use the campaign's question",
         "repetition: line 4: is unknown (use one of name, systems, repetitions",
         "repetitions: line 5: is 0 (use a whole number from 1 to 100",
         "workloads.1.load_levels.0: line 12: is 0 (use a number of threads",

@@ -77,7 +77,7 @@ def test_waiting_campaign_says_what_it_waits_for(db: None, client: Client) -> No
     page = client.get(f"/campaigns/{campaign.pk}/")
     assert "No live agent can reach far-away: it needs the label system:far-away." in words(page)
     an_agent(campaign.systems.get(), last_seen_at=timezone.now())
-    assert "No agent that is alive" not in words(client.get(f"/campaigns/{campaign.pk}/"))
+    assert "No live agent" not in words(client.get(f"/campaigns/{campaign.pk}/"))
 
 
 def test_running_campaign_is_live(db: None, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ def test_pages_fit_a_phone_and_say_what_did_not_come(browser_page: Page) -> None
     end_jobs("failed", reason="the data directory has no room left, of which sysbench says so in very many words")
     missing_results.look(now=now)
     for day, state in enumerate(("complete", "not started", "missing", "complete"), 1):
-        reason = "the server was away" if state == "not started" else ""
+        reason = "the server was down" if state == "not started" else ""
         ScheduledRun.objects.create(schedule=schedule, due_at=now - timedelta(days=day), state=state, reason=reason)
     sign_in(browser_page)
     browser_page.goto("/schedules/")

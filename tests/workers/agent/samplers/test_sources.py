@@ -80,7 +80,7 @@ def test_a_replica_of_several_sources_has_keys_for_each(replicas: dict[str, dict
 
 
 def test_statistics_that_are_none_are_a_failure() -> None:
-    with pytest.raises(SourceFailed, match="did not tell its statistics: 'Permission denied"):
+    with pytest.raises(SourceFailed, match="returned no statistics: 'Permission denied"):
         haproxy.parse("Permission denied\n")
 
 
