@@ -53,7 +53,7 @@ def test_undescribed_counters_are_counted_and_shown_on_request(client: Client) -
     services.seed()
     services.metrics_for(["mysql.status.Brand_new_thing"])
     page = text_of(client, "/catalog/")
-    assert "1 more that servers sent and nobody has described" in page
+    assert "1 more that servers sent without a description" in page
     assert "mysql.status.Brand_new_thing" not in page
     assert "mysql.status.Brand_new_thing Brand_new_thing 1/s counter" in text_of(client, "/catalog/?undescribed=1")
 

@@ -141,7 +141,7 @@ def test_the_differences_stand_above_the_numbers(
     )
     RunNode.objects.all().delete()
     sides[1].runs.update(started_at=START)
-    assert differ(page(client, address(workload))) == "The sides differ in nothing that is recorded."
+    assert differ(page(client, address(workload))) == "No recorded differences."
 
 
 def test_many_and_long_differences_are_told_in_short(client: Client, workload: Workload, sides: object) -> None:

@@ -107,12 +107,12 @@ def test_a_sealed_run_has_its_checks_on_its_page(client: Client) -> None:
 def test_an_engineer_leaves_a_run_out_and_lets_it_count_again(engineer: Client, doubted: Run) -> None:
     page = reverse("web:run", args=[doubted.pk])
     text = html(engineer, page)
-    assert "Leave this run out of all comparisons" in text
+    assert 'id="exclude"' in text
     answer = engineer.post(reverse("web:run-exclude", args=[doubted.pk]), {"reason": "a backup ran"}, follow=True)
     text = " ".join(answer.content.decode().split())
     assert f"Run {doubted.pk} is excluded from all comparisons." in text
-    assert "Left out of all comparisons by ann" in text
-    assert "Leave this run out" not in text
+    assert "excluded</span> from all comparisons by ann" in text
+    assert 'id="exclude"' not in text
     engineer.post(reverse("web:run-count-again", args=[doubted.pk]))
     assert "counts again since" in html(engineer, page)
     doubted.refresh_from_db()
@@ -130,7 +130,7 @@ def test_readers_and_strangers_leave_nothing_out(client: Client, doubted: Run) -
     assert client.post(address, {"reason": "x"}).status_code == 302
     client.force_login(a_user(role="reader"))
     assert client.post(address, {"reason": "x"}).status_code == 403
-    assert "Leave this run out" not in html(client, f"/runs/{doubted.pk}/")
+    assert 'id="exclude"' not in html(client, f"/runs/{doubted.pk}/")
     assert not Exclusion.objects.exists()
 
 

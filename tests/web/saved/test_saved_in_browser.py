@@ -26,7 +26,7 @@ def test_a_saved_comparison_is_drawn_from_what_was_kept(browser_page: Page) -> N
     browser_page.get_by_text("Save", exact=True).click()
     expect(browser_page.get_by_label("Title")).to_have_value("b against a, oltp_write_only")
     browser_page.get_by_label("Note").fill("as of May")
-    follow(browser_page.get_by_role("button", name="Save what is seen now"))
+    follow(browser_page.get_by_role("button", name="Save comparison"))
     expect(browser_page).to_have_url("/comparisons/b-against-a-oltp_write_only/")
     Measurement.objects.update(value=7.0)
     browser_page.reload()

@@ -80,4 +80,4 @@ def test_odd_words_find_nothing_and_break_nothing(client: Client, words: str) ->
 
 
 def test_nothing_found_says_what_was_searched(client: Client) -> None:
-    assert "Nothing has all of these words" in client.get("/search/?q=zzz").content.decode()
+    assert "No matches" in client.get("/search/?q=zzz").content.decode()

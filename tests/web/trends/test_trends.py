@@ -89,7 +89,7 @@ def test_a_series_shows_its_change_its_releases_and_every_run(
     assert f'href="/findings/{change.finding_id}/"' in text
     assert f'href="/runs/{change.first_run_id}/"' in text
     assert "not at zero" in text or "begins at zero" in text
-    assert "within 0.5 % of the last level nothing is told (the default threshold" in text
+    assert "changes within 0.5 % of the last level are not reported (the default threshold" in text
     page(client, f"/trends/{fell.pk + 1}/", 404)
 
 
