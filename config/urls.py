@@ -5,7 +5,7 @@ from django.urls import include, path, re_path
 from apps.rest.framework.problems import unknown_address
 
 urlpatterns = [
-    path("", include("apps.web.moved")),
+    path("", include("apps.web.redirects")),
     path("api/v1/", include("apps.rest.urls")),
     re_path(r"^api(?:/.*)?$", unknown_address),
     path("", include("apps.web.urls")),

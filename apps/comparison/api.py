@@ -47,6 +47,7 @@ from apps.comparison.sections.timelines import RunTimeline, newest
 from apps.comparison.sections.work import PER, ComparedWork, work_of
 from apps.comparison.sections.work import READING as WORK_SECTION
 from apps.comparison.selection import baselines, choices
+from apps.comparison.selection.baselines import Pin
 from apps.comparison.selection.data import variables_of
 from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, Chosen, ChosenSide, UnknownSide, system_slug
 from apps.comparison.values import ComparedCampaign
@@ -95,6 +96,7 @@ __all__ = [
     "ManySide",
     "Measured",
     "OtherSize",
+    "Pin",
     "RunSpread",
     "RunSteadiness",
     "RunTimeline",

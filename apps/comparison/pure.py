@@ -14,10 +14,27 @@ from apps.comparison.comparability.differences import (
 )
 from apps.comparison.comparability.variables import DEFAULT, PLACE, PROVIDER_OPTIONS, WEIGHTY
 from apps.comparison.failovers.timeouts import TimeoutShare
-from apps.comparison.failovers.trials import COUNTS, PHASES, Course, Insert, Interruption, TrialSpread, WriteRows
+from apps.comparison.failovers.trials import (
+    COUNTS,
+    PHASES,
+    Course,
+    Insert,
+    Interruption,
+    TrialPhase,
+    TrialSpread,
+    WriteRows,
+)
 from apps.comparison.schema_changes.disturbance import LoadSeconds
-from apps.comparison.schema_changes.statements import AS_CHOSEN, stated_operation, title_of
-from apps.comparison.schema_changes.values import QUANTITIES, ChangeTrial, Quantity, SchemaChange, SchemaChanges
+from apps.comparison.schema_changes.statements import AS_CHOSEN, Manner, stated_operation, title_of
+from apps.comparison.schema_changes.values import (
+    QUANTITIES,
+    ChangeTrial,
+    LeftOut,
+    Quantity,
+    QuantityRange,
+    SchemaChange,
+    SchemaChanges,
+)
 from apps.comparison.sections import serialisation, verdicts
 from apps.comparison.sections.load_levels import (
     PERCENTILES,
@@ -103,14 +120,17 @@ __all__ = [
     "Insert",
     "Interruption",
     "Ladder",
+    "LeftOut",
     "Level",
     "LoadLevelData",
     "LoadSeconds",
+    "Manner",
     "More",
     "NotKept",
     "ObjectiveState",
     "Obstacle",
     "Quantity",
+    "QuantityRange",
     "Ratio",
     "Reach",
     "Rested",
@@ -124,6 +144,7 @@ __all__ = [
     "SideLevels",
     "StepUp",
     "TimeoutShare",
+    "TrialPhase",
     "TrialSpread",
     "Verdict",
     "Weight",

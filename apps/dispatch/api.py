@@ -42,15 +42,16 @@ from apps.dispatch.queries import unreachable
 from apps.dispatch.schedules import queries as schedule_queries
 from apps.dispatch.schedules import scheduled_runs
 from apps.dispatch.schedules import services as schedules
-from apps.dispatch.schedules.queries import ScheduleRow
+from apps.dispatch.schedules.queries import ScheduledRunRow, ScheduleRow
 from apps.dispatch.schedules.scheduled_runs import MissingResult, Settled
 from apps.dispatch.schedules.services import ScheduleFields, in_utc
-from apps.dispatch.values import CampaignDetail, CampaignRow, JobCell, JobGrid, Progress, RunCell
+from apps.dispatch.values import AgentRow, CampaignDetail, CampaignRow, JobCell, JobGrid, Progress, RunCell
 
 __all__ = [
     "AGENT_ALIVE_FOR",
     "LEAST_GAIN",
     "MAX_REPETITIONS",
+    "AgentRow",
     "CampaignDetail",
     "CampaignRow",
     "Cancellation",
@@ -66,6 +67,7 @@ __all__ = [
     "RunCell",
     "ScheduleFields",
     "ScheduleRow",
+    "ScheduledRunRow",
     "Settled",
     "agent_of_secret",
     "alike",

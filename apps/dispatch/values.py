@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
+from apps.core.answers import Hidden
 from apps.dispatch.models import ACTIVE
 from apps.runs.models import Run
 
@@ -11,36 +13,33 @@ from apps.runs.models import Run
 class Progress:
     """Progress of a campaign. `rate` in runs/h since its first job began; `remaining` in s.
 
-    Of `runs_done`, `runs_excluded` were left out by a person, and `runs_doubted` of the others failed a quality check.
-    `runs` excludes skipped ones (`runs_skipped`), whose load levels ended before them.
-    `remaining` is based on the rate as soon as a run is done, before that on the plan (`by_plan`); it excludes jobs
-    that only clean up (`jobs_cancelling`) or that no agent can reach (`jobs_unreachable`, counted for one campaign, not
-    in lists). None when nothing is left.
+    `remaining` is based on the rate as soon as a run is done, before that on the plan; it excludes jobs that only clean
+    up (`jobs_cancelling`) or that no agent can reach (`jobs_unreachable`, counted for one campaign, not in lists).
     """
 
     jobs: int
-    jobs_done: int
+    jobs_done: Annotated[int, "ended, however they ended"]
     jobs_active: int
     jobs_failed: int
     jobs_cancelled: int
-    jobs_cancelling: int
-    jobs_unreachable: int
+    jobs_cancelling: Hidden[int]
+    jobs_unreachable: Hidden[int]
     runs: int
     runs_done: int
-    runs_skipped: int
-    runs_excluded: int
-    runs_doubted: int
+    runs_skipped: Annotated[int, "not in `runs`: their ladders ended before them"]
+    runs_excluded: Annotated[int, "of those done: a person left them out of comparisons"]
+    runs_doubted: Annotated[int, "of those done and not excluded: they failed a quality check"]
     rate: float | None
-    remaining: float | None
-    by_plan: bool
+    remaining: Annotated[float | None, "null: none, or unknown"]
+    by_plan: Annotated[bool, "the estimate is the plan's: no run is done yet"]
 
     @property
     def is_finished(self) -> bool:
         return self.jobs_done == self.jobs
 
     @property
-    def state(self) -> str:
-        """waiting, running, or the end result: done, failed (some jobs), cancelled (some, none failed)."""
+    def state(self) -> Annotated[str, "waiting, running, done, failed or cancelled"]:
+        """Failed: some jobs; cancelled: some, none failed."""
         if not self.is_finished:
             return "running" if self.jobs_active or self.jobs_done else "waiting"
         if self.jobs_failed:
@@ -51,21 +50,21 @@ class Progress:
 @dataclass(frozen=True)
 class NamedObject:
     id: int
-    slug: str
+    slug: Annotated[str, "empty: it has none"]
     name: str
 
 
 @dataclass(frozen=True)
 class EntryRow:
-    """`load`: a summary of all load levels; `climbs`: the stop condition of the load levels in words, empty: none."""
+    """`load`: a summary of all load levels."""
 
     id: int
     workload: NamedObject
     load_levels: tuple[str, ...]
-    load: str
-    climbs: str
-    warmup: float  # s
-    duration: float  # s
+    load: Hidden[str]
+    climbs: Annotated[str, "up to where the ladder of load levels goes; empty: to its end"]
+    warmup: Annotated[float, "s of each run"]
+    duration: Annotated[float, "s of each run's measured phase"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class CampaignRow:
     created_by: str
     cancelled_at: datetime | None
     systems: tuple[NamedObject, ...]
-    entries: tuple[EntryRow, ...]
+    entries: Annotated[tuple[EntryRow, ...], "workloads, each with its load levels and times"]
     repetitions: int
     progress: Progress
 
@@ -86,7 +85,7 @@ class CampaignRow:
         return tuple(dict.fromkeys(entry.workload for entry in self.entries))
 
     @property
-    def load_levels(self) -> tuple[str, ...]:
+    def load_levels(self) -> Annotated[tuple[str, ...], "of all entries"]:
         return tuple(dict.fromkeys(level for entry in self.entries for level in entry.load_levels))
 
     @property
@@ -96,13 +95,11 @@ class CampaignRow:
         return said.pop() if len(said) == 1 else f"{len(self.load_levels)} load levels, by workload"
 
     @property
-    def warmup(self) -> float | None:
-        """s; None: the entries differ."""
+    def warmup(self) -> Annotated[float | None, "s of each run; null: the entries differ"]:
         return self._shared({entry.warmup for entry in self.entries})
 
     @property
-    def duration(self) -> float | None:
-        """s; None: the entries differ."""
+    def duration(self) -> Annotated[float | None, "s of each run's measured phase; null: the entries differ"]:
         return self._shared({entry.duration for entry in self.entries})
 
     @staticmethod
@@ -118,9 +115,9 @@ class RunCell:
     state: str
     outcome: str
     attempt: int
-    reason: str = ""
-    failed_checks: tuple[str, ...] = ()
-    is_excluded: bool = False
+    reason: Hidden[str] = ""
+    failed_checks: Annotated[tuple[str, ...], "keys of the quality checks it failed"] = ()
+    is_excluded: Annotated[bool, "a person left it out of all comparisons"] = False
 
     @property
     def is_complete(self) -> bool:
@@ -139,21 +136,21 @@ class SkipCell:
 @dataclass(frozen=True)
 class JobCell:
     id: int
-    entry_id: int
+    entry_id: Annotated[int, "id of the campaign's entry"]
     system: NamedObject
     workload: NamedObject
     repetition: int
-    position: int
-    state: str
+    position: Annotated[int, "its place in the order that the campaign wants"]
+    state: Annotated[str, "queued, matched, running, cancelling, succeeded, failed or cancelled"]
     attempt: int
-    agent: str
+    agent: Annotated[str, "empty: none has it"]
     reason: str
-    doing: str
-    ready_at: datetime | None
+    doing: Annotated[str, "what the agent says it is doing now"]
+    ready_at: Hidden[datetime | None]
     started_at: datetime | None
     finished_at: datetime | None
     runs: tuple[RunCell, ...]
-    skips: tuple[SkipCell, ...]
+    skips: Annotated[tuple[SkipCell, ...], "load levels of which no success is to be expected, and why"]
 
     @property
     def refused(self) -> RunCell | None:
@@ -215,14 +212,14 @@ class AgentRow:
     id: int
     name: str
     version: str
-    is_alive: bool
+    is_alive: Annotated[bool, "it was heard of lately and is not revoked"]
     last_seen_at: datetime | None
     revoked_at: datetime | None
     labels: tuple[str, ...]
-    systems: tuple[str, ...]  # slugs
-    job: JobCell | None
-    campaign: NamedObject | None  # slug: empty
-    spool_messages: int | None
+    systems: Annotated[tuple[str, ...], "slugs of those it can reach"]
+    job: Annotated[JobCell | None, "what it is doing now"]
+    campaign: Hidden[NamedObject | None]  # slug: empty
+    spool_messages: Annotated[int | None, "waiting to be uploaded; null: not said"]
     spool_bytes: int | None
     refused_messages: int | None
     free_disk_bytes: int | None

@@ -8,12 +8,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q, QuerySet
 
 from apps.accounts.models import User
+from apps.core.answers import Hidden
 from apps.core.problems import Invalid
 from apps.core.units import NBSP
 from apps.notifications.models import Delivery, Notice, NotificationEvent, Subscription, Team
@@ -30,26 +31,25 @@ STATES = {
 
 @dataclass(frozen=True)
 class SubscriptionRow:
-    """`asks`: a filter as JSON; `asks_words`: as text. `secret`: empty for viewers without permission. `lacks`: why it
-    has no recipients; empty: it has."""
+    """`asks_words`: the filter as text."""
 
     id: int
-    team_id: int
+    team_id: Annotated[int, "id"]
     team: str
     kind: str
-    kind_words: str
+    kind_words: Hidden[str]
     address: str
-    secret: str
-    asks: dict[str, Any]
-    asks_words: str
+    secret: Annotated[str, "signs what goes to a webhook; empty for who may not write"]
+    asks: Annotated[dict[str, Any], "filter, as of GET /findings/; empty: all findings"]
+    asks_words: Hidden[str]
     events: tuple[str, ...]
-    events_words: str
+    events_words: Hidden[str]
     digest: str
-    digest_words: str
-    hour: int
+    digest_words: Hidden[str]
+    hour: Annotated[int, "of the day at which a digest is sent, in `zone`"]
     zone: str
     is_enabled: bool
-    lacks: str
+    lacks: Annotated[str, "why it reaches nobody; empty: it does"]
     created_by: str
     created_at: datetime
 
@@ -60,15 +60,12 @@ class SubscriptionRow:
 
 @dataclass(frozen=True)
 class TeamRow:
-    """`members`: user names; `mute`: those without an e-mail address; both empty for anonymous viewers. `size`: number
-    of members."""
-
     id: int
     name: str
-    size: int
-    members: tuple[str, ...]
-    mute: tuple[str, ...]
-    subscriptions: tuple[SubscriptionRow, ...]
+    size: Annotated[int, "how many members it has"]
+    members: Annotated[tuple[str, ...], "user names; empty for who is not signed in"]
+    mute: Annotated[tuple[str, ...], "members without an e-mail address; empty for who is not signed in"]
+    subscriptions: Hidden[tuple[SubscriptionRow, ...]]
 
 
 @dataclass(frozen=True)
@@ -79,24 +76,23 @@ class NotifiedFinding:
 
 @dataclass(frozen=True)
 class DeliveryRow:
-    """`to`: a team, or a person; `address`: mailbox or webhook. `told`: number of findings; `findings`: the first of
-    them. `is_test`: without findings."""
+    """`address`: mailbox or webhook. `is_test`: without findings."""
 
     id: int
-    subscription: int | None
-    to: str
-    kind: str
+    subscription: Annotated[int | None, "id; null: to a person"]
+    to: Annotated[str, "name of the team or the person"]
+    kind: Hidden[str]
     address: str
     is_test: bool
-    findings: tuple[NotifiedFinding, ...]
-    told: int
-    state: str
+    findings: Annotated[tuple[NotifiedFinding, ...], "some of those that it tells of"]
+    told: Annotated[int, "of how many findings"]
+    state: Annotated[str, "waiting, to be tried again, sent, given up"]
     attempts: int
     made_at: datetime
-    next_at: datetime | None
+    next_at: Annotated[datetime | None, "of the next attempt; null: there is none"]
     sent_at: datetime | None
     given_up_at: datetime | None
-    answer: str
+    answer: Annotated[str, "what the receiver, or the way to it, said last"]
 
     @property
     def shown(self) -> str:

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from django.db.models import Count
 
+from apps.core.answers import Hidden
 from apps.published import wording
 from apps.published.format import RATIO
 from apps.published.models import Figure
@@ -20,25 +22,23 @@ FEWEST_RATIOS = 4
 
 @dataclass(frozen=True)
 class StatedTest:
-    """`cells` in the order of the sides; None: not stated."""
-
     test: str
-    load: str
+    load: Annotated[str, "empty: none stated"]
     metric: str
-    metric_name: str
+    metric_name: Hidden[str]
     direction: str
-    cells: tuple[FigureValue | None, ...]
+    cells: Annotated[tuple[FigureValue | None, ...], "in the order of the sides; null: not stated"]
 
 
 @dataclass(frozen=True)
 class StatedMatrix:
-    """`sides` without the baseline. `elsewhere`: number of the article's ratios with another baseline."""
+    """`sides` without the baseline."""
 
     article: ArticleValue
     baseline: SideValue
     sides: tuple[SideValue, ...]
     rows: tuple[StatedTest, ...]
-    elsewhere: int
+    elsewhere: Annotated[int, "ratios of the article to another baseline"]
 
 
 def list_matrices() -> list[ArticleValue]:

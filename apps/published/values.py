@@ -1,8 +1,9 @@
 """Published results as small frozen values. None has an interval: articles state none."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
+from apps.core.answers import Hidden, Words
 from apps.published import wording
 from apps.published.format import RATIO
 
@@ -13,13 +14,13 @@ class ArticleValue:
 
     slug: str
     title: str
-    author: str
+    author: Annotated[str, "empty: not stated"]
     publisher: str
-    published: str
+    published: Annotated[str, "YYYY, YYYY-MM or YYYY-MM-DD, as stated"]
     tested: str
     address: str
-    figures: int
-    tables: tuple[str, ...]  # their titles
+    figures: Hidden[int]
+    tables: Hidden[tuple[str, ...]]  # their titles
 
     @property
     def by(self) -> str:
@@ -28,11 +29,11 @@ class ArticleValue:
 
 @dataclass(frozen=True)
 class SideValue:
-    """`platform` is empty and `color` None if the side is not a platform of the catalog."""
+    """`color` is None if the side is not a platform of the catalog."""
 
-    name: str
-    platform: str
-    color: int | None
+    name: Annotated[str, "as the article calls it"]
+    platform: Annotated[str, "slug in the catalog; empty: it is no platform there"]
+    color: Hidden[int | None]
 
 
 @dataclass(frozen=True)
@@ -41,23 +42,23 @@ class FigureValue:
 
     id: int
     article: ArticleValue
-    entry: str
+    entry: Annotated[str, "its place in the article's file"]
     question: str
     workload: str
     conditions: dict[str, Any]
     metric: str
-    metric_name: str
+    metric_name: Hidden[str]
     direction: str
-    unit: str
-    value: float | None
+    unit: Annotated[str, "`ratio`: numerator to denominator, without absolute values"]
+    value: Annotated[float | None, "null: a range or only a note is stated"]
     low: float | None
     high: float | None
-    qualifier: str
+    qualifier: Annotated[str, "exact, approx, at_least, at_most; empty: no number"]
     side: SideValue | None
     numerator: SideValue | None
     denominator: SideValue | None
     hardware: str
-    of_which: dict[str, float]
+    of_which: Hidden[dict[str, float]]
     note: str
 
     @property
@@ -74,7 +75,7 @@ class FigureValue:
         return wording.number(value=self.value, low=self.low, high=self.high, qualifier=self.qualifier)
 
     @property
-    def text(self) -> str:
+    def text(self) -> Annotated[Words, "the figure in words, for example `about 18 s`"]:
         """ "about 18 s", "about 3 ×", or the note without a number."""
         return wording.with_unit(self.stated, self.unit) if self.stated else self.note
 

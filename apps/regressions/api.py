@@ -3,12 +3,13 @@
 from apps.regressions import forget, look, thresholds
 from apps.regressions.findings import activity, evidence, filters, missing_results, review
 from apps.regressions.findings import queries as finding_queries
-from apps.regressions.findings.evidence import Evidence, SideRun
+from apps.regressions.findings.evidence import Evidence, SideRun, WorkDifference
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.findings.review import FindingChanged, NoSuchFinding
 from apps.regressions.findings.titles import percent, share
-from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow, NamedSubject
+from apps.regressions.findings.use_difference import IndicatorDifference, IndicatorValue
+from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow, NamedSubject, NoteRow, RepetitionRow
 from apps.regressions.releases import check as release_check
 from apps.regressions.releases import markdown, sign_offs, stored_checks
 from apps.regressions.releases.check import check as check_release
@@ -24,6 +25,7 @@ from apps.regressions.releases.values import (
     is_telling,
     p_words,
 )
+from apps.regressions.thresholds import StoredThreshold
 from apps.regressions.trends import follow as trend_follow
 from apps.regressions.trends import queries as trend_queries
 from apps.regressions.trends.queries import (
@@ -32,9 +34,11 @@ from apps.regressions.trends.queries import (
     HistoryDetail,
     HistoryFilter,
     HistoryRow,
+    TrendLevel,
     Tried,
     TriedSeries,
 )
+from apps.regressions.trends.series import SeriesRun
 
 __all__ = [
     "OPEN",
@@ -51,15 +55,23 @@ __all__ = [
     "HistoryDetail",
     "HistoryFilter",
     "HistoryRow",
+    "IndicatorDifference",
+    "IndicatorValue",
     "NamedSubject",
     "NoSuchFinding",
+    "NoteRow",
     "ReleaseCheck",
+    "RepetitionRow",
     "Result",
     "RowVerdict",
+    "SeriesRun",
     "SideRun",
     "StoredCheck",
+    "StoredThreshold",
+    "TrendLevel",
     "Tried",
     "TriedSeries",
+    "WorkDifference",
     "activity",
     "check_release",
     "evidence",

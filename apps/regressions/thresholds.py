@@ -6,12 +6,14 @@ Set for one workload and metric, for one of them alone, or for all; the most par
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from apps.accounts.models import User
 from apps.catalog.models import Metric, Workload
+from apps.core.answers import Hidden
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.detection import DEFAULT_LIMITS, LEAST_SIGNIFICANT, ChangeLimits
 from apps.regressions.models import History, Threshold
@@ -44,13 +46,13 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class StoredThreshold:
-    """A threshold as it was set. `workload`, `metric`: None: of all. `smallest`: share of the value."""
+    """A threshold as it was set. `smallest`: share of the value."""
 
     id: int
-    workload: int | None
-    workload_name: str
-    metric: str | None
-    metric_name: str
+    workload: Annotated[int | None, "null: of all"]
+    workload_name: Hidden[str]
+    metric: Annotated[str | None, "null: of all"]
+    metric_name: Hidden[str]
     smallest: float
     significant: float
     by: str

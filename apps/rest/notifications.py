@@ -15,7 +15,9 @@ from apps.accounts.current_user import signed_in, writer
 from apps.accounts.models import User
 from apps.notifications import deliver, queries, services
 from apps.notifications.models import CHOOSABLE, Subscription, Team
+from apps.notifications.queries import DeliveryRow, SubscriptionRow, TeamRow
 from apps.notifications.services import LONGEST_NAME, LONGEST_SECRET, SHORTEST_SECRET, NoSuchNotification
+from apps.rest.framework.derive import Answer, serializer_of
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of, whole
 from apps.rest.framework.strict import ChoiceField, Strict
 from workers import tasks
@@ -24,19 +26,6 @@ MASKED = "in part for who may not write"
 
 
 # ---------------------------------------------------------------- serializers
-
-
-class TeamSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    size = serializers.IntegerField(help_text="how many members it has")
-    members = serializers.ListField(
-        child=serializers.CharField(), help_text="user names; empty for who is not signed in"
-    )
-    mute = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="members without an e-mail address; empty for who is not signed in",
-    )
 
 
 class NewTeam(Strict):
@@ -53,22 +42,13 @@ class ChangedTeam(NewTeam):
     )
 
 
-class SubscriptionSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    team = serializers.IntegerField(source="team_id", help_text="id")
-    team_name = serializers.CharField(source="team")
+class SubscriptionSerializer(Answer):
+    of = SubscriptionRow
+    names = {"team_id": "team", "team": "team_name"}
     kind = serializers.CharField(help_text=", ".join(Subscription.Kind.values))
     address = serializers.CharField(help_text=f"mailbox or webhook; empty: each member's own mailbox; {MASKED}")
-    secret = serializers.CharField(help_text="signs what goes to a webhook; empty for who may not write")
-    asks = serializers.DictField(help_text="filter, as of GET /findings/; empty: all findings")
     events = serializers.ListField(child=serializers.ChoiceField(choices=[each.value for each in CHOOSABLE]))
     digest = serializers.ChoiceField(choices=Subscription.Digest.values)
-    hour = serializers.IntegerField(help_text="of the day at which a digest is sent, in `zone`")
-    zone = serializers.CharField()
-    is_enabled = serializers.BooleanField()
-    lacks = serializers.CharField(help_text="why it reaches nobody; empty: it does")
-    created_by = serializers.CharField()
-    created_at = serializers.DateTimeField()
 
 
 class NewSubscription(Strict):
@@ -92,26 +72,9 @@ class NewSubscription(Strict):
     is_enabled = serializers.BooleanField(required=False, default=True)
 
 
-class FindingToldSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    title = serializers.CharField()
-
-
-class DeliverySerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    subscription = serializers.IntegerField(allow_null=True, help_text="id; null: to a person")
-    to = serializers.CharField(help_text="name of the team or the person")
+class DeliverySerializer(Answer):
+    of = DeliveryRow
     address = serializers.CharField(help_text=MASKED)
-    is_test = serializers.BooleanField()
-    findings = FindingToldSerializer(many=True, help_text="some of those that it tells of")
-    told = serializers.IntegerField(help_text="of how many findings")
-    state = serializers.CharField(help_text="waiting, to be tried again, sent, given up")
-    attempts = serializers.IntegerField()
-    made_at = serializers.DateTimeField()
-    next_at = serializers.DateTimeField(allow_null=True, help_text="of the next attempt; null: there is none")
-    sent_at = serializers.DateTimeField(allow_null=True)
-    given_up_at = serializers.DateTimeField(allow_null=True)
-    answer = serializers.CharField(help_text="what the receiver, or the way to it, said last")
 
 
 class OneDeliverySerializer(DeliverySerializer):
@@ -131,26 +94,26 @@ class OwnAddress(Strict):
 
 
 class Teams(APIView):
-    @extend_schema(operation_id="list_teams", responses=listing(TeamSerializer, name="Team"))
+    @extend_schema(operation_id="list_teams", responses=listing(serializer_of(TeamRow), name="Team"))
     def get(self, request: Request) -> Response:
         """List teams by name; member names only for signed-in users."""
         NoParameters.read(request)
-        return whole(queries.teams(viewer=_viewer(request)), serializer=TeamSerializer)
+        return whole(queries.teams(viewer=_viewer(request)), serializer=serializer_of(TeamRow))
 
-    @extend_schema(operation_id="make_team", request=NewTeam, responses={201: TeamSerializer})
+    @extend_schema(operation_id="make_team", request=NewTeam, responses={201: serializer_of(TeamRow)})
     def post(self, request: Request) -> Response:
         """Create a team."""
         return Response(_kept_team(request, None, NewTeam(data=request.data)), status=201)
 
 
 class OneTeam(APIView):
-    @extend_schema(operation_id="read_team", responses=TeamSerializer)
+    @extend_schema(operation_id="read_team", responses=serializer_of(TeamRow))
     def get(self, request: Request, team_id: int) -> Response:
         """A team with its members."""
         NoParameters.read(request)
         return Response(_team(team_id, request))
 
-    @extend_schema(operation_id="change_team", request=ChangedTeam, responses=TeamSerializer)
+    @extend_schema(operation_id="change_team", request=ChangedTeam, responses=serializer_of(TeamRow))
     def put(self, request: Request, team_id: int) -> Response:
         """Replace a team's name and members."""
         return Response(_kept_team(request, team_id, ChangedTeam(data=request.data)))
@@ -177,7 +140,7 @@ def _kept_team(request: Request, team_id: int | None, stated: NewTeam) -> dict[s
 
 def _team(team_id: int, request: Request) -> dict[str, Any]:
     for row in queries.teams(viewer=_viewer(request), only=Team.objects.filter(pk=team_id)):
-        return dict(TeamSerializer(row).data)
+        return dict(serializer_of(TeamRow)(row).data)
     raise Http404(f"There is no team {team_id}.")
 
 

@@ -9,10 +9,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.comparison.api import ChangeFilter, ComparedCampaign, schema_changes
+from apps.comparison.pure import ChangeTrial, LeftOut, Manner, QuantityRange, SchemaChange
 from apps.published.queries import list_figures
 from apps.published.values import FigureFilter
-from apps.rest.framework.derive import serializer_of
-from apps.rest.framework.fields import NumberField, SecondsField
+from apps.rest.framework.derive import Answer, serializer_of
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.rest.published import FigureSerializer
 
@@ -33,77 +33,33 @@ class SchemaChangeParameters(Parameters):
     )
 
 
-class MannerSerializer(serializers.Serializer[Any]):
-    algorithm = serializers.CharField(help_text='"default": as the server chooses')
-    lock = serializers.CharField()
-    hold = serializers.FloatField(help_text="s for which an open transaction holds the table when a statement comes")
-    count = serializers.IntegerField(help_text="statements in a run")
-    text = serializers.CharField()
+class MannerSerializer(Answer):
+    of = Manner
+    also = ("text",)
 
 
-class QuantitySerializer(serializers.Serializer[Any]):
-    key = serializers.CharField()
-    name = serializers.CharField()
-    unit = serializers.CharField()
-    direction = serializers.CharField(help_text="lower: lower is better")
-    meaning = serializers.CharField()
-
-
-class ToldSerializer(serializers.Serializer[Any]):
+class QuantityRangeSerializer(Answer):
     """One quantity, summarized over the runs."""
 
-    quantity = QuantitySerializer()
-    count = serializers.IntegerField(help_text="runs that have it")
-    median = NumberField(allow_null=True)
-    low = NumberField(allow_null=True)
-    high = NumberField(allow_null=True)
-    missing = serializers.CharField(help_text="why no run has it; empty: some have")
+    of = QuantityRange
 
 
-class StatementSerializer(serializers.Serializer[Any]):
-    number = serializers.IntegerField()
-    sql = serializers.CharField()
-    starts_at = SecondsField(help_text="s on the run's clock")
-    ends_at = SecondsField(help_text="s on the run's clock")
-    values = serializers.DictField(child=NumberField(), help_text="by the key of a quantity")
-
-
-class TrialSerializer(serializers.Serializer[Any]):
+class ChangeTrialSerializer(Answer):
     """One run; each quantity is the worst of its statements."""
 
-    run = serializers.IntegerField()
-    repetition = serializers.IntegerField()
-    started_at = serializers.DateTimeField()
-    provenance = serializers.CharField()
-    failed_checks = serializers.ListField(child=serializers.CharField())
-    statements = StatementSerializer(many=True)
-    values = serializers.DictField(child=NumberField(), help_text="by the key of a quantity")
-    silent = serializers.IntegerField(help_text="intervals in which no transaction ended")
+    of = ChangeTrial
 
 
-class LeftOutRunSerializer(serializers.Serializer[Any]):
-    run = serializers.IntegerField()
-    reason = serializers.CharField(source="why")
+class LeftOutSerializer(Answer):
+    of = LeftOut
+    names = {"why": "reason"}
 
 
-class SchemaChangeSerializer(serializers.Serializer[Any]):
+class SchemaChangeSerializer(Answer):
     """One operation in one manner on one system under one load."""
 
-    operation = serializers.CharField()
-    setting = serializers.CharField(help_text="data and load")
-    manner = MannerSerializer()
-    system = serializers.CharField(help_text="slug")
-    system_name = serializers.CharField()
-    platform = serializers.CharField(help_text="slug")
-    platform_name = serializers.CharField()
-    release = serializers.CharField()
-    hardware_name = serializers.CharField(source="hardware")
-    workload = serializers.IntegerField(help_text="id")
-    load_level = serializers.IntegerField(help_text="id")
-    latency = serializers.CharField(help_text="key of the percentile whose deviation is told; empty: no run has one")
-    told = ToldSerializer(many=True)
-    trials = TrialSerializer(many=True)
-    left_out = LeftOutRunSerializer(many=True)
+    of = SchemaChange
+    names = {"hardware": "hardware_name"}
 
 
 class SchemaChangesSerializer(serializers.Serializer[Any]):

@@ -13,11 +13,13 @@ from apps.runs.queries import (
     DistributionDetail,
     EventDetail,
     MeasurementDetail,
+    NodeDetail,
     RunDetail,
     RunFilter,
     RunRow,
     SeriesInfo,
     SeriesValues,
+    SystemDetail,
     metric_descriptions,
     nodes,
     places,
@@ -27,6 +29,7 @@ from apps.runs.queries.places import RunPlace, how_many
 from apps.runs.queries.run_list import EXCLUDED, FAILED_CHECK, NEWEST_FIRST, QUALITIES, rows_of
 from apps.runs.queries.search import newest_left_out, said_of
 from apps.runs.queries.statistics import statistics_of
+from apps.runs.queries.timelines import Timeline
 from apps.runs.seal import DERIVATION
 from apps.runs.storage import artifacts
 from apps.runs.storage.blocks import STATISTICS
@@ -47,6 +50,7 @@ __all__ = [
     "EventDetail",
     "ExclusionDetail",
     "MeasurementDetail",
+    "NodeDetail",
     "Refused",
     "RunDetail",
     "RunFilter",
@@ -55,6 +59,8 @@ __all__ = [
     "SealWait",
     "SeriesInfo",
     "SeriesValues",
+    "SystemDetail",
+    "Timeline",
     "accept",
     "archive",
     "artifacts",

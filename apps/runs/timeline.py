@@ -5,11 +5,12 @@ stolen CPU time. Pure.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.core.answers import Seconds
 from apps.runs.quality.noisy_neighbours import MOST_STOLEN
 
 Floats = NDArray[np.float64]
@@ -66,15 +67,15 @@ class TimelineSource(Protocol):
 
 @dataclass(frozen=True)
 class TimelineEntry:
-    """A timeline entry, s on the run's clock; `ends_at` None: a moment. `count`: number of merged errors."""
+    """A timeline entry."""
 
-    lane: str
+    lane: Annotated[str, "what sort of thing it is"]
     kind: str
-    label: str
-    starts_at: float
-    ends_at: float | None = None
+    label: Annotated[str, "what happened, in words"]
+    starts_at: Annotated[Seconds, "s on the run's clock"]
+    ends_at: Annotated[Seconds | None, "null: a moment"] = None
     node: str = ""
-    count: int = 1
+    count: Annotated[int, "of a burst of errors: how many there were"] = 1
 
 
 def happenings(events: Iterable[TimelineSource], measured: Span | None, until: float | None) -> list[TimelineEntry]:

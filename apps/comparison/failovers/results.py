@@ -7,15 +7,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import F, QuerySet
 
 from apps.catalog.models import System, Workload
 from apps.comparison.failovers import timeouts, trials
 from apps.comparison.failovers.timeouts import TimeoutShare
-from apps.comparison.failovers.trials import COUNTS, PHASES, Course, Interruption, TrialSpread, spread
+from apps.comparison.failovers.trials import COUNTS, PHASES, REACHED, Course, Interruption, TrialSpread, spread
 from apps.comparison.values import ComparedCampaign
+from apps.core.answers import Hidden
 from apps.published import queries as published
 from apps.published.values import FigureFilter, FigureValue
 from apps.runs.api import EventDetail
@@ -57,47 +58,43 @@ class FailoverFilter:
 
 @dataclass(frozen=True)
 class FailoverTrial:
-    """`doubt`: why it is left out of its group's figures; empty: it counts."""
-
     run: int
     started_at: datetime
     origin: str
     outcome: str
-    reason: str
-    is_excluded: bool
+    reason: Annotated[str, "why the run failed"]
+    is_excluded: Hidden[bool]
     failed_checks: tuple[str, ...]
     campaign: ComparedCampaign | None
     course: Course
-    doubt: str
+    doubt: Annotated[str, "why it does not count in its group's figures; empty: it does"]
 
 
 @dataclass(frozen=True)
 class TrialGroup:
-    """Trials of one system, fault and load; the longest outage first. All figures are of the trials that count.
+    """Trials of one system, fault and load. All figures are of the trials that count. `parameters`: those that
+    distinguish the load. `phases`: by the keys of PHASES."""
 
-    `origins`: provenance of its trials; examples and synthetic runs have groups of their own. `load` as text;
-    `parameters` that distinguish it. `counts`: minimum and maximum over trials, None: no table was read back.
-    `phases`: by the keys of PHASES. `shares`: settings that explain part of the time.
-    """
-
-    system: str
+    system: Annotated[str, "slug"]
     system_name: str
     platform: str
-    platform_slug: str
-    platform_color: int | None
+    platform_slug: Annotated[str, "slug"]
+    platform_color: Hidden[int | None]
     release: str
     hardware: str
     fault: str
     fault_name: str
-    load: str
-    parameters: Mapping[str, Any]
-    origins: tuple[str, ...]
-    trials: tuple[FailoverTrial, ...]
+    load: Annotated[str, "in words"]
+    parameters: Annotated[Mapping[str, Any], "rate (inserts/s), read_rate, timeout (s), retries, hold (s)"]
+    origins: Annotated[tuple[str, ...], "of its trials; examples and made-up ones have groups of their own"]
+    trials: Annotated[tuple[FailoverTrial, ...], "the longest outage first"]
     interruption: Interruption
-    phases: Mapping[str, TrialSpread | None]
+    phases: Annotated[Mapping[str, TrialSpread | None], REACHED]
     rejoin: TrialSpread | None
     proxy: TrialSpread | None
-    counts: Mapping[str, tuple[int, int] | None]
+    counts: Annotated[
+        Mapping[str, tuple[int, int] | None], "least and greatest of a trial; null: no table was read back"
+    ]
     shares: tuple[TimeoutShare, ...]
 
 
@@ -121,14 +118,13 @@ class Untold:
 
 @dataclass(frozen=True)
 class FailoverResults:
-    """`groups`: measured ones first; by fault, then those that always recovered, then by median, ascending. `stated`:
-    published interruptions, never filtered. `has_more`: there are older runs than the MOST_TRIALS newest."""
+    """`groups`: measured ones first; by fault, then those that always recovered, then by median, ascending."""
 
     groups: tuple[TrialGroup, ...]
-    stated: tuple[FigureValue, ...]
-    untold: tuple[Untold, ...]
-    choices: Choices
-    has_more: bool
+    stated: Annotated[tuple[FigureValue, ...], "interruptions that articles state, never filtered"]
+    untold: Annotated[tuple[Untold, ...], "runs whose fault never came"]
+    choices: Hidden[Choices]
+    has_more: Annotated[bool, "older trials are left out"]
 
 
 def load_failovers(chosen: FailoverFilter) -> FailoverResults:

@@ -4,6 +4,9 @@ Pure; s unless stated otherwise."""
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Annotated
+
+from apps.core.answers import Seconds
 
 # Faults whose victim must be detected, by the detecting component; a planned switch needs no detection.
 SILENT = re.compile("kill_|freeze_|cut_")
@@ -24,7 +27,7 @@ class TimeoutShare:
     who: str
     setting: str
     formula: str
-    seconds: float
+    seconds: Annotated[Seconds, "the most that it can take"]
 
 
 def shares(

@@ -6,7 +6,9 @@ Times are s after the fault unless stated otherwise; docs/reference/failover.md 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
+
+from apps.core.answers import Hidden, Seconds
 
 # Kinds of the probe's events.
 FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED = "fault", "outage", "detect", "promotion", "recovered"
@@ -31,6 +33,7 @@ PHASES = {
     "client": ("failover.client_recovered", RECOVERED, "first write"),
     "baseline": ("failover.baseline", "", "back to baseline"),
 }
+REACHED = "by phase: s after the fault; null: not reached, not told, or not needed"
 
 
 class TrialEvent(Protocol):
@@ -57,30 +60,28 @@ class TrialEvent(Protocol):
 
 @dataclass(frozen=True)
 class TrialPhase:
-    """Part of a failover, from the end of the previous phase; `words`: what ended it, and by which evidence."""
+    """Part of a failover, from the end of the previous phase."""
 
     key: str
-    name: str
-    start: float
-    end: float
-    words: str
+    name: Hidden[str]
+    start: Annotated[Seconds, "s after the fault"]
+    end: Seconds
+    words: Annotated[str, "what ended it, and by which evidence"]
 
 
 @dataclass(frozen=True)
 class Insert:
-    """`number`: within the run; `due`: when it was scheduled, None: unknown."""
-
-    number: int
-    due: float | None
+    number: Annotated[int, "of the insert within its run"]
+    due: Annotated[Seconds | None, "s after the fault; before it: negative"]
 
 
 @dataclass(frozen=True)
 class StaleRead:
     """At `place` (a node, or the endpoint) an acknowledged insert was not visible."""
 
-    place: str
-    number: int
-    at: float
+    place: Annotated[str, "node, or endpoint"]
+    number: Annotated[int, "of the acknowledged insert that was not seen"]
+    at: Annotated[Seconds, "s after the fault"]
 
 
 @dataclass(frozen=True)
@@ -95,27 +96,25 @@ class WriteRows:
 
 @dataclass(frozen=True)
 class Course:
-    """`at`: the fault, s on the run's clock. `outage`: longest time without an acknowledged write, s, None: unknown.
-    `recovered`: it ended. `interrupted`: it exceeded the ordinary time between two writes. `watched`: how long the
-    probe continued after the fault. `proxy`: when the proxy acted. `counts`: by the keys of COUNTS; None: the table
-    was not read back. `late`: the probe was delayed."""
+    """`outage`: longest time without an acknowledged write; `recovered`: it ended. `proxy`: when the proxy acted.
+    `late`: the probe was delayed."""
 
-    at: float
+    at: Annotated[Seconds, "the fault, s on the run's clock"]
     words: str
-    node: str
-    outage: float | None
+    node: Annotated[str, "that was struck; empty: none"]
+    outage: Annotated[Seconds | None, "s; of one that did not end, so far; null: not told"]
     recovered: bool
-    interrupted: bool
-    watched: float
+    interrupted: Annotated[bool, "false: no more than the ordinary time between two writes"]
+    watched: Annotated[Seconds, "s that the probe is known to have gone on after the fault"]
     phases: tuple[TrialPhase, ...]
-    reached: Mapping[str, float]
-    rejoin: float | None
-    proxy: float | None
+    reached: Annotated[Mapping[str, Seconds], REACHED]
+    rejoin: Annotated[Seconds | None, "s from the start, thaw or heal of the struck node"]
+    proxy: Annotated[Seconds | None, "when the proxy gave up the node or was led away, s"]
     proxy_words: str
-    proxy_checks: Mapping[str, str]
-    counts: Mapping[str, int | None]
-    rows: WriteRows
-    late: bool
+    proxy_checks: Annotated[Mapping[str, str], "settings of the proxy's checks"]
+    counts: Annotated[Mapping[str, int | None], f"{', '.join(COUNTS)}; null: not read back"]
+    rows: Annotated[WriteRows, "which writes and reads the counts are of"]
+    late: Hidden[bool]
 
     @property
     def not_recovered(self) -> bool:
@@ -204,10 +203,10 @@ def _rows(first: Mapping[str, TrialEvent], *, rate: float, offset: float, at: fl
 class TrialSpread:
     """Median, minimum and maximum of `count` values, s."""
 
-    count: int
-    median: float
-    low: float
-    high: float
+    count: Annotated[int, "trials that have it"]
+    median: Seconds
+    low: Seconds
+    high: Seconds
 
 
 def spread(values: Iterable[float | None]) -> TrialSpread | None:
@@ -217,16 +216,14 @@ def spread(values: Iterable[float | None]) -> TrialSpread | None:
 
 @dataclass(frozen=True)
 class Interruption:
-    """Over `trials` that count. An outage that did not end is longer than any that did: `median` is None if it falls
-    on one of those. `low` and `high`: of those that ended, None: none did. `watched`: shortest observation of those
-    that did not end, s."""
+    """An outage that did not end is longer than any that did. `watched`: shortest observation of those."""
 
-    trials: int
-    median: float | None
-    low: float | None
-    high: float | None
+    trials: Annotated[int, "that count"]
+    median: Annotated[Seconds | None, "null: it falls on a trial that did not recover"]
+    low: Annotated[Seconds | None, "of those that recovered"]
+    high: Seconds | None
     not_recovered: int
-    watched: float | None
+    watched: Annotated[Seconds | None, "s, the least for which one that did not recover was out"]
 
 
 def interruption(courses: Sequence[Course]) -> Interruption:

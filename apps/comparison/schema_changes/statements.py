@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from apps.core.names import with_tool
 from apps.core.text import counted
@@ -38,10 +38,10 @@ class Manner:
     """How a table is altered. `hold`: s for which an open transaction holds the table when a statement arrives;
     `count`: statements in a run."""
 
-    algorithm: str
+    algorithm: Annotated[str, '"default": as the server chooses']
     lock: str
-    hold: float
-    count: int
+    hold: Annotated[float, "s for which an open transaction holds the table when a statement comes"]
+    count: Annotated[int, "statements in a run"]
 
     @property
     def text(self) -> str:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Annotated
 
 from apps.comparison.schema_changes.disturbance import FEWEST, LoadSeconds
 from apps.comparison.schema_changes.statements import Manner
 from apps.comparison.values import ComparedCampaign
 from apps.core import units
+from apps.core.answers import Hidden, Rounded, Seconds
 from workers.protocol.workloads.schema_changes import SETTLE
 
 
@@ -19,8 +21,8 @@ class Quantity:
     name: str
     unit: str
     meaning: str
-    missing: str
-    direction: str = "lower"
+    missing: Hidden[str]
+    direction: Annotated[str, "lower: lower is better"] = "lower"
 
 
 _FEW = f"fewer than {FEWEST} seconds"
@@ -59,19 +61,17 @@ QUANTITIES = (
 
 @dataclass(frozen=True)
 class ChangeStatement:
-    """One statement of a run. `starts_at`, `ends_at`: s on the run's clock. `values`: by quantity key."""
-
     number: int
     sql: str
-    starts_at: float
-    ends_at: float
-    values: Mapping[str, float]
+    starts_at: Annotated[Seconds, "s on the run's clock"]
+    ends_at: Annotated[Seconds, "s on the run's clock"]
+    values: Annotated[Mapping[str, Rounded], "by the key of a quantity"]
 
 
 @dataclass(frozen=True)
 class ChangeTrial:
-    """One run: for each quantity the worst of its statements. `silent`: number of intervals without a transaction.
-    `throughput` and `latency`: per interval, s on the run's clock."""
+    """One run: for each quantity the worst of its statements. `throughput` and `latency`: per interval, s on the run's
+    clock."""
 
     run: int
     repetition: int
@@ -79,23 +79,22 @@ class ChangeTrial:
     provenance: str
     failed_checks: tuple[str, ...]
     statements: tuple[ChangeStatement, ...]
-    values: Mapping[str, float]
-    silent: int
-    throughput: LoadSeconds | None = field(repr=False, compare=False, default=None)
-    latency: LoadSeconds | None = field(repr=False, compare=False, default=None)
+    values: Annotated[Mapping[str, Rounded], "by the key of a quantity"]
+    silent: Annotated[int, "intervals in which no transaction ended"]
+    throughput: Hidden[LoadSeconds | None] = field(repr=False, compare=False, default=None)
+    latency: Hidden[LoadSeconds | None] = field(repr=False, compare=False, default=None)
 
 
 @dataclass(frozen=True)
 class QuantityRange:
-    """One quantity over the runs of a system: median and range of the `count` with a value; if there are none,
-    `missing` is the reason and the numbers are None."""
+    """One quantity over the runs of a system: median and range; None if no run has it."""
 
     quantity: Quantity
-    count: int
-    median: float | None
-    low: float | None
-    high: float | None
-    missing: str = ""
+    count: Annotated[int, "runs that have it"]
+    median: Rounded | None
+    low: Rounded | None
+    high: Rounded | None
+    missing: Annotated[str, "why no run has it; empty: some have"] = ""
 
     @property
     def words(self) -> str:
@@ -121,21 +120,21 @@ class LeftOut:
 @dataclass(frozen=True)
 class SchemaChange:
     """One system, one operation, one manner, one setting: its runs that count, the newest first; `told`: their
-    quantities in the order of QUANTITIES. `latency`: key of the percentile; empty: no run has one."""
+    quantities in the order of QUANTITIES."""
 
     operation: str
-    setting: str
+    setting: Annotated[str, "data and load"]
     manner: Manner
-    system: str
+    system: Annotated[str, "slug"]
     system_name: str
-    platform: str
+    platform: Annotated[str, "slug"]
     platform_name: str
-    platform_color: int | None
+    platform_color: Hidden[int | None]
     release: str
     hardware: str
-    workload: int
-    load_level: int
-    latency: str
+    workload: Annotated[int, "id"]
+    load_level: Annotated[int, "id"]
+    latency: Annotated[str, "key of the percentile whose deviation is told; empty: no run has one"]
     told: tuple[QuantityRange, ...]
     trials: tuple[ChangeTrial, ...]
     left_out: tuple[LeftOut, ...]

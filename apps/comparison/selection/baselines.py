@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
@@ -16,8 +17,8 @@ LONGEST_NOTE = 2000
 class Pin:
     """`system`: slug; `by`: user who pinned it."""
 
-    workload: int
-    system: str
+    workload: Annotated[int, "id"]
+    system: Annotated[str, "slug"]
     system_name: str
     note: str
     by: str

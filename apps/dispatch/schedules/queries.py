@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Count, Prefetch, Q
 
+from apps.core.answers import Hidden
 from apps.dispatch.models import FINAL, Job, Schedule, ScheduledRun
 from apps.dispatch.schedules import cron
 from apps.dispatch.schedules.services import stated_of
@@ -18,18 +19,18 @@ COMING = 5
 
 @dataclass(frozen=True)
 class ScheduledRunRow:
-    """`jobs` 0: no campaign was started. `reasons`: why results are missing, one line each."""
+    """`jobs` 0: no campaign was started."""
 
     id: int
     due_at: datetime
-    state: str
-    reasons: tuple[str, ...]
+    state: Annotated[str, "started, complete, missing, or not started"]
+    reasons: Annotated[tuple[str, ...], "why it brought nothing, or not all, in sentences"]
     begun_at: datetime
-    settled_at: datetime | None
-    campaign_id: int | None
-    campaign: str
-    jobs: int
-    jobs_ended: int
+    settled_at: Annotated[datetime | None, "null: it is not over"]
+    campaign_id: Annotated[int | None, "id; null: none was begun"]
+    campaign: Hidden[str]
+    jobs: Annotated[int, "of its campaign"]
+    jobs_ended: Annotated[int, "of these, however they ended"]
     jobs_succeeded: int
 
     @property
@@ -46,22 +47,20 @@ class ScheduledRunRow:
 
 @dataclass(frozen=True)
 class ScheduleRow:
-    """`slots`: the latest scheduled runs, newest first. `patience` in h. `next_at` None: paused or archived."""
-
     id: int
     name: str
     cron: str
-    words: str
-    zone: str
-    patience: float
-    next_at: datetime | None
+    words: Annotated[str, "what `cron` says"]
+    zone: Annotated[str, "the time zone of `cron`"]
+    patience: Annotated[float, "h after which a result that has not come is missing"]
+    next_at: Annotated[datetime | None, "null: it is paused or archived"]
     created_by: str
     created_at: datetime
     archived_at: datetime | None
-    slots: tuple[ScheduledRunRow, ...]
+    slots: Annotated[tuple[ScheduledRunRow, ...], f"the latest {SHOWN_RUNS}, newest first"]
 
     @property
-    def state(self) -> str:
+    def state(self) -> Annotated[str, "on, paused or archived"]:
         if self.archived_at is not None:
             return "archived"
         return "paused" if self.next_at is None else "on"
@@ -71,13 +70,8 @@ class ScheduleRow:
         return self.slots[0] if self.slots else None
 
     @property
-    def is_lacking(self) -> bool:
-        """Whether the last scheduled run that is over has missing results."""
-        over = [
-            scheduled
-            for scheduled in self.slots
-            if scheduled.state in (ScheduledRun.State.MISSING, ScheduledRun.State.COMPLETE)
-        ]
+    def is_lacking(self) -> Annotated[bool, "the last of its times that is over brought not everything"]:
+        over = [slot for slot in self.slots if slot.state in (ScheduledRun.State.MISSING, ScheduledRun.State.COMPLETE)]
         return bool(over) and over[0].state == ScheduledRun.State.MISSING
 
 

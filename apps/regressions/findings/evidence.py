@@ -5,6 +5,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from django.db.models import F
 
@@ -12,6 +13,7 @@ from apps.catalog.models import LoadLevel
 from apps.comparison.api import compare, variables_of, work_of
 from apps.comparison.pure import Comparison, Difference, FieldGroup, Weight, variables
 from apps.comparison.pure import differences as comparability_differences
+from apps.core.answers import Hidden, Rounded, Words
 from apps.core.problems import Invalid
 from apps.core.units import with_unit
 from apps.regressions.findings import use_difference
@@ -30,37 +32,34 @@ BEFORE, AFTER = "before", "after"
 
 @dataclass(frozen=True)
 class SideRun:
-    """A run on one side of a change; `value` of the change's metric, None: it has none (any more)."""
-
     id: int
     side: str
-    value: float | None
+    value: Annotated[Rounded | None, "in the metric's unit; null: it has none any more"]
     started_at: datetime
-    system: str
-    system_name: str
-    release: str
+    system: Annotated[str, "slug"]
+    system_name: Hidden[str]
+    release: Annotated[str, "version"]
     server_version: str
     provenance: str
-    campaign: int | None
-    is_excluded: bool
-    failed_checks: tuple[str, ...]
+    campaign: Hidden[int | None]
+    is_excluded: Annotated[bool, "left out since: it does not count any more"]
+    failed_checks: Annotated[tuple[str, ...], "keys"]
 
 
 @dataclass(frozen=True)
 class WorkDifference:
-    """What a transaction (or what `per` says) cost both sides, typical of their runs, in `unit`: told apart by the
-    repetitions. `ratio` with its 95 % interval; None: one side's is zero."""
+    """What a transaction (or what `per` says) cost both sides, typical of their runs: told apart by the repetitions."""
 
     key: str
-    name: str
-    unit: str
-    per: str
-    before: float
-    after: float
-    ratio: float | None
-    low: float | None
-    high: float | None
-    words: str
+    name: Words
+    unit: Annotated[str, "for each of what `per` says"]
+    per: Annotated[str, "transaction, query or row"]
+    before: Rounded
+    after: Rounded
+    ratio: Annotated[Rounded | None, "after over before; null: one of them is zero"]
+    low: Annotated[Rounded | None, "of its 95 % interval"]
+    high: Rounded | None
+    words: Annotated[Words, "better or worse"]
 
     @property
     def size(self) -> float:

@@ -11,10 +11,12 @@ phases of different length can be compared. With 3, 5 and 10 runs a side an indi
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy import special
 
+from apps.core.answers import Hidden, Rounded, Words
 from apps.core.units import format_number, with_unit
 from apps.use_method.pure import INDICATORS, RESOURCE_OF, Aspect, Indicator, Panel, Reading, UseLevel, typical
 
@@ -32,33 +34,32 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class IndicatorValue:
-    """An indicator on one side: `value` in `unit` of the run `run`, the typical one (None: it has none), and `values`
-    of all repetitions that have one. `node`: what this side calls the node. `severities`: of the level in each run that
-    could see it."""
+    """An indicator on one side: the typical `value`, and `values` of all repetitions that have one. `node`: what this
+    side calls the node. `severities`: of the level in each run that could see it."""
 
     node: str
     level: UseLevel
-    value: float | None
-    values: tuple[float, ...]
-    run: int
-    words: str
-    unit: str
-    severities: tuple[int, ...]
+    value: Rounded | None
+    values: Hidden[tuple[float, ...]]
+    run: Annotated[int, "id of the run that `value` is of"]
+    words: Annotated[Words, "the evidence"]
+    unit: Annotated[str, "totals of a run are told per second"]
+    severities: Hidden[tuple[int, ...]]
 
     @property
     def text(self) -> str:
         return self.level.word if self.value is None else with_unit(self.value, self.unit)
 
     @property
-    def runs(self) -> int:
+    def runs(self) -> Annotated[int, "that have a value"]:
         return len(self.values)
 
     @property
-    def lowest(self) -> float | None:
+    def lowest(self) -> Annotated[Rounded | None, "of its repetitions"]:
         return min(self.values, default=None)
 
     @property
-    def highest(self) -> float | None:
+    def highest(self) -> Rounded | None:
         return max(self.values, default=None)
 
     @property
@@ -82,18 +83,17 @@ class IndicatorValue:
 
 @dataclass(frozen=True)
 class IndicatorDifference:
-    """`where`: the node, by its role where the sides call it differently. `size`: 0 to 1, the change of the value by
-    the larger of the two. `climbed`: by how much the level is worse after than before; negative: better."""
+    """`size`: 0 to 1, the change of the value by the larger of the two."""
 
-    indicator: Indicator
-    where: str
+    indicator: Hidden[Indicator]
+    where: Annotated[str, "node, by its role where the sides call it differently"]
     before: IndicatorValue
     after: IndicatorValue
-    size: float
-    climbed: int
+    size: Hidden[float]
+    climbed: Annotated[int, "by how many levels it is worse; negative: better"]
 
     @property
-    def title(self) -> str:
+    def title(self) -> Words:
         """ "Redo log: waits for the log buffer"."""
         resource = RESOURCE_OF[self.indicator.key].title
         return f"{resource[:1].upper()}{resource[1:]}: {self.indicator.title}"
@@ -103,8 +103,7 @@ class IndicatorDifference:
         return self.before, self.after
 
     @property
-    def span(self) -> str:
-        """ "0 → 340 waits/s"."""
+    def span(self) -> Annotated[Words, "0 → 340 waits/s"]:
         return self.before.up_to(self.after)
 
     @property

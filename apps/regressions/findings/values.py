@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Annotated
 
+from apps.core.answers import Hidden, Rounded, Words
 from apps.core.units import NBSP, with_unit
 from apps.dispatch.api import Progress
 from apps.regressions.findings.titles import percent
@@ -10,27 +12,22 @@ from apps.regressions.findings.titles import percent
 
 @dataclass(frozen=True)
 class NamedSubject:
-    """`slug` empty: it has none."""
-
     id: int
-    slug: str
+    slug: Annotated[str, "empty: it has none"]
     name: str
 
 
 @dataclass(frozen=True)
 class MetricShown:
-    """`direction`: which is better, "higher", "lower" or "neutral"."""
-
     key: str
     name: str
     unit: str
-    direction: str
+    direction: Annotated[str, "which is better: higher, lower or neutral"]
 
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """One difference of a finding; the values as of models.Change. `baseline`: the system it is held against.
-    `beneath`: id of the comparison between releases that speaks for it; it is not counted. None: it is."""
+    """One difference of a finding; the values as of models.Change."""
 
     id: int
     kind: str
@@ -38,26 +35,29 @@ class ChangeRow:
     workload: NamedSubject
     tool: str
     load_level: str
-    load_level_id: int | None
+    load_level_id: Hidden[int | None]
     metric: MetricShown | None
     system: NamedSubject
-    baseline: NamedSubject | None
-    history: int | None
-    first_run: int | None
-    slot: int | None
-    before: float | None
-    after: float | None
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    runs_before: tuple[int, ...]
-    runs_after: tuple[int, ...]
+    baseline: Annotated[NamedSubject | None, "the system it is held against; null: along one history"]
+    history: Annotated[int | None, "id"]
+    first_run: Annotated[int | None, "id of the run it was first seen at"]
+    slot: Annotated[int | None, "of a schedule"]
+    before: Annotated[Rounded | None, "typical value in the metric's unit"]
+    after: Rounded | None
+    ratio: Annotated[Rounded | None, "after over before"]
+    low: Annotated[Rounded | None, "of the ratio's 95 % interval; null: too few repetitions"]
+    high: Rounded | None
+    p: Annotated[Rounded | None, "corrected for all comparisons of the release"]
+    runs_before: Annotated[tuple[int, ...], "ids"]
+    runs_after: Annotated[tuple[int, ...], "ids"]
     reason: str
     found_at: datetime
     judged_at: datetime
-    gone_at: datetime | None
-    beneath: int | None = None
+    gone_at: Annotated[datetime | None, "since then newer runs do not bear it out"]
+    beneath: Annotated[
+        int | None,
+        "id of the change between releases that tells of the same effect and is counted instead; null: none",
+    ] = None
 
     @property
     def holds(self) -> bool:
@@ -76,8 +76,7 @@ class ChangeRow:
         return f"[{percent(self.low)}, {percent(self.high)}]"
 
     @property
-    def words(self) -> str:
-        """Size, interval and both values with their unit, or why there are none."""
+    def words(self) -> Annotated[Words, "size, interval and values; of a missing result: why"]:
         if self.ratio is None:
             return self.reason or self.verdict
         unit = self.metric.unit if self.metric else ""
@@ -87,34 +86,32 @@ class ChangeRow:
 
 @dataclass(frozen=True)
 class FindingRow:
-    """`largest`: relative change (0.12 for 12 %) that is furthest for the worse, else for the better; `shown`: the
-    change that it is of. `holding` of its `changes` hold now, each effect counted
-    once (effects). `owner`: user name, empty: nobody.
-    `seen`: when the last note was made; an action sent with it is refused when somebody changed it since."""
+    """`holding` of its `changes` hold now, each effect counted once (effects). `seen`: when the last note was made; an
+    action that is sent with it is refused when somebody changed it since."""
 
     id: int
     kind: str
-    title: str
+    title: Words
     platform: NamedSubject | None
     hardware_class: NamedSubject | None
     release: NamedSubject | None
     baseline: NamedSubject | None
     schedule: NamedSubject | None
-    family: str
-    part: int
+    family: Annotated[str, "load tool of its workloads"]
+    part: Annotated[int, "above 0: split from another"]
     verdict: str
     state: str
-    largest: float | None
-    shown: ChangeRow | None
-    changes: int
-    holding: int
-    reason: str
-    accepted_until: date | None
-    owner: str
+    largest: Annotated[Rounded | None, "relative change furthest for the worse, else the better: 0.12"]
+    shown: Annotated[ChangeRow | None, "the change that `largest` is of"]
+    changes: Annotated[int, "each effect once: without those `beneath`"]
+    holding: Annotated[int, "of these, so many hold now"]
+    reason: Annotated[str, "why it was accepted or closed"]
+    accepted_until: Annotated[date | None, "the last day of an acceptance"]
+    owner: Annotated[str, "user name; empty: nobody"]
     due_on: date | None
     labels: tuple[str, ...]
-    comments: int
-    merged_into: int | None
+    comments: Annotated[int, "how many"]
+    merged_into: Annotated[int | None, "id of the finding that has its changes now"]
     seen: str
     found_at: datetime
     changed_at: datetime
@@ -132,13 +129,13 @@ class NoteRow:
     """What happened to a finding, and the same as a sentence. `by`: user name, empty: the system."""
 
     id: int
-    what: str
+    what: Annotated[str, "found, state, owner, due, labels, comment, link, merged, split, …"]
     by: str
     at: datetime
     text: str
     detail: dict[str, object]
-    mentions: tuple[str, ...]
-    sentence: str
+    mentions: Annotated[tuple[str, ...], "user names"]
+    sentence: Words
 
 
 @dataclass(frozen=True)
@@ -154,7 +151,7 @@ class LinkRow:
 class RepetitionRow:
     """A campaign that measures the finding's sides again."""
 
-    campaign: int
+    campaign: Annotated[int, "id"]
     name: str
     asked_by: str
     asked_at: datetime
@@ -168,15 +165,15 @@ class RepetitionRow:
 
 @dataclass(frozen=True)
 class FindingDetail:
-    """`changes`: those that hold first, the furthest for the worse first. `notes` in order of time. `merged`: ids and
-    titles of those that were merged into it. `next_states`: what a person may set besides accepting and re-opening."""
+    """`changes`: those that hold first, the furthest for the worse first. `next_states`: what a person may set besides
+    accepting and re-opening."""
 
-    row: FindingRow
+    row: Hidden[FindingRow]
     changes: tuple[ChangeRow, ...]
-    notes: tuple[NoteRow, ...]
+    notes: Annotated[tuple[NoteRow, ...], "its whole history, in order"]
     links: tuple[LinkRow, ...]
     repetitions: tuple[RepetitionRow, ...]
-    merged: tuple[NamedSubject, ...]
-    next_states: tuple[str, ...]
+    merged: Annotated[tuple[NamedSubject, ...], "findings that were merged into it; `name`: their titles"]
+    next_states: Annotated[tuple[str, ...], "that PUT …/state takes now"]
     may_accept: bool
     may_reopen: bool

@@ -1,6 +1,7 @@
 """What a threshold would do to the verdicts between releases, by their kept comparisons: nothing is compared anew."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from apps.catalog.models import Metric
 from apps.comparison.pure import DISCOVERY_RATE
@@ -18,14 +19,12 @@ TOO_SMALL = (RowVerdict.UNCHANGED, RowVerdict.INCONCLUSIVE)
 
 @dataclass(frozen=True)
 class TriedReleases:
-    """What a threshold's size does to rows of `checks`, the last comparisons of releases. `rows` that it counts for; of
-    those, `passed`: are worse now and would not be; `worse`: differ for the worse by less than counts now, and would
-    be worse."""
+    """What a threshold's size does to rows of `checks`."""
 
-    checks: int
-    rows: int
-    passed: int
-    worse: int
+    checks: Annotated[int, "last comparisons of releases, 200 at most"]
+    rows: Annotated[int, "of these, that it would count for"]
+    passed: Annotated[int, "of these, that are worse now and would be unchanged or inconclusive"]
+    worse: Annotated[int, "of these, that are worse by less than counts now and would be worse"]
 
 
 def tried(key: Key, limits: ChangeLimits, chosen: Thresholds) -> TriedReleases:

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
+from typing import Annotated
 
+from apps.core.answers import Hidden, Unbounded
 from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP
@@ -49,29 +51,20 @@ UNKNOWN = (RowVerdict.MISSING, RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerd
 
 @dataclass(frozen=True)
 class SystemPair:
-    """Two systems that are held against each other, by slug and name. `differs`: what they differ in though they are
-    the only ones there are, as words; empty: they are set alike."""
+    """Two systems that are held against each other; they differ only where there are no others."""
 
-    system: str
+    system: Annotated[str, "slug"]
     system_name: str
-    baseline_system: str
+    baseline_system: Annotated[str, "slug"]
     baseline_system_name: str
-    differs: str = ""
+    differs: Annotated[str, "settings in which the two differ; empty: set alike"] = ""
 
 
 @dataclass(frozen=True)
 class CheckRow:
-    """One workload at one load level in its primary metric, on one pair of systems (ids and slugs; `system_id` None and
-    `system` empty: the release has no match for the baseline's system).
-
-    `before` and `after` are typical values in `unit`, None without runs; `runs_*` are ids of runs. `ratio` is after
-    over before with its 95 % interval (`low`, `high`); `p` is adjusted for all rows of the release. `smallest`:
-    relative difference from which on it counts; `visible`: the smallest rise that such runs find with 80 % power
-    (`visible_worse`: the same for the worse); `worst`: by how much it may be worse, as the interval leaves open (0: not
-    at all). `needed`: repetitions of each side that are likely (80 %) to tell, 1001: more than 1,000. `origins` of the
-    runs. `finding` None: there is none; `is_accepted`: people accepted it, and that has not ended: until
-    `accepted_until`, for `accepted_why`.
-    """
+    """One workload at one load level in its primary metric, on one pair of systems (ids and slugs; `system_id` None:
+    the release has no match for the baseline's system). `visible`: the smallest rise that such runs find with
+    80 % power (`visible_worse`: the same for the worse). `worst` 0: not at all."""
 
     verdict: RowVerdict
     workload_id: int
@@ -80,34 +73,34 @@ class CheckRow:
     level_id: int
     level: str
     threads: int
-    rate: float | None
-    metric_id: int
-    metric: str
+    rate: Annotated[float | None, "1/s; null: as fast as it goes"]
+    metric_id: Hidden[int]
+    metric: Annotated[str, "key"]
     metric_name: str
     unit: str
-    direction: str
-    baseline_system_id: int
-    baseline_system: str
-    system_id: int | None = None
-    system: str = ""
-    before: float | None = None
-    after: float | None = None
-    runs_before: tuple[int, ...] = ()
+    direction: Annotated[str, "which is better: higher or lower"]
+    baseline_system_id: Hidden[int]
+    baseline_system: Annotated[str, "slug"]
+    system_id: Hidden[int | None] = None
+    system: Annotated[str, "slug; empty: the release has no such system"] = ""
+    before: Annotated[Unbounded | None, "typical value of the baseline, in `unit`; null: no runs"] = None
+    after: Unbounded | None = None
+    runs_before: Annotated[tuple[int, ...], "ids"] = ()
     runs_after: tuple[int, ...] = ()
-    ratio: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    smallest: float = 0.0
-    visible: float | None = None
-    worst: float | None = None
-    needed: int | None = None
+    ratio: Annotated[Unbounded | None, "after over before"] = None
+    low: Annotated[Unbounded | None, "lower end of its 95 % interval; null: there is none, see `reason`"] = None
+    high: Unbounded | None = None
+    p: Annotated[float | None, "adjusted for all rows (Benjamini-Hochberg)"] = None
+    smallest: Annotated[float, "relative difference from which on it counts"] = 0.0
+    visible: Hidden[float | None] = None
+    worst: Annotated[Unbounded | None, "share by which it may be worse, as the interval leaves open"] = None
+    needed: Annotated[int | None, "repetitions of each side that are likely to tell; 1001: more than 1,000"] = None
     reason: str = ""
-    origins: tuple[str, ...] = ()
-    finding: int | None = None
+    origins: Annotated[tuple[str, ...], "of its runs"] = ()
+    finding: Annotated[int | None, "id of the finding that tells of it"] = None
     finding_state: str = ""
-    is_accepted: bool = False
-    accepted_until: date | None = None
+    is_accepted: Annotated[bool, "people accepted that it is worse, and that has not ended"] = False
+    accepted_until: Annotated[date | None, "last day of that; null: it is not accepted"] = None
     accepted_why: str = ""
 
     @property
@@ -120,8 +113,14 @@ class CheckRow:
         return with_tool(self.tool, self.workload)
 
     @property
-    def visible_worse(self) -> float | None:
-        """Share of the smallest change for the worse that such runs find. The test is on logarithms: it sees a fall to
+    def visible_worse(
+        self,
+    ) -> Annotated[
+        Unbounded | None,
+        "share of the smallest change for the worse that such runs find (80 %): of a fall where higher is better, of a "
+        "rise where lower is",
+    ]:
+        """The test is on logarithms: it sees a fall to
         1 / (1 + visible) as well as a rise to 1 + visible."""
         if self.visible is None or self.direction == "lower":
             return self.visible
@@ -132,8 +131,8 @@ class CheckRow:
         return self.verdict is RowVerdict.WORSE and not self.is_accepted
 
     @property
-    def compare(self) -> str:
-        """Query of the Compare page and of the API's comparisons behind it; empty: there is only one side."""
+    def compare(self) -> Annotated[str, "query of /api/v1/comparisons/ and of the page Compare"]:
+        """Empty: there is only one side."""
         if not self.system:
             return ""
         return f"workload={self.workload_id}&side={self.baseline_system}&side={self.system}"
@@ -141,33 +140,29 @@ class CheckRow:
 
 @dataclass(frozen=True)
 class ReleaseCheck:
-    """`rows`: the worse first, each kind by significance. `baseline` is a version, empty where there is no release to
-    hold it against; `hardware` and `platform` are slugs. `tests`: comparisons that the correction of p is for.
-    `result` and its reasons (`why`, sentences) are what the gate answers, with `tolerance`. `notes`: sentences about
-    what is left out or was done for want of better."""
+    """`result` and its reasons (`why`) are what the gate answers, with `tolerance`."""
 
-    platform_id: int
-    platform: str
-    platform_name: str
-    release_id: int
-    release: str
-    baseline_id: int | None
-    baseline: str
-    hardware_id: int
-    hardware: str
+    platform_id: Hidden[int]
+    platform: Annotated[str, "slug"]
+    platform_name: Hidden[str]
+    release_id: Hidden[int]
+    release: Annotated[str, "version"]
+    baseline_id: Hidden[int | None]
+    baseline: Annotated[str, "version; empty: no earlier release has runs"]
+    hardware_id: Hidden[int]
+    hardware: Annotated[str, "slug"]
     hardware_name: str
-    lines: tuple[SystemPair, ...]
-    rows: tuple[CheckRow, ...]
-    tests: int
+    lines: Annotated[tuple[SystemPair, ...], "systems that are held against each other"]
+    rows: Annotated[tuple[CheckRow, ...], "the worse first, each kind by significance"]
+    tests: Annotated[int, "comparisons that the correction of p is for"]
     result: Result
-    why: tuple[str, ...]
-    notes: tuple[str, ...]
+    why: Annotated[tuple[str, ...], "sentences"]
+    notes: Annotated[tuple[str, ...], "sentences about what is left out"]
     tolerance: float
     checked_at: datetime
 
     @property
-    def counts(self) -> dict[str, int]:
-        """Rows by verdict, every verdict; `accepted`: of the worse ones."""
+    def counts(self) -> Annotated[dict[str, int], "rows by verdict; `accepted`: of the worse ones"]:
         found = Counter(row.verdict for row in self.rows)
         accepted = sum(row.verdict is RowVerdict.WORSE and row.is_accepted for row in self.rows)
         return {**{verdict.value: found[verdict] for verdict in RowVerdict}, "accepted": accepted}

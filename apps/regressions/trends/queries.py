@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 import numpy as np
 from django.db.models import Count, F, Q, QuerySet
 
 from apps.catalog.models import System
+from apps.core.answers import Hidden, Rounded
 from apps.regressions import thresholds
 from apps.regressions.detection import ChangeLimits, ChangePoint
 from apps.regressions.findings import reconcile
@@ -44,14 +46,12 @@ class HistoryFilter:
 
 @dataclass(frozen=True)
 class HistoryRow:
-    """A watched series. `settings`: of its systems, in words. `runs`: those that count since the last reset, of
-    `analysed`. `variation`, `effect`: shares of the value; None: not known in a series that is too short.
-    `reason`: why it is not fit to be watched; empty when it is. `changes` that hold now."""
+    """A watched series."""
 
     id: int
     platform: str
     hardware: str
-    settings: str
+    settings: Annotated[str, "those of its systems, in words"]
     tool: str
     workload: int
     workload_name: str
@@ -60,43 +60,45 @@ class HistoryRow:
     metric_name: str
     unit: str
     direction: str
-    runs: int
-    analysed: int
-    resets: int
-    variation: float | None
-    effect: float | None
-    reason: str
-    changes: int
+    runs: Annotated[int, "that count: since the last reset, 500 at most"]
+    analysed: Annotated[int, "runs of all of it that were looked at"]
+    resets: Annotated[int, "how often conditions became others"]
+    variation: Annotated[Rounded | None, "from run to run, share of the value"]
+    effect: Annotated[
+        Rounded | None,
+        "smallest change, share of the value, that is found within ten runs with 80 % power; null: too short",
+    ]
+    reason: Annotated[str, "why it is not fit to be watched; empty: it is"]
+    changes: Annotated[int, "that hold now"]
     analysed_at: datetime | None
 
 
 @dataclass(frozen=True)
 class HistoryChange:
-    """`place` in the series at which it is drawn; `run`: where it was first reported. `gone_at`: since then newer runs
-    contradict it. `finding`: its id."""
+    """`place` in the series at which it is drawn."""
 
-    place: int
-    run: int
+    place: Annotated[int, "in `points`, from 0"]
+    run: Annotated[int, "where it was first told"]
     version: str
-    verdict: str
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    before: float | None
-    after: float | None
+    verdict: Annotated[str, "better or worse"]
+    ratio: Annotated[Rounded | None, "after over before"]
+    low: Annotated[Rounded | None, "of its approximate 95 % interval"]
+    high: Rounded | None
+    p: Rounded | None
+    before: Annotated[Rounded | None, "in the metric's unit"]
+    after: Rounded | None
     finding: int
-    state: str
-    gone_at: datetime | None
+    state: Annotated[str, "of the finding"]
+    gone_at: Annotated[datetime | None, "since then newer runs do not bear it out"]
 
 
 @dataclass(frozen=True)
 class TrendLevel:
-    """Runs `start` up to `end` of a series, between changes and resets; `value`: their median."""
+    """Runs `start` up to `end` of a series, between changes and resets."""
 
     start: int
-    end: int
-    value: float
+    end: Annotated[int, "the first run that is no longer of it"]
+    value: Annotated[Rounded, "median, in the metric's unit"]
 
 
 @dataclass(frozen=True)
@@ -113,55 +115,52 @@ class HistoryDetail:
 
 @dataclass(frozen=True)
 class TriedChange:
-    """A change that a threshold would report, or (`stays` False) would withdraw. `is_new`: not reported yet."""
+    """A change that a threshold would report, or (`stays` False) would withdraw."""
 
-    place: int
+    place: Annotated[int, "in the series' points, from 0"]
     run: int
     version: str
-    verdict: str
-    ratio: float
-    low: float
-    high: float
-    p: float
-    is_new: bool
-    stays: bool
+    verdict: Annotated[str, "better or worse"]
+    ratio: Annotated[Rounded, "after over before"]
+    low: Annotated[Rounded, "of its approximate 95 % interval"]
+    high: Rounded
+    p: Rounded
+    is_new: Annotated[bool, "nobody was told yet"]
+    stays: Annotated[bool, "false: it is told now and would no longer be"]
     finding: int | None
 
 
 @dataclass(frozen=True)
 class TriedSeries:
     row: HistoryRow
-    points: tuple[SeriesRun, ...]
-    levels: tuple[TrendLevel, ...]
+    points: Hidden[tuple[SeriesRun, ...]]
+    levels: Hidden[tuple[TrendLevel, ...]]
     changes: tuple[TriedChange, ...]
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What a threshold would have done on history. `looked_at` series of the `concerned`, `too_short` of those to tell
-    anything; `kept_apart`: series that have a more particular threshold, which goes before. `series`: those with
-    changes, the most first."""
+    """What a threshold would have done on history. `series`: those with changes, the most first."""
 
-    key: Key
-    limits: ChangeLimits
-    concerned: int
-    looked_at: int
-    too_short: int
-    kept_apart: int
+    key: Hidden[Key]
+    limits: Hidden[ChangeLimits]
+    concerned: Annotated[int, "series that it would count for"]
+    looked_at: Annotated[int, "of these; 200 at most"]
+    too_short: Annotated[int, "of these, without ten runs under the same conditions"]
+    kept_apart: Annotated[int, "series that have a more particular threshold, which goes before"]
     series: tuple[TriedSeries, ...]
-    releases: TriedReleases
+    releases: Annotated[TriedReleases, "the size counts between releases, too"]
 
     @property
-    def raised(self) -> int:
-        """Changes that it reports."""
+    def raised(self) -> Annotated[int, "changes that it tells"]:
         return sum(change.stays for each in self.series for change in each.changes)
 
     @property
-    def new(self) -> int:
+    def new(self) -> Annotated[int, "of these, that nobody was told yet"]:
         return sum(change.is_new for each in self.series for change in each.changes)
 
     @property
-    def withdrawn(self) -> int:
+    def withdrawn(self) -> Annotated[int, "changes that are told now and would go"]:
         return sum(not change.stays for each in self.series for change in each.changes)
 
 

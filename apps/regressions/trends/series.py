@@ -5,12 +5,13 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from django.db import connection
 
 from apps.comparison.api import lasting_facts
+from apps.core.answers import Hidden, Rounded
 from apps.regressions import detection
 from apps.regressions.detection import ChangeLimits, Conditions, ResultSeries
 from apps.regressions.models import History
@@ -39,17 +40,16 @@ ORDER BY release.version_key, release.version, started_at, runs_run.id
 
 @dataclass(frozen=True)
 class SeriesRun:
-    """A run of a series. `value` in the metric's unit. `reset`: in what its conditions differ from those of the runs
-    before; empty: in nothing known."""
+    """A run of a series. `reset`: against the runs before."""
 
     run: int
-    system: int
-    release: int
+    system: Hidden[int]
+    release: Hidden[int]
     version: str
-    version_key: tuple[int, ...]
+    version_key: Hidden[tuple[int, ...]]
     started_at: datetime
-    value: float
-    reset: str = ""
+    value: Annotated[Rounded, "in the metric's unit"]
+    reset: Annotated[str, "what was another in how it was made than before; empty: nothing known"] = ""
 
     @property
     def order(self) -> tuple[tuple[int, ...], str, datetime, int]:

@@ -18,9 +18,10 @@ from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import api as dispatch
-from apps.dispatch.api import CampaignRow, queries
+from apps.dispatch.api import CampaignRow, JobCell, Progress, queries
 from apps.dispatch.api import plan as campaigns_plan
 from apps.dispatch.models import Campaign, Job
+from apps.rest.framework.derive import Answer
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.strict import SLUG, FiniteField, Strict
 from workers import tasks
@@ -28,95 +29,25 @@ from workers import tasks
 # ---------------------------------------------------------------- responses
 
 
-class NamedSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    slug = serializers.CharField(help_text="empty: it has none")
-    name = serializers.CharField()
+class ProgressSerializer(Answer):
+    of = Progress
+    also = ("state",)
+    names = {"rate": "runs_per_hour", "remaining": "remaining_seconds"}
 
 
-class ProgressSerializer(serializers.Serializer[Any]):
-    state = serializers.CharField(help_text="waiting, running, done, failed or cancelled")
-    jobs = serializers.IntegerField()
-    jobs_done = serializers.IntegerField(help_text="ended, however they ended")
-    jobs_active = serializers.IntegerField()
-    jobs_failed = serializers.IntegerField()
-    jobs_cancelled = serializers.IntegerField()
-    runs = serializers.IntegerField()
-    runs_done = serializers.IntegerField()
-    runs_skipped = serializers.IntegerField(help_text="not in `runs`: their ladders ended before them")
-    runs_excluded = serializers.IntegerField(help_text="of those done: a person left them out of comparisons")
-    runs_doubted = serializers.IntegerField(help_text="of those done and not excluded: they failed a quality check")
-    runs_per_hour = serializers.FloatField(source="rate", allow_null=True)
-    remaining_seconds = serializers.FloatField(source="remaining", allow_null=True, help_text="null: none, or unknown")
-    by_plan = serializers.BooleanField(help_text="the estimate is the plan's: no run is done yet")
-
-
-class EntrySerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    workload = NamedSerializer()
-    load_levels = serializers.ListField(child=serializers.CharField())
-    climbs = serializers.CharField(help_text="up to where the ladder of load levels goes; empty: to its end")
-    warmup = serializers.FloatField(help_text="s of each run")
-    duration = serializers.FloatField(help_text="s of each run's measured phase")
-
-
-class CampaignSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    name = serializers.CharField()
+class CampaignSerializer(Answer):
+    of = CampaignRow
+    also = ("workloads", "load_levels", "warmup", "duration")
     address = serializers.SerializerMethodField(help_text="of its page")
-    created_at = serializers.DateTimeField()
-    created_by = serializers.CharField()
-    cancelled_at = serializers.DateTimeField(allow_null=True)
-    systems = NamedSerializer(many=True)
-    workloads = NamedSerializer(many=True)
-    entries = EntrySerializer(many=True, help_text="workloads, each with its load levels and times")
-    load_levels = serializers.ListField(child=serializers.CharField(), help_text="of all entries")
-    repetitions = serializers.IntegerField()
-    warmup = serializers.FloatField(allow_null=True, help_text="s of each run; null: the entries differ")
-    duration = serializers.FloatField(
-        allow_null=True, help_text="s of each run's measured phase; null: the entries differ"
-    )
-    progress = ProgressSerializer()
 
     def get_address(self, row: CampaignRow) -> str:
         request: Request = self.context["request"]
         return request.build_absolute_uri(reverse("web:campaign", args=[row.id]))
 
 
-class JobRunSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    load_level = serializers.CharField()
-    threads = serializers.IntegerField()
-    state = serializers.CharField()
-    outcome = serializers.CharField()
-    attempt = serializers.IntegerField()
-    failed_checks = serializers.ListField(
-        child=serializers.CharField(), help_text="keys of the quality checks it failed"
-    )
-    is_excluded = serializers.BooleanField(help_text="a person left it out of all comparisons")
-
-
-class SkipSerializer(serializers.Serializer[Any]):
-    load_level = serializers.CharField()
-    reason = serializers.CharField()
-
-
-class JobSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    entry = serializers.IntegerField(source="entry_id", help_text="id of the campaign's entry")
-    system = NamedSerializer()
-    workload = NamedSerializer()
-    repetition = serializers.IntegerField()
-    position = serializers.IntegerField(help_text="its place in the order that the campaign wants")
-    state = serializers.CharField(help_text="queued, matched, running, cancelling, succeeded, failed or cancelled")
-    attempt = serializers.IntegerField()
-    agent = serializers.CharField(help_text="empty: none has it")
-    reason = serializers.CharField()
-    doing = serializers.CharField(help_text="what the agent says it is doing now")
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
-    runs = JobRunSerializer(many=True)
-    skips = SkipSerializer(many=True, help_text="load levels of which no success is to be expected, and why")
+class JobSerializer(Answer):
+    of = JobCell
+    names = {"entry_id": "entry"}
 
 
 class CampaignDetailSerializer(CampaignSerializer):

@@ -15,11 +15,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
-from apps.dispatch.api import ScheduleFields, ScheduleRow
+from apps.dispatch.api import ScheduledRunRow, ScheduleFields, ScheduleRow
 from apps.dispatch.api import campaign_file as file
 from apps.dispatch.api import schedule_queries as queries
 from apps.dispatch.api import schedules as services
 from apps.dispatch.pure import cron
+from apps.rest.framework.derive import Answer
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.problems import changed_since
 from apps.rest.framework.strict import FiniteField, Strict
@@ -28,36 +29,15 @@ from workers import tasks
 # ---------------------------------------------------------------- responses
 
 
-class SlotSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    due_at = serializers.DateTimeField()
-    state = serializers.CharField(help_text="started, complete, missing, or not started")
-    reasons = serializers.ListField(
-        child=serializers.CharField(), help_text="why it brought nothing, or not all, in sentences"
-    )
-    campaign = serializers.IntegerField(source="campaign_id", allow_null=True, help_text="id; null: none was begun")
-    jobs = serializers.IntegerField(help_text="of its campaign")
-    jobs_ended = serializers.IntegerField(help_text="of these, however they ended")
-    jobs_succeeded = serializers.IntegerField()
-    begun_at = serializers.DateTimeField()
-    settled_at = serializers.DateTimeField(allow_null=True, help_text="null: it is not over")
+class SlotSerializer(Answer):
+    of = ScheduledRunRow
+    names = {"campaign_id": "campaign"}
 
 
-class ScheduleSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    name = serializers.CharField()
+class ScheduleSerializer(Answer):
+    of = ScheduleRow
+    also = ("state", "is_lacking")
     address = serializers.SerializerMethodField(help_text="of its page")
-    state = serializers.CharField(help_text="on, paused or archived")
-    cron = serializers.CharField()
-    words = serializers.CharField(help_text="what `cron` says")
-    zone = serializers.CharField(help_text="the time zone of `cron`")
-    patience = serializers.FloatField(help_text="h after which a result that has not come is missing")
-    next_at = serializers.DateTimeField(allow_null=True, help_text="null: it is paused or archived")
-    is_lacking = serializers.BooleanField(help_text="the last of its times that is over brought not everything")
-    created_by = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    archived_at = serializers.DateTimeField(allow_null=True)
-    slots = SlotSerializer(many=True, help_text=f"the latest {queries.SHOWN_RUNS}, newest first")
 
     def get_address(self, row: ScheduleRow) -> str:
         request: Request = self.context["request"]
@@ -207,7 +187,9 @@ class RunSchedule(APIView):
 
 class ScheduleSlots(APIView):
     @extend_schema(
-        operation_id="list_schedule_slots", parameters=[SlotParameters], responses=listing(SlotSerializer, name="Slot")
+        operation_id="list_schedule_slots",
+        parameters=[SlotParameters],
+        responses=listing(SlotSerializer, name="Slot"),
     )
     def get(self, request: Request, schedule_id: int) -> Response:
         """The outcomes of all scheduled runs, newest first."""

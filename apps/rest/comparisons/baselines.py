@@ -1,7 +1,5 @@
 """Pinned baselines: the system that a workload's comparisons use as baseline unless another is chosen."""
 
-from typing import Any
-
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -11,19 +9,11 @@ from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
 from apps.catalog.models import System, Workload
-from apps.comparison.api import baselines
+from apps.comparison.api import Pin, baselines
 from apps.core.problems import FieldProblem, Invalid
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters, listing, whole
 from apps.rest.framework.strict import SLUG, Strict
-
-
-class PinSerializer(serializers.Serializer[Any]):
-    workload = serializers.IntegerField(help_text="id")
-    system = serializers.CharField(help_text="slug")
-    system_name = serializers.CharField()
-    note = serializers.CharField()
-    by = serializers.CharField()
-    at = serializers.DateTimeField()
 
 
 class NewPin(Strict):
@@ -32,24 +22,24 @@ class NewPin(Strict):
 
 
 class Baselines(APIView):
-    @extend_schema(operation_id="list_baselines", responses=listing(PinSerializer, name="Baseline"))
+    @extend_schema(operation_id="list_baselines", responses=listing(serializer_of(Pin), name="Baseline"))
     def get(self, request: Request) -> Response:
         """List the pinned baselines of all workloads that have one."""
         NoParameters.read(request)
-        return whole([pin for _, pin in sorted(baselines.pins().items())], serializer=PinSerializer)
+        return whole([pin for _, pin in sorted(baselines.pins().items())], serializer=serializer_of(Pin))
 
 
 class OneBaseline(APIView):
-    @extend_schema(operation_id="read_baseline", responses=PinSerializer)
+    @extend_schema(operation_id="read_baseline", responses=serializer_of(Pin))
     def get(self, request: Request, workload_id: int) -> Response:
         """The pinned baseline of a workload."""
         NoParameters.read(request)
         pin = baselines.pins([_workload(workload_id).pk]).get(workload_id)
         if pin is None:
             raise Http404(f"No baseline is pinned for workload {workload_id}.")
-        return Response(PinSerializer(pin).data)
+        return Response(serializer_of(Pin)(pin).data)
 
-    @extend_schema(operation_id="pin_baseline", request=NewPin, responses=PinSerializer)
+    @extend_schema(operation_id="pin_baseline", request=NewPin, responses=serializer_of(Pin))
     def put(self, request: Request, workload_id: int) -> Response:
         """Pin a system as the baseline of a workload, replacing the previous pin."""
         workload = _workload(workload_id)
@@ -59,7 +49,7 @@ class OneBaseline(APIView):
         if system is None:
             raise Invalid([FieldProblem("system", f"there is no {stated.validated_data['system']!r}")])
         pin = baselines.pin(workload=workload, system=system, note=stated.validated_data["note"], by=writer(request))
-        return Response(PinSerializer(pin).data)
+        return Response(serializer_of(Pin)(pin).data)
 
     @extend_schema(operation_id="unpin_baseline", responses={204: None})
     def delete(self, request: Request, workload_id: int) -> Response:

@@ -1,7 +1,5 @@
 """The matrix: several sides against one baseline under every workload that they share, as on its page."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -12,10 +10,10 @@ from rest_framework.views import APIView
 from apps.comparison.api import FEWEST_MATRIX_SIDES as FEWEST_SIDES
 from apps.comparison.api import LATENCY, PRIMARY, compare_many
 from apps.comparison.api import MOST_MATRIX_SIDES as MOST_SIDES
-from apps.published.matrix import load_matrix
+from apps.published.matrix import StatedMatrix, load_matrix
 from apps.rest.comparisons.serializers import ManySerializer
+from apps.rest.framework.derive import Answer
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters
-from apps.rest.published import ArticleSerializer, FigureSerializer, PublishedSideSerializer
 
 
 class MatrixParameters(Parameters):
@@ -59,24 +57,10 @@ class Matrix(APIView):
         return Response(ManySerializer(many).data)
 
 
-class StatedRowSerializer(serializers.Serializer[Any]):
-    test = serializers.CharField()
-    load = serializers.CharField(help_text="empty: none stated")
-    metric = serializers.CharField()
-    direction = serializers.CharField()
-    cells = serializers.ListField(
-        child=FigureSerializer(allow_null=True), help_text="in the order of the sides; null: not stated"
-    )
-
-
-class StatedMatrixSerializer(serializers.Serializer[Any]):
+class StatedMatrixSerializer(Answer):
     """Ratios to one baseline from a published article. There is never an interval or a verdict."""
 
-    article = ArticleSerializer()
-    baseline = PublishedSideSerializer()
-    sides = PublishedSideSerializer(many=True)
-    rows = StatedRowSerializer(many=True)
-    elsewhere = serializers.IntegerField(help_text="ratios of the article to another baseline")
+    of = StatedMatrix
 
 
 class PublishedMatrix(APIView):

@@ -53,13 +53,13 @@ class Answer(serializers.Serializer[Any]):
             _known[cls.of] = cls
 
     def get_fields(self) -> dict[str, AnyField]:
-        derived = {name: field_of(hint) for name, hint in _hints(self.of, self.also).items() if name not in self.names}
-        renamed = {
-            self.names[name]: field_of(hint, source=name)
-            for name, hint in _hints(self.of, self.also).items()
-            if name in self.names
-        }
-        return derived | renamed | super().get_fields()
+        declared = super().get_fields()
+        derived = {}
+        for attribute, hint in _hints(self.of, self.also).items():
+            name = self.names.get(attribute, attribute)
+            if name not in declared:
+                derived[name] = field_of(hint, **({} if name == attribute else {"source": attribute}))
+        return derived | declared
 
 
 # The serializer of a dataclass: the subclass of Answer that states it, else a derived one.

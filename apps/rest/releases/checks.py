@@ -16,18 +16,8 @@ from rest_framework.views import APIView
 
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions.api import (
-    TOLERANCE,
-    CheckRow,
-    ReleaseCheck,
-    Result,
-    RowVerdict,
-    is_coarse,
-    markdown,
-    on_hardware,
-    release_check,
-)
-from apps.rest.framework.fields import UnboundedField
+from apps.regressions.api import TOLERANCE, CheckRow, ReleaseCheck, is_coarse, markdown, on_hardware, release_check
+from apps.rest.framework.derive import Answer
 from apps.rest.framework.formats import ByQuality, Json, is_json
 from apps.rest.framework.lists import Parameters
 from apps.rest.framework.strict import ChoiceField
@@ -62,90 +52,28 @@ class ReleaseCheckParameters(Parameters):
     format = ChoiceField(choices=[Json.format, Markdown.format], required=False, help_text="goes before Accept")
 
 
-class CheckLineSerializer(serializers.Serializer[Any]):
-    system = serializers.CharField(help_text="slug")
-    system_name = serializers.CharField()
-    baseline_system = serializers.CharField(help_text="slug")
-    baseline_system_name = serializers.CharField()
-    differs = serializers.CharField(help_text="settings in which the two differ; empty: set alike")
-
-
-class CheckRowSerializer(serializers.Serializer[Any]):
+class CheckRowSerializer(Answer):
     """A workload at a load level in its primary metric, on one pair of systems."""
 
-    verdict = serializers.ChoiceField(source="verdict.value", choices=[each.value for each in RowVerdict])
-    is_accepted = serializers.BooleanField(help_text="people accepted that it is worse, and that has not ended")
-    accepted_until = serializers.DateField(allow_null=True, help_text="last day of that; null: it is not accepted")
-    accepted_why = serializers.CharField()
+    of = CheckRow
+    also = ("visible_worse", "compare")
+    names = {"visible_worse": "visible"}
     is_coarse = serializers.SerializerMethodField(help_text="inconclusive, and may be worse by more than tolerated")
-    tool = serializers.CharField()
-    workload_id = serializers.IntegerField()
-    workload = serializers.CharField()
-    level_id = serializers.IntegerField()
-    level = serializers.CharField()
-    threads = serializers.IntegerField()
-    rate = serializers.FloatField(allow_null=True, help_text="1/s; null: as fast as it goes")
-    metric = serializers.CharField(help_text="key")
-    metric_name = serializers.CharField()
-    unit = serializers.CharField()
-    direction = serializers.CharField(help_text="which is better: higher or lower")
-    baseline_system = serializers.CharField(help_text="slug")
-    system = serializers.CharField(help_text="slug; empty: the release has no such system")
-    before = UnboundedField(help_text="typical value of the baseline, in `unit`; null: no runs")
-    after = UnboundedField()
-    runs_before = serializers.ListField(child=serializers.IntegerField(), help_text="ids")
-    runs_after = serializers.ListField(child=serializers.IntegerField())
-    ratio = UnboundedField(help_text="after over before")
-    low = UnboundedField(help_text="lower end of its 95 % interval; null: there is none, see `reason`")
-    high = UnboundedField()
-    p = serializers.FloatField(allow_null=True, help_text="adjusted for all rows (Benjamini-Hochberg)")
-    smallest = serializers.FloatField(help_text="relative difference from which on it counts")
-    visible = UnboundedField(
-        source="visible_worse",
-        allow_null=True,
-        help_text="share of the smallest change for the worse that such runs find (80 %): of a fall where higher is "
-        "better, of a rise where lower is",
-    )
-    worst = UnboundedField(help_text="share by which it may be worse, as the interval leaves open")
-    needed = serializers.IntegerField(
-        allow_null=True, help_text="repetitions of each side that are likely to tell; 1001: more than 1,000"
-    )
-    reason = serializers.CharField()
-    origins = serializers.ListField(child=serializers.CharField(), help_text="of its runs")
-    finding = serializers.IntegerField(allow_null=True, help_text="id of the finding that tells of it")
-    finding_state = serializers.CharField()
-    compare = serializers.CharField(help_text="query of /api/v1/comparisons/ and of the page Compare")
 
     def get_is_coarse(self, row: CheckRow) -> bool:
         return is_coarse(row, self.context["tolerance"])
 
 
-class ReleaseCheckSerializer(serializers.Serializer[Any]):
+class ReleaseCheckSerializer(Answer):
     """Comparison of a release with its baseline; `result` is for a gate.
 
     "regression": a row is worse and not accepted. "cannot tell": rows are missing, without verdict, or may be worse by
     more than `tolerance`. Else "fine".
     """
 
-    title = serializers.CharField()
-    result = serializers.ChoiceField(source="result.value", choices=[each.value for each in Result])
-    why = serializers.ListField(child=serializers.CharField(), help_text="sentences")
-    summary = serializers.CharField()
-    counts = serializers.DictField(
-        child=serializers.IntegerField(), help_text="rows by verdict; `accepted`: of the worse ones"
-    )
-    platform = serializers.CharField(help_text="slug")
-    release = serializers.CharField(help_text="version")
-    baseline = serializers.CharField(help_text="version; empty: no earlier release has runs")
-    hardware = serializers.CharField(help_text="slug")
-    hardware_name = serializers.CharField()
-    tolerance = serializers.FloatField()
-    tests = serializers.IntegerField(help_text="comparisons that the correction of p is for")
-    lines = CheckLineSerializer(many=True, help_text="systems that are held against each other")
-    rows = CheckRowSerializer(many=True, help_text="the worse first, each kind by significance")
-    notes = serializers.ListField(child=serializers.CharField(), help_text="sentences about what is left out")
+    of = ReleaseCheck
+    also = ("title", "summary", "counts")
     address = serializers.SerializerMethodField(help_text="of its page")
-    checked_at = serializers.DateTimeField()
 
     def get_address(self, _check: ReleaseCheck) -> str:
         return str(self.context["address"])

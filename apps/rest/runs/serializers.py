@@ -8,7 +8,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from apps.rest.catalog.catalog import HardwareClassSerializer
-from apps.runs.api import RunDetail, RunRow
+from apps.rest.framework.derive import Answer, serializer_of
+from apps.runs.api import (
+    CheckDetail,
+    EventDetail,
+    ExclusionDetail,
+    MeasurementDetail,
+    NodeDetail,
+    RunDetail,
+    RunRow,
+    SystemDetail,
+)
 from apps.runs.models import Run, RunCheck
 
 
@@ -68,29 +78,10 @@ def _absolute(serializer: serializers.BaseSerializer[Any], path: str) -> str:
     return request.build_absolute_uri(path)
 
 
-class MeasurementSerializer(serializers.Serializer[Any]):
+class MeasurementSerializer(Answer):
     """A headline value with its provenance: bytes [byte_start, byte_end) of the artifact."""
 
-    metric = serializers.CharField()
-    name = serializers.CharField()
-    value = serializers.FloatField()
-    unit = serializers.CharField()
-    direction = serializers.CharField(help_text="higher, lower or neutral: what is better")
-    artifact = serializers.CharField()
-    sha256 = serializers.CharField()
-    byte_start = serializers.IntegerField()
-    byte_end = serializers.IntegerField()
-    parser = serializers.CharField()
-    parser_version = serializers.CharField()
-
-
-class EventSerializer(serializers.Serializer[Any]):
-    kind = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # DRF's metaclass removes it
-    starts_at = serializers.FloatField(help_text="s on the run's clock")
-    ends_at = serializers.FloatField(allow_null=True, help_text="null: a moment")
-    node = serializers.CharField()
-    detail = serializers.DictField()
+    of = MeasurementDetail
 
 
 class ArtifactSerializer(serializers.Serializer[Any]):
@@ -101,42 +92,22 @@ class ArtifactSerializer(serializers.Serializer[Any]):
     media_type = serializers.CharField()
 
 
-class RunNodeSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    role = serializers.CharField()
-    samples = serializers.IntegerField()
-    variables = serializers.DictField(child=serializers.CharField(), allow_null=True, help_text="null: not recorded")
-
-
-class CheckSerializer(serializers.Serializer[Any]):
+class CheckSerializer(Answer):
     """A quality check: question, evidence, and limits."""
 
-    key = serializers.CharField()
-    title = serializers.CharField()
-    question = serializers.CharField()
+    of = CheckDetail
     status = serializers.ChoiceField(choices=RunCheck.Status.values)
-    evidence = serializers.CharField(help_text="a sentence with the numbers it rests on")
-    limits = serializers.CharField()
-    detail = serializers.DictField(help_text="these numbers")
 
 
-class ExclusionSerializer(serializers.Serializer[Any]):
+class ExclusionSerializer(Answer):
     """An exclusion of the run from all comparisons by a person."""
 
-    reason = serializers.CharField()
-    excluded_by = serializers.CharField()
-    excluded_at = serializers.DateTimeField()
-    ended_by = serializers.CharField(help_text="who lets it count again; empty: nobody")
-    ended_at = serializers.DateTimeField(allow_null=True, help_text="null: it is left out now")
+    of = ExclusionDetail
 
 
-class RunSystemSerializer(serializers.Serializer[Any]):
-    slug = serializers.CharField()
-    name = serializers.CharField()
-    platform = serializers.CharField(source="platform_slug")
-    release = serializers.CharField()
-    endpoint = serializers.CharField()
-    settings = serializers.DictField()
+class RunSystemSerializer(Answer):
+    of = SystemDetail
+    names = {"platform_slug": "platform"}
     hardware = HardwareClassSerializer()
 
 
@@ -176,8 +147,8 @@ class RunDetailSerializer(serializers.Serializer[Any]):
     host = serializers.DictField(help_text="the load generator's machine")
     primary_metric = serializers.CharField()
     measurements = MeasurementSerializer(many=True)
-    events = EventSerializer(many=True)
-    nodes = RunNodeSerializer(many=True)
+    events = serializer_of(EventDetail)(many=True)
+    nodes = serializer_of(NodeDetail)(many=True)
     artifacts = serializers.SerializerMethodField()
     unparsed_lines = serializers.ListField(child=serializers.CharField(), help_text="what no parser understood")
 

@@ -1,7 +1,5 @@
 """Timeline of a run."""
 
-from typing import Any
-
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -9,37 +7,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.rest.framework.fields import SecondsField
+from apps.rest.framework.derive import Answer
 from apps.rest.framework.formats import caching, unchanged
 from apps.rest.framework.lists import NoParameters
 from apps.rest.runs.runs import find_run
 from apps.rest.series.read import etag_of
 from apps.rest.series.series import IF_NONE_MATCH, NOT_MODIFIED
-from apps.runs.api import queries
-from apps.runs.pure import LANES
+from apps.runs.api import Timeline, queries
+from apps.runs.pure import LANES, TimelineEntry
 
 
-class HappeningSerializer(serializers.Serializer[Any]):
+class HappeningSerializer(Answer):
+    of = TimelineEntry
     lane = serializers.ChoiceField(choices=list(LANES), help_text="what sort of thing it is")
-    kind = serializers.CharField()
-    label = serializers.CharField(help_text="what happened, in words")  # type: ignore[assignment]  # DRF's own name
-    starts_at = SecondsField(help_text="s on the run's clock")
-    ends_at = SecondsField(allow_null=True, help_text="null: a moment")
-    node = serializers.CharField()
-    count = serializers.IntegerField(help_text="of a burst of errors: how many there were")
 
 
-class TimelineSerializer(serializers.Serializer[Any]):
-    run = serializers.IntegerField(source="run_id")
-    live = serializers.BooleanField(source="is_live", help_text="more of it may come")
-    measured = serializers.ListField(
-        child=SecondsField(), allow_null=True, help_text="[from, to), s; null: not known yet"
-    )
-    whole = serializers.ListField(
-        child=SecondsField(), allow_null=True, help_text="from 0 to the last sample, s; null: none yet"
-    )
-    happenings = HappeningSerializer(many=True)
-    problem = serializers.CharField(help_text="why stolen CPU time could not be looked for; empty: it was")
+class TimelineSerializer(Answer):
+    of = Timeline
+    names = {"run_id": "run", "is_live": "live"}
 
 
 class RunTimelineView(APIView):

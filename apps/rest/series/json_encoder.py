@@ -9,6 +9,7 @@ import orjson
 from rest_framework import serializers
 
 from apps.rest.framework.digits import MILLISECONDS, Floats, all_significant, significant, to_milliseconds
+from apps.rest.framework.fields import TupleField
 from apps.rest.series.read import Absent, SeriesPass, as_float
 from apps.runs.api import queries
 from apps.runs.models import Run
@@ -48,8 +49,10 @@ class MissingSerializer(serializers.Serializer[Any]):
 
 class RunSeriesSerializer(serializers.Serializer[Any]):
     run = serializers.IntegerField()
-    measured = serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, help_text="[from, to), s; null: not known yet"
+    measured = TupleField(
+        [serializers.FloatField(), serializers.FloatField()],
+        allow_null=True,
+        help_text="[from, to), s; null: not known yet",
     )
     series = OneSeriesSerializer(many=True)
     missing = MissingSerializer(many=True, help_text="what was asked for and is not there, or cannot be read")
@@ -66,7 +69,9 @@ class MissingInRunSerializer(MissingSerializer):
 class MeasuredRunSerializer(serializers.Serializer[Any]):
     run = serializers.IntegerField()
     uid = serializers.UUIDField()
-    measured = serializers.ListField(child=serializers.FloatField(), allow_null=True, help_text="[from, to), s")
+    measured = TupleField(
+        [serializers.FloatField(), serializers.FloatField()], allow_null=True, help_text="[from, to), s"
+    )
 
 
 class SeriesOfRunsSerializer(serializers.Serializer[Any]):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet
@@ -25,8 +26,8 @@ class ExclusionDetail:
     reason: str
     excluded_by: str
     excluded_at: datetime
-    ended_by: str
-    ended_at: datetime | None
+    ended_by: Annotated[str, "who lets it count again; empty: nobody"]
+    ended_at: Annotated[datetime | None, "null: it is left out now"]
 
 
 def exclude(*, run: Run, reason: str, by: User) -> bool:

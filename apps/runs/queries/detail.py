@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import Case, When
 
 from apps.catalog.models import HardwareClass
+from apps.core.answers import Hidden
 from apps.runs.ingest.seal_queue import SealWait, pending
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Event, Measurement, Run, RunCheck, RunNode
 from apps.runs.quality.checklist import CHECKS
@@ -25,8 +26,8 @@ class SystemDetail:
     slug: str
     name: str
     platform_slug: str
-    platform_name: str
-    platform_color: int | None
+    platform_name: Hidden[str]
+    platform_color: Hidden[int | None]
     release: str
     endpoint: str
     settings: dict[str, Any]
@@ -35,15 +36,15 @@ class SystemDetail:
 
 @dataclass(frozen=True)
 class NodeDetail:
-    """A node with samples or recorded variables; `variables` None: not recorded. `last`: time of its last sample, s on
-    the run's clock; None: no samples, or an unreadable clock."""
+    """A node with samples or recorded variables. `last`: time of its last sample, s on the run's clock; None: no
+    samples, or an unreadable clock."""
 
-    number: int
+    number: Hidden[int]
     name: str
     role: str
     samples: int
-    variables: dict[str, str] | None
-    last: float | None = None
+    variables: Annotated[dict[str, str] | None, "null: not recorded"]
+    last: Hidden[float | None] = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class MeasurementDetail:
     metric: str
     name: str
     unit: str
-    direction: str
+    direction: Annotated[str, "higher, lower or neutral: what is better"]
     value: float
     artifact: str
     sha256: str
@@ -75,11 +76,11 @@ class EventDetail:
 
     kind: str
     label: str
-    starts_at: float
-    ends_at: float | None
+    starts_at: Annotated[float, "s on the run's clock"]
+    ends_at: Annotated[float | None, "null: a moment"]
     node: str
     detail: dict[str, Any]
-    from_output: bool = False
+    from_output: Hidden[bool] = False
 
 
 @dataclass(frozen=True)
@@ -103,15 +104,15 @@ class ArchiveDetail:
 
 @dataclass(frozen=True)
 class CheckDetail:
-    """A quality check of a run. `limits`: condition to pass; `evidence`: finding; `detail`: its numbers."""
+    """A quality check of a run. `limits`: condition to pass."""
 
     key: str
     title: str
     question: str
     status: str
-    evidence: str
+    evidence: Annotated[str, "a sentence with the numbers it rests on"]
     limits: str
-    detail: dict[str, Any]
+    detail: Annotated[dict[str, Any], "these numbers"]
 
 
 @dataclass(frozen=True)

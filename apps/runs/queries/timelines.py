@@ -3,30 +3,30 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from apps.core.answers import Seconds
 from apps.runs import timeline
 from apps.runs.models import Event, Run, RunNode
 from apps.runs.quality.noisy_neighbours import STEAL
 from apps.runs.queries import nodes
 from apps.runs.queries.series import load_series
 from apps.runs.storage import codec
-from apps.runs.timeline import Floats, Span, TimelineEntry, TimelineSource
+from apps.runs.timeline import Floats, TimelineEntry, TimelineSource
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """`measured`: the measured phase, `whole`: from 0 to the last sample, s on the run's clock; None: not known yet.
-    `happenings`: in order of time, in lanes of apps.runs.timeline.LANES. `problem`: why samples could not be checked
-    for stolen time, or empty."""
+    """`happenings`: in order of time, in lanes of apps.runs.timeline.LANES."""
 
     run_id: int
-    is_live: bool
-    measured: Span | None
-    whole: Span | None
+    is_live: Annotated[bool, "more of it may come"]
+    measured: Annotated[tuple[Seconds, Seconds] | None, "[from, to), s; null: not known yet"]
+    whole: Annotated[tuple[Seconds, Seconds] | None, "from 0 to the last sample, s; null: none yet"]
     happenings: tuple[TimelineEntry, ...]
-    problem: str = ""
+    problem: Annotated[str, "why stolen CPU time could not be looked for; empty: it was"] = ""
 
 
 def timelines(run_ids: Sequence[int]) -> dict[int, Timeline]:

@@ -5,12 +5,15 @@
 {{ value|as_printed:"ms" }}     1,382.43, every digit that the tool printed
 {{ value|with_unit:"ms" }}      12.3 ms
 {% for name, value in parameters|pairs %}
+{{ parameters|in_words }}       tables 4, table_size 1000
 {{ name|with_tool:tool }}       sysbench oltp_read_only
 {{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
 {% time_in zone moment %}       2026-03-01 02:30 Europe/Berlin, for every reader
 {% side 0 "PXC small" %}        chip in the colour of side 0; {% platform 2 "MHA" %} in that of platform place 2
 {% origin "published" %}        mark of origin: published, example, submitted, agent, rig
+{% origins row.origins %}       those other than an agent's, each after a space
+{{ systems|names }}             their names: a, b and c
 {% quality run.failed_checks run.is_excluded %}  marks: excluded, failed checks; nothing when there are none
 {% verdict "better" %}          word with its sign; {% verdict word direction="lower" %}
 {% level "saturated" %}         level of a resource by the USE method: word with its sign
@@ -23,7 +26,7 @@ from zoneinfo import ZoneInfo
 
 from django import template
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import is_naive
 
@@ -79,6 +82,11 @@ def with_tool(name: str, tool: str) -> str:
 def pairs(mapping: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Replaces `.items`, which fails for a mapping with a key of that name."""
     return list(mapping.items())
+
+
+@register.filter
+def in_words(mapping: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in mapping.items())
 
 
 @register.filter
@@ -215,6 +223,18 @@ def origin(provenance: str) -> SafeString:
     """The origin of a number."""
     word, title = ORIGINS[provenance]
     return format_html('<span class="mark mark--{}" title="{}">{}</span>', provenance, title, word)
+
+
+@register.simple_tag
+def origins(provenances: Sequence[str]) -> SafeString:
+    """Marks of every origin but an agent, which is the usual one; each after a space."""
+    return format_html_join("", " {}", ((origin(each),) for each in provenances if each != "agent"))
+
+
+@register.filter
+def names(objects: Sequence[Any]) -> str:
+    every = [each.name for each in objects]
+    return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
 
 
 @register.filter

@@ -1,27 +1,18 @@
 // GET /api/v1/runs/{id}/series/ and /series-index/.
 import { getJson, query } from "./client";
+import type {
+  OneSeries as Series,
+  RunSeries as SeriesAnswer,
+  SeriesEntry as SeriesInfo,
+  SeriesIndex,
+} from "./types.gen";
 
 /** The server answers for so many metrics at once. */
 export const MOST_METRICS = 50;
 /** To which a series is thinned, its lowest and highest kept. */
 export const POINTS = 800;
 
-export interface Series {
-  metric: string;
-  name: string;
-  unit: string;
-  direction: "higher" | "lower" | "neutral";
-  node: string;
-  /** A counter's rate or its totals, or a value of the moment. */
-  kind: "rate" | "gauge" | "counter";
-  at: number[];
-  values: (number | null)[];
-  resets: number[];
-  /** Where t = 0 is, s on the run's clock. */
-  zero?: number;
-  /** Over nodes: which. */
-  nodes?: string[];
-}
+export type { Series, SeriesAnswer, SeriesInfo };
 
 /** How counters are read: over the nodes or of each, as rates or as their totals. */
 export interface Reading {
@@ -30,23 +21,6 @@ export interface Reading {
 }
 
 export const OF_EACH: Reading = { over: "", totals: false };
-
-export interface SeriesAnswer {
-  run: number;
-  /** [from, to), s; null: not known yet. */
-  measured: [number, number] | null;
-  series: Series[];
-  missing: { metric: string; reason: string }[];
-}
-
-export interface SeriesInfo {
-  metric: string;
-  name: string;
-  unit: string;
-  node: string;
-  constant: boolean;
-  mean: number | null;
-}
 
 /** `align`: where t = 0 is, at the start of the run or of its measured phase. */
 export function loadSeries(
@@ -66,5 +40,5 @@ export function loadSeries(
 }
 
 export async function loadSeriesIndex(run: number): Promise<SeriesInfo[]> {
-  return (await getJson<{ series: SeriesInfo[] }>(`runs/${run}/series-index/`)).series;
+  return (await getJson<SeriesIndex>(`runs/${run}/series-index/`)).series;
 }

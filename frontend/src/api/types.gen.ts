@@ -27,7 +27,12 @@ export interface components {
             next: string | null;
             results: components["schemas"]["Acknowledgement"][];
         };
-        Agent: {
+        AgentList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["AgentRow"][];
+        };
+        AgentRow: {
             id: number;
             name: string;
             version: string;
@@ -44,12 +49,7 @@ export interface components {
             refused_messages: number | null;
             free_disk_bytes: number | null;
         };
-        AgentList: {
-            /** Format: uri */
-            next: string | null;
-            results: components["schemas"]["Agent"][];
-        };
-        Article: {
+        ArticleValue: {
             slug: string;
             title: string;
             author: string;
@@ -126,42 +126,42 @@ export interface components {
         Campaign: {
             id: number;
             name: string;
-            readonly address: string;
             /** Format: date-time */
             created_at: string;
             created_by: string;
             /** Format: date-time */
             cancelled_at: string | null;
-            systems: components["schemas"]["Named"][];
-            workloads: components["schemas"]["Named"][];
-            entries: components["schemas"]["Entry"][];
-            load_levels: string[];
+            systems: components["schemas"]["NamedObject"][];
+            entries: components["schemas"]["EntryRow"][];
             repetitions: number;
+            progress: components["schemas"]["Progress"];
+            workloads: components["schemas"]["NamedObject"][];
+            load_levels: string[];
             /** Format: double */
             warmup: number | null;
             /** Format: double */
             duration: number | null;
-            progress: components["schemas"]["Progress"];
+            readonly address: string;
         };
         CampaignDetail: {
             id: number;
             name: string;
-            readonly address: string;
             /** Format: date-time */
             created_at: string;
             created_by: string;
             /** Format: date-time */
             cancelled_at: string | null;
-            systems: components["schemas"]["Named"][];
-            workloads: components["schemas"]["Named"][];
-            entries: components["schemas"]["Entry"][];
-            load_levels: string[];
+            systems: components["schemas"]["NamedObject"][];
+            entries: components["schemas"]["EntryRow"][];
             repetitions: number;
+            progress: components["schemas"]["Progress"];
+            workloads: components["schemas"]["NamedObject"][];
+            load_levels: string[];
             /** Format: double */
             warmup: number | null;
             /** Format: double */
             duration: number | null;
-            progress: components["schemas"]["Progress"];
+            readonly address: string;
             jobs: components["schemas"]["Job"][];
             obstacles: string[];
         };
@@ -202,15 +202,12 @@ export interface components {
         };
         Change: {
             id: number;
-            kind: string;
-            verdict: string;
-            words: string;
-            workload: components["schemas"]["Named"];
+            workload: components["schemas"]["NamedSubject"];
             tool: string;
             load_level: string;
             metric: components["schemas"]["MetricShown"] | null;
-            system: components["schemas"]["Named"];
-            baseline: components["schemas"]["Named"] | null;
+            system: components["schemas"]["NamedSubject"];
+            baseline: components["schemas"]["NamedSubject"] | null;
             history: number | null;
             first_run: number | null;
             slot: number | null;
@@ -236,6 +233,33 @@ export interface components {
             /** Format: date-time */
             gone_at: string | null;
             beneath: number | null;
+            words: string;
+            kind: string;
+            verdict: string;
+        };
+        ChangeStatement: {
+            number: number;
+            sql: string;
+            /** Format: double */
+            starts_at: number;
+            /** Format: double */
+            ends_at: number;
+            values: {
+                [key: string]: number;
+            };
+        };
+        ChangeTrial: {
+            run: number;
+            repetition: number;
+            /** Format: date-time */
+            started_at: string;
+            provenance: string;
+            failed_checks: string[];
+            statements: components["schemas"]["ChangeStatement"][];
+            values: {
+                [key: string]: number;
+            };
+            silent: number;
         };
         ChangedTeam: {
             name: string;
@@ -245,29 +269,17 @@ export interface components {
             key: string;
             title: string;
             question: string;
-            status: components["schemas"]["StatusEnum"];
             evidence: string;
             limits: string;
             detail: {
                 [key: string]: unknown;
             };
-        };
-        CheckLine: {
-            system: string;
-            system_name: string;
-            baseline_system: string;
-            baseline_system_name: string;
-            differs: string;
+            status: components["schemas"]["StatusEnum"];
         };
         CheckRow: {
-            verdict: components["schemas"]["VerdictEnum"];
-            is_accepted: boolean;
-            /** Format: date */
-            accepted_until: string | null;
-            accepted_why: string;
-            readonly is_coarse: boolean;
-            tool: string;
+            verdict: components["schemas"]["RowVerdict"];
             workload_id: number;
+            tool: string;
             workload: string;
             level_id: number;
             level: string;
@@ -297,15 +309,20 @@ export interface components {
             /** Format: double */
             smallest: number;
             /** Format: double */
-            visible: number | null;
-            /** Format: double */
             worst: number | null;
             needed: number | null;
             reason: string;
             origins: string[];
             finding: number | null;
             finding_state: string;
+            is_accepted: boolean;
+            /** Format: date */
+            accepted_until: string | null;
+            accepted_why: string;
+            /** Format: double */
+            visible: number | null;
             compare: string;
+            readonly is_coarse: boolean;
         };
         CheckedRelease: {
             platform: string;
@@ -340,27 +357,13 @@ export interface components {
             unit: string;
         };
         Commented: {
-            changes: components["schemas"]["Change"][];
-            notes: components["schemas"]["Note"][];
-            links: components["schemas"]["Link"][];
-            repetitions: components["schemas"]["Repetition"][];
-            merged: components["schemas"]["Named"][];
-            next_states: string[];
-            may_accept: boolean;
-            may_reopen: boolean;
             id: number;
-            readonly address: string;
-            kind: string;
             title: string;
-            platform: components["schemas"]["Named"] | null;
-            hardware_class: components["schemas"]["Named"] | null;
-            readonly release: string | null;
-            readonly baseline: string | null;
-            schedule: components["schemas"]["Named"] | null;
+            platform: components["schemas"]["NamedSubject"] | null;
+            hardware_class: components["schemas"]["NamedSubject"] | null;
+            schedule: components["schemas"]["NamedSubject"] | null;
             family: string;
             part: number;
-            verdict: string;
-            state: string;
             /** Format: double */
             largest: number | null;
             shown: components["schemas"]["Change"] | null;
@@ -376,12 +379,26 @@ export interface components {
             comments: number;
             merged_into: number | null;
             /** Format: date-time */
-            seen: string;
-            /** Format: date-time */
             found_at: string;
             /** Format: date-time */
             changed_at: string;
+            readonly address: string;
+            kind: string;
+            readonly release: string | null;
+            readonly baseline: string | null;
+            verdict: string;
+            state: string;
+            /** Format: date-time */
+            seen: string;
             not_told: string[];
+            changes: components["schemas"]["Change"][];
+            notes: components["schemas"]["Note"][];
+            links: components["schemas"]["LinkRow"][];
+            repetitions: components["schemas"]["Repetition"][];
+            merged: components["schemas"]["NamedSubject"][];
+            next_states: string[];
+            may_accept: boolean;
+            may_reopen: boolean;
         };
         Compared: {
             workload: components["schemas"]["ComparedWorkload"];
@@ -503,13 +520,40 @@ export interface components {
             tests: number;
             notes: string[];
         };
+        Course: {
+            /** Format: double */
+            at: number;
+            words: string;
+            node: string;
+            /** Format: double */
+            outage: number | null;
+            recovered: boolean;
+            interrupted: boolean;
+            /** Format: double */
+            watched: number;
+            phases: components["schemas"]["TrialPhase"][];
+            reached: {
+                [key: string]: number;
+            };
+            /** Format: double */
+            rejoin: number | null;
+            /** Format: double */
+            proxy: number | null;
+            proxy_words: string;
+            proxy_checks: {
+                [key: string]: string;
+            };
+            counts: {
+                [key: string]: number | null;
+            };
+            rows: components["schemas"]["WriteRows"];
+        };
         Delivery: {
             id: number;
             subscription: number | null;
             to: string;
-            address: string;
             is_test: boolean;
-            findings: components["schemas"]["FindingTold"][];
+            findings: components["schemas"]["NotifiedFinding"][];
             told: number;
             state: string;
             attempts: number;
@@ -522,6 +566,7 @@ export interface components {
             /** Format: date-time */
             given_up_at: string | null;
             answer: string;
+            address: string;
         };
         DeliveryList: {
             /** Format: uri */
@@ -582,9 +627,9 @@ export interface components {
             /** @default  */
             seen: string;
         };
-        Entry: {
+        EntryRow: {
             id: number;
-            workload: components["schemas"]["Named"];
+            workload: components["schemas"]["NamedObject"];
             load_levels: string[];
             climbs: string;
             /** Format: double */
@@ -600,7 +645,7 @@ export interface components {
             /** Format: double */
             high: number | null;
         };
-        Event: {
+        EventDetail: {
             kind: string;
             label: string;
             /** Format: double */
@@ -625,7 +670,7 @@ export interface components {
             change: number;
             use_sentence: string;
             runs: components["schemas"]["SideRun"][];
-            use: components["schemas"]["UseDifference"][];
+            use: components["schemas"]["IndicatorDifference"][];
             use_compared: number;
             work: components["schemas"]["WorkDifference"][];
             pending: number;
@@ -644,112 +689,11 @@ export interface components {
         ExclusionDescription: {
             reason: string;
         };
-        FailoverCourse: {
-            /** Format: double */
-            at: number;
-            words: string;
-            node: string;
-            /** Format: double */
-            outage: number | null;
-            recovered: boolean;
-            interrupted: boolean;
-            /** Format: double */
-            watched: number;
-            phases: components["schemas"]["FailoverPhase"][];
-            reached: {
-                [key: string]: number;
-            };
-            /** Format: double */
-            rejoin: number | null;
-            /** Format: double */
-            proxy: number | null;
-            proxy_words: string;
-            proxy_checks: {
-                [key: string]: string;
-            };
-            counts: {
-                [key: string]: number | null;
-            };
-            rows: components["schemas"]["FailoverRows"];
-        };
-        FailoverGroup: {
-            system: string;
-            system_name: string;
-            platform: string;
-            platform_name: string;
-            release: string;
-            hardware_name: string;
-            fault: string;
-            fault_name: string;
-            load: string;
-            origins: string[];
-            parameters: {
-                [key: string]: unknown;
-            };
-            interruption: components["schemas"]["FailoverInterruption"];
-            phases: {
-                [key: string]: components["schemas"]["FailoverSpread"] | null;
-            };
-            rejoin: components["schemas"]["FailoverSpread"] | null;
-            proxy: components["schemas"]["FailoverSpread"] | null;
-            counts: {
-                [key: string]: number[] | null;
-            };
-            shares: components["schemas"]["FailoverShare"][];
-            trials: components["schemas"]["FailoverTrial"][];
-        };
-        FailoverInsert: {
-            number: number;
-            /** Format: double */
-            due: number | null;
-        };
-        FailoverInterruption: {
-            trials: number;
-            /** Format: double */
-            median: number | null;
-            /** Format: double */
-            low: number | null;
-            /** Format: double */
-            high: number | null;
-            not_recovered: number;
-            /** Format: double */
-            watched: number | null;
-        };
-        FailoverPhase: {
-            key: components["schemas"]["KeyEnum"];
-            /** Format: double */
-            start: number;
-            /** Format: double */
-            end: number;
-            words: string;
-        };
-        FailoverRows: {
-            lost: components["schemas"]["FailoverInsert"][];
-            duplicated: components["schemas"]["FailoverInsert"][];
-            failed_present: components["schemas"]["FailoverInsert"][];
-            stale: components["schemas"]["FailoverStaleRead"][];
-        };
-        FailoverShare: {
-            who: string;
-            setting: string;
-            formula: string;
-            /** Format: double */
-            seconds: number;
-        };
-        FailoverSpread: {
-            count: number;
-            /** Format: double */
-            median: number;
-            /** Format: double */
-            low: number;
-            /** Format: double */
-            high: number;
-        };
-        FailoverStaleRead: {
-            place: string;
-            number: number;
-            /** Format: double */
-            at: number;
+        FailoverResults: {
+            groups: components["schemas"]["TrialGroup"][];
+            stated: components["schemas"]["Figure"][];
+            untold: components["schemas"]["Untold"][];
+            has_more: boolean;
         };
         FailoverTrial: {
             run: number;
@@ -760,18 +704,8 @@ export interface components {
             reason: string;
             failed_checks: string[];
             campaign: components["schemas"]["ComparedCampaign"] | null;
+            course: components["schemas"]["Course"];
             doubt: string;
-            course: components["schemas"]["FailoverCourse"];
-        };
-        FailoverUntold: {
-            run: number;
-            reason: string;
-        };
-        Failovers: {
-            groups: components["schemas"]["FailoverGroup"][];
-            stated: components["schemas"]["Figure"][];
-            untold: components["schemas"]["FailoverUntold"][];
-            has_more: boolean;
         };
         FieldError: {
             field: string;
@@ -782,7 +716,7 @@ export interface components {
         FieldGroup: "hardware" | "dataset" | "workload" | "memory" | "version" | "topology" | "settings" | "variables" | "measurement" | "client" | "samplers" | "origin" | "date";
         Figure: {
             id: number;
-            article: components["schemas"]["Article"];
+            article: components["schemas"]["ArticleValue"];
             entry: string;
             question: string;
             workload: string;
@@ -799,9 +733,9 @@ export interface components {
             /** Format: double */
             high: number | null;
             qualifier: string;
-            side: components["schemas"]["PublishedSide"] | null;
-            numerator: components["schemas"]["PublishedSide"] | null;
-            denominator: components["schemas"]["PublishedSide"] | null;
+            side: components["schemas"]["SideValue"] | null;
+            numerator: components["schemas"]["SideValue"] | null;
+            denominator: components["schemas"]["SideValue"] | null;
             hardware: string;
             note: string;
             text: string;
@@ -817,18 +751,12 @@ export interface components {
         };
         Finding: {
             id: number;
-            readonly address: string;
-            kind: string;
             title: string;
-            platform: components["schemas"]["Named"] | null;
-            hardware_class: components["schemas"]["Named"] | null;
-            readonly release: string | null;
-            readonly baseline: string | null;
-            schedule: components["schemas"]["Named"] | null;
+            platform: components["schemas"]["NamedSubject"] | null;
+            hardware_class: components["schemas"]["NamedSubject"] | null;
+            schedule: components["schemas"]["NamedSubject"] | null;
             family: string;
             part: number;
-            verdict: string;
-            state: string;
             /** Format: double */
             largest: number | null;
             shown: components["schemas"]["Change"] | null;
@@ -844,63 +772,65 @@ export interface components {
             comments: number;
             merged_into: number | null;
             /** Format: date-time */
+            found_at: string;
+            /** Format: date-time */
+            changed_at: string;
+            readonly address: string;
+            kind: string;
+            readonly release: string | null;
+            readonly baseline: string | null;
+            verdict: string;
+            state: string;
+            /** Format: date-time */
             seen: string;
+        };
+        FindingDetail: {
+            id: number;
+            title: string;
+            platform: components["schemas"]["NamedSubject"] | null;
+            hardware_class: components["schemas"]["NamedSubject"] | null;
+            schedule: components["schemas"]["NamedSubject"] | null;
+            family: string;
+            part: number;
+            /** Format: double */
+            largest: number | null;
+            shown: components["schemas"]["Change"] | null;
+            changes_count: number;
+            changes_holding: number;
+            reason: string;
+            /** Format: date */
+            accepted_until: string | null;
+            owner: string;
+            /** Format: date */
+            due_on: string | null;
+            labels: string[];
+            comments: number;
+            merged_into: number | null;
             /** Format: date-time */
             found_at: string;
             /** Format: date-time */
             changed_at: string;
-        };
-        FindingDetail: {
+            readonly address: string;
+            kind: string;
+            readonly release: string | null;
+            readonly baseline: string | null;
+            verdict: string;
+            state: string;
+            /** Format: date-time */
+            seen: string;
             changes: components["schemas"]["Change"][];
             notes: components["schemas"]["Note"][];
-            links: components["schemas"]["Link"][];
+            links: components["schemas"]["LinkRow"][];
             repetitions: components["schemas"]["Repetition"][];
-            merged: components["schemas"]["Named"][];
+            merged: components["schemas"]["NamedSubject"][];
             next_states: string[];
             may_accept: boolean;
             may_reopen: boolean;
-            id: number;
-            readonly address: string;
-            kind: string;
-            title: string;
-            platform: components["schemas"]["Named"] | null;
-            hardware_class: components["schemas"]["Named"] | null;
-            readonly release: string | null;
-            readonly baseline: string | null;
-            schedule: components["schemas"]["Named"] | null;
-            family: string;
-            part: number;
-            verdict: string;
-            state: string;
-            /** Format: double */
-            largest: number | null;
-            shown: components["schemas"]["Change"] | null;
-            changes_count: number;
-            changes_holding: number;
-            reason: string;
-            /** Format: date */
-            accepted_until: string | null;
-            owner: string;
-            /** Format: date */
-            due_on: string | null;
-            labels: string[];
-            comments: number;
-            merged_into: number | null;
-            /** Format: date-time */
-            seen: string;
-            /** Format: date-time */
-            found_at: string;
-            /** Format: date-time */
-            changed_at: string;
         };
         FindingList: {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["Finding"][];
-        };
-        FindingTold: {
-            id: number;
-            title: string;
         };
         Finishing: {
             amount: number;
@@ -949,7 +879,6 @@ export interface components {
             notes: string[];
         };
         Happening: {
-            lane: components["schemas"]["LaneEnum"];
             kind: string;
             label: string;
             /** Format: double */
@@ -958,6 +887,7 @@ export interface components {
             ends_at: number | null;
             node: string;
             count: number;
+            lane: components["schemas"]["LaneEnum"];
         };
         HardwareClass: {
             slug: string;
@@ -1075,29 +1005,14 @@ export interface components {
             /** Format: date-time */
             analysed_at: string | null;
             threshold: components["schemas"]["Limits"];
-            points: components["schemas"]["HistoryPoint"][];
+            points: components["schemas"]["SeriesRun"][];
             changes_told: components["schemas"]["HistoryChange"][];
-            levels: components["schemas"]["HistoryLevel"][];
-        };
-        HistoryLevel: {
-            start: number;
-            end: number;
-            /** Format: double */
-            value: number;
+            levels: components["schemas"]["TrendLevel"][];
         };
         HistoryList: {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["History"][];
-        };
-        HistoryPoint: {
-            run: number;
-            version: string;
-            /** Format: date-time */
-            started_at: string;
-            /** Format: double */
-            value: number;
-            reset: string;
         };
         Indicator: {
             key: string;
@@ -1113,11 +1028,51 @@ export interface components {
                 [key: string]: string;
             };
         };
+        IndicatorDifference: {
+            where: string;
+            before: components["schemas"]["IndicatorValue"];
+            after: components["schemas"]["IndicatorValue"];
+            climbed: number;
+            title: string;
+            span: string;
+            indicator: string;
+        };
+        IndicatorValue: {
+            node: string;
+            level: components["schemas"]["UseLevel"];
+            /** Format: double */
+            value: number | null;
+            run: number;
+            words: string;
+            unit: string;
+            /** Format: double */
+            lowest: number | null;
+            /** Format: double */
+            highest: number | null;
+            runs: number;
+        };
+        Insert: {
+            number: number;
+            /** Format: double */
+            due: number | null;
+        };
+        Interruption: {
+            trials: number;
+            /** Format: double */
+            median: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            not_recovered: number;
+            /** Format: double */
+            watched: number | null;
+        };
         Job: {
             id: number;
             entry: number;
-            system: components["schemas"]["Named"];
-            workload: components["schemas"]["Named"];
+            system: components["schemas"]["NamedObject"];
+            workload: components["schemas"]["NamedObject"];
             repetition: number;
             position: number;
             state: string;
@@ -1129,18 +1084,8 @@ export interface components {
             started_at: string | null;
             /** Format: date-time */
             finished_at: string | null;
-            runs: components["schemas"]["JobRun"][];
-            skips: components["schemas"]["Skip"][];
-        };
-        JobRun: {
-            id: number;
-            load_level: string;
-            threads: number;
-            state: string;
-            outcome: string;
-            attempt: number;
-            failed_checks: string[];
-            is_excluded: boolean;
+            runs: components["schemas"]["RunCell"][];
+            skips: components["schemas"]["SkipCell"][];
         };
         /** @enum {string} */
         KeyEnum: "detect" | "promote" | "client" | "baseline";
@@ -1160,7 +1105,7 @@ export interface components {
         };
         /** @enum {string} */
         LaneEnum: "phases" | "faults" | "schema" | "nodes" | "errors" | "observation" | "others";
-        LeftOutRun: {
+        LeftOut: {
             run: number;
             reason: string;
         };
@@ -1202,7 +1147,7 @@ export interface components {
             significant: number;
             set_for: string;
         };
-        Link: {
+        LinkRow: {
             id: number;
             url: string;
             title: string;
@@ -1225,6 +1170,7 @@ export interface components {
         Machines: {
             count: number;
             roles: string[];
+            hardware_class: string;
             name: string;
             vcpu: number | null;
             /** Format: double */
@@ -1232,7 +1178,6 @@ export interface components {
             price_source: string;
             /** Format: date */
             price_date: string | null;
-            hardware_class: string;
         };
         Manner: {
             algorithm: string;
@@ -1277,15 +1222,18 @@ export interface components {
             run: number;
             /** Format: uuid */
             uid: string;
-            measured: number[] | null;
+            measured: [
+                number,
+                number
+            ] | null;
         };
         Measurement: {
             metric: string;
             name: string;
-            /** Format: double */
-            value: number;
             unit: string;
             direction: string;
+            /** Format: double */
+            value: number;
             artifact: string;
             sha256: string;
             byte_start: number;
@@ -1333,7 +1281,12 @@ export interface components {
             side: string;
             runs: number;
         };
-        Named: {
+        NamedObject: {
+            id: number;
+            slug: string;
+            name: string;
+        };
+        NamedSubject: {
             id: number;
             slug: string;
             name: string;
@@ -1468,6 +1421,14 @@ export interface components {
             zone: string;
             hardware_class?: string;
         };
+        NodeDetail: {
+            name: string;
+            role: string;
+            samples: number;
+            variables: {
+                [key: string]: string;
+            } | null;
+        };
         NodeWork: {
             side: string;
             level: number;
@@ -1489,31 +1450,36 @@ export interface components {
             by: string;
             /** Format: date-time */
             at: string;
-            sentence: string;
             text: string;
-            detail: unknown;
+            detail: {
+                [key: string]: unknown;
+            };
             mentions: string[];
+            sentence: string;
+        };
+        NotifiedFinding: {
+            id: number;
+            title: string;
         };
         /** @enum {string} */
         ObjectiveState: "within" | "beyond" | "inconclusive" | "too few repetitions" | "not observed";
         Obstacle: {
             side: string;
-            group: components["schemas"]["GroupEnum"];
-            fingerprint: string;
-            accepted: components["schemas"]["AcceptedDifference"] | null;
             differences: [
                 string,
                 string,
                 string
             ][];
+            fingerprint: string;
+            accepted: components["schemas"]["AcceptedDifference"] | null;
+            group: components["schemas"]["GroupEnum"];
         };
         OneDelivery: {
             id: number;
             subscription: number | null;
             to: string;
-            address: string;
             is_test: boolean;
-            findings: components["schemas"]["FindingTold"][];
+            findings: components["schemas"]["NotifiedFinding"][];
             told: number;
             state: string;
             attempts: number;
@@ -1526,6 +1492,7 @@ export interface components {
             /** Format: date-time */
             given_up_at: string | null;
             answer: string;
+            address: string;
             said: string;
         };
         OneSeries: {
@@ -1674,7 +1641,6 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
         };
         Progress: {
-            state: string;
             jobs: number;
             jobs_done: number;
             jobs_active: number;
@@ -1690,13 +1656,10 @@ export interface components {
             /** Format: double */
             remaining_seconds: number | null;
             by_plan: boolean;
+            state: string;
         };
         /** @enum {string} */
         ProvenanceEnum: "agent" | "submitted" | "example" | "rig";
-        PublishedSide: {
-            name: string;
-            platform: string;
-        };
         Quantile: {
             /** Format: double */
             percentile: number;
@@ -1712,8 +1675,19 @@ export interface components {
             key: string;
             name: string;
             unit: string;
-            direction: string;
             meaning: string;
+            direction: string;
+        };
+        QuantityRange: {
+            quantity: components["schemas"]["Quantity"];
+            count: number;
+            /** Format: double */
+            median: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            missing: string;
         };
         Ratio: {
             verdict: components["schemas"]["Verdict"];
@@ -1788,27 +1762,27 @@ export interface components {
             released_on?: string | null;
         };
         ReleaseCheck: {
-            title: string;
-            result: components["schemas"]["ResultEnum"];
-            why: string[];
-            summary: string;
-            counts: {
-                [key: string]: number;
-            };
             platform: string;
             release: string;
             baseline: string;
             hardware: string;
             hardware_name: string;
+            lines: components["schemas"]["SystemPair"][];
+            rows: components["schemas"]["CheckRow"][];
+            tests: number;
+            result: components["schemas"]["Result"];
+            why: string[];
+            notes: string[];
             /** Format: double */
             tolerance: number;
-            tests: number;
-            lines: components["schemas"]["CheckLine"][];
-            rows: components["schemas"]["CheckRow"][];
-            notes: string[];
-            readonly address: string;
             /** Format: date-time */
             checked_at: string;
+            title: string;
+            summary: string;
+            counts: {
+                [key: string]: number;
+            };
+            readonly address: string;
         };
         ReleaseList: {
             /** Format: uri */
@@ -1865,6 +1839,8 @@ export interface components {
             interval: components["schemas"]["Estimate"] | null;
         };
         /** @enum {string} */
+        Result: "fine" | "regression" | "cannot tell";
+        /** @enum {string} */
         ResultEnum: "fine" | "regression" | "cannot tell";
         /** @enum {string} */
         RoleEnum: "writer" | "reader" | "proxy" | "manager" | "client";
@@ -1880,6 +1856,8 @@ export interface components {
             /** Format: double */
             fastest: number;
         };
+        /** @enum {string} */
+        RowVerdict: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "inconclusive" | "unchanged";
         Run: {
             id: number;
             readonly address: string;
@@ -1912,6 +1890,16 @@ export interface components {
             /** Format: double */
             p95: number | null;
             p95_unit: string;
+        };
+        RunCell: {
+            id: number;
+            threads: number;
+            load_level: string;
+            state: string;
+            outcome: string;
+            attempt: number;
+            failed_checks: string[];
+            is_excluded: boolean;
         };
         RunDescription: {
             /** @default sysbench */
@@ -1991,8 +1979,8 @@ export interface components {
             };
             primary_metric: string;
             measurements: components["schemas"]["Measurement"][];
-            events: components["schemas"]["Event"][];
-            nodes: components["schemas"]["RunNode"][];
+            events: components["schemas"]["EventDetail"][];
+            nodes: components["schemas"]["NodeDetail"][];
             readonly artifacts: components["schemas"]["Artifact"][];
             unparsed_lines: string[];
         };
@@ -2044,17 +2032,12 @@ export interface components {
             /** Format: double */
             rate: number | null;
         };
-        RunNode: {
-            name: string;
-            role: string;
-            samples: number;
-            variables: {
-                [key: string]: string;
-            } | null;
-        };
         RunSeries: {
             run: number;
-            measured: number[] | null;
+            measured: [
+                number,
+                number
+            ] | null;
             series: components["schemas"]["OneSeries"][];
             missing: components["schemas"]["Missing"][];
         };
@@ -2151,8 +2134,6 @@ export interface components {
         Schedule: {
             id: number;
             name: string;
-            readonly address: string;
-            state: string;
             cron: string;
             words: string;
             zone: string;
@@ -2160,19 +2141,19 @@ export interface components {
             patience: number;
             /** Format: date-time */
             next_at: string | null;
-            is_lacking: boolean;
             created_by: string;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             archived_at: string | null;
             slots: components["schemas"]["Slot"][];
+            state: string;
+            is_lacking: boolean;
+            readonly address: string;
         };
         ScheduleDetail: {
             id: number;
             name: string;
-            readonly address: string;
-            state: string;
             cron: string;
             words: string;
             zone: string;
@@ -2180,13 +2161,15 @@ export interface components {
             patience: number;
             /** Format: date-time */
             next_at: string | null;
-            is_lacking: boolean;
             created_by: string;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             archived_at: string | null;
             slots: components["schemas"]["Slot"][];
+            state: string;
+            is_lacking: boolean;
+            readonly address: string;
             plan: string;
             seen: string;
             coming: string[];
@@ -2196,6 +2179,11 @@ export interface components {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["Schedule"][];
+        };
+        ScheduledRunList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Slot"][];
         };
         SchemaChange: {
             operation: string;
@@ -2210,9 +2198,9 @@ export interface components {
             workload: number;
             load_level: number;
             latency: string;
-            told: components["schemas"]["Told"][];
-            trials: components["schemas"]["Trial"][];
-            left_out: components["schemas"]["LeftOutRun"][];
+            told: components["schemas"]["QuantityRange"][];
+            trials: components["schemas"]["ChangeTrial"][];
+            left_out: components["schemas"]["LeftOut"][];
         };
         SchemaChanges: {
             changes: components["schemas"]["SchemaChange"][];
@@ -2246,6 +2234,15 @@ export interface components {
             runs: components["schemas"]["MeasuredRun"][];
             series: components["schemas"]["OneSeriesOfRuns"][];
             missing: components["schemas"]["MissingInRun"][];
+        };
+        SeriesRun: {
+            run: number;
+            version: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: double */
+            value: number;
+            reset: string;
         };
         SettingDifference: {
             field: string;
@@ -2319,7 +2316,6 @@ export interface components {
         };
         SideRun: {
             id: number;
-            side: components["schemas"]["SideEnum"];
             /** Format: double */
             value: number | null;
             /** Format: date-time */
@@ -2330,6 +2326,7 @@ export interface components {
             provenance: string;
             is_excluded: boolean;
             failed_checks: string[];
+            side: components["schemas"]["SideEnum"];
         };
         SideSummary: {
             count: number;
@@ -2352,6 +2349,10 @@ export interface components {
             notes: string[];
             levels: components["schemas"]["LevelUse"][];
         };
+        SideValue: {
+            name: string;
+            platform: string;
+        };
         SignOff: {
             readonly id: number;
             platform: string;
@@ -2371,7 +2372,7 @@ export interface components {
             next: string | null;
             results: components["schemas"]["SignOff"][];
         };
-        Skip: {
+        SkipCell: {
             load_level: string;
             reason: string;
         };
@@ -2381,19 +2382,14 @@ export interface components {
             due_at: string;
             state: string;
             reasons: string[];
-            campaign: number | null;
-            jobs: number;
-            jobs_ended: number;
-            jobs_succeeded: number;
             /** Format: date-time */
             begun_at: string;
             /** Format: date-time */
             settled_at: string | null;
-        };
-        SlotList: {
-            /** Format: uri */
-            next: string | null;
-            results: components["schemas"]["Slot"][];
+            campaign: number | null;
+            jobs: number;
+            jobs_ended: number;
+            jobs_succeeded: number;
         };
         Snapshot: {
             number: number;
@@ -2401,6 +2397,12 @@ export interface components {
             made_at: string;
             made_by: string;
             runs: number;
+        };
+        StaleRead: {
+            place: string;
+            number: number;
+            /** Format: double */
+            at: number;
         };
         /** @enum {string} */
         StateEnum: "open" | "ended" | "sealed";
@@ -2413,18 +2415,11 @@ export interface components {
             saturated: string[];
         };
         StatedMatrix: {
-            article: components["schemas"]["Article"];
-            baseline: components["schemas"]["PublishedSide"];
-            sides: components["schemas"]["PublishedSide"][];
-            rows: components["schemas"]["StatedRow"][];
+            article: components["schemas"]["ArticleValue"];
+            baseline: components["schemas"]["SideValue"];
+            sides: components["schemas"]["SideValue"][];
+            rows: components["schemas"]["StatedTest"][];
             elsewhere: number;
-        };
-        StatedRow: {
-            test: string;
-            load: string;
-            metric: string;
-            direction: string;
-            cells: components["schemas"]["Figure"][];
         };
         StatedSchedule: {
             name: string;
@@ -2438,6 +2433,13 @@ export interface components {
              */
             patience: number;
         };
+        StatedTest: {
+            test: string;
+            load: string;
+            metric: string;
+            direction: string;
+            cells: components["schemas"]["Figure"][];
+        };
         StatedWitness: {
             says: string;
             sentence: string;
@@ -2448,17 +2450,6 @@ export interface components {
             article: string;
             by: string;
             published: string;
-        };
-        Statement: {
-            number: number;
-            sql: string;
-            /** Format: double */
-            starts_at: number;
-            /** Format: double */
-            ends_at: number;
-            values: {
-                [key: string]: number;
-            };
         };
         /** @enum {string} */
         StatusEnum: "passed" | "failed" | "cannot_tell";
@@ -2507,14 +2498,10 @@ export interface components {
             id: number;
             team: number;
             team_name: string;
-            kind: string;
-            address: string;
             secret: string;
             asks: {
                 [key: string]: unknown;
             };
-            events: components["schemas"]["EventsEnum"][];
-            digest: components["schemas"]["DigestEnum"];
             hour: number;
             zone: string;
             is_enabled: boolean;
@@ -2522,6 +2509,10 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             created_at: string;
+            kind: string;
+            address: string;
+            events: components["schemas"]["EventsEnum"][];
+            digest: components["schemas"]["DigestEnum"];
         };
         SubscriptionList: {
             /** Format: uri */
@@ -2566,6 +2557,13 @@ export interface components {
             next: string | null;
             results: components["schemas"]["System"][];
         };
+        SystemPair: {
+            system: string;
+            system_name: string;
+            baseline_system: string;
+            baseline_system_name: string;
+            differs: string;
+        };
         Table: {
             artifact: string;
             readonly format: string;
@@ -2582,17 +2580,17 @@ export interface components {
             readonly unparsed_lines: string[];
             problem: string;
         };
-        Team: {
+        TeamList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["TeamRow"][];
+        };
+        TeamRow: {
             id: number;
             name: string;
             size: number;
             members: string[];
             mute: string[];
-        };
-        TeamList: {
-            /** Format: uri */
-            next: string | null;
-            results: components["schemas"]["Team"][];
         };
         Testimony: {
             level: components["schemas"]["Level"];
@@ -2602,13 +2600,13 @@ export interface components {
             id: number;
             workload: number | null;
             metric: string | null;
+            by: string;
+            /** Format: date-time */
+            at: string;
             /** Format: double */
             smallest: number;
             /** Format: double */
             significant: number;
-            by: string;
-            /** Format: date-time */
-            at: string;
         };
         ThresholdDescription: {
             /** Format: int64 */
@@ -2630,45 +2628,86 @@ export interface components {
         Timeline: {
             run: number;
             live: boolean;
-            measured: number[] | null;
-            whole: number[] | null;
+            measured: [
+                number,
+                number
+            ] | null;
+            whole: [
+                number,
+                number
+            ] | null;
             happenings: components["schemas"]["Happening"][];
             problem: string;
         };
-        Told: {
-            quantity: components["schemas"]["Quantity"];
+        TimeoutShare: {
+            who: string;
+            setting: string;
+            formula: string;
+            /** Format: double */
+            seconds: number;
+        };
+        TrendLevel: {
+            start: number;
+            end: number;
+            /** Format: double */
+            value: number;
+        };
+        TrialGroup: {
+            system: string;
+            system_name: string;
+            platform_name: string;
+            platform: string;
+            release: string;
+            hardware_name: string;
+            fault: string;
+            fault_name: string;
+            load: string;
+            parameters: {
+                [key: string]: unknown;
+            };
+            origins: string[];
+            trials: components["schemas"]["FailoverTrial"][];
+            interruption: components["schemas"]["Interruption"];
+            phases: {
+                [key: string]: components["schemas"]["TrialSpread"] | null;
+            };
+            rejoin: components["schemas"]["TrialSpread"] | null;
+            proxy: components["schemas"]["TrialSpread"] | null;
+            counts: {
+                [key: string]: [
+                    number,
+                    number
+                ] | null;
+            };
+            shares: components["schemas"]["TimeoutShare"][];
+        };
+        TrialPhase: {
+            /** Format: double */
+            start: number;
+            /** Format: double */
+            end: number;
+            words: string;
+            key: components["schemas"]["KeyEnum"];
+        };
+        TrialSpread: {
             count: number;
             /** Format: double */
-            median: number | null;
+            median: number;
             /** Format: double */
-            low: number | null;
+            low: number;
             /** Format: double */
-            high: number | null;
-            missing: string;
-        };
-        Trial: {
-            run: number;
-            repetition: number;
-            /** Format: date-time */
-            started_at: string;
-            provenance: string;
-            failed_checks: string[];
-            statements: components["schemas"]["Statement"][];
-            values: {
-                [key: string]: number;
-            };
-            silent: number;
+            high: number;
         };
         Tried: {
             concerned: number;
             looked_at: number;
             too_short: number;
             kept_apart: number;
+            series: components["schemas"]["TriedSeries"][];
+            releases: components["schemas"]["TriedReleases"];
             raised: number;
             new: number;
             withdrawn: number;
-            series: components["schemas"]["TriedSeries"][];
-            releases: components["schemas"]["TriedReleases"];
         };
         TriedChange: {
             place: number;
@@ -2697,14 +2736,9 @@ export interface components {
             history: components["schemas"]["History"];
             changes: components["schemas"]["TriedChange"][];
         };
-        UseDifference: {
-            indicator: string;
-            title: string;
-            where: string;
-            span: string;
-            before: components["schemas"]["UseSide"];
-            after: components["schemas"]["UseSide"];
-            climbed: number;
+        Untold: {
+            run: number;
+            reason: string;
         };
         /** @enum {string} */
         UseLevel: "ok" | "watch" | "saturated" | "error" | "not_observable";
@@ -2728,24 +2762,8 @@ export interface components {
             readonly aspect: string;
             readonly unit: string;
         };
-        UseSide: {
-            node: string;
-            level: components["schemas"]["LevelEnum"];
-            /** Format: double */
-            value: number | null;
-            /** Format: double */
-            lowest: number | null;
-            /** Format: double */
-            highest: number | null;
-            unit: string;
-            runs: number;
-            run: number;
-            words: string;
-        };
         /** @enum {string} */
         Verdict: "higher" | "lower" | "equivalent" | "inconclusive" | "too few repetitions" | "no ratio";
-        /** @enum {string} */
-        VerdictEnum: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "inconclusive" | "unchanged";
         /** @enum {string} */
         Weight: "withholds the verdict" | "important" | "minor";
         Whole: {
@@ -2803,6 +2821,12 @@ export interface components {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["Workload"][];
+        };
+        WriteRows: {
+            lost: components["schemas"]["Insert"][];
+            duplicated: components["schemas"]["Insert"][];
+            failed_present: components["schemas"]["Insert"][];
+            stale: components["schemas"]["StaleRead"][];
         };
         /** HelloMessage */
         HelloMessage: {
@@ -3033,9 +3057,9 @@ export interface components {
 export type AcceptedDifference = components['schemas']['AcceptedDifference'];
 export type Acknowledgement = components['schemas']['Acknowledgement'];
 export type AcknowledgementList = components['schemas']['AcknowledgementList'];
-export type Agent = components['schemas']['Agent'];
 export type AgentList = components['schemas']['AgentList'];
-export type Article = components['schemas']['Article'];
+export type AgentRow = components['schemas']['AgentRow'];
+export type ArticleValue = components['schemas']['ArticleValue'];
 export type Artifact = components['schemas']['Artifact'];
 export type AspectEnum = components['schemas']['AspectEnum'];
 export type AttachedForm = components['schemas']['AttachedForm'];
@@ -3055,9 +3079,10 @@ export type CampaignPlan = components['schemas']['CampaignPlan'];
 export type Cancellation = components['schemas']['Cancellation'];
 export type Cell = components['schemas']['Cell'];
 export type Change = components['schemas']['Change'];
+export type ChangeStatement = components['schemas']['ChangeStatement'];
+export type ChangeTrial = components['schemas']['ChangeTrial'];
 export type ChangedTeam = components['schemas']['ChangedTeam'];
 export type Check = components['schemas']['Check'];
-export type CheckLine = components['schemas']['CheckLine'];
 export type CheckRow = components['schemas']['CheckRow'];
 export type CheckedRelease = components['schemas']['CheckedRelease'];
 export type CheckedReleaseList = components['schemas']['CheckedReleaseList'];
@@ -3075,6 +3100,7 @@ export type ComparedWork = components['schemas']['ComparedWork'];
 export type ComparedWorkload = components['schemas']['ComparedWorkload'];
 export type Comparison = components['schemas']['Comparison'];
 export type Corroboration = components['schemas']['Corroboration'];
+export type Course = components['schemas']['Course'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryList = components['schemas']['DeliveryList'];
 export type Difference = components['schemas']['Difference'];
@@ -3084,26 +3110,16 @@ export type Direction = components['schemas']['Direction'];
 export type DirectionEnum = components['schemas']['DirectionEnum'];
 export type Distribution = components['schemas']['Distribution'];
 export type EditedSchedule = components['schemas']['EditedSchedule'];
-export type Entry = components['schemas']['Entry'];
+export type EntryRow = components['schemas']['EntryRow'];
 export type Estimate = components['schemas']['Estimate'];
-export type Event = components['schemas']['Event'];
+export type EventDetail = components['schemas']['EventDetail'];
 export type EventsEnum = components['schemas']['EventsEnum'];
 export type Everything = components['schemas']['Everything'];
 export type Evidence = components['schemas']['Evidence'];
 export type Exclusion = components['schemas']['Exclusion'];
 export type ExclusionDescription = components['schemas']['ExclusionDescription'];
-export type FailoverCourse = components['schemas']['FailoverCourse'];
-export type FailoverGroup = components['schemas']['FailoverGroup'];
-export type FailoverInsert = components['schemas']['FailoverInsert'];
-export type FailoverInterruption = components['schemas']['FailoverInterruption'];
-export type FailoverPhase = components['schemas']['FailoverPhase'];
-export type FailoverRows = components['schemas']['FailoverRows'];
-export type FailoverShare = components['schemas']['FailoverShare'];
-export type FailoverSpread = components['schemas']['FailoverSpread'];
-export type FailoverStaleRead = components['schemas']['FailoverStaleRead'];
+export type FailoverResults = components['schemas']['FailoverResults'];
 export type FailoverTrial = components['schemas']['FailoverTrial'];
-export type FailoverUntold = components['schemas']['FailoverUntold'];
-export type Failovers = components['schemas']['Failovers'];
 export type FieldError = components['schemas']['FieldError'];
 export type FieldGroup = components['schemas']['FieldGroup'];
 export type Figure = components['schemas']['Figure'];
@@ -3112,7 +3128,6 @@ export type Files = components['schemas']['Files'];
 export type Finding = components['schemas']['Finding'];
 export type FindingDetail = components['schemas']['FindingDetail'];
 export type FindingList = components['schemas']['FindingList'];
-export type FindingTold = components['schemas']['FindingTold'];
 export type Finishing = components['schemas']['Finishing'];
 export type Fit = components['schemas']['Fit'];
 export type Gain = components['schemas']['Gain'];
@@ -3126,24 +3141,25 @@ export type Health = components['schemas']['Health'];
 export type History = components['schemas']['History'];
 export type HistoryChange = components['schemas']['HistoryChange'];
 export type HistoryDetail = components['schemas']['HistoryDetail'];
-export type HistoryLevel = components['schemas']['HistoryLevel'];
 export type HistoryList = components['schemas']['HistoryList'];
-export type HistoryPoint = components['schemas']['HistoryPoint'];
 export type Indicator = components['schemas']['Indicator'];
+export type IndicatorDifference = components['schemas']['IndicatorDifference'];
+export type IndicatorValue = components['schemas']['IndicatorValue'];
+export type Insert = components['schemas']['Insert'];
+export type Interruption = components['schemas']['Interruption'];
 export type Job = components['schemas']['Job'];
-export type JobRun = components['schemas']['JobRun'];
 export type KeyEnum = components['schemas']['KeyEnum'];
 export type Kind = components['schemas']['Kind'];
 export type Ladder = components['schemas']['Ladder'];
 export type LaneEnum = components['schemas']['LaneEnum'];
-export type LeftOutRun = components['schemas']['LeftOutRun'];
+export type LeftOut = components['schemas']['LeftOut'];
 export type Level = components['schemas']['Level'];
 export type LevelEnum = components['schemas']['LevelEnum'];
 export type LevelLatency = components['schemas']['LevelLatency'];
 export type LevelQuantile = components['schemas']['LevelQuantile'];
 export type LevelUse = components['schemas']['LevelUse'];
 export type Limits = components['schemas']['Limits'];
-export type Link = components['schemas']['Link'];
+export type LinkRow = components['schemas']['LinkRow'];
 export type LoadLevelData = components['schemas']['LoadLevelData'];
 export type LoadLevelDescription = components['schemas']['LoadLevelDescription'];
 export type Machines = components['schemas']['Machines'];
@@ -3161,7 +3177,8 @@ export type MetricShown = components['schemas']['MetricShown'];
 export type Missing = components['schemas']['Missing'];
 export type MissingInRun = components['schemas']['MissingInRun'];
 export type More = components['schemas']['More'];
-export type Named = components['schemas']['Named'];
+export type NamedObject = components['schemas']['NamedObject'];
+export type NamedSubject = components['schemas']['NamedSubject'];
 export type NewAcceptance = components['schemas']['NewAcceptance'];
 export type NewAcknowledgement = components['schemas']['NewAcknowledgement'];
 export type NewComment = components['schemas']['NewComment'];
@@ -3181,9 +3198,11 @@ export type NewSubscriptionKindEnum = components['schemas']['NewSubscriptionKind
 export type NewTeam = components['schemas']['NewTeam'];
 export type Node = components['schemas']['Node'];
 export type NodeDescription = components['schemas']['NodeDescription'];
+export type NodeDetail = components['schemas']['NodeDetail'];
 export type NodeWork = components['schemas']['NodeWork'];
 export type NotObserved = components['schemas']['NotObserved'];
 export type Note = components['schemas']['Note'];
+export type NotifiedFinding = components['schemas']['NotifiedFinding'];
 export type ObjectiveState = components['schemas']['ObjectiveState'];
 export type Obstacle = components['schemas']['Obstacle'];
 export type OneDelivery = components['schemas']['OneDelivery'];
@@ -3207,9 +3226,9 @@ export type PriceDescription = components['schemas']['PriceDescription'];
 export type Problem = components['schemas']['Problem'];
 export type Progress = components['schemas']['Progress'];
 export type ProvenanceEnum = components['schemas']['ProvenanceEnum'];
-export type PublishedSide = components['schemas']['PublishedSide'];
 export type Quantile = components['schemas']['Quantile'];
 export type Quantity = components['schemas']['Quantity'];
+export type QuantityRange = components['schemas']['QuantityRange'];
 export type Ratio = components['schemas']['Ratio'];
 export type Reach = components['schemas']['Reach'];
 export type Reading = components['schemas']['Reading'];
@@ -3225,10 +3244,13 @@ export type Resource = components['schemas']['Resource'];
 export type ResourceAtLevel = components['schemas']['ResourceAtLevel'];
 export type ResourceLevel = components['schemas']['ResourceLevel'];
 export type Rested = components['schemas']['Rested'];
+export type Result = components['schemas']['Result'];
 export type ResultEnum = components['schemas']['ResultEnum'];
 export type RoleEnum = components['schemas']['RoleEnum'];
 export type RowSpan = components['schemas']['RowSpan'];
+export type RowVerdict = components['schemas']['RowVerdict'];
 export type Run = components['schemas']['Run'];
+export type RunCell = components['schemas']['RunCell'];
 export type RunDescription = components['schemas']['RunDescription'];
 export type RunDescriptionFormatEnum = components['schemas']['RunDescriptionFormatEnum'];
 export type RunDetail = components['schemas']['RunDetail'];
@@ -3238,7 +3260,6 @@ export type RunFormFormatEnum = components['schemas']['RunFormFormatEnum'];
 export type RunGrowth = components['schemas']['RunGrowth'];
 export type RunList = components['schemas']['RunList'];
 export type RunLoadLevel = components['schemas']['RunLoadLevel'];
-export type RunNode = components['schemas']['RunNode'];
 export type RunSeries = components['schemas']['RunSeries'];
 export type RunSpread = components['schemas']['RunSpread'];
 export type RunSteadiness = components['schemas']['RunSteadiness'];
@@ -3253,11 +3274,13 @@ export type SavedWords = components['schemas']['SavedWords'];
 export type Schedule = components['schemas']['Schedule'];
 export type ScheduleDetail = components['schemas']['ScheduleDetail'];
 export type ScheduleList = components['schemas']['ScheduleList'];
+export type ScheduledRunList = components['schemas']['ScheduledRunList'];
 export type SchemaChange = components['schemas']['SchemaChange'];
 export type SchemaChanges = components['schemas']['SchemaChanges'];
 export type SeriesEntry = components['schemas']['SeriesEntry'];
 export type SeriesIndex = components['schemas']['SeriesIndex'];
 export type SeriesOfRuns = components['schemas']['SeriesOfRuns'];
+export type SeriesRun = components['schemas']['SeriesRun'];
 export type SettingDifference = components['schemas']['SettingDifference'];
 export type Side = components['schemas']['Side'];
 export type SideBox = components['schemas']['SideBox'];
@@ -3269,19 +3292,19 @@ export type SideMemory = components['schemas']['SideMemory'];
 export type SideRun = components['schemas']['SideRun'];
 export type SideSummary = components['schemas']['SideSummary'];
 export type SideUse = components['schemas']['SideUse'];
+export type SideValue = components['schemas']['SideValue'];
 export type SignOff = components['schemas']['SignOff'];
 export type SignOffList = components['schemas']['SignOffList'];
-export type Skip = components['schemas']['Skip'];
+export type SkipCell = components['schemas']['SkipCell'];
 export type Slot = components['schemas']['Slot'];
-export type SlotList = components['schemas']['SlotList'];
 export type Snapshot = components['schemas']['Snapshot'];
+export type StaleRead = components['schemas']['StaleRead'];
 export type StateEnum = components['schemas']['StateEnum'];
 export type StatedLimit = components['schemas']['StatedLimit'];
 export type StatedMatrix = components['schemas']['StatedMatrix'];
-export type StatedRow = components['schemas']['StatedRow'];
 export type StatedSchedule = components['schemas']['StatedSchedule'];
+export type StatedTest = components['schemas']['StatedTest'];
 export type StatedWitness = components['schemas']['StatedWitness'];
-export type Statement = components['schemas']['Statement'];
 export type StatusEnum = components['schemas']['StatusEnum'];
 export type Steadiness = components['schemas']['Steadiness'];
 export type StepUp = components['schemas']['StepUp'];
@@ -3291,27 +3314,29 @@ export type SubscriptionList = components['schemas']['SubscriptionList'];
 export type System = components['schemas']['System'];
 export type SystemDescription = components['schemas']['SystemDescription'];
 export type SystemList = components['schemas']['SystemList'];
+export type SystemPair = components['schemas']['SystemPair'];
 export type Table = components['schemas']['Table'];
-export type Team = components['schemas']['Team'];
 export type TeamList = components['schemas']['TeamList'];
+export type TeamRow = components['schemas']['TeamRow'];
 export type Testimony = components['schemas']['Testimony'];
 export type Threshold = components['schemas']['Threshold'];
 export type ThresholdDescription = components['schemas']['ThresholdDescription'];
 export type ThresholdList = components['schemas']['ThresholdList'];
 export type Timeline = components['schemas']['Timeline'];
-export type Told = components['schemas']['Told'];
-export type Trial = components['schemas']['Trial'];
+export type TimeoutShare = components['schemas']['TimeoutShare'];
+export type TrendLevel = components['schemas']['TrendLevel'];
+export type TrialGroup = components['schemas']['TrialGroup'];
+export type TrialPhase = components['schemas']['TrialPhase'];
+export type TrialSpread = components['schemas']['TrialSpread'];
 export type Tried = components['schemas']['Tried'];
 export type TriedChange = components['schemas']['TriedChange'];
 export type TriedReleases = components['schemas']['TriedReleases'];
 export type TriedSeries = components['schemas']['TriedSeries'];
-export type UseDifference = components['schemas']['UseDifference'];
+export type Untold = components['schemas']['Untold'];
 export type UseLevel = components['schemas']['UseLevel'];
 export type UseMethod = components['schemas']['UseMethod'];
 export type UseReading = components['schemas']['UseReading'];
-export type UseSide = components['schemas']['UseSide'];
 export type Verdict = components['schemas']['Verdict'];
-export type VerdictEnum = components['schemas']['VerdictEnum'];
 export type Weight = components['schemas']['Weight'];
 export type Whole = components['schemas']['Whole'];
 export type Witness = components['schemas']['Witness'];
@@ -3319,6 +3344,7 @@ export type WorkDifference = components['schemas']['WorkDifference'];
 export type Workload = components['schemas']['Workload'];
 export type WorkloadDescription = components['schemas']['WorkloadDescription'];
 export type WorkloadList = components['schemas']['WorkloadList'];
+export type WriteRows = components['schemas']['WriteRows'];
 export type HelloMessage = components['schemas']['HelloMessage'];
 export type SystemMessage = components['schemas']['SystemMessage'];
 export type NodeMessage = components['schemas']['NodeMessage'];

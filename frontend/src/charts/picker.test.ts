@@ -6,7 +6,19 @@ function aChoice(metric: string, constant = false): Choice {
 }
 
 test("a metric on two nodes is one choice, constant only if it is on both", () => {
-  const one = { metric: "mysql.status.Questions", name: "Questions", unit: "1/s", mean: 1 };
+  const one = {
+    metric: "mysql.status.Questions",
+    name: "Questions",
+    unit: "1/s",
+    direction: "neutral",
+    kind: "counter",
+    resource: "server",
+    aspect: "",
+    mean: 1,
+    minimum: 1,
+    maximum: 1,
+    resets: 0,
+  };
   const found = choices([
     { ...one, node: "db1", constant: true },
     { ...one, node: "db2", constant: false },

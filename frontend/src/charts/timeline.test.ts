@@ -24,6 +24,7 @@ function aSeries(fields: Partial<Series> = {}): Series {
     at: [1, 2, 3],
     values: [10, null, 12],
     resets: [],
+    zero: 0,
     ...fields,
   };
 }

@@ -39,7 +39,7 @@ def trials_of(page: str) -> list[str]:
 
 def bars_of(page: str) -> list[list[tuple[str, float, float]]]:
     """Of each trial the parts of its bar: kind, and from where to where (% of the scale)."""
-    part = re.compile(r'failover-part--(\w+)" style="--from: ([\d.]+)%; --to: ([\d.]+)%"')
+    part = re.compile(r'failover-part--(\w+)"\s+style="--from: ([\d.]+)%; --to: ([\d.]+)%"')
     tracks = re.findall(r'<div class="failover-track".*?</div>', page, flags=re.DOTALL)
     return [[(kind, float(start), float(end)) for kind, start, end in part.findall(track)] for track in tracks]
 

@@ -37,7 +37,7 @@ function answer(run: number, values: (number | null)[]): SeriesAnswer {
   return {
     run,
     measured: [5, 60],
-    series: [{ ...series, at: values.map((_, at) => at + 1), values, resets: [] }],
+    series: [{ ...series, at: values.map((_, at) => at + 1), values, resets: [], zero: 0 }],
     missing: [],
   };
 }
@@ -52,7 +52,7 @@ const runs: LoadedRun[] = [
     repetition: 2,
     measured: null,
     events: [],
-    answer: { run: 3, measured: null, series: [], missing: [{ metric: latency.key, reason: "not sampled" }] },
+    answer: { run: 3, measured: null, series: [], missing: [{ metric: latency.key, node: "", reason: "not sampled" }] },
   },
 ];
 

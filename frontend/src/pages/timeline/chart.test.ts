@@ -14,6 +14,7 @@ function aLine(place: number, fields: Partial<Series> = {}): OverlayLine {
     at: [0, 1],
     values: [10, 12],
     resets: [],
+    zero: 0,
     ...fields,
   };
   const chosen = { run: place + 1, metric: series.metric, node: series.node, label: `run ${place + 1}` };

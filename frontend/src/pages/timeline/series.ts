@@ -1,22 +1,11 @@
 // GET /api/v1/series/: the series of several runs on one clock.
 import { getJson, query } from "../../api/client";
-import { POINTS, type Series } from "../../api/series";
+import { POINTS } from "../../api/series";
+import type { MissingInRun, SeriesOfRuns } from "../../api/types.gen";
 
-export interface SeriesOfRun extends Series {
-  run: number;
-}
+export type { MissingInRun };
 
-export interface MissingSeries {
-  run: number;
-  metric: string;
-  node: string;
-  reason: string;
-}
-
-export interface OverlayAnswer {
-  series: SeriesOfRun[];
-  missing: MissingSeries[];
-}
+export type OverlayAnswer = Pick<SeriesOfRuns, "series" | "missing">;
 
 export interface Asked {
   run: number;

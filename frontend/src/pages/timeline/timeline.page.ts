@@ -2,7 +2,7 @@
 import "../../styles/timeline.css";
 import { withParameter } from "../../page/address";
 import { pageData } from "../../api/client";
-import { loadOverlay, type MissingSeries } from "./series";
+import { loadOverlay, type MissingInRun } from "./series";
 import { loadSeriesIndex, type SeriesInfo } from "../../api/series";
 import { loadTimeline, type Timeline } from "../../api/timeline";
 import { mountActions } from "../../charts/actions";
@@ -151,7 +151,7 @@ async function drawPanel(panel: UnitPanel): Promise<void> {
   });
 }
 
-function say(missing: MissingSeries[]): void {
+function say(missing: MissingInRun[]): void {
   if (!notes) return;
   notes.textContent = missing
     .map((each) => {
@@ -172,7 +172,7 @@ async function load(): Promise<void> {
     const series = answer.series.find((one) => keyText(one) === keyText(chosen));
     return series ? [{ chosen, place, series }] : [];
   });
-  zeros = new Map(lines.map(({ chosen, series }) => [chosen.run, series.zero ?? 0]));
+  zeros = new Map(lines.map(({ chosen, series }) => [chosen.run, series.zero]));
   whole = widest(whole, overlayExtent(lines));
   const panels = byUnit(lines);
   if (panels.length > 0) charts?.replaceChildren(...panels.map(figureOf));

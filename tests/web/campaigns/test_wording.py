@@ -1,0 +1,35 @@
+"""Words of runs in the grid of a campaign."""
+
+from dataclasses import replace
+
+import pytest
+
+from apps.dispatch.api import RunCell
+from apps.web.campaigns.wording import run_mark, run_title
+
+DONE = RunCell(id=7, threads=4, load_level="4 threads", state="sealed", outcome="succeeded", attempt=1)
+FAILED = replace(DONE, outcome="failed", reason="connection lost")
+
+
+def test_title_tells_what_became_of_a_run_and_why() -> None:
+    assert run_title(replace(DONE, outcome="")) == "run 7, attempt 1: running"
+    assert run_title(FAILED) == "run 7, attempt 1: failed, connection lost"
+    assert run_title(replace(DONE, is_excluded=True)) == "run 7, attempt 1: succeeded, excluded by a person"
+    assert run_title(replace(DONE, failed_checks=("a", "b"))) == "run 7, attempt 1: succeeded, failed: a, b"
+
+
+@pytest.mark.parametrize(
+    ("run", "mark"),
+    [
+        (DONE, "✓"),
+        (replace(DONE, failed_checks=("a",)), "✓!"),
+        (replace(DONE, failed_checks=("a",), is_excluded=True), "excluded"),
+        (FAILED, "✗"),
+        (replace(DONE, outcome=""), "…"),
+        (replace(DONE, outcome="cancelled"), "– cancelled"),
+        (replace(DONE, outcome="cancelled", reason="a" * 40), f"– {'a' * 29}…"),
+    ],
+)
+def test_mark_of_a_run(run: RunCell, mark: str) -> None:
+    assert run_mark(run, refused=None) == mark
+    assert run_mark(run, refused=run) == "refused"
