@@ -2180,11 +2180,6 @@ export interface components {
             next: string | null;
             results: components["schemas"]["Schedule"][];
         };
-        ScheduledRunList: {
-            /** Format: uri */
-            next: string | null;
-            results: components["schemas"]["Slot"][];
-        };
         SchemaChange: {
             operation: string;
             setting: string;
@@ -2390,6 +2385,11 @@ export interface components {
             jobs: number;
             jobs_ended: number;
             jobs_succeeded: number;
+        };
+        SlotList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Slot"][];
         };
         Snapshot: {
             number: number;
@@ -3274,7 +3274,6 @@ export type SavedWords = components['schemas']['SavedWords'];
 export type Schedule = components['schemas']['Schedule'];
 export type ScheduleDetail = components['schemas']['ScheduleDetail'];
 export type ScheduleList = components['schemas']['ScheduleList'];
-export type ScheduledRunList = components['schemas']['ScheduledRunList'];
 export type SchemaChange = components['schemas']['SchemaChange'];
 export type SchemaChanges = components['schemas']['SchemaChanges'];
 export type SeriesEntry = components['schemas']['SeriesEntry'];
@@ -3297,6 +3296,7 @@ export type SignOff = components['schemas']['SignOff'];
 export type SignOffList = components['schemas']['SignOffList'];
 export type SkipCell = components['schemas']['SkipCell'];
 export type Slot = components['schemas']['Slot'];
+export type SlotList = components['schemas']['SlotList'];
 export type Snapshot = components['schemas']['Snapshot'];
 export type StaleRead = components['schemas']['StaleRead'];
 export type StateEnum = components['schemas']['StateEnum'];
