@@ -7,6 +7,6 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _django = get_wsgi_application()
 
-from apps.rest.agents.hot_path import Express  # noqa: E402  (apps are there once the application is)
+from apps.rest.agents.batches import BatchDoor  # noqa: E402  (apps are there once the application is)
 
-application = Express(_django)
+application = BatchDoor(_django)

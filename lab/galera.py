@@ -4,24 +4,22 @@ import json
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from lab import clustercheck, haproxy
 from lab.daemons import Daemon, end_all, send
+from lab.galera_node import NODES, NodePlace, position, settings, synced, view
 from lab.haproxy import Backend, HAProxy
 from lab.mariadb import ACCOUNT, OBSERVED, MariaDB
 from lab.packages import LabError, program
 from lab.ports import kept_ports, replace_taken
 from lab.systems import NODE_CONTROLS, AgentEntry, Member, Say, fault_command
 
-NODES = ("node1", "node2", "node3")
 TRANSFER = ("ist", "sst")  # ports for incremental and full state transfer
 # s. A full transfer of a small data set takes ten, on a busy machine far longer; an ended node is noticed at once.
 SYNCED_TIMEOUT = 300.0
@@ -43,24 +41,6 @@ QUICK = {
     "evs.join_retrans_period": "PT0.3S",
     "evs.inactive_check_period": "PT0.3S",
 }
-# The lab chooses the bootstrap node. A killed node must not look for the members of its last view.
-NO_RECOVERY = "pc.recovery=false"
-# LIKE, because WHERE would make the server compute all of its counters.
-VIEW = ";".join(
-    f"SHOW GLOBAL STATUS LIKE '{name}'"
-    for name in ("wsrep_cluster_%", "wsrep_local_state_comment", "wsrep_last_committed")
-)
-RECOVERED = re.compile(r"WSREP: Recovered position: ([0-9a-f-]{36}:-?\d+)")
-
-
-@dataclass(frozen=True)
-class NodePlace:
-    """Network place of a node; by default this machine's loopback. `provider`: its own options."""
-
-    address: str = "127.0.0.1"
-    zone: str = ""
-    within: tuple[str, ...] = ()
-    provider: tuple[str, ...] = ()
 
 
 class Galera:
@@ -148,7 +128,7 @@ class Galera:
         """Galera's state, for example `Synced`."""
         if self.servers[node].pid is None:
             return "is stopped"
-        return self._view(node).get("wsrep_local_state_comment", "does not answer")
+        return view(self.servers[node]).get("wsrep_local_state_comment", "does not answer")
 
     def registration(self) -> AgentEntry:
         members = [
@@ -235,7 +215,7 @@ class Galera:
         for node in NODES:
             file = self.servers[node].directory / "my.cnf"
             file.parent.mkdir(exist_ok=True)
-            file.write_text("[mysqld]\n" + "".join(f"{key}={value}\n" for key, value in self._wsrep(node).items()))
+            file.write_text("[mysqld]\n" + "".join(f"{key}={value}\n" for key, value in self._settings(node).items()))
         (self.directory / "clustercheck.json").write_text(
             json.dumps(
                 {
@@ -247,28 +227,8 @@ class Galera:
             )
         )
 
-    def _wsrep(self, node: str) -> dict[str, str]:
-        ports, place = self.ports, self.place(node)
-        everybody = ",".join(f"{self.place(name).address}:{ports[f'{name}.group']}" for name in NODES)
-        group, transfer = f"{place.address}:{ports[f'{node}.group']}", f"{place.address}:{ports[f'{node}.ist']}"
-        options = [f"gmcast.listen_addr=tcp://{group}", f"ist.recv_addr={transfer}", f"ist.recv_bind={transfer}"]
-        options += [NO_RECOVERY, *(f"{key}={value}" for key, value in self.provider.items())]
-        return {
-            "wsrep_on": "ON",
-            "wsrep_provider": program("libgalera_smm.so"),
-            "wsrep_cluster_name": self.slug,
-            "wsrep_cluster_address": f"gcomm://{everybody}",
-            "wsrep_node_name": node,
-            "wsrep_node_address": group,
-            "wsrep_node_incoming_address": f"{place.address}:{ports[f'{node}.sql']}",
-            "wsrep_sst_receive_address": f"{place.address}:{ports[f'{node}.sst']}",
-            "wsrep_sst_method": "rsync",
-            # The donor accepts no writes meanwhile, so the writer comes last. The comma at the end allows any other
-            # node.
-            "wsrep_sst_donor": ",".join([name for name in reversed(NODES) if name != node]) + ",",
-            "wsrep_slave_threads": "2",
-            "wsrep_provider_options": f'"{";".join([*options, *place.provider])}"',
-        }
+    def _settings(self, node: str) -> dict[str, str]:
+        return settings(node, cluster=self.slug, ports=self.ports, place=self.place, provider=self.provider)
 
     # ------------------------------------------------------------ starting
 
@@ -277,9 +237,9 @@ class Galera:
 
         Returns the positions of the stopped nodes, as far as they were read.
         """
-        running = [node for node in NODES if self._view(node)]
+        running = [node for node in NODES if view(self.servers[node])]
         if running:
-            first = max(running, key=lambda node: int(self._view(node).get("wsrep_last_committed", -1)))
+            first = max(running, key=lambda node: int(view(self.servers[node]).get("wsrep_last_committed", -1)))
             say(f"{first} goes on without the lost nodes")
             self._bootstrap_running(first)
             return {}
@@ -352,30 +312,7 @@ class Galera:
     def _positions(self, nodes: Sequence[str]) -> dict[str, str]:
         """Positions of the nodes, read in parallel: for a killed node its data are opened."""
         with ThreadPoolExecutor(len(NODES)) as pool:
-            return dict(zip(nodes, pool.map(self._position, nodes), strict=True))
-
-    def _position(self, node: str) -> str:
-        """UUID:number of the last transaction it holds; empty: unknown, so that it takes a full transfer."""
-        server = self.servers[node]
-        state = server.data / "grastate.dat"
-        if not state.exists() or not server.is_made:
-            return ""
-        fields = dict(line.split(":", 1) for line in state.read_text().splitlines() if ":" in line)
-        cluster, number = fields["uuid"].strip(), fields["seqno"].strip()
-        if int(number) >= 0:
-            return f"{cluster}:{number}"
-        # After a kill InnoDB has the committed position.
-        log = server.directory / "recover.log"
-        log.unlink(missing_ok=True)
-        argv = [
-            *server.command(),
-            "--wsrep-recover",
-            f"--log-error={log}",
-            f"--pid-file={server.directory}/recover.pid",
-        ]
-        subprocess.run(argv, cwd=server.directory, capture_output=True, check=False)
-        found = RECOVERED.search(log.read_text(errors="replace")) if log.exists() else None
-        return found[1] if found and not found[1].endswith(":-1") else ""
+            return dict(zip(nodes, pool.map(position, (self.servers[node] for node in nodes)), strict=True))
 
     def _start_proxy(self) -> None:
         if self._check.pid is None:
@@ -402,7 +339,7 @@ class Galera:
         while True:
             ready = [node for node in NODES if self.servers[node].is_ready()]
             starting = [node for node in NODES if node not in ready and self.servers[node].pid]
-            views = {node: self._view(node) for node in ready}
+            views = {node: view(self.servers[node]) for node in ready}
             members = [view for view in views.values() if view.get("wsrep_cluster_status") == "Primary"]
             seen = {(view["wsrep_cluster_conf_id"], int(view["wsrep_cluster_size"])) for view in members}
             now = time.monotonic()
@@ -423,7 +360,7 @@ class Galera:
         began = time.monotonic()
         inside = dict.fromkeys(nodes, began)  # last time in the primary component, or still starting
         while True:
-            waiting -= self._synced()
+            waiting -= synced(self.servers)
             now = time.monotonic()
             for node in waiting:
                 server = self.servers[node]
@@ -439,21 +376,4 @@ class Galera:
             time.sleep(0.1)
 
     def _is_primary(self, node: str) -> bool:
-        return self._view(node).get("wsrep_cluster_status") == "Primary"
-
-    def _synced(self) -> set[str]:
-        """The synced nodes of the common view: a thawed node still has its old view, in which it was synced."""
-        views = {node: self._view(node) for node in NODES}
-        members = {node: view for node, view in views.items() if view.get("wsrep_cluster_status") == "Primary"}
-        if len({view["wsrep_cluster_conf_id"] for view in members.values()}) != 1:
-            return set()
-        return {node for node, view in members.items() if view["wsrep_local_state_comment"] == "Synced"}
-
-    def _view(self, node: str) -> Mapping[str, str]:
-        """The node's view of the cluster and itself; empty: it does not answer."""
-        server = self.servers[node]
-        try:
-            answer = server.sql(VIEW, timeout=5) if server.is_ready() else ""
-        except LabError:
-            answer = ""
-        return dict(line.split("\t", 1) for line in answer.splitlines())
+        return view(self.servers[node]).get("wsrep_cluster_status") == "Primary"

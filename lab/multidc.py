@@ -11,7 +11,8 @@ from pathlib import Path
 
 from lab import delay
 from lab.daemons import Daemon
-from lab.galera import NODES, Galera, NodePlace
+from lab.galera import Galera
+from lab.galera_node import NODES, NodePlace
 from lab.packages import LabError, program
 from lab.systems import AgentEntry, Say
 

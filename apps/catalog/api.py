@@ -1,7 +1,7 @@
 """Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.catalog import prices, queries, services
-from apps.catalog.services import InvalidField, load_level_for, metrics_for, name_metrics, register_system, workload_for
+from apps.catalog.services import InvalidField, load_level_for, metrics_for, name_metrics, workload_for
 
 __all__ = [
     "InvalidField",
@@ -10,7 +10,6 @@ __all__ = [
     "name_metrics",
     "prices",
     "queries",
-    "register_system",
     "services",
     "workload_for",
 ]

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 from apps.catalog.models import LoadLevel, Metric
@@ -11,8 +11,8 @@ from apps.catalog.pure import is_single_event
 from apps.comparison import verdict_table
 from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences
+from apps.comparison.comparability.differences import Difference, Obstacle
 from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, intended_settings
-from apps.comparison.sections import verdicts
 from apps.comparison.selection.data import ComparisonData, hold
 from apps.comparison.selection.runs import left_out_word, newest_only
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, chosen_sides, compared_workload
@@ -24,6 +24,7 @@ from apps.comparison.values import (
     ComparedMetric,
     ComparedRun,
     Comparison,
+    Draft,
     Level,
     Side,
 )
@@ -51,21 +52,19 @@ def compare(
     Raises Invalid naming the field (`side`, `workload`), and UnknownSide if there is no such system or workload, or no
     run of these sides in the campaign.
     """
-    (comparison,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs)
-    if campaign is not None and not comparison.runs:
+    (draft,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs)
+    if campaign is not None and not draft.runs:
         # Without a run this answer would look like one over all campaigns.
-        problem = f"none of these sides has a run of {comparison.workload.name} in campaign {campaign}"
+        problem = f"none of these sides has a run of {draft.workload.name} in campaign {campaign}"
         raise UnknownSide([FieldProblem("campaign", problem, "omit it or choose another")])
-    if passed_over := sorted(set(runs or ()) - {run.id for run in comparison.runs}):
-        comparison = replace(comparison, notes=(*comparison.notes, _passed_over(passed_over)))
-    cells = verdict_table.corrected(comparison.cells)
-    return replace(comparison, cells=verdict_table.worded(cells, comparison.metrics, verdicts.withheld(comparison)))
+    notes = _passed_over(sorted(set(runs or ()) - {run.id for run in draft.runs}))
+    return draft.corrected(verdict_table.corrected(draft.cells), notes=notes)
 
 
-def _passed_over(runs: Sequence[int]) -> str:
+def _passed_over(runs: Sequence[int]) -> list[str]:
     named = ", ".join(str(run) for run in runs[:MOST_MIXTURES])
     more = f" and {len(runs) - MOST_MIXTURES} more" if len(runs) > MOST_MIXTURES else ""
-    return f"Requested, but not a run of these sides: {named}{more}."
+    return [f"Requested, but not a run of these sides: {named}{more}."] if runs else []
 
 
 def judge(
@@ -74,41 +73,69 @@ def judge(
     campaign: int | None = None,
     runs: Sequence[int] | None = None,
     besides: Collection[str] = (),
-) -> list[Comparison]:
-    """Many comparisons in as many queries as one. Each one's cells are judged separately: not yet corrected for
-    multiple testing, and without words. `besides`: keys of metrics beyond the standard ones."""
-    judged = [
-        _judged(held, besides=besides, newest_read=(campaign is None, runs is None))
-        for held in hold(each, campaign=campaign, runs=runs)
+) -> list[Draft]:
+    """Many comparisons in as many queries as one, for verdict_table.corrected. `besides`: keys of metrics beyond the
+    standard ones."""
+    data = hold(each, campaign=campaign, runs=runs)
+    found = [_differences(held) for held in data]
+    blocking = acknowledgements.with_accepted(
+        [
+            comparability_differences.obstacles(
+                own.differences, [(side.key, side.system.slug) for side in held.chosen.sides]
+            )
+            for held, own in zip(data, found, strict=True)
+        ]
+    )
+    newest_read = campaign is None, runs is None
+    return [
+        _draft(held, own, obstacles, besides=besides, newest_read=newest_read)
+        for held, own, obstacles in zip(data, found, blocking, strict=True)
     ]
-    return acknowledgements.with_accepted(judged)
 
 
-def _judged(held: ComparisonData, *, besides: Collection[str], newest_read: tuple[bool, bool]) -> Comparison:
+@dataclass(frozen=True)
+class _Found:
+    """`mixtures`: notes on sides whose runs differ among themselves."""
+
+    levels: tuple[Level, ...]
+    differences: tuple[Difference, ...]
+    mixtures: tuple[str, ...]
+
+
+def _differences(held: ComparisonData) -> _Found:
+    levels, known = _levels(held.rows), _known(held)
+    facts = facts_of(known, levels)
+    mixtures = []
+    for side, own, stated in zip(held.chosen.sides, known, facts, strict=True):
+        if mixed := (*comparability_differences.mixtures(stated), *variables.mixtures(own.seen)):
+            rest = f" and {len(mixed) - MOST_MIXTURES} more" if len(mixed) > MOST_MIXTURES else ""
+            named = ", ".join(mixed[:MOST_MIXTURES])
+            mixtures.append(f"The runs of {side.name} differ from each other: {named}{rest}.")
+    differing = variables.differing(tuple(side.seen for side in known), intended_settings(known))
+    return _Found(tuple(levels), comparability_differences.differences(facts, differing), tuple(mixtures))
+
+
+def _draft(
+    held: ComparisonData,
+    found: _Found,
+    obstacles: tuple[Obstacle, ...],
+    *,
+    besides: Collection[str],
+    newest_read: tuple[bool, bool],
+) -> Draft:
     """`newest_read`: whether runs of all campaigns were read, and whether only the newest were."""
-    chosen = held.chosen
+    chosen, levels = held.chosen, found.levels
     metrics, notes = _metrics(held, besides)
     compared = [_compared_run(row, held.values.get(row["id"], {}), metrics) for row in held.rows]
-    levels = _levels(held.rows)
-    known = _known(held)
-    facts = facts_of(known, levels)
-    differences = comparability_differences.differences(
-        facts, variables.differing(tuple(side.seen for side in known), intended_settings(known))
-    )
     every_campaign, only_newest = newest_read
     if only_newest:
         names = {side.key: side.name for side in chosen.sides}
         notes = [*newest_only(held.tallies, names=names, levels=levels, campaign=not every_campaign), *notes]
-    for side, own, found in zip(chosen.sides, known, facts, strict=True):
-        if mixed := (*comparability_differences.mixtures(found), *variables.mixtures(own.seen)):
-            rest = f" and {len(mixed) - MOST_MIXTURES} more" if len(mixed) > MOST_MIXTURES else ""
-            named = ", ".join(mixed[:MOST_MIXTURES])
-            notes.append(f"The runs of {side.name} differ from each other: {named}{rest}.")
-    return Comparison(
+    return Draft(
         workload=compared_workload(chosen.workload),
         campaign=None if every_campaign else next((run.campaign for run in compared), None),
         sides=tuple(_side(side, place, compared) for place, side in enumerate(chosen.sides)),
-        levels=tuple(levels),
+        levels=levels,
         metrics=tuple(metrics),
         cells=verdict_table.judged(
             sides=[side.key for side in chosen.sides],
@@ -116,14 +143,13 @@ def _judged(held: ComparisonData, *, besides: Collection[str], newest_read: tupl
             metrics=metrics,
             runs=[run for run in compared if not run.left_out],
             history=held.history([metric.key for metric in metrics]),
+            withheld={each.side for each in obstacles if each.accepted is None},
         ),
-        differences=differences,
-        obstacles=comparability_differences.obstacles(
-            differences, [(side.key, side.system.slug) for side in chosen.sides]
-        ),
+        differences=found.differences,
+        obstacles=obstacles,
         runs=tuple(compared),
         tallies=held.tallies,
-        notes=tuple(notes),
+        notes=(*notes, *found.mixtures),
         earlier=held.earlier,
     )
 

@@ -8,9 +8,8 @@ from typing import Annotated
 from apps.catalog.models import Metric, System, Workload
 from apps.comparison import compare, verdict_table
 from apps.comparison.comparability.facts import hardware_detail
-from apps.comparison.sections import verdicts
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, no_system
-from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Level
+from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Draft, Level
 from apps.core.answers import Hidden
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
@@ -88,13 +87,13 @@ def compare_many(
     keys = _keys(metrics or ())
     shared = _shared(systems, workloads, campaign)
     chosen = [workload for workload in shared if tool in ("", workload.tool)]
-    judged = compare.judge(
+    drafts = compare.judge(
         [_chosen(workload, systems) for workload in chosen[:MOST_WORKLOADS]],
         campaign=campaign,
         besides=keys,
     )
-    found = _worded([_of_metrics(comparison, metrics) for comparison in judged])
-    rows = [row for comparison in found for row in _rows(comparison)]
+    told = _worded([_of_metrics(draft, metrics) for draft in drafts])
+    rows = [row for comparison in told for row in _rows(comparison)]
     answering = [row for row in rows if _answers(row)]
     shown = {row.workload.id for row in answering}
     notes = []
@@ -180,16 +179,16 @@ def _chosen(workload: Workload, systems: Sequence[System]) -> Chosen:
     return Chosen(workload, tuple(ChosenSide(system.slug, system, workload, system.name) for system in systems))
 
 
-def _of_metrics(comparison: Comparison, wanted: Sequence[str] | None) -> Comparison:
-    """The comparison with only these metrics and their cells."""
+def _of_metrics(draft: Draft, wanted: Sequence[str] | None) -> Draft:
+    """With only these metrics and their cells."""
     if wanted is None:
-        return comparison
+        return draft
     metrics: dict[str, ComparedMetric] = {}
     for key in wanted:
-        fitting = (metric for metric in comparison.metrics if _is(metric, key))
+        fitting = (metric for metric in draft.metrics if _is(metric, key))
         metrics |= {metric.key: metric for metric in list(fitting)[:1]}
-    cells = tuple(cell for cell in comparison.cells if cell.metric in metrics)
-    return replace(comparison, metrics=tuple(metrics.values()), cells=cells)
+    cells = tuple(cell for cell in draft.cells if cell.metric.key in metrics)
+    return replace(draft, metrics=tuple(metrics.values()), cells=cells)
 
 
 def _is(metric: ComparedMetric, key: str) -> bool:
@@ -198,15 +197,10 @@ def _is(metric: ComparedMetric, key: str) -> bool:
     return metric.kind == "latency" if key == LATENCY else metric.key == key
 
 
-def _worded(judged: Sequence[Comparison]) -> list[Comparison]:
-    """With verdicts, corrected over all comparisons, since they are read together."""
-    corrected = iter(verdict_table.corrected([cell for comparison in judged for cell in comparison.cells]))
-    shown = []
-    for comparison in judged:
-        cells = [next(corrected) for _ in comparison.cells]
-        worded = verdict_table.worded(cells, comparison.metrics, verdicts.withheld(comparison))
-        shown.append(replace(comparison, cells=worded))
-    return shown
+def _worded(drafts: Sequence[Draft]) -> list[Comparison]:
+    """Corrected over all comparisons, since they are read together."""
+    corrected = iter(verdict_table.corrected([cell for draft in drafts for cell in draft.cells]))
+    return [draft.corrected([next(corrected) for _ in draft.cells]) for draft in drafts]
 
 
 def _rows(comparison: Comparison) -> Iterator[ManyRow]:

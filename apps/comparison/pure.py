@@ -35,7 +35,7 @@ from apps.comparison.schema_changes.values import (
     SchemaChange,
     SchemaChanges,
 )
-from apps.comparison.sections import serialisation, verdicts
+from apps.comparison.sections import serialisation
 from apps.comparison.sections.load_levels import (
     PERCENTILES,
     Collapse,
@@ -69,8 +69,11 @@ from apps.comparison.values import (
     Cell,
     ComparedMetric,
     ComparedRun,
+    ComparedSides,
     ComparedWorkload,
     Comparison,
+    Draft,
+    DraftCell,
     Level,
     More,
     Side,
@@ -108,11 +111,14 @@ __all__ = [
     "Collapse",
     "ComparedMetric",
     "ComparedRun",
+    "ComparedSides",
     "ComparedWorkload",
     "Comparison",
     "Course",
     "Difference",
     "Direction",
+    "Draft",
+    "DraftCell",
     "Estimate",
     "FieldGroup",
     "Fit",
@@ -159,7 +165,6 @@ __all__ = [
     "title_of",
     "variables",
     "verdict_table",
-    "verdicts",
     "welch",
     "with_interval",
 ]

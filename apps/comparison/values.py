@@ -1,11 +1,12 @@
 """Frozen values of a comparison, for pages and the API."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Annotated
 
 from apps.comparison.comparability.differences import Difference, Obstacle
-from apps.comparison.stats.welch import Direction, Ratio, SideSummary
+from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, SideSummary
 from apps.core.answers import Hidden
 from apps.runs.pure import Amount
 
@@ -95,6 +96,21 @@ class More:
 
 
 @dataclass(frozen=True)
+class DraftCell:
+    """A Cell until its ratio is corrected for the number of those in its table. `withheld`: no verdict is shown."""
+
+    side: str
+    level: int
+    metric: ComparedMetric
+    replicates: tuple[Replicate, ...]
+    summary: SideSummary | None
+    history: int
+    ratio: DraftRatio | None
+    more: tuple[More, ...]
+    withheld: bool
+
+
+@dataclass(frozen=True)
 class Cell:
     """One metric of one side at one load level. `summary` is None without runs; `words` are empty for the baseline."""
 
@@ -146,9 +162,9 @@ class Earlier:
     runs: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Sides × load levels × metrics, with the context needed to read them.
+@dataclass(frozen=True, kw_only=True)
+class ComparedSides:
+    """Sides, load levels and metrics of a comparison, with the context needed to read it.
 
     `obstacles`: blocking differences, which withhold verdicts until a person accepts them; accepted ones included.
     `notes` are sentences. `tallies` count all runs; `runs` may hold only the newest of them. `earlier`: runs for the
@@ -160,13 +176,12 @@ class Comparison:
     sides: tuple[Side, ...]
     levels: tuple[Level, ...]
     metrics: tuple[ComparedMetric, ...]
-    cells: tuple[Cell, ...]
     differences: tuple[Difference, ...]
     obstacles: Annotated[tuple[Obstacle, ...], "why verdicts are withheld until a person accepts it"]
     runs: tuple[ComparedRun, ...]
     tallies: Hidden[tuple[RunTally, ...]]
     notes: tuple[str, ...]
-    earlier: Hidden[tuple[Earlier, ...]] = ()
+    earlier: Hidden[tuple[Earlier, ...]]
 
     @property
     def withheld(self) -> Annotated[tuple[str, ...], "differences for which verdicts are withheld until acknowledged"]:
@@ -180,6 +195,29 @@ class Comparison:
     @property
     def counted(self) -> tuple[ComparedRun, ...]:
         return tuple(run for run in self.runs if not run.left_out)
+
+    @property
+    def withheld_sides(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each.side for each in self.obstacles if each.accepted is None))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft(ComparedSides):
+    """A comparison until its verdicts are corrected for their number."""
+
+    cells: tuple[DraftCell, ...]
+
+    def corrected(self, cells: Sequence[Cell], *, notes: Sequence[str] = ()) -> "Comparison":
+        """`cells`: those of this draft, corrected. `notes`: further ones."""
+        shared = {field.name: getattr(self, field.name) for field in fields(ComparedSides)}
+        return Comparison(**shared | {"notes": (*self.notes, *notes)}, cells=tuple(cells))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(ComparedSides):
+    """Sides × load levels × metrics."""
+
+    cells: tuple[Cell, ...]
 
     def cell(self, *, side: str, level: int, metric: str) -> Cell:
         """Raises KeyError if it is not part of this comparison."""

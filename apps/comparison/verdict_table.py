@@ -3,11 +3,10 @@
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from apps.comparison.stats import multiple_testing, welch
 from apps.comparison.stats.welch import Ratio, Sample, Verdict
-from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Level, More, Replicate
+from apps.comparison.values import Cell, ComparedMetric, ComparedRun, DraftCell, Level, More, Replicate
 
 JUDGED = (Verdict.HIGHER, Verdict.LOWER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 WITHHELD = "verdict withheld"
@@ -18,21 +17,6 @@ NO_ERRORS = "none on either side"
 History = Mapping[tuple[str, int, str], tuple[float, ...]]
 
 
-def cells(
-    *,
-    sides: Sequence[str],
-    levels: Sequence[Level],
-    metrics: Sequence[ComparedMetric],
-    runs: Sequence[ComparedRun],
-    history: History,
-    withheld: Collection[str],
-) -> tuple[Cell, ...]:
-    """One cell per metric, level and side, in this order; the first of `sides` is the baseline. `withheld`: sides
-    without verdicts."""
-    found = judged(sides=sides, levels=levels, metrics=metrics, runs=runs, history=history)
-    return worded(corrected(found), metrics, withheld)
-
-
 def judged(
     *,
     sides: Sequence[str],
@@ -40,20 +24,19 @@ def judged(
     metrics: Sequence[ComparedMetric],
     runs: Sequence[ComparedRun],
     history: History,
-) -> tuple[Cell, ...]:
-    """Each cell on its own: not yet corrected for multiple testing, and without words."""
+    withheld: Collection[str],
+) -> tuple[DraftCell, ...]:
+    """One cell per metric, level and side, in this order; the first of `sides` is the baseline. `withheld`: sides
+    without verdicts."""
     placed: dict[tuple[str, int], list[ComparedRun]] = defaultdict(list)
     for run in runs:
         placed[run.side, run.level].append(run)
     return tuple(
-        cell for metric in metrics for level in levels for cell in _row(sides, level.id, metric, placed, history)
+        cell
+        for metric in metrics
+        for level in levels
+        for cell in _row(sides, level.id, metric, placed, history=history, withheld=withheld)
     )
-
-
-def worded(found: Sequence[Cell], metrics: Sequence[ComparedMetric], withheld: Collection[str]) -> tuple[Cell, ...]:
-    """The cells with their verdicts as shown."""
-    by_key = {metric.key: metric for metric in metrics}
-    return tuple(_with_words(cell, by_key[cell.metric], cell.side in withheld) for cell in found)
 
 
 def _row(
@@ -61,8 +44,10 @@ def _row(
     level: int,
     metric: ComparedMetric,
     runs: Mapping[tuple[str, int], Sequence[ComparedRun]],
+    *,
     history: History,
-) -> list[Cell]:
+    withheld: Collection[str],
+) -> list[DraftCell]:
     key = metric.key
     replicates = {
         side: tuple(Replicate(run.id, run.values[key]) for run in runs.get((side, level), ()) if key in run.values)
@@ -72,18 +57,18 @@ def _row(
     past = {side: () if metric.single_events else history.get((side, level, key), ()) for side in sides}
     samples = {side: _sample(metric, [each.value for each in replicates[side]], past[side]) for side in sides}
     return [
-        Cell(
+        DraftCell(
             side=side,
             level=level,
-            metric=key,
+            metric=metric,
             replicates=replicates[side],
             summary=welch.summarise(samples[side].values, single_events=metric.single_events)
             if replicates[side]
             else None,
             history=_history_used(samples[side]),
-            ratio=(ratio := welch.compare(samples[sides[0]], samples[side]) if place else None),
-            words="",
-            more=_more(ratio, {sides[0]: samples[sides[0]], side: samples[side]}) if ratio else (),
+            ratio=(ratio := welch.draft(samples[sides[0]], samples[side]) if place else None),
+            more=_more(ratio.alone, {sides[0]: samples[sides[0]], side: samples[side]}) if ratio else (),
+            withheld=side in withheld,
         )
         for place, side in enumerate(sides)
     ]
@@ -115,34 +100,39 @@ def _lacking(ratio: Ratio, counts: Mapping[str, int]) -> tuple[More, ...]:
     return tuple(More(side, runs) for side, runs in lacking.items() if runs > 0)
 
 
-def corrected(found: Sequence[Cell]) -> tuple[Cell, ...]:
+def corrected(found: Sequence[DraftCell]) -> tuple[Cell, ...]:
     """The cells of one table, each after its baseline's, with ratios corrected together."""
     ratios = iter(multiple_testing.correct_for_many([cell.ratio for cell in found if cell.ratio is not None]))
     cells: list[Cell] = []
     baseline = None
     for cell in found:
-        if cell.ratio is None:
+        ratio = next(ratios) if cell.ratio is not None else None
+        if ratio is None:
             baseline = cell
-            cells.append(cell)
-            continue
-        ratio = next(ratios)
         more = cell.more
-        if baseline is not None and ratio.verdict is Verdict.INCONCLUSIVE:
+        if baseline is not None and ratio is not None and ratio.verdict is Verdict.INCONCLUSIVE:
             more = _lacking(ratio, {each.side: len(each.replicates) for each in (baseline, cell)})
-        cells.append(replace(cell, ratio=ratio, more=more))
+        cells.append(
+            Cell(
+                side=cell.side,
+                level=cell.level,
+                metric=cell.metric.key,
+                replicates=cell.replicates,
+                summary=cell.summary,
+                history=cell.history,
+                ratio=ratio,
+                words=_words(cell, ratio) if ratio else "",
+                more=more,
+            )
+        )
     return tuple(cells)
 
 
-def _with_words(cell: Cell, metric: ComparedMetric, withheld: bool) -> Cell:
-    ratio = cell.ratio
-    if ratio is None:
-        return cell
+def _words(cell: DraftCell, ratio: Ratio) -> str:
     if not cell.replicates:
-        words = NO_RUNS
-    elif metric.kind == "errors" and ratio.delta == 0 and all(each.value == 0 for each in cell.replicates):
-        words = NO_ERRORS
-    elif withheld and ratio.verdict in JUDGED:
-        words = WITHHELD
-    else:
-        words = welch.words(ratio.verdict, metric.direction)
-    return replace(cell, words=words)
+        return NO_RUNS
+    if cell.metric.kind == "errors" and ratio.delta == 0 and all(each.value == 0 for each in cell.replicates):
+        return NO_ERRORS
+    if cell.withheld and ratio.verdict in JUDGED:
+        return WITHHELD
+    return welch.words(ratio.verdict, cell.metric.direction)

@@ -16,13 +16,11 @@ from apps.dispatch.campaigns.plan import (
     problems_of,
     size_of,
 )
-from apps.dispatch.jobs import hot_path
 from apps.dispatch.jobs.agents import (
     AGENT_ALIVE_FOR,
     agent_of_secret,
     hello,
     register_agent,
-    revoke_agent,
     rotate_agent,
 )
 from apps.dispatch.jobs.leases import (
@@ -37,7 +35,14 @@ from apps.dispatch.jobs.leases import (
     renew,
 )
 from apps.dispatch.jobs.samplers import sampled_runs, stream_of
-from apps.dispatch.jobs.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
+from apps.dispatch.jobs.uploads import (
+    NoSuchRun,
+    close_abandoned_runs,
+    end_run,
+    open_run,
+    run_of,
+    store_batch,
+)
 from apps.dispatch.queries import unreachable
 from apps.dispatch.schedules import queries as schedule_queries
 from apps.dispatch.schedules import scheduled_runs
@@ -82,7 +87,6 @@ __all__ = [
     "end_run",
     "expire_leases",
     "hello",
-    "hot_path",
     "in_utc",
     "job_on",
     "match_jobs",
@@ -95,7 +99,6 @@ __all__ = [
     "queries",
     "register_agent",
     "renew",
-    "revoke_agent",
     "rotate_agent",
     "run_of",
     "sampled_runs",
@@ -103,6 +106,7 @@ __all__ = [
     "scheduled_runs",
     "schedules",
     "size_of",
+    "store_batch",
     "stream_of",
     "unreachable",
 ]

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from apps.rest import failovers, health, notifications, published, schema_changes
-from apps.rest.agents import agents, public, samplers
+from apps.rest.agents import agents, batches, public, samplers
 from apps.rest.campaigns import campaigns, schedules
 from apps.rest.campaigns import files as campaigns_files
 from apps.rest.catalog import catalog, prices, systems
@@ -117,7 +117,7 @@ urlpatterns: list[URLPattern] = [
     path("agent/jobs/<int:job_id>/renew", agents.RenewLease.as_view(), name="agent-renew"),
     path("agent/jobs/<int:job_id>/end", agents.EndJob.as_view(), name="agent-end-job"),
     path("agent/runs/<uuid:uid>", agents.OpenRunView.as_view(), name="agent-open-run"),
-    path("agent/runs/<uuid:uid>/batches/<int:sequence>", agents.StoreBatch.as_view(), name="agent-batch"),
+    path("agent/runs/<uuid:uid>/batches/<int:sequence>", batches.StoreBatch.as_view(), name="agent-batch"),
     path("agent/runs/<uuid:uid>/artifacts/<str:name>", agents.StoreArtifact.as_view(), name="agent-artifact"),
     path("agent/runs/<uuid:uid>/end", agents.EndRun.as_view(), name="agent-end-run"),
     path("agent/clock", samplers.ServerClockView.as_view(), name="agent-clock"),

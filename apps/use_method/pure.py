@@ -1,7 +1,6 @@
 """Interface of this app for other apps, as far as it needs no database. Pure."""
 
 from apps.use_method import engine
-from apps.use_method.bottlenecks.find import Kind
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.levels import HOLD, SHARE
 from apps.use_method.panels import cells
@@ -20,7 +19,6 @@ __all__ = [
     "AspectCell",
     "Indicator",
     "IndicatorReading",
-    "Kind",
     "Panel",
     "Reading",
     "Resource",

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab import haproxy
-from lab.galera import NODES, Galera
+from lab.galera import Galera
+from lab.galera_node import NODES
 from lab.packages import LabError
 from tests.lab.talk import await_writer, controls, kill, run, through_proxy
 from tests.support.waiting import eventually

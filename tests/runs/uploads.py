@@ -63,7 +63,8 @@ class Upload:
 
     def send_batch(self, sequence: int) -> bool:
         payload = self.batches[sequence]
-        return accept.accept_batch(run=self.run, sequence=sequence, checksum=wire.checksum(payload), payload=payload)
+        stored = accept.accept_batch(run=self.run, sequence=sequence, checksum=wire.checksum(payload), payload=payload)
+        return stored.is_new
 
     def send_output(self) -> bool:
         if self.output is None:

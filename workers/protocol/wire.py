@@ -350,8 +350,7 @@ class BatchEncoder:
         return sequence, payload
 
     def _put(self, line: Any) -> None:
-        encoded = to_json(line)
-        self._lines.append(encoded)
+        self._lines.append(encoded := to_json(line))
         self._size += len(encoded) + 1
 
 

@@ -9,29 +9,24 @@ from django.db import IntegrityError, transaction
 from apps.accounts.models import User
 from apps.comparison.comparability.differences import AcceptedDifference, Obstacle
 from apps.comparison.models import Acknowledgement
-from apps.comparison.values import Comparison
 from apps.core.problems import FieldProblem, Invalid
 
 LONGEST_REASON = 2000
 
 
-def with_accepted(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The same comparisons with their accepted differences; one query if any verdict is withheld, else none."""
-    wanted = {each.fingerprint for comparison in comparisons for each in comparison.obstacles}
-    if not wanted:
-        return list(comparisons)
-    rows = Acknowledgement.objects.filter(fingerprint__in=wanted, withdrawn_at__isnull=True)
-    known = {
-        row.fingerprint: AcceptedDifference(row.pk, row.acknowledged_by.get_username(), row.acknowledged_at, row.reason)
-        for row in rows.select_related("acknowledged_by")
-    }
-    return [
-        replace(
-            comparison,
-            obstacles=tuple(replace(each, accepted=known.get(each.fingerprint)) for each in comparison.obstacles),
-        )
-        for comparison in comparisons
-    ]
+def with_accepted(found: Sequence[Sequence[Obstacle]]) -> list[tuple[Obstacle, ...]]:
+    """The blocking differences of each comparison, with who accepted them; one query if there are any, else none."""
+    wanted = {each.fingerprint for obstacles in found for each in obstacles}
+    known = {}
+    if wanted:
+        rows = Acknowledgement.objects.filter(fingerprint__in=wanted, withdrawn_at__isnull=True)
+        known = {
+            row.fingerprint: AcceptedDifference(
+                row.pk, row.acknowledged_by.get_username(), row.acknowledged_at, row.reason
+            )
+            for row in rows.select_related("acknowledged_by")
+        }
+    return [tuple(replace(each, accepted=known.get(each.fingerprint)) for each in obstacles) for obstacles in found]
 
 
 def acknowledge(*, obstacles: Sequence[Obstacle], by: User, reason: str) -> list[Acknowledgement]:

@@ -1,12 +1,12 @@
 """Scale-up: gain of the same side on larger hardware, relative to its extra size and price."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated
 
 from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import Direction, Ratio, Sample
+from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, Sample
 from apps.comparison.values import Comparison, Level, Side
 from apps.core.answers import Unbounded
 
@@ -34,6 +34,21 @@ class Gain:
 
 
 @dataclass(frozen=True)
+class DraftGain:
+    """A Gain until its ratios are corrected for their number."""
+
+    level: int | None
+    levels: tuple[int, int]
+    throughput: DraftRatio
+    per_price: DraftRatio | None
+    per_vcpu: DraftRatio | None
+
+    @property
+    def ratios(self) -> list[DraftRatio]:
+        return [ratio for ratio in (self.throughput, self.per_price, self.per_vcpu) if ratio is not None]
+
+
+@dataclass(frozen=True)
 class StepUp:
     """From side `small` to side `large`. `price` and `vcpu`: None: not stated."""
 
@@ -51,18 +66,25 @@ def steps_up(comparison: Comparison, sizes: Mapping[str, SideSize], rates: Mappi
     together (Benjamini-Hochberg).
     """
     samples = _samples(comparison, rates)
-    found = [(step, _gains(samples, sizes, comparison.levels, step)) for step in _pairs(comparison.sides, sizes)]
+    found = [(pair, _gains(samples, sizes, comparison.levels, pair)) for pair in _pairs(comparison.sides, sizes)]
     corrected = iter(
-        multiple_testing.correct_for_many([ratio for _, gains in found for gain in gains for ratio in _ratios(gain)])
+        multiple_testing.correct_for_many([ratio for _, gains in found for gain in gains for ratio in gain.ratios])
     )
     return tuple(
-        replace(step, gains=tuple(_worded(gain, [next(corrected) for _ in _ratios(gain)]) for gain in gains))
-        for step, gains in found
+        StepUp(
+            small=small,
+            large=large,
+            price=_times(sizes[small].usd_per_hour, sizes[large].usd_per_hour),
+            vcpu=_times(sizes[small].vcpu, sizes[large].vcpu),
+            gains=tuple(_corrected(gain, corrected) for gain in gains),
+        )
+        for (small, large), gains in found
         if gains
     )
 
 
-def _pairs(sides: Sequence[Side], sizes: Mapping[str, SideSize]) -> list[StepUp]:
+def _pairs(sides: Sequence[Side], sizes: Mapping[str, SideSize]) -> list[tuple[str, str]]:
+    """The smaller and the larger side of each."""
     found = []
     for one, other in combinations(sides, 2):
         same = (one.platform_slug, one.release, one.workload.id) == (
@@ -70,11 +92,9 @@ def _pairs(sides: Sequence[Side], sizes: Mapping[str, SideSize]) -> list[StepUp]
             other.release,
             other.workload.id,
         )
-        if not same or sizes[one.slug].machines == sizes[other.slug].machines:
-            continue
-        small, large = sorted((one.slug, other.slug), key=lambda slug: _order(sizes[slug]))
-        price = _times(sizes[small].usd_per_hour, sizes[large].usd_per_hour)
-        found.append(StepUp(small, large, price, _times(sizes[small].vcpu, sizes[large].vcpu), ()))
+        if same and sizes[one.slug].machines != sizes[other.slug].machines:
+            small, large = sorted((one.slug, other.slug), key=lambda slug: _order(sizes[slug]))
+            found.append((small, large))
     return found
 
 
@@ -101,9 +121,13 @@ def _samples(comparison: Comparison, rates: Mapping[int, float]) -> dict[tuple[s
 
 
 def _gains(
-    samples: Mapping[tuple[str, int], Sample], sizes: Mapping[str, SideSize], levels: Sequence[Level], step: StepUp
-) -> list[Gain]:
-    shared = [level.id for level in levels if {(step.small, level.id), (step.large, level.id)} <= samples.keys()]
+    samples: Mapping[tuple[str, int], Sample],
+    sizes: Mapping[str, SideSize],
+    levels: Sequence[Level],
+    pair: tuple[str, str],
+) -> list[DraftGain]:
+    small, large = pair
+    shared = [level.id for level in levels if {(small, level.id), (large, level.id)} <= samples.keys()]
     if not shared:
         return []
     tops = tuple(
@@ -112,7 +136,7 @@ def _gains(
             key=lambda level: welch.summarise(samples[side, level].values).value,
             default=None,
         )
-        for side in (step.small, step.large)
+        for side in pair
     )
     places: list[tuple[int | None, tuple[int, int]]] = [(level, (level, level)) for level in shared]
     if len(shared) > 1 and tops[0] is not None and tops[1] is not None:
@@ -121,8 +145,8 @@ def _gains(
         _gain(
             level,
             at,
-            (samples[step.small, at[0]], sizes[step.small]),
-            (samples[step.large, at[1]], sizes[step.large]),
+            (samples[small, at[0]], sizes[small]),
+            (samples[large, at[1]], sizes[large]),
         )
         for level, at in places
     ]
@@ -130,20 +154,18 @@ def _gains(
 
 def _gain(
     level: int | None, levels: tuple[int, int], small: tuple[Sample, SideSize], large: tuple[Sample, SideSize]
-) -> Gain:
-    def per(small_has: float | None, large_has: float | None) -> Ratio | None:
+) -> DraftGain:
+    def per(small_has: float | None, large_has: float | None) -> DraftRatio | None:
         if not small_has or not large_has:
             return None
-        return welch.compare(_over(small[0], small_has), _over(large[0], large_has))
+        return welch.draft(_over(small[0], small_has), _over(large[0], large_has))
 
-    return Gain(
+    return DraftGain(
         level=level,
         levels=levels,
-        throughput=welch.compare(small[0], large[0]),
+        throughput=welch.draft(small[0], large[0]),
         per_price=per(small[1].usd_per_hour, large[1].usd_per_hour),
         per_vcpu=per(small[1].vcpu, large[1].vcpu),
-        words="",
-        vcpu_words="",
     )
 
 
@@ -155,22 +177,11 @@ def _over(sample: Sample, divisor: float) -> Sample:
     )
 
 
-def _ratios(gain: Gain) -> list[Ratio]:
-    return [ratio for ratio in (gain.throughput, gain.per_price, gain.per_vcpu) if ratio is not None]
-
-
-def _worded(gain: Gain, corrected: list[Ratio]) -> Gain:
-    throughput = corrected.pop(0)
-    per_price = corrected.pop(0) if gain.per_price else None
-    per_vcpu = corrected.pop(0) if gain.per_vcpu else None
-    return replace(
-        gain,
-        throughput=throughput,
-        per_price=per_price,
-        per_vcpu=per_vcpu,
-        words=_words(per_price),
-        vcpu_words=_words(per_vcpu),
-    )
+def _corrected(gain: DraftGain, corrected: Iterator[Ratio]) -> Gain:
+    throughput = next(corrected)
+    per_price = next(corrected) if gain.per_price else None
+    per_vcpu = next(corrected) if gain.per_vcpu else None
+    return Gain(gain.level, gain.levels, throughput, per_price, per_vcpu, _words(per_price), _words(per_vcpu))
 
 
 def _words(ratio: Ratio | None) -> str:

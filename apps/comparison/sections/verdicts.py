@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from apps.comparison import verdict_table
 from apps.comparison.stats import rank_test
-from apps.comparison.stats.welch import Verdict
-from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
+from apps.comparison.stats.welch import DraftRatio, Verdict
+from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison, DraftCell
 
 
 def cells(
@@ -26,14 +26,10 @@ def cells(
             for each in comparison.earlier
             for metric in metrics
         },
+        withheld=comparison.withheld_sides,
     )
-    judged = verdict_table.worded(verdict_table.corrected(_by_ranks(found)), metrics, withheld(comparison))
-    return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in judged)
-
-
-def withheld(comparison: Comparison) -> list[str]:
-    """Sides whose verdicts are withheld."""
-    return list(dict.fromkeys(each.side for each in comparison.obstacles if each.accepted is None))
+    told = verdict_table.corrected(_by_ranks(found))
+    return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in told)
 
 
 def asked_runs(comparison: Comparison) -> list[int]:
@@ -45,17 +41,18 @@ def _with(run: ComparedRun, values: Mapping[str, float]) -> ComparedRun:
     return replace(run, values=dict(values))
 
 
-def _by_ranks(found: Sequence[Cell]) -> list[Cell]:
-    baselines = {(cell.level, cell.metric): cell for cell in found if cell.ratio is None}
-    return [_ranked(cell, baselines[cell.level, cell.metric]) for cell in found]
+def _by_ranks(found: Sequence[DraftCell]) -> list[DraftCell]:
+    baselines = {(cell.level, cell.metric.key): cell for cell in found if cell.ratio is None}
+    return [_ranked(cell, baselines[cell.level, cell.metric.key]) for cell in found]
 
 
-def _ranked(cell: Cell, baseline: Cell) -> Cell:
+def _ranked(cell: DraftCell, baseline: DraftCell) -> DraftCell:
     """Rank test only if no ratio exists although both sides have runs, and not all of them are zero."""
-    if cell.ratio is None or cell.ratio.verdict != Verdict.NO_RATIO or not cell.replicates or not baseline.replicates:
+    lacks_ratio = cell.ratio is not None and cell.ratio.alone.verdict is Verdict.NO_RATIO
+    if not (lacks_ratio and cell.replicates and baseline.replicates):
         return cell
     own, theirs = ([each.value for each in one.replicates] for one in (cell, baseline))
-    return replace(cell, ratio=rank_test.compare(theirs, own)) if any(own + theirs) else cell
+    return replace(cell, ratio=DraftRatio(rank_test.compare(theirs, own))) if any(own + theirs) else cell
 
 
 def _are_all_zero(cell: Cell) -> bool:

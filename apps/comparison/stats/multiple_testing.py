@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from apps.comparison.stats.welch import DISCOVERY_RATE, Ratio, Verdict, with_needed
+from apps.comparison.stats.welch import DISCOVERY_RATE, DraftRatio, Ratio, Verdict, with_needed
 
 
 def false_discovery_control(ps: Sequence[float]) -> list[float]:
@@ -22,22 +22,22 @@ def false_discovery_control(ps: Sequence[float]) -> list[float]:
     return [float(value) for value in adjusted]
 
 
-def correct_for_many(ratios: Sequence[Ratio]) -> list[Ratio]:
+def correct_for_many(drafts: Sequence[DraftRatio]) -> list[Ratio]:
     """All ratios of one table, corrected together: a difference that is no discovery among them becomes inconclusive,
     with the reason. No metric is exempt: a primary metric at six load levels would be six chances to err.
 
     Repetitions needed refer to this table: with the rest unchanged, one more comparison is a discovery once its p is at
     most DISCOVERY_RATE * (discoveries + 1) / tests."""
-    tested = [_among_many(ratio) for ratio in ratios]
+    tested = [_among_many(draft.alone) for draft in drafts]
     adjusted = false_discovery_control([p for p in tested if p is not None])
     found = sum(p <= DISCOVERY_RATE for p in adjusted)
     level = DISCOVERY_RATE * min((found + 1) / max(len(adjusted), 1), 1)
     remaining = iter(adjusted)
     corrected = [
-        ratio if p is None else _corrected(ratio, next(remaining), len(adjusted))
-        for ratio, p in zip(ratios, tested, strict=True)
+        draft.alone if p is None else _corrected(draft.alone, next(remaining), len(adjusted))
+        for draft, p in zip(drafts, tested, strict=True)
     ]
-    return [replace(with_needed(ratio, level=level), seen=None) for ratio in corrected]
+    return [with_needed(ratio, draft.basis, level=level) for ratio, draft in zip(corrected, drafts, strict=True)]
 
 
 def _among_many(ratio: Ratio) -> float | None:

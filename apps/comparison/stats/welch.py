@@ -7,7 +7,7 @@ results for each choice are in docs/why/statistics.md.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from apps.core.answers import Hidden, Unbounded
+from apps.core.answers import Unbounded
 from apps.core.units import NBSP
 
 CONFIDENCE = 0.95
@@ -91,7 +91,7 @@ class Ratio:
     """A side over the baseline. `low` and `high` are None without an interval, for `reason`.
 
     `needed`: MOST_REPETITIONS + 1: more than the search covers. `delta`: share of pairs in which this side is higher
-    minus share in which it is lower. `seen`: until the ratio is corrected over its table.
+    minus share in which it is lower.
     """
 
     verdict: Annotated[Verdict, "of the values; `words` of the cell judges them"]
@@ -112,7 +112,14 @@ class Ratio:
     systematic: Annotated[
         float, "part of the interval's half width, of logarithms, that no repetition makes narrower"
     ] = 0.0
-    seen: Hidden[NoiseBasis | None] = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class DraftRatio:
+    """A ratio until it is corrected for the number of comparisons in its table. `basis`: None without an interval."""
+
+    alone: Ratio
+    basis: NoiseBasis | None = None
 
 
 @dataclass(frozen=True)
@@ -154,28 +161,31 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def compare(baseline: Sample, side: Sample) -> Ratio:
-    """The ratio of `side` to `baseline`, not yet corrected for multiple testing."""
+    """The ratio of `side` to `baseline`, if it is the only one looked at."""
+    return draft(baseline, side).alone
+
+
+def draft(baseline: Sample, side: Sample) -> DraftRatio:
+    """The ratio of `side` to `baseline`, for multiple_testing.correct_for_many."""
     for name, sample in (("the baseline", baseline), ("this side", side)):
         if not sample.values:
-            return Ratio(Verdict.NO_RATIO, reason=f"{name} has no such value")
+            return DraftRatio(Ratio(Verdict.NO_RATIO, reason=f"{name} has no such value"))
         if not all(math.isfinite(value) for value in sample.values):
-            return Ratio(Verdict.NO_RATIO, reason=f"a run of {name} has no finite value")
+            return DraftRatio(Ratio(Verdict.NO_RATIO, reason=f"a run of {name} has no finite value"))
     delta = cliffs_delta(baseline.values, side.values)
     for name, sample in (("the baseline", baseline), ("this side", side)):
         if min(sample.values) <= 0:
             what = "zero" if min(sample.values) == 0 else "negative"
-            return Ratio(Verdict.NO_RATIO, delta=delta, reason=f"a run of {name} is {what}: no ratio exists")
+            reason = f"a run of {name} is {what}: no ratio exists"
+            return DraftRatio(Ratio(Verdict.NO_RATIO, delta=delta, reason=reason))
     difference = float(_logs(side.values).mean() - _logs(baseline.values).mean())
     found = Ratio(Verdict.TOO_FEW, value=_exp(difference), delta=delta)
     noises = noise(baseline), noise(side)
     if noises[0] is None or noises[1] is None:
-        return replace(
-            found,
-            needed=FEWEST_RUNS,
-            few_runs=True,
-            reason=f"an interval needs {FEWEST_RUNS} runs per side, or earlier runs of the same configuration",
-        )
-    return _judge(found, NoiseBasis((noises[0], noises[1]), (len(baseline.values), len(side.values)), difference))
+        reason = f"an interval needs {FEWEST_RUNS} runs per side, or earlier runs of the same configuration"
+        return DraftRatio(replace(found, needed=FEWEST_RUNS, few_runs=True, reason=reason))
+    basis = NoiseBasis((noises[0], noises[1]), (len(baseline.values), len(side.values)), difference)
+    return DraftRatio(_judge(found, basis), basis)
 
 
 def noise(sample: Sample) -> RunNoise | None:
@@ -200,8 +210,8 @@ def _on_grid(found: RunNoise, resolution: float) -> RunNoise:
     return replace(found, variance=max(found.variance, step**2 / 12), systematic=shared * step / 2)
 
 
-def _judge(found: Ratio, seen: NoiseBasis) -> Ratio:
-    noises, counts, difference = seen.noises, seen.counts, seen.difference
+def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
+    noises, counts, difference = basis.noises, basis.counts, basis.difference
     found = replace(found, few_runs=not all(each.history for each in noises))
     squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
     error = math.sqrt(sum(squares))
@@ -229,9 +239,8 @@ def _judge(found: Ratio, seen: NoiseBasis) -> Ratio:
         cautious_p=float(2 * special.stdtr(_cautious(freedom, freedoms), away)),
         reason=reason,
         systematic=systematic,
-        seen=seen,
     )
-    return with_needed(judged, level=1 - CONFIDENCE)
+    return with_needed(judged, basis, level=1 - CONFIDENCE)
 
 
 def _could_know(error: float, freedom: float, effect: float) -> bool:
@@ -240,11 +249,11 @@ def _could_know(error: float, freedom: float, effect: float) -> bool:
     return effect > 0 and power(effect=effect, error=worst, freedom=freedom) >= POWER
 
 
-def with_needed(ratio: Ratio, *, level: float) -> Ratio:
+def with_needed(ratio: Ratio, basis: NoiseBasis | None, *, level: float) -> Ratio:
     """If inconclusive, with the runs needed for a likely result with p at most `level`."""
-    if ratio.verdict is not Verdict.INCONCLUSIVE or ratio.seen is None:
+    if ratio.verdict is not Verdict.INCONCLUSIVE or basis is None:
         return ratio
-    needed, reason = repetitions_needed(ratio.seen, level=level), ratio.reason
+    needed, reason = repetitions_needed(basis, level=level), ratio.reason
     if needed > MOST_REPETITIONS and ratio.systematic:
         reason = "the values are read from a grid too coarse for this difference: more runs do not help"
     return replace(ratio, needed=needed, reason=reason)

@@ -8,7 +8,9 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q
 from django.db.models.functions import Coalesce, Greatest
 
+from apps.accounts.credentials import digest_of
 from apps.core import binary_cursor
+from apps.dispatch.jobs.agents import SEEN_WRITTEN_EVERY, agent_of_secret
 from apps.dispatch.jobs.leases import NoSuchJob, held_job, planned_runs, run_uid, uid_of
 from apps.dispatch.models import FINAL, Agent, Job, JobRun
 from apps.runs.api import accept
@@ -34,6 +36,18 @@ JOIN dispatch_job job ON job.id = of_job.job_id
 JOIN dispatch_campaign campaign ON campaign.id = job.campaign_id
 JOIN catalog_loadlevel level ON level.id = r.load_level_id
 WHERE r.uid = %s
+"""
+
+
+# The run in the usual case, for accept.accept_batch_of: its job is running at the agent with this secret, seen a moment
+# ago. While an attempt runs, the agent that holds its job is the one it was planned for.
+_MEASURED_RUN = """
+SELECT r.id, r.uid, r.state, r.batches_expected FROM runs_run r
+JOIN dispatch_jobrun of_job ON of_job.run_id = r.id
+JOIN dispatch_job job ON job.id = of_job.job_id
+JOIN dispatch_agent agent ON agent.id = job.agent_id
+WHERE r.uid = %(uid)s AND job.state = 'running' AND job.attempt = of_job.attempt
+  AND agent.digest = %(digest)s AND agent.revoked_at IS NULL AND agent.last_seen_at >= %(seen_after)s
 """
 
 
@@ -84,6 +98,24 @@ def run_of(*, agent: Agent, uid: UUID, now: datetime) -> Run:
         with transaction.atomic():
             held_job(agent=agent, job_id=job_id, attempt=attempt, now=now)
     return Run.from_db(connection.alias, ("id", "uid", "state"), of_run)
+
+
+def store_batch(
+    *, secret: str, uid: UUID, sequence: int, checksum: str, payload: bytes, now: datetime
+) -> accept.StoredBatch | None:
+    """Store a batch of a run of the agent with this secret: usually one statement. None: no agent has it.
+
+    Raises NoSuchRun, or accept.Refused.
+    """
+    of_run = {"uid": uid, "digest": digest_of(secret), "seen_after": now - SEEN_WRITTEN_EVERY}
+    stored = accept.accept_batch_of(_MEASURED_RUN, of_run, sequence=sequence, checksum=checksum, payload=payload)
+    if stored is not None:
+        return stored
+    agent = agent_of_secret(secret=secret, now=now)
+    if agent is None:
+        return None
+    run = run_of(agent=agent, uid=uid, now=now)
+    return accept.accept_batch(run=run, sequence=sequence, checksum=checksum, payload=payload)
 
 
 @transaction.atomic

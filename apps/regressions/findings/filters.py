@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release, Workload
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import unknown_choice, unknown_parameter
 from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.models import Change, Finding
 
@@ -84,7 +85,7 @@ def read(stated: Mapping[str, Any]) -> FindingFilter:
     values: dict[str, Any] = {}
     for name in stated:
         if name not in NAMES:
-            problems.append(FieldProblem(name, "is unknown", f"use one of {', '.join(NAMES)}"))
+            problems.append(FieldProblem(name, unknown_parameter(NAMES)))
             continue
         given = [each for each in _given(stated, name) if each not in ("", None)]
         if name not in _MANY and len(given) > 1:
@@ -118,7 +119,7 @@ def _value(name: str, given: Sequence[Any], problems: list[FieldProblem]) -> Any
         if len(text) > LONGEST or "\0" in text:
             problems.append(FieldProblem(name, "is too long or has NUL", f"use at most {LONGEST} characters"))
         elif choices is not None and text not in choices:
-            problems.append(FieldProblem(name, f"{text!r} is not known", f"use one of {', '.join(choices)}"))
+            problems.append(FieldProblem(name, unknown_choice(text, choices)))
     return tuple(dict.fromkeys(texts)) if name in _MANY else texts[0]
 
 

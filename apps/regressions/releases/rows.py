@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.comparison.api import Chosen, ChosenSide, compare
-from apps.comparison.pure import Cell, Comparison, Direction, verdict_table
-from apps.comparison.pure import verdicts as section_verdicts
+from apps.comparison.pure import Cell, ComparedSides, Direction, Draft, DraftCell, verdict_table
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.pairs import Pair
 from apps.regressions.releases.values import CheckRow, RowVerdict
@@ -33,7 +32,7 @@ class ReleaseWorkload:
 
     pair: Pair
     workload: Workload
-    comparison: Comparison
+    comparison: ComparedSides
     cells: tuple[Cell, ...]
 
 
@@ -41,12 +40,12 @@ def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Releas
     """All workloads of the baseline's systems."""
     wanted = {workload for pair in pairs for workload, _ in where[pair.baseline.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk(wanted)
-    found = [(pair, comparison) for batch in _batches(pairs) for pair, comparison in _compared(batch, workloads, where)]
-    cells = [_primary(comparison) for _, comparison in found]
+    found = [(pair, draft) for batch in _batches(pairs) for pair, draft in _compared(batch, workloads, where)]
+    cells = [_primary(draft) for _, draft in found]
     corrected = iter(verdict_table.corrected([cell for own in cells for cell in own]))
     return [
-        ReleaseWorkload(pair, workloads[comparison.workload.id], comparison, tuple(next(corrected) for _ in own))
-        for (pair, comparison), own in zip(found, cells, strict=True)
+        ReleaseWorkload(pair, workloads[draft.workload.id], draft, tuple(next(corrected) for _ in own))
+        for (pair, draft), own in zip(found, cells, strict=True)
     ]
 
 
@@ -64,10 +63,10 @@ def _batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 def _compared(
     batch: Sequence[Pair], workloads: Mapping[int, Workload], where: Mapping[int, set[Where]]
-) -> Iterator[tuple[Pair, Comparison]]:
+) -> Iterator[tuple[Pair, Draft]]:
     asked = [(pair, workloads[pk]) for pair in batch for pk in sorted({pk for pk, _ in where[pair.baseline.pk]})]
-    judged = compare.judge([_chosen(pair, workload) for pair, workload in asked])
-    return zip((pair for pair, _ in asked), judged, strict=True)
+    drafts = compare.judge([_chosen(pair, workload) for pair, workload in asked])
+    return zip((pair for pair, _ in asked), drafts, strict=True)
 
 
 def _chosen(pair: Pair, workload: Workload) -> Chosen:
@@ -75,9 +74,8 @@ def _chosen(pair: Pair, workload: Workload) -> Chosen:
     return Chosen(workload, tuple(sides))
 
 
-def _primary(comparison: Comparison) -> list[Cell]:
-    keys = {metric.key for metric in comparison.metrics if metric.primary and metric.direction is not Direction.NEUTRAL}
-    return [cell for cell in comparison.cells if cell.metric in keys]
+def _primary(draft: Draft) -> list[DraftCell]:
+    return [cell for cell in draft.cells if cell.metric.primary and cell.metric.direction is not Direction.NEUTRAL]
 
 
 def tests(judged: Sequence[ReleaseWorkload]) -> int:
@@ -96,7 +94,6 @@ def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
     metrics = {metric.key: metric for metric in comparison.metrics}
     levels = {level.id: level for level in comparison.levels}
     origins = tuple(sorted({origin for side in comparison.sides for origin in side.origins}))
-    withheld = section_verdicts.withheld(comparison)
     by_level: dict[int, list[Cell]] = defaultdict(list)
     for cell in judged.cells:
         by_level[cell.level].append(cell)
@@ -111,7 +108,7 @@ def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
                 RowVerdict.MISSING,
                 f"no run of {pair.system.name} with {metric.name} counts",
             )
-        elif after.side in withheld and after.ratio.verdict in verdict_table.JUDGED:
+        elif after.side in comparison.withheld_sides and after.ratio.verdict in verdict_table.JUDGED:
             verdict, reason = RowVerdict.WITHHELD, _withheld(comparison)
         elif all(each.value == 0 for each in (*before.replicates, *after.replicates)):
             verdict, reason = RowVerdict.UNCHANGED, "zero on both sides"
@@ -153,7 +150,7 @@ def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
         )
 
 
-def _withheld(comparison: Comparison) -> str:
+def _withheld(comparison: ComparedSides) -> str:
     titles = dict.fromkeys(each.title for each in comparison.obstacles if each.accepted is None)
     return f"the sides differ in {' and '.join(titles)}: accept this on the Compare page, with a reason"
 

@@ -4,7 +4,7 @@
 retried.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -181,23 +181,6 @@ class OpenRunView(AgentView):
         return Response({"run": run.pk}, status=200 if known else 201)
 
 
-class StoreBatch(AgentView):
-    @extend_schema(
-        operation_id="agent_store_batch",
-        tags=["agent"],
-        parameters=[CHECKSUM],
-        request={"application/gzip": BINARY},
-        responses=STORED,
-    )
-    def put(self, request: Request, uid: UUID, sequence: int) -> Response:
-        """Store one batch of samples: gzip of JSON lines, at most 8 MB."""
-        payload = read_body(request, limit=accept.MAX_BATCH)
-        run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
-        return _stored(
-            run, accept.accept_batch(run=run, sequence=sequence, checksum=checksum_of(request), payload=payload)
-        )
-
-
 class StoreArtifact(AgentView):
     @extend_schema(
         operation_id="agent_store_artifact",
@@ -213,11 +196,13 @@ class StoreArtifact(AgentView):
         new = accept.accept_artifact(
             run=run,
             name=name,
-            sha256=checksum_of(request),
+            sha256=checksum_of(request.META),
             content=content,
             media_type=request.content_type or "application/octet-stream",
         )
-        return _stored(run, new)
+        if run.state == Run.State.ENDED:  # this may be its last missing piece
+            seal_after_commit(run.pk)
+        return Response({"run": run.pk}, status=201 if new else 200)
 
 
 class EndRun(AgentView):
@@ -233,24 +218,17 @@ class EndRun(AgentView):
         run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         dispatch.end_run(agent=self.agent, run=run, message=message, now=timezone.now())
         collection.expect(run)
-        _seal_after_commit(run)
+        seal_after_commit(run.pk)
         return Response({"run": run.pk})
 
 
-def _stored(run: Run, new: bool) -> Response:
-    """If the run has already ended, this may be its last missing piece: try to seal it."""
-    if run.state == Run.State.ENDED:
-        _seal_after_commit(run)
-    return Response({"run": run.pk}, status=201 if new else 200)
-
-
-def _seal_after_commit(run: Run) -> None:
-    enqueue: Callable[[], Any] = partial(tasks.enqueue, tasks.seal_run, run_id=run.pk)
+def seal_after_commit(run_id: int) -> None:
+    enqueue: Callable[[], Any] = partial(tasks.enqueue, tasks.seal_run, run_id=run_id)
     transaction.on_commit(enqueue)
 
 
-def checksum_of(request: Request) -> str:
-    checksum = request.headers.get("X-Checksum", "").strip().lower()
+def checksum_of(meta: Mapping[str, Any]) -> str:
+    checksum: str = meta.get("HTTP_X_CHECKSUM", "").strip().lower()
     if not checksum:
         raise problems.invalid("X-Checksum", "the header is missing", "send the SHA-256 of the body")
     return checksum

@@ -66,7 +66,7 @@ class StoreStreamBatch(StreamView):
     )
     def put(self, request: Request, uid: UUID, number: int, sequence: int) -> Response:
         """Store one batch of a sampler's stream: gzip of JSON lines, at most 8 MB."""
-        payload, checksum = read_body(request, limit=accept.MAX_BATCH), checksum_of(request)
+        payload, checksum = read_body(request, limit=accept.MAX_BATCH), checksum_of(request.META)
         if wire.checksum(payload) != checksum:
             raise problems.invalid("checksum", "is not the SHA-256 of what arrived: send it again")
         stream = self.stream(uid, number)

@@ -1,9 +1,13 @@
 """Authentication: a person's token (`Authorization: Token …`) or an agent's secret (`Authorization: Agent …`)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework import HTTP_HEADER_ENCODING
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
@@ -13,9 +17,9 @@ from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
 
 
-def _secret(request: Request, scheme: str) -> str | None:
+def secret_of(meta: Mapping[str, Any], scheme: str) -> str | None:
     """None when the header has another scheme; raises AuthenticationFailed when it is malformed."""
-    words = get_authorization_header(request).split()
+    words: list[bytes] = meta.get("HTTP_AUTHORIZATION", "").encode(HTTP_HEADER_ENCODING).split()
     if not words or words[0].lower() != scheme.lower().encode():
         return None
     if len(words) != 2:
@@ -27,7 +31,7 @@ class TokenAuthentication(BaseAuthentication):
     """A person, by a token made with `manage.py create_token`."""
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
-        secret = _secret(request, "Token")
+        secret = secret_of(request.META, "Token")
         if secret is None:
             return None
         user = accounts.user_of_token(secret, timezone.now())
@@ -43,7 +47,7 @@ class AgentAuthentication(BaseAuthentication):
     """An agent, by the secret that `manage.py register_agent` printed; `request.auth` is the Agent."""
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Agent] | None:
-        secret = _secret(request, "Agent")
+        secret = secret_of(request.META, "Agent")
         if secret is None:
             return None
         agent = agent_of_secret(secret=secret, now=timezone.now())

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.core.problems import NAMELESS
+from apps.core.query import NOT_A_NUMBER, unknown_parameter
 
 M = TypeVar("M", bound=Model)
 
@@ -22,11 +23,17 @@ LARGEST_ID = 2**63 - 1
 class Parameters(serializers.Serializer[Any]):
     """Query parameters of an endpoint. Unknown ones are refused: a misspelt filter must not widen a list."""
 
+    def get_fields(self) -> "dict[str, serializers.Field[Any, Any, Any, Any]]":
+        fields = super().get_fields()
+        for field in fields.values():
+            if isinstance(field, serializers.IntegerField):
+                field.error_messages["invalid"] = NOT_A_NUMBER
+        return fields
+
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields))
         if unknown:
-            known = ", ".join(self.fields) or "none"
-            raise ValidationError({name or NAMELESS: [f"unknown parameter; known here: {known}"] for name in unknown})
+            raise ValidationError({name or NAMELESS: [unknown_parameter(self.fields)] for name in unknown})
         if twice := [name for name in data if len(data.getlist(name)) > 1 and not _takes_many(self.fields[name])]:
             raise ValidationError({name: ["is given more than once: give it once"] for name in twice})
         return super().to_internal_value(data)

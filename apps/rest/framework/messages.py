@@ -1,6 +1,7 @@
 """Messages of workers.protocol.wire as request bodies: decoded strictly, described in the OpenAPI schema."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -36,21 +37,27 @@ MAX_MESSAGE = 4 * 1024 * 1024
 LONGEST_LENGTH = 18
 
 
-def announced_length(request: Request) -> int:
+def announced_length(meta: Mapping[str, Any]) -> int:
     """Content-Length in bytes; 0: not given. Raises ParseError if it is not a number."""
-    text = request.META.get("CONTENT_LENGTH") or "0"
+    text = meta.get("CONTENT_LENGTH") or "0"
     if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_LENGTH):
         raise ParseError(f"Content-Length is {text[:40]!r}: it must be the number of the body's bytes.")
     return int(text)
 
 
-def read_body(request: Request, *, limit: int) -> bytes:
-    """Raises ApiProblem (413) before reading anything over `limit` bytes, or ParseError."""
-    length = announced_length(request)
+def length_within(meta: Mapping[str, Any], *, limit: int) -> int:
+    """Content-Length. Raises ApiProblem (413) if it is over `limit`, or ParseError."""
+    length = announced_length(meta)
     if length > limit:
         raise problems.ApiProblem(
             status=413, detail=f"The body has {length:,} bytes; at most {limit:,} are taken. Send it in smaller parts."
         )
+    return length
+
+
+def read_body(request: Request, *, limit: int) -> bytes:
+    """Raises ApiProblem (413) before reading anything over `limit` bytes, or ParseError."""
+    length_within(request.META, limit=limit)
     return bytes(request.body)
 
 

@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.problems import NAMELESS
+from apps.core.query import unknown_choice
 
 SLUG = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
@@ -25,11 +26,11 @@ class Strict(serializers.Serializer[Any]):
 class ChoiceField(serializers.ChoiceField):
     """Lists the choices in its error message."""
 
-    default_error_messages = {"invalid_choice": "{given} is not known; choose from: {known}"}
+    default_error_messages = {"invalid_choice": "{words}"}
 
     def fail(self, key: str, **details: Any) -> NoReturn:
-        known = ", ".join(str(each) for each in self.choices)
-        super().fail(key, given=repr(str(details.get("input")))[:60], known=known, **details)
+        words = unknown_choice(str(details.get("input")), map(str, self.choices))
+        super().fail(key, words=words, **details)
 
 
 class MultipleChoiceField(ChoiceField, serializers.MultipleChoiceField):

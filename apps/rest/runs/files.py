@@ -90,7 +90,7 @@ class RunFiles(APIView):
     def post(self, request: Request, run_id: int) -> Response:
         """Attach a file to a complete run. The run's own numbers do not change."""
         run = _find(run_id)
-        if announced_length(request) > submit.MAX_ATTACHED + AROUND_THE_FILE:
+        if announced_length(request.META) > submit.MAX_ATTACHED + AROUND_THE_FILE:
             raise _too_large()
         # Without a body, DRF provides no form.
         form = request.data if isinstance(request.data, QueryDict) else QueryDict()

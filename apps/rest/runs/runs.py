@@ -125,7 +125,7 @@ class Runs(APIView):
 
 def _form(request: Request) -> QueryDict:
     """Raises ApiProblem, 413 before reading more than may be stored, or ParseError."""
-    if announced_length(request) > accept.MAX_ARTIFACT + AROUND_THE_FILE:
+    if announced_length(request.META) > accept.MAX_ARTIFACT + AROUND_THE_FILE:
         raise _too_large()
     form = request.data
     # Without a body, DRF provides no form.

@@ -5,8 +5,9 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 from django.db import transaction
@@ -26,8 +27,10 @@ from workers.protocol import wire
 
 __all__ = [
     "Refused",
+    "StoredBatch",
     "accept_artifact",
     "accept_batch",
+    "accept_batch_of",
     "end_run",
     "open_run",
     "seal",
@@ -102,8 +105,9 @@ def open_run(
 
 # One statement, thus one transaction, because agents send batches all the time. The lock keeps batches out of a run
 # that is being sealed; the run's state is read once the lock is held. `waiting` repeats seal_queue.begin_again.
+_RUN = "SELECT r.id, r.uid, r.state, r.batches_expected FROM runs_run r WHERE r.id = %(run)s"
 _STORE_BATCH = """
-WITH run AS (SELECT id, state, batches_expected FROM runs_run WHERE id = %(run)s FOR NO KEY UPDATE),
+FOR NO KEY UPDATE OF r),
 stored AS (
   INSERT INTO runs_batch (run_id, sequence, checksum, payload, received_at)
   SELECT id, %(sequence)s, %(checksum)s, %(payload)b, %(now)s FROM run
@@ -114,39 +118,53 @@ waiting AS (
   UPDATE runs_run SET seal_attempts = 0, seal_due_at = %(seal_due)s
   FROM run JOIN stored ON stored.run_id = run.id WHERE runs_run.id = run.id AND run.state = 'ended'
 )
-SELECT state, batches_expected, EXISTS (SELECT FROM stored) FROM run
+SELECT id, uid, state, batches_expected, EXISTS (SELECT FROM stored) FROM run
 """
 
 
-def accept_batch(*, run: Run, sequence: int, checksum: str, payload: bytes) -> bool:
-    """Stores a batch as received. False: a resend of a stored one. Sets `run.state` to the state under the lock.
+@dataclass(frozen=True)
+class StoredBatch:
+    """`state`: the run's, under the lock. `is_new` is False for a resend of a stored batch."""
 
-    Raises Refused.
-    """
+    run: int
+    state: str
+    is_new: bool
+
+
+def accept_batch(*, run: Run, sequence: int, checksum: str, payload: bytes) -> StoredBatch:
+    """Stores a batch as received. Raises Refused."""
+    stored = accept_batch_of(_RUN, {"run": run.pk}, sequence=sequence, checksum=checksum, payload=payload)
+    if stored is None:
+        raise Run.DoesNotExist(f"run {run.pk} was deleted")
+    return stored
+
+
+def accept_batch_of(
+    which: LiteralString, parameters: Mapping[str, object], *, sequence: int, checksum: str, payload: bytes
+) -> StoredBatch | None:
+    """Stores a batch of the run that `which` finds: a query like _RUN. None: it finds none. Raises Refused."""
     _require(len(payload) <= MAX_BATCH, "payload", f"has {len(payload)} bytes; a batch has at most {MAX_BATCH}")
     _require(0 <= sequence < 2**31, "sequence", "must be a whole number from 0")
     _require(wire.checksum(payload) == checksum, "checksum", "is not the SHA-256 of what arrived: send it again")
     now = timezone.now()
     batch = {
-        "run": run.pk,
         "sequence": sequence,
         "checksum": checksum,
         "payload": payload,
         "now": now,
         "seal_due": now + seal_queue.OWN_TASK_FIRST,
     }
-    found = binary_cursor.fetch(_STORE_BATCH, batch, prepare=True)
+    found = binary_cursor.fetch("WITH run AS (" + which + _STORE_BATCH, {**parameters, **batch}, prepare=True)
     if not found:
-        raise Run.DoesNotExist(f"run {run.pk} was deleted")
-    run.state, expected, stored = found[0]
-    if stored:
-        return True
-    known = Batch.objects.filter(run=run, sequence=sequence).values_list("checksum", flat=True).first()
-    if known is not None:
-        _require(known == checksum, "checksum", f"batch {sequence} of run {run.uid} is stored with other content")
-    elif expected is not None and sequence >= expected:
-        raise Refused("sequence", f"run {run.uid} ended with {expected} batches, numbered from 0")
-    return False
+        return None
+    run, uid, state, expected, is_new = found[0]
+    if not is_new:
+        known = Batch.objects.filter(run=run, sequence=sequence).values_list("checksum", flat=True).first()
+        if known is not None:
+            _require(known == checksum, "checksum", f"batch {sequence} of run {uid} is stored with other content")
+        elif expected is not None and sequence >= expected:
+            raise Refused("sequence", f"run {uid} ended with {expected} batches, numbered from 0")
+    return StoredBatch(run, state, is_new)
 
 
 def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_type: str = "text/plain") -> bool:

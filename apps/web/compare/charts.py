@@ -38,7 +38,7 @@ def chart_data(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
     points = _points(comparison)
     ratios = draw_ratios(points)
     return {
-        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
+        "sides": drawn_sides(comparison),
         "levels": [
             {"key": level.key, "text": level.text, "threads": level.threads, "rate": level.rate}
             for level in comparison.levels
@@ -50,6 +50,10 @@ def chart_data(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
         "points": points,
         "series": _series(comparison, view),
     }
+
+
+def drawn_sides(comparison: Comparison) -> list[dict[str, Any]]:
+    return [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides]
 
 
 def _metric(metric: ComparedMetric) -> dict[str, Any]:
@@ -126,9 +130,9 @@ def _points(comparison: Comparison) -> list[dict[str, Any]]:
             "rate": levels[cell.level].rate,
             "value": cell.summary.value,
             "runs": [{"run": each.run, "value": each.value} for each in cell.replicates],
-            "ratio": _finite(cell.ratio.value) if cell.ratio else None,
-            "low": _finite(cell.ratio.low) if cell.ratio else None,
-            "high": _finite(cell.ratio.high) if cell.ratio else None,
+            "ratio": finite(cell.ratio.value) if cell.ratio else None,
+            "low": finite(cell.ratio.low) if cell.ratio else None,
+            "high": finite(cell.ratio.high) if cell.ratio else None,
             "has_interval": _has_interval(cell.ratio),
             "ratio_text": f"{ratio_text(cell.ratio)} {interval_text(cell.ratio)}" if cell.ratio else "",
             "words": cell.words,
@@ -189,7 +193,8 @@ def _clock(clock: RunTimeline | None, on_run: bool) -> dict[str, Any]:
     }
 
 
-def _finite(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
+    """JSON cannot represent infinite bounds: they become None."""
     return value if value is not None and math.isfinite(value) else None
 
 

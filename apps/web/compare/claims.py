@@ -7,25 +7,24 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.api import UnknownSide, corroborate
-from apps.core.problems import FieldProblem, Invalid
-from apps.core.query import whole_number
+from apps.comparison.api import corroborate
+from apps.core.problems import Invalid
+from apps.core.query import Address
 from apps.web.compare.sections.agreement import shown
-from apps.web.components.pages import render_page
+from apps.web.components.pages import render_page, status_of
 from apps.web.matrix.matrix import usual_sides
 
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    systems = [slug for slug in request.GET.getlist("side") if slug] or list(usual_sides())
+    address = Address(request.GET, "side", "campaign")
+    systems, campaign = address.texts("side") or list(usual_sides()), address.number("campaign")
     try:
-        campaign = _campaign(request.GET.get("campaign", ""))
-        if not all(slug.isprintable() for slug in systems):
-            raise Invalid([FieldProblem("side", "has characters that no name has", "choose from the Matrix")])
+        address.check()
         found = corroborate(systems, campaign=campaign)
     except Invalid as error:
         context: dict[str, Any] = {"problems": [each.sentence() for each in error.errors]}
-        status = 404 if isinstance(error, UnknownSide) else 400
+        status = status_of(error)
         return render_page(
             request, "web/compare/claims.html", context | {"matrix_url": reverse("web:matrix")}, status=status
         )
@@ -36,10 +35,3 @@ def show(request: HttpRequest) -> HttpResponse:
         sides = {side.slug: side for side in found.sides}
         context |= {"against": found.sides[0], **shown(found, sides, campaign=campaign)}
     return render_page(request, "web/compare/claims.html", context)
-
-
-def _campaign(text: str) -> int | None:
-    """Raises Invalid."""
-    if text and whole_number(text) is None:
-        raise Invalid([FieldProblem("campaign", f"{text[:40]!r} is not a number", "leave it out")])
-    return int(text) if text else None

@@ -30,7 +30,7 @@ from apps.web.compare.parts import PARTS, common, rendered, shown
 from apps.web.compare.view import CompareAddress, CompareView
 from apps.web.compare.wording import answers, doubted_runs, table, value_note, value_words
 from apps.web.components.addresses import matrix_address, overlay_address, runs_address
-from apps.web.components.pages import is_partial, render_page
+from apps.web.components.pages import is_partial, render_page, status_of
 from apps.web.runs import latency
 
 # Longer lists of runs or variables are folded.
@@ -71,7 +71,7 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
     except Invalid as error:
         context = {"problems": [problem.sentence() for problem in error.errors]}
         # htmx ignores error responses; status 200 makes the sentence visible.
-        status = 200 if is_partial(request) else 404 if isinstance(error, UnknownSide) else 400
+        status = 200 if is_partial(request) else status_of(error)
     context["part"] = chosen
     return render_page(request, "web/compare/part_page.html", context, part="web/compare/part.html", status=status)
 
@@ -84,7 +84,7 @@ def _compare(request: HttpRequest, address: CompareAddress) -> HttpResponse:
     try:
         seen = seen_at(request, address)
     except Invalid as error:
-        status = 404 if isinstance(error, UnknownSide) else 400
+        status = status_of(error)
         return _choose(request, address, problems=error.errors, status=status)
     if not seen.comparison.counted:
         problem = FieldProblem("", _nothing(seen.comparison, address), "choose another workload or campaign")

@@ -9,6 +9,7 @@ from apps.core.problems import Invalid
 from apps.web.compare import compare
 from apps.web.compare.sections.all_metrics import comma_separated, markdown
 from apps.web.compare.view import CompareAddress
+from apps.web.components.pages import refused_file
 
 TYPES = {"csv": "text/csv", "md": "text/markdown"}
 
@@ -22,8 +23,7 @@ def everything_as(request: HttpRequest, form: str) -> HttpResponse:
         address = CompareAddress.read(request.GET)
         comparison = compare.seen_at(request, address).comparison
     except Invalid as error:
-        sentences = " ".join(problem.sentence() for problem in error.errors)
-        return HttpResponse(sentences, status=400, content_type="text/plain; charset=utf-8")
+        return refused_file(error)
     found = everything(comparison)
     if form == "csv":
         text = comma_separated(comparison, found)

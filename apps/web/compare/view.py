@@ -1,6 +1,6 @@
 """A view of a comparison: its address, its data, and the parts that show it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -12,11 +12,12 @@ from django.urls import reverse
 
 from apps.comparison.api import system_slug
 from apps.comparison.pure import Comparison, Level, NotKept, Section, SectionSource
-from apps.core.problems import FieldProblem, Invalid
-from apps.core.query import whole_number
+from apps.core.query import Address
 
 # Query parameters of parts of the page; all links of the page keep them.
 OPTIONS: tuple[str, ...] = ("show", "per", "clock", "variables", "objective", "percentile")
+# What is compared.
+WHAT = ("side", "under", "workload", "campaign", "runs", "acknowledged")
 # Parameters with a single value, which switches something on. The other parameters are checked by their parts.
 SWITCHES = {"series": "apart", "clock": "run", "variables": "all"}
 
@@ -44,40 +45,21 @@ class CompareAddress:
 
     @classmethod
     def read(cls, query: QueryDict) -> "CompareAddress":
-        """Raises Invalid with every invalid parameter. Empty ones come from unfilled form fields."""
-        errors: list[FieldProblem] = []
-
-        def ids(name: str, texts: Sequence[str]) -> list[int]:
-            found = []
-            for text in texts:
-                if whole_number(text) is not None:
-                    found.append(int(text))
-                else:
-                    errors.append(FieldProblem(name, f"{text[:40]!r} is not a number", "choose one from the list"))
-            return found
-
-        workload = ids("workload", [text for text in query.getlist("workload") if text])
-        campaign = ids("campaign", [text for text in query.getlist("campaign") if text])
-        runs = ids("runs", [text for each in query.getlist("runs") for text in each.split(",") if text])
-        errors += [
-            FieldProblem(name, f"{text[:40]!r} is not known", f'leave it out or use "{on}"')
-            for name, on in SWITCHES.items()
-            if (text := str(query.get(name, ""))) not in ("", on)
-        ]
-        sides = _sides(query)
-        errors += [FieldProblem("side", f"{text!r} is not a system name") for text in sides if not text.isprintable()]
-        if errors:
-            raise Invalid(errors)
-        return cls(
-            sides=sides,
-            workload=workload[-1] if workload else None,
-            campaign=campaign[-1] if campaign else None,
-            runs=tuple(runs) or None,
-            level=query.get("level", ""),
-            apart=query.get("series") == "apart",
-            acknowledged=tuple(text for text in query.getlist("acknowledged") if text),
-            options=tuple((name, text) for name in OPTIONS if (text := str(query.get(name, "")))),
+        """Raises Invalid."""
+        address = Address(query, *WHAT, "level", "snapshot", *SWITCHES, *OPTIONS)
+        switches = {name: address.choice(name, (on,)) for name, on in SWITCHES.items()}
+        found = cls(
+            sides=_sides(query, address),
+            workload=address.number("workload"),
+            campaign=address.number("campaign"),
+            runs=tuple(address.numbers("runs")) or None,
+            level=address.text("level"),
+            apart=bool(switches["series"]),
+            acknowledged=tuple(address.texts("acknowledged")),
+            options=tuple((name, text) for name in OPTIONS if (text := address.text(name))),
         )
+        address.check()
+        return found
 
     def url(self) -> str:
         if self.at:
@@ -131,13 +113,13 @@ class CompareAddress:
         return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
 
 
-def _sides(query: QueryDict) -> tuple[str, ...]:
+def _sides(query: QueryDict, address: Address) -> tuple[str, ...]:
     """The picker sends with every side, in the same order, its own workload or an empty value."""
-    sides, own = query.getlist("side"), query.getlist("under")
+    chosen, sides, own = address.texts("side"), query.getlist("side"), query.getlist("under")
     if len(own) == len(sides):
         pairs = zip(sides, own, strict=True)
-        sides = [f"{system_slug(side)}:{workload}" if side and workload else side for side, workload in pairs]
-    return tuple(side for side in sides if side)
+        chosen = [f"{system_slug(side)}:{workload}" if workload else side for side, workload in pairs if side]
+    return tuple(chosen)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 
+from apps.comparison.api import UnknownSide
+from apps.core.problems import Invalid
+
 
 def is_partial(request: HttpRequest) -> bool:
     """True when htmx requests a fragment and is not restoring the whole page from its history."""
@@ -21,3 +24,12 @@ def render_page(
     if part:
         patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def status_of(error: Invalid) -> int:
+    return 404 if isinstance(error, UnknownSide) else 400
+
+
+def refused_file(error: Invalid) -> HttpResponse:
+    """In plain text, since programs read it."""
+    return HttpResponse(str(error), status=status_of(error), content_type="text/plain; charset=utf-8")

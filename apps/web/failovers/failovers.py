@@ -10,11 +10,11 @@ from django.views.decorators.http import require_safe
 
 from apps.comparison.api import FAULTS, FailoverFilter, FailoverResults, FailoverTrial, TrialGroup, load_failovers
 from apps.comparison.pure import PHASES, Course
-from apps.core.problems import FieldProblem, Invalid
-from apps.core.query import whole_number
+from apps.core.problems import Invalid
+from apps.core.query import Address
 from apps.core.units import format_number
 from apps.published.values import FigureValue
-from apps.web.components.pages import render_page
+from apps.web.components.pages import refused_file, render_page
 from apps.web.components.ticks import linear_ticks
 from apps.web.failovers import wording
 from apps.web.failovers.exports import comma_separated, markdown
@@ -36,23 +36,16 @@ class FailoverAddress:
 
     @classmethod
     def read(cls, query: QueryDict) -> "FailoverAddress":
-        """Raises Invalid with the invalid parameter. Empty ones come from unfilled form fields."""
-        texts = [text for name in ("system", "fault") for text in query.getlist(name)]
-        if not all(text.isprintable() for text in texts):
-            raise Invalid([FieldProblem("", "the address has characters that no name has", "choose from the lists")])
-        faults = tuple(text for text in query.getlist("fault") if text)
-        if unknown := [fault for fault in faults if fault not in FAULTS]:
-            raise Invalid([FieldProblem("fault", f"there is no fault {unknown[0][:40]!r}", "choose one from the list")])
-        campaign, rate = query.get("campaign", ""), query.get("rate", "")
-        if campaign and whole_number(campaign) is None:
-            problem = f"{campaign[:40]!r} is not a number"
-            raise Invalid([FieldProblem("campaign", problem, "choose one from the list")])
-        return cls(
-            systems=tuple(text for text in query.getlist("system") if text),
-            faults=faults,
-            campaign=int(campaign) if campaign else None,
-            rate=_rate(rate) if rate else None,
+        """Raises Invalid."""
+        address = Address(query, "system", "fault", "campaign", "rate")
+        found = cls(
+            systems=tuple(address.texts("system")),
+            faults=tuple(address.choices("fault", FAULTS)),
+            campaign=address.number("campaign"),
+            rate=_rate(address),
         )
+        address.check()
+        return found
 
     def query(self) -> str:
         pairs = [("system", system) for system in self.systems] + [("fault", fault) for fault in self.faults]
@@ -68,14 +61,15 @@ class FailoverAddress:
         return FailoverFilter(self.systems, self.faults, self.campaign, self.rate)
 
 
-def _rate(text: str) -> float:
+def _rate(address: Address) -> float | None:
+    text = address.text("rate")
     try:
-        rate = float(text)
+        rate = float(text or "nan")
     except ValueError:
         rate = 0.0
-    if not 0 < rate < 1e6:
-        raise Invalid([FieldProblem("rate", f"{text[:40]!r} is not a rate above 0", "choose one from the list")])
-    return rate
+    if text and not 0 < rate < 1e6:
+        address.refuse("rate", "is not a rate above 0", "choose one from the list")
+    return rate if text else None
 
 
 @dataclass(frozen=True)
@@ -169,8 +163,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
     try:
         address = FailoverAddress.read(request.GET)
     except Invalid as error:
-        sentences = "; ".join(each.sentence() for each in error.errors)
-        return HttpResponse(sentences, status=400, content_type="text/plain; charset=utf-8")
+        return refused_file(error)
     found = load_failovers(address.filter())
     if ending == "md":
         text, media_type = markdown(found, link=request.build_absolute_uri(address.url())), "text/markdown"

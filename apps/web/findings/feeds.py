@@ -18,6 +18,7 @@ from apps.core.problems import Invalid
 from apps.regressions.api import FindingFilter, FindingRow, filters
 from apps.regressions.api import finding_queries as queries
 from apps.regressions.models import Note
+from apps.web.components.pages import refused_file
 
 MOST_ENTRIES = 50
 LISTED_ACTIONS = 5
@@ -95,8 +96,7 @@ def findings(request: HttpRequest) -> HttpResponse:
     try:
         response = FindingsFeed()(request)
     except Invalid as error:
-        sentences = "; ".join(each.sentence() for each in error.errors)
-        return HttpResponse(sentences, status=400, content_type="text/plain; charset=utf-8")
+        return refused_file(error)
     # When an entry leaves the list, the rest is older than a reader's copy: only the content shows what is new.
     del response["Last-Modified"]
     return response

@@ -10,16 +10,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import System
-from apps.comparison.api import LATENCY, PRIMARY, Many, ManyRow, UnknownSide, baselines, choices, matrix
+from apps.comparison.api import LATENCY, PRIMARY, Many, ManyRow, baselines, choices, matrix
 from apps.comparison.api import MOST_SIDES as MOST_COMPARED
 from apps.comparison.pure import WITHHELD
-from apps.core.problems import FieldProblem, Invalid
-from apps.core.query import whole_number
+from apps.core.problems import Invalid
+from apps.core.query import Address
 from apps.published import matrix as published
 from apps.runs.api import places
 from apps.runs.models import Run
 from apps.web.compare.view import CompareAddress
-from apps.web.components.pages import render_page
+from apps.web.components.pages import refused_file, render_page, status_of
 from apps.web.matrix.exports import comma_separated, markdown
 from apps.web.matrix.sheet import MatrixSheet, measured_sheet, stated_sheet
 
@@ -50,21 +50,17 @@ class MatrixAddress:
 
     @classmethod
     def read(cls, query: QueryDict) -> "MatrixAddress":
-        """Raises Invalid with the invalid parameter. Empty ones come from unfilled form fields."""
-        campaign = query.get("campaign", "")
-        if campaign and whole_number(campaign) is None:
-            problem = f"{campaign[:40]!r} is not a number"
-            raise Invalid([FieldProblem("campaign", problem, "choose one from the list")])
-        texts = [*query.getlist("side"), *(query.get(name, "") for name in ("metric", "tool", "article"))]
-        if not all(text.isprintable() for text in texts):
-            raise Invalid([FieldProblem("", "the address has characters that no name has", "choose from the lists")])
-        return cls(
-            sides=tuple(dict.fromkeys(text for text in query.getlist("side") if text)),
-            metric=query.get("metric", "") or PRIMARY,
-            tool=query.get("tool", ""),
-            campaign=int(campaign) if campaign else None,
-            article=query.get("article", ""),
+        """Raises Invalid."""
+        address = Address(query, "side", "metric", "tool", "campaign", "article")
+        found = cls(
+            sides=tuple(dict.fromkeys(address.texts("side"))),
+            metric=address.text("metric", PRIMARY),
+            tool=address.text("tool"),
+            campaign=address.number("campaign"),
+            article=address.text("article"),
         )
+        address.check()
+        return found
 
     def query(self) -> str:
         if self.article:
@@ -99,7 +95,7 @@ def show(request: HttpRequest) -> HttpResponse:
             return _choose(request, address)
         many = _many(address)
     except Invalid as error:
-        status = 404 if isinstance(error, UnknownSide) else 400
+        status = status_of(error)
         return _choose(request, MatrixAddress(), problems=[each.sentence() for each in error.errors], status=status)
     context = {
         "many": many,
@@ -121,9 +117,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
         address = MatrixAddress.read(request.GET)
         sheet = _sheet(address)
     except Invalid as error:
-        sentences = "; ".join(each.sentence() for each in error.errors)
-        status = 404 if isinstance(error, UnknownSide) else 400
-        return HttpResponse(sentences, status=status, content_type="text/plain; charset=utf-8")
+        return refused_file(error)
     if ending == "md":
         text, media_type = markdown(sheet, link=request.build_absolute_uri(address.url())), "text/markdown"
     else:

@@ -21,7 +21,7 @@ from apps.regressions.api import check_release as compare
 from apps.regressions.models import CheckedRelease, Pending, SignOff
 from apps.runs.models import Run
 from apps.web.accounts import writers_only
-from apps.web.components.pages import render_page
+from apps.web.components.pages import refused_file, render_page, status_of
 from apps.web.releases import badges, exports
 from apps.web.releases.sheet import RESULTS, Times, counts, overall, seldom, sheet, to_repeat
 
@@ -89,7 +89,7 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
         row, check = _asked(request, release, known)
     except Invalid as error:
         context: dict[str, Any] = {"release": release, "problems": [each.sentence() for each in error.errors]}
-        status = 404 if isinstance(error, UnknownSide) else 400
+        status = status_of(error)
         return render_page(request, "web/releases/release.html", context, status=status)
     context = {
         "release": release,
@@ -216,9 +216,7 @@ def export(request: HttpRequest, platform: str, version: str, ending: str) -> Ht
     try:
         _, check = _asked(request, release, known)
     except Invalid as error:
-        sentences = "; ".join(each.sentence() for each in error.errors)
-        status = 404 if isinstance(error, UnknownSide) else 400
-        return HttpResponse(sentences, status=status, content_type="text/plain; charset=utf-8")
+        return refused_file(error)
     if check is None:
         raise Http404(f"{release} has not been compared yet; name a hardware class to compare it now")
     if ending == "md":

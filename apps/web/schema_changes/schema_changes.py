@@ -10,11 +10,11 @@ from django.views.decorators.http import require_safe
 
 from apps.comparison.api import ChangeFilter, schema_changes
 from apps.comparison.pure import AS_CHOSEN, title_of
-from apps.core.problems import FieldProblem, Invalid
-from apps.core.query import whole_number
+from apps.core.problems import Invalid
+from apps.core.query import Address
 from apps.published.queries import list_figures
 from apps.published.values import FigureFilter
-from apps.web.components.pages import render_page
+from apps.web.components.pages import refused_file, render_page
 from apps.web.schema_changes import sheet as schema_changes_sheet
 from workers.protocol.workloads.schema_changes import SETTLE
 
@@ -42,8 +42,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
     try:
         chosen = read(request.GET)
     except Invalid as error:
-        text = "; ".join(each.sentence() for each in error.errors)
-        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+        return refused_file(error)
     found = _sheet(chosen)[1]
     if ending == "md":
         link = request.build_absolute_uri(f"{reverse('web:schema-changes')}?{query(chosen)}")
@@ -55,17 +54,16 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
 
 
 def read(given: QueryDict) -> ChangeFilter:
-    """Raises Invalid with the invalid parameter. Empty ones come from unfilled form fields."""
-    campaign = given.get("campaign", "")
-    if campaign and whole_number(campaign) is None:
-        problem = f"{campaign[:40]!r} is not a number"
-        raise Invalid([FieldProblem("campaign", problem, "choose one from the list")])
-    return ChangeFilter(
-        systems=tuple(dict.fromkeys(text for text in given.getlist("system") if text)),
-        operation=given.get("operation", ""),
-        algorithm=given.get("algorithm", ""),
-        campaign=int(campaign) if campaign else None,
+    """Raises Invalid."""
+    address = Address(given, "system", "operation", "algorithm", "campaign")
+    found = ChangeFilter(
+        systems=tuple(dict.fromkeys(address.texts("system"))),
+        operation=address.text("operation"),
+        algorithm=address.text("algorithm"),
+        campaign=address.number("campaign"),
     )
+    address.check()
+    return found
 
 
 def query(chosen: ChangeFilter) -> str:

@@ -11,7 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.core.problems import FieldProblem, Invalid
+from apps.core.problems import Invalid
+from apps.core.query import Address
 from apps.core.units import with_unit
 from apps.regressions.api import SIGHTS, HistoryChange, HistoryDetail, HistoryFilter, HistoryRow, percent
 from apps.regressions.api import trend_queries as queries
@@ -20,8 +21,6 @@ from apps.web.components.pages import render_page
 from apps.web.findings.thresholds import percent_of
 from apps.web.templatetags.changes import share
 from apps.web.trends.chart import ChangeMark, TrendChart, chart
-
-LONGEST_NUMBER = 19
 
 
 @require_safe
@@ -71,15 +70,12 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
 
 
 def read(given: QueryDict) -> HistoryFilter:
-    """Raises Invalid with the parameter. Empty ones come from unfilled form fields."""
-    workload = given.get("workload", "")
-    if workload and not (workload.isdecimal() and workload.isascii() and len(workload) < LONGEST_NUMBER):
-        raise Invalid([FieldProblem("workload", f"{workload[:40]!r} is not a number", "choose one from the list")])
-    sight = given.get("sight", "")
-    if sight and sight not in SIGHTS:
-        raise Invalid([FieldProblem("sight", f"{sight[:40]!r} is not known", f"choose from: {', '.join(SIGHTS)}")])
-    texts = {name: given.get(name, "").replace("\0", "") for name in ("platform", "hardware", "tool", "text")}
-    return HistoryFilter(workload=int(workload) if workload else None, sight=sight, **texts)
+    """Raises Invalid."""
+    address = Address(given, "platform", "hardware", "tool", "workload", "text", "sight")
+    texts = {name: address.text(name) for name in ("platform", "hardware", "tool", "text")}
+    found = HistoryFilter(workload=address.number("workload"), sight=address.choice("sight", SIGHTS), **texts)
+    address.check()
+    return found
 
 
 def query(chosen: HistoryFilter) -> str:

@@ -406,11 +406,11 @@ export interface components {
             sides: components["schemas"]["Side"][];
             levels: components["schemas"]["Level"][];
             metrics: components["schemas"]["ComparedMetric"][];
-            cells: components["schemas"]["Cell"][];
             differences: components["schemas"]["Difference"][];
             obstacles: components["schemas"]["Obstacle"][];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
+            cells: components["schemas"]["Cell"][];
             withheld: string[];
             memory?: components["schemas"]["SideMemory"][] | null;
             ladder?: components["schemas"]["Ladder"][] | null;
@@ -508,11 +508,11 @@ export interface components {
             sides: components["schemas"]["Side"][];
             levels: components["schemas"]["Level"][];
             metrics: components["schemas"]["ComparedMetric"][];
-            cells: components["schemas"]["Cell"][];
             differences: components["schemas"]["Difference"][];
             obstacles: components["schemas"]["Obstacle"][];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
+            cells: components["schemas"]["Cell"][];
             withheld: string[];
         };
         Corroboration: {

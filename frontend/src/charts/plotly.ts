@@ -71,10 +71,21 @@ export function whenVisible(element: Element, start: () => void): void {
   observer.observe(element);
 }
 
-/** Draw when the element comes into view. */
+// Charts that did not come into view yet: on paper they do.
+const waiting = new Map<HTMLElement, ChartSource>();
+
+/** Draw when the element comes into view, or the page is printed. */
 export function drawWhenVisible(element: HTMLElement, source: ChartSource): void {
-  whenVisible(element, () => void draw(element, source));
+  waiting.set(element, source);
+  whenVisible(element, () => drawNow(element, source));
 }
+
+function drawNow(element: HTMLElement, source: ChartSource): void {
+  if (waiting.delete(element)) void draw(element, source);
+}
+
+if (typeof window !== "undefined")
+  window.addEventListener("beforeprint", () => waiting.forEach((source, element) => drawNow(element, source)));
 
 /** The chart as a picture file: on the page's own background, at twice the resolution for PNG. */
 export async function saveImage(element: HTMLElement, format: "png" | "svg", filename: string): Promise<void> {

@@ -18,6 +18,7 @@ from apps.runs.ingest import accept
 from apps.runs.models import Run
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_metric, a_system
+from tests.support.pages import page_data
 from workers.protocol import wire
 
 SECONDS = 30
@@ -80,6 +81,11 @@ def compared(workload: Workload) -> Comparison:
     return compare.compare(sides=["steady", "slowing"], workload_id=workload.pk)
 
 
+def ladder_part(client: Client, workload: Workload) -> str:
+    response = client.get(f"/compare/part/ladder/?side=steady&side=slowing&workload={workload.pk}")
+    return " ".join(response.content.decode().split())
+
+
 def test_the_same_rows_are_timed_and_their_last_tenth_judged(systems: tuple[System, System], client: Client) -> None:
     workload = a_workload()
     for repetition in (1, 2, 3):
@@ -102,9 +108,14 @@ def test_the_same_rows_are_timed_and_their_last_tenth_judged(systems: tuple[Syst
     stretches = next(run for run in found.runs if run.side == "slowing").stretches
     assert [round(each.rate, -1) for each in (stretches[0], stretches[-1])] == [2000, 500]
     assert all(each.slowest <= each.rate <= each.fastest for each in stretches)
-    html = client.get(f"/compare/part/ladder/?side=steady&side=slowing&workload={workload.pk}").content.decode()
+    html = ladder_part(client, workload)
     assert "22,500</span> rows, which every run inserted" in html
-    assert '"bands"' in html
+    drawn = page_data(html, "growth-data")
+    query = f"side=steady&side=slowing&workload={workload.pk}&include=growth"
+    (answer,) = client.get(f"/api/v1/comparisons/?{query}").json()["growth"]
+    told = {run["run"]: run["stretches"] for run in answer["runs"]}
+    assert {run["run"]: run["stretches"] for run in drawn["runs"]} == told
+    assert [band["side"] for band in drawn["bands"]] == [0, 1]
 
 
 def test_runs_that_end_with_the_same_rows_are_compared_by_their_time(
@@ -121,7 +132,7 @@ def test_runs_that_end_with_the_same_rows_are_compared_by_their_time(
     assert (found.amount, found.unfinished) == (15_000, 1)
     (cell,) = [cell for cell in found.cells if cell.side == "slowing"]
     assert (cell.words, [each.value for each in cell.replicates]) == ("too few repetitions", [10.0, 10.0, 10.0])
-    html = client.get(f"/compare/part/ladder/?side=steady&side=slowing&workload={workload.pk}").content.decode()
+    html = ladder_part(client, workload)
     assert "Time to finish the same work: 15,000 rows" in html
     assert "1 run ended before the work was done" in html
 

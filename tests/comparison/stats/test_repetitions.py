@@ -28,7 +28,7 @@ def seen_table(differences: tuple[float, ...], noise: tuple[float, float], histo
         ]
         for difference in differences
     ]
-    return multiple_testing.correct_for_many([welch.compare(a, b) for a, b in samples])
+    return multiple_testing.correct_for_many([welch.draft(a, b) for a, b in samples])
 
 
 def drawn(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import Direction, Ratio, Sample, Verdict
+from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, Sample, Verdict
 from tests.examples import examples
 
 A = (1000.0, 1011.0, 993.0, 1004.0)
@@ -229,9 +229,13 @@ def test_false_discovery_control_is_scipys(ps: list[float]) -> None:
     )
 
 
+def _corrected(found: list[Ratio]) -> list[Ratio]:
+    return multiple_testing.correct_for_many([DraftRatio(ratio) for ratio in found])
+
+
 def test_a_difference_that_is_no_discovery_among_many_is_not_told_apart() -> None:
     found = [Ratio(Verdict.HIGHER, value=1.1, p=0.04), *[Ratio(Verdict.INCONCLUSIVE, value=1.0, p=0.5)] * 9]
-    corrected = multiple_testing.correct_for_many([*found, Ratio(Verdict.TOO_FEW, value=2.0)])
+    corrected = _corrected([*found, Ratio(Verdict.TOO_FEW, value=2.0)])
     assert corrected[0].verdict is Verdict.INCONCLUSIVE
     assert "10 comparisons" in corrected[0].reason
     assert corrected[0].adjusted_p == pytest.approx(0.4)
@@ -240,15 +244,13 @@ def test_a_difference_that_is_no_discovery_among_many_is_not_told_apart() -> Non
 
 def test_no_metric_is_exempt_from_the_correction() -> None:
     """Where a cautious p is known it counts: Welch's far tails are too thin."""
-    corrected = multiple_testing.correct_for_many(
-        [Ratio(Verdict.HIGHER, p=0.01, cautious_p=0.03), Ratio(Verdict.LOWER, p=0.9)]
-    )
+    corrected = _corrected([Ratio(Verdict.HIGHER, p=0.01, cautious_p=0.03), Ratio(Verdict.LOWER, p=0.9)])
     assert corrected[0].adjusted_p == pytest.approx(0.06)
     assert corrected[0].verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_clear_difference_survives_the_correction() -> None:
-    corrected = multiple_testing.correct_for_many([Ratio(Verdict.LOWER, p=0.001), Ratio(Verdict.INCONCLUSIVE, p=0.9)])
+    corrected = _corrected([Ratio(Verdict.LOWER, p=0.001), Ratio(Verdict.INCONCLUSIVE, p=0.9)])
     assert corrected[0].verdict is Verdict.LOWER
 
 

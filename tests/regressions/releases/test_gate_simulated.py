@@ -35,7 +35,7 @@ def simulate(*, runs: int, variation: float, effect: float, releases: int, seed:
     for _ in range(releases):
         before, after = 1000 * np.exp(random.standard_t(5, (2, ROWS, runs)) * spread)
         ratios = multiple_testing.correct_for_many(
-            [welch.compare(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(before, after * slowed, strict=True)]
+            [welch.draft(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(before, after * slowed, strict=True)]
         )
         rows = [verdicts.verdict(ratio, Direction.HIGHER, DEFAULT_LIMITS.smallest)[0] for ratio in ratios]
         worst = [verdicts.worst(ratio, Direction.HIGHER) or 0.0 for ratio in ratios]

@@ -9,19 +9,14 @@ from uuid import UUID
 import psycopg
 import pytest
 from django.conf import settings
-from django.core.handlers.wsgi import WSGIRequest
-from django.core.signals import request_started
-from django.db import close_old_connections, connection
-from django.http import HttpResponse
+from django.db import connection
 from django.test import Client
-from django.test.client import ClientHandler
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.dispatch.jobs import leases
 from apps.dispatch.jobs.agents import revoke_agent, rotate_agent
 from apps.dispatch.models import Agent, Job
-from apps.rest.agents.hot_path import Express
 from apps.runs.ingest import accept
 from apps.runs.models import Batch, Run
 from tests.rest.talk import Talk, a_batch, a_run_message, an_end, the_agent
@@ -31,35 +26,8 @@ from tests.support.waiting import eventually
 from workers.protocol import wire
 
 
-class ExpressHandler(ClientHandler):
-    """The test client's way into Django, with the express lane before it as in config/wsgi.py."""
-
-    def __call__(self, environ: dict[str, Any]) -> Any:
-        answered: list[Any] = []
-        begun: list[Any] = []
-
-        def usual(passed: dict[str, Any], _: Any) -> list[bytes]:
-            answered.append(super(ExpressHandler, self).__call__(passed))
-            return []
-
-        request_started.disconnect(close_old_connections)
-        try:
-            body = Express(usual)(environ, lambda *head: begun.append(head))
-        finally:
-            request_started.connect(close_old_connections)
-        if answered:
-            return answered[0]
-        status, headers = begun[0]
-        response = HttpResponse(b"".join(body), status=int(status.split()[0]), headers=dict(headers))
-        response.wsgi_request = WSGIRequest(environ)  # type: ignore[attr-defined]  # the client wants it
-        return response
-
-
-@pytest.fixture(params=["express", "usual"])
-def upload(request: pytest.FixtureRequest, talk: Talk) -> "Upload":
-    """All of this holds on either way."""
-    if request.param == "express":
-        talk.client.handler = ExpressHandler(talk.client.handler.enforce_csrf_checks)
+@pytest.fixture
+def upload(talk: Talk) -> "Upload":
     job = a_campaign(threads=(1,)).jobs.get()
     agent = the_agent(job.system)
     claimed = talk.claim()
@@ -78,12 +46,12 @@ class Upload:
         return (talk or self.talk).put_bytes(f"runs/{self.uid}/batches/{sequence}", self.batch, checksum)
 
 
-def test_a_batch_is_one_statement_or_three_and_no_transaction_around_them(upload: Upload) -> None:
+def test_a_batch_is_one_statement_and_no_transaction_around_it(upload: Upload) -> None:
     Agent.objects.update(last_seen_at=timezone.now())
     with CaptureQueriesContext(connection) as queries:
         answer = upload.send()
     assert (answer.status_code, answer.json()) == (201, {"run": Run.objects.get().pk})
-    assert len(queries) == (1 if isinstance(upload.talk.client.handler, ExpressHandler) else 3)
+    assert len(queries) == 1
     held = Batch.objects.get()
     assert (held.sequence, bytes(held.payload), held.checksum) == (0, upload.batch, wire.checksum(upload.batch))
 

@@ -213,7 +213,7 @@ def test_chosen_runs_say_their_sides_themselves(
     [
         ("side=a&side=nobody&workload={workload}", 404, "side: there is no system &#x27;nobody&#x27;"),
         ("side=a&side=b&workload=999999", 404, "workload: there is no workload 999999"),
-        ("side=a&side=b&workload=x", 400, "workload: &#x27;x&#x27; is not a number"),
+        ("side=a&side=b&workload=x", 400, "workload: is not a number"),
         ("side=a&side=b&workload=99999999999999999999", 400, "workload:"),
         ("side=a&side=b&workload={workload}&level=77", 404, "level: no side ran at &#x27;77&#x27;"),
         ("side=a&side=b&workload={workload}&series=diagonal", 400, "series:"),
@@ -223,7 +223,7 @@ def test_chosen_runs_say_their_sides_themselves(
         ("side=a&side=b&workload={workload}&runs=999999", 404, "none of these sides has a complete run"),
         ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side: a comparison has 2 to 4 sides"),
         ("side=a&side=a&workload={workload}", 400, "side: each side may be chosen once"),
-        ("side=a%00&side=b&workload={workload}", 400, "is not a system name"),
+        ("side=a%00&side=b&workload={workload}", 400, "side: has characters that no name has"),
         ("side=c&side=d", 404, "side: no two of these sides ran the same workload"),
         ("runs=999999", 400, "runs: these runs are of 0 systems"),
     ],

@@ -17,7 +17,7 @@ def test_the_answer_says_what_limits_the_sides_without_a_scroll_and_leads_to_the
     line = browser_page.locator("#limits")
     expect(line).to_contain_text("Alpha: limited by CPU from 4")
     line.get_by_role("link", name="limited by CPU").click()
-    expect(browser_page.get_by_role("heading", name="What limits each side")).to_be_in_viewport()
+    expect(browser_page.get_by_role("heading", name="Limits", exact=True)).to_be_in_viewport()
     memory = browser_page.locator('#use tbody[data-resource="memory"]')
     expect(memory).to_be_hidden()
     browser_page.get_by_label("Quiet resources too").check()

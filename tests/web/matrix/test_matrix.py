@@ -207,7 +207,7 @@ def test_nothing_measured_says_what_would_fill_the_matrix(client: Client) -> Non
         ("side=a&side=gone", 404, "no system 'gone'"),
         ("side=a", 400, "2 to 8 sides"),
         ("side=a&side=b&metric=gone", 400, "no metric 'gone'"),
-        ("side=a&side=b&campaign=x", 400, "'x' is not a number"),
+        ("side=a&side=b&campaign=x", 400, "campaign: is not a number"),
         ("side=a%00&side=b", 400, "characters that no name has"),
     ],
 )

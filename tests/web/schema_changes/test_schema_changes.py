@@ -7,7 +7,7 @@ import re
 
 import pytest
 from django.test import Client
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog import services as catalog
@@ -94,6 +94,20 @@ def test_what_is_drawn_is_what_was_measured(browser_page: Page) -> None:
         assert worst["y"][0] in line["y"]
     data = figure.get_by_role("link", name="Data").get_attribute("href") or ""
     assert browser_page.request.get(data).text().startswith('"run","metric"')
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_paper_has_the_charts_that_were_out_of_sight(browser_page: Page) -> None:
+    for name in ("alpha", "beta", "gamma"):
+        an_altered_run("copy", system=a_system(name))
+    browser_page.set_viewport_size({"width": 390, "height": 300})
+    browser_page.goto("/schema-changes/")
+    plots = browser_page.locator(".ddl-chart .chart__plot")
+    expect(plots.last).to_have_text("loading")
+    browser_page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    for plot in plots.all():
+        expect(plot.locator(".main-svg").first).to_be_visible()
 
 
 def test_what_articles_state_stands_beside_marked_as_published(client: Client, published: None) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from html import unescape
 from typing import Any
 
 import pytest
@@ -59,7 +60,21 @@ def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell:
 
 def test_a_filter_that_is_none_is_refused_by_name(client: Client, fell: History) -> None:
     assert "sight: &#x27;blue&#x27; is not known" in page(client, "/trends/?sight=blue", 400)
-    assert "workload: &#x27;x&#x27; is not a number" in page(client, "/trends/?workload=x", 400)
+    assert "workload: is not a number" in page(client, "/trends/?workload=x", 400)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("workload=x", "workload: is not a number"),
+        ("sight=blue", "sight: 'blue' is not known; choose from: "),
+        ("platfrom=mha", "platfrom: unknown parameter; known here: "),
+    ],
+)
+def test_page_and_api_refuse_an_address_in_the_same_words(client: Client, db: None, query: str, words: str) -> None:
+    assert words in unescape(page(client, f"/trends/?{query}", 400))
+    answer = client.get(f"/api/v1/trends/?{query}")
+    assert (answer.status_code, words in answer.json()["detail"]) == (400, True)
 
 
 def test_the_list_asks_as_often_for_many_series_as_for_one(

@@ -4,9 +4,6 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,52 +12,13 @@ import pytest
 from lab.mariadb import MariaDB
 from tests.support.databases import StartMariaDB
 from tests.support.waiting import eventually
-from tests.workers.agents import AgentProcess, ConfigFile
+from tests.workers.agent.jobs import StartAgent, command_lines, ended, left_as_found, only_run, under_load
+from tests.workers.agents import ConfigFile
 from tests.workers.server import FakeServer, SeenRun, a_job
 from workers.agent.measure.measurement import MARGIN
 from workers.protocol import wire
 
 pytestmark = pytest.mark.mariadb
-StartAgent = Callable[[], AgentProcess]
-
-# What must be the same after a job as before it. Positions and moments change by themselves.
-STATE = (
-    "SHOW DATABASES; SELECT table_schema, table_name FROM information_schema.tables "
-    "WHERE table_schema NOT IN ('information_schema', 'performance_schema', 'sys', 'mysql') ORDER BY 1, 2; "
-    "SELECT user, host FROM mysql.global_priv ORDER BY 1, 2; "
-    "SELECT variable_name, variable_value FROM information_schema.global_variables "
-    "WHERE variable_name NOT LIKE '%GTID%' AND variable_name NOT LIKE '%TIMESTAMP%' ORDER BY 1"
-)
-
-
-@contextmanager
-def left_as_found(mariadb: MariaDB) -> Iterator[None]:
-    before = mariadb.sql(STATE)
-    yield
-    assert mariadb.sql(STATE) == before
-
-
-def ended(server: FakeServer, count: int = 1) -> Callable[[], bool]:
-    return lambda: len(server.job_ends()) >= count
-
-
-def under_load(server: FakeServer) -> Callable[[], bool]:
-    """Whether the load tool of a run has begun to report."""
-
-    def check() -> bool:
-        for run in list(server.runs.values()):
-            if run.batches and run.end is None:
-                lines = b"\n".join(line for batch in list(run.batches.values()) for line in wire.read_lines(batch))
-                if b"[ 1s ]" in lines:
-                    return True
-        return False
-
-    return check
-
-
-def only_run(server: FakeServer) -> SeenRun:
-    (run,) = server.runs.values()
-    return run
 
 
 def test_a_job_is_measured_uploaded_and_cleaned_up(
@@ -136,15 +94,6 @@ def everything_said(server: FakeServer) -> str:
     return b"\n".join(bodies).decode(errors="replace")
 
 
-def command_lines() -> list[bytes]:
-    """Of all processes of this machine."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):  # ended meanwhile
-            found.append(file.read_bytes())
-    return found
-
-
 def test_the_password_is_not_in_the_process_list_either(
     server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
 ) -> None:
@@ -201,108 +150,6 @@ def test_a_whole_job_survives_the_servers_absence(
         eventually(ended(server), what="the job's end has arrived")
     assert server.job_ends()[0]["outcome"] == "succeeded"
     assert len(only_run(server).node("db1").clock)
-
-
-def test_cancelling_stops_the_load_cleans_up_and_says_so(
-    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
-) -> None:
-    server.jobs.append(a_job(threads=(2, 4), duration=60))
-    with left_as_found(mariadb):
-        start_agent()
-        eventually(under_load(server), what="sysbench runs")
-        server.cancel = True
-        eventually(ended(server), what="the job has ended")
-    assert server.job_ends() == [
-        {"attempt": 1, "outcome": "cancelled", "reason": "cancelled by request", "skipped": []}
-    ]
-    run = only_run(server)
-    assert run.end is not None
-    assert (run.end.outcome, run.end.reason) == ("cancelled", "cancelled by request")
-    assert len(run.node("db1").clock)
-    assert b"[ 1s ]" in run.artifacts["sysbench.txt"]
-
-
-def test_a_lost_lease_stops_the_load_and_leaves_the_jobs_end_to_its_new_holder(
-    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
-) -> None:
-    server.jobs.append(a_job(duration=60))
-    with left_as_found(mariadb):
-        agent = start_agent()
-        eventually(under_load(server), what="sysbench runs")
-        server.script = lambda _method, path: 409 if path.endswith("/renew") else None
-        eventually(lambda: only_run(server).end, what="the run has ended")
-        server.script = lambda _method, _path: None
-        eventually(lambda: not (single.spool / "journal.json").exists(), what="the agent has cleaned up")
-    run = only_run(server)
-    assert run.end is not None
-    assert run.end.outcome == "cancelled"
-    assert run.end.reason.startswith("lease lost: 409 scripted")
-    assert server.job_ends() == []
-    server.jobs.append(a_job())
-    eventually(ended(server), what="the next job is done")
-    assert agent.terminate() == 0
-
-
-def test_sigterm_ends_the_job_in_good_order(
-    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
-) -> None:
-    server.jobs.append(a_job(duration=60))
-    with left_as_found(mariadb):
-        agent = start_agent()
-        eventually(under_load(server), what="sysbench runs")
-        assert agent.terminate() == 0
-    run = only_run(server)
-    assert run.end is not None
-    assert (run.end.outcome, run.end.reason) == ("cancelled", "the agent was stopped")
-    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": "the agent was stopped", "skipped": []}]
-    assert single.waiting() == []
-
-
-def test_what_could_not_be_sent_before_sigterm_is_sent_at_the_next_start(
-    server: FakeServer, single: ConfigFile, start_agent: StartAgent
-) -> None:
-    server.jobs.append(a_job(duration=60))
-    agent = start_agent()
-    eventually(under_load(server), what="sysbench runs")
-    with server.away():
-        assert agent.terminate() == 0
-        assert single.waiting() != []
-    start_agent()
-    eventually(ended(server), what="the job's end has arrived")
-    assert len(only_run(server).node("db1").clock)
-
-
-def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
-    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
-) -> None:
-    server.jobs.append(a_job(duration=60))
-    with left_as_found(mariadb):
-        agent = start_agent()
-        eventually(under_load(server), what="sysbench runs")
-        server.stop()
-        sent = len(only_run(server).batches)
-        eventually(lambda: len(single.waiting()) >= 3, what="batches wait in the spool")
-        agent.kill()
-        server.start()
-        again = start_agent()
-        eventually(ended(server), what="the job's end has arrived")
-        eventually(lambda: "dropped leftovers of an earlier job" in again.log.read_text(), what="tables are dropped")
-    reason = "the agent stopped without notice"
-    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": reason, "skipped": []}]
-    run = only_run(server)
-    assert run.end is not None
-    assert (run.end.outcome, run.end.reason) == ("failed", reason)
-    assert run.end.batches >= sent + 2  # one of those that waited may have been sent and not been confirmed
-    assert len(run.node("db1").clock)  # every batch from the first to the last that was announced
-    assert b"[ 1s ]" in run.artifacts["sysbench.txt"]
-    assert not sysbench_processes(mariadb)
-    server.jobs.append(a_job())
-    eventually(ended(server, 2), what="the next job is done")
-    assert server.job_ends()[1]["outcome"] == "succeeded"
-
-
-def sysbench_processes(mariadb: MariaDB) -> list[bytes]:
-    return [command for command in command_lines() if f"--mysql-port={mariadb.port}".encode() in command]
 
 
 def test_a_schema_in_use_fails_the_job_and_is_not_touched(

@@ -1,13 +1,13 @@
 """Data of the load-level charts, computed in the server so that the browser only draws."""
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from apps.comparison.api import Climbs, Growing
 from apps.comparison.pure import PERCENTILES, Comparison, Fit, Ladder, Side, SideLevels, label
 from apps.core.text import counted
-from apps.web.compare.charts import threads_axis
+from apps.web.compare.charts import drawn_sides, finite, threads_axis
 from apps.web.compare.wording import run_words
 from apps.web.components.ticks import linear_ticks, log_ticks
 
@@ -28,7 +28,7 @@ def ladder_chart(
     dots = _dots(comparison, latency.key) if latency else []
     quantity = label(found.metric)
     return {
-        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
+        "sides": drawn_sides(comparison),
         "threads": threads_axis([level.threads for level in comparison.levels]),
         "throughput": {
             "key": found.metric.key,
@@ -93,14 +93,10 @@ def _fit(side: Side, fit: Fit) -> dict[str, Any]:
         "threads": [point.threads for point in fit.curve],
         "values": [point.value for point in fit.curve],
         "low": [point.low for point in fit.curve],
-        "high": [_finite(point.high) for point in fit.curve],
-        "knee": _finite(fit.knee.value),
-        "peak": _finite(fit.peak.value),
+        "high": [finite(point.high) for point in fit.curve],
+        "knee": finite(fit.knee.value),
+        "peak": finite(fit.peak.value),
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _latency_lines(climbs: Sequence[SideLevels], sides: Mapping[str, Side]) -> list[dict[str, Any]]:
@@ -139,15 +135,9 @@ def _values_axis(values: Sequence[float], limit: float | None) -> dict[str, Any]
 
 
 def growth_chart(comparison: Comparison, grown: Growing) -> dict[str, Any]:
-    """Each run's rows/s over the rows in the table, and the range of interval rates over each side's runs."""
-    sides = {side.slug: side for side in comparison.sides}
-    lines = [
-        {
-            "side": sides[run.side].position,
-            "run": run.run,
-            "rows": [(stretch.start + stretch.end) / 2 for stretch in run.stretches],
-            "rates": [stretch.rate for stretch in run.stretches],
-        }
+    """Runs as in the REST API, and the range of interval rates over each side's runs."""
+    runs = [
+        asdict(run)
         for side in comparison.sides
         for run in [each for each in grown.runs if each.side == side.slug][-GROWTH_RUNS:]
     ]
@@ -164,8 +154,8 @@ def growth_chart(comparison: Comparison, grown: Growing) -> dict[str, Any]:
             }
         )
     return {
-        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
-        "lines": lines,
+        "sides": drawn_sides(comparison),
+        "runs": runs,
         "bands": bands,
         "shared": grown.shared,
     }

@@ -1,13 +1,14 @@
 """Steadiness on the Compare page: verdicts on variation and throughput dips, and box plots of every run's seconds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from apps.comparison.api import DIPS, STEADINESS_SECTION, VARIATION, WORST, ComparedSteadiness, RunSteadiness
 from apps.comparison.pure import DIP_SHARE, FEWEST_VALUES, NO_ERRORS, Box, Comparison, Level
 from apps.core import units
 from apps.core.text import counted
+from apps.web.compare.charts import drawn_sides
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import answers, run_words, table
 
@@ -75,25 +76,14 @@ def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> di
         "name": found.name,
         "unit": found.unit,
         "step": found.step,
-        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
+        "sides": drawn_sides(comparison),
         "boxes": boxes,
     }
 
 
 def _drawn(box: Box, side: int, *, label: str, run: int | None = None, runs: int = 1) -> dict[str, Any]:
-    return {
-        "side": side,
-        "label": label,
-        "run": run,
-        "runs": runs,
-        "least": box.least,
-        "p5": box.p5,
-        "p25": box.p25,
-        "p50": box.p50,
-        "p75": box.p75,
-        "p95": box.p95,
-        "greatest": box.greatest,
-    }
+    """`box` is that of the REST API."""
+    return {"side": side, "label": label, "run": run, "runs": runs, "box": asdict(box)}
 
 
 def _run_rows(comparison: Comparison, runs: Sequence[RunSteadiness]) -> list[SteadinessRow]:

@@ -10,7 +10,7 @@ from apps.catalog.pure import BY_KEY
 from apps.comparison.api import PER, WORK_SECTION, ComparedWork
 from apps.comparison.pure import NO_ERRORS, Cell, ComparedMetric, Comparison, Level, Side, interval_text, ratio_text
 from apps.core.problems import FieldProblem, Invalid
-from apps.web.compare.charts import draw_ratios
+from apps.web.compare.charts import draw_ratios, drawn_sides, finite
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import AnswerCell, TableRow, table
 
@@ -129,8 +129,8 @@ def chart(comparison: Comparison, work: ComparedWork, level: Level) -> dict[str,
             "name": names[cell.metric],
             "side": positions[cell.side],
             "ratio": ratio.value,
-            "low": ratio.low if ratio.low is not None and math.isfinite(ratio.low) else None,
-            "high": ratio.high if ratio.high is not None and math.isfinite(ratio.high) else None,
+            "low": finite(ratio.low),
+            "high": finite(ratio.high),
             "has_interval": ratio.low is not None and ratio.high is not None,
             "ratio_text": f"{ratio_text(ratio)} {interval_text(ratio)}",
             "words": cell.words,
@@ -141,7 +141,7 @@ def chart(comparison: Comparison, work: ComparedWork, level: Level) -> dict[str,
     return {
         "level": level.key,
         "per": work.per,
-        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
+        "sides": drawn_sides(comparison),
         "points": points,
         "ratios": draw_ratios(points),
     }

@@ -142,11 +142,13 @@ describe("the ladder", () => {
 });
 
 describe("a growing table", () => {
+  const stretches = (...rates: number[]) =>
+    rates.map((rate, k) => ({ start: 10 * k, end: 10 * (k + 1), rate, slowest: rate, fastest: rate }));
   const growth: GrowthData = {
     sides,
-    lines: [
-      { side: 0, run: 1, rows: [5, 15], rates: [100, 90] },
-      { side: 0, run: 2, rows: [5, 15], rates: [101, 91] },
+    runs: [
+      { side: "a", run: 1, rows: 20, stretches: stretches(100, 90) },
+      { side: "a", run: 2, rows: 20, stretches: stretches(101, 91) },
     ],
     bands: [{ side: 0, rows: [5, 15], slowest: [80, 60], fastest: [120, 110] }],
     shared: 20,
@@ -161,6 +163,12 @@ describe("a growing table", () => {
       [101, 91],
     ]);
     expect(layout.shapes?.[0]).toMatchObject({ x0: 20 });
-    expect(growthRows(growth).rows).toHaveLength(4);
+    expect(traces.at(-1)).toMatchObject({ x: [5, 15] });
+    expect(growthRows(growth).rows).toEqual([
+      ["a", 1, 5, 100],
+      ["a", 1, 15, 90],
+      ["a", 2, 5, 101],
+      ["a", 2, 15, 91],
+    ]);
   });
 });

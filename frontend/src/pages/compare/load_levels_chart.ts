@@ -1,4 +1,5 @@
 // The ladder of load levels and the growing table, as pure functions of what the server computed.
+import type { RowSpan, RunGrowth } from "../../api/types.gen";
 import type { Data, Layout } from "plotly.js";
 import type { CompareSide } from "./levels_chart";
 import type { Cell } from "../../charts/csv";
@@ -54,7 +55,7 @@ export interface LadderData {
 
 export interface GrowthData {
   sides: CompareSide[];
-  lines: { side: number; run: number; rows: number[]; rates: number[] }[];
+  runs: RunGrowth[];
   bands: { side: number; rows: number[]; slowest: number[]; fastest: number[] }[];
   shared: number;
 }
@@ -273,6 +274,11 @@ export function latencyChart(data: LadderData, palette: Palette): Chart {
   };
 }
 
+/** Where a stretch is drawn. */
+function middle({ start, end }: RowSpan): number {
+  return (start + end) / 2;
+}
+
 /** Rows per second over the rows in the table: runs as lines, slowest to fastest interval of a side as a band. */
 export function growthChart(data: GrowthData, palette: Palette): Chart {
   const bands = data.bands.flatMap((each) =>
@@ -284,21 +290,21 @@ export function growthChart(data: GrowthData, palette: Palette): Chart {
       `${nameOf(data.sides, each.side)}, slowest to fastest`,
     ),
   );
-  const first = new Set<number>();
-  const lines = data.lines.map((line): Data => {
-    const name = nameOf(data.sides, line.side);
-    const showlegend = !first.has(line.side);
-    first.add(line.side);
+  const first = new Set<string>();
+  const lines = data.runs.map(({ side, run, stretches }): Data => {
+    const { name = side, position = 0 } = data.sides.find(({ slug }) => slug === side) ?? {};
+    const showlegend = !first.has(side);
+    first.add(side);
     return {
       type: "scatter",
       mode: "lines",
       name,
       legendgroup: name,
       showlegend,
-      x: line.rows,
-      y: line.rates,
-      line: { color: sideColor(palette, line.side), width: 1.5 },
-      hovertemplate: `<b>${name}</b>, run ${line.run}<br>%{y:,.4s} rows/s at %{x:,.4s} rows<extra></extra>`,
+      x: stretches.map(middle),
+      y: stretches.map(({ rate }) => rate),
+      line: { color: sideColor(palette, position), width: 1.5 },
+      hovertemplate: `<b>${name}</b>, run ${run}<br>%{y:,.4s} rows/s at %{x:,.4s} rows<extra></extra>`,
     };
   });
   return {
@@ -380,8 +386,8 @@ export function latencyRows(data: LadderData): Rows {
 export function growthRows(data: GrowthData): Rows {
   return {
     header: ["side", "run", "rows inserted", "rows/s"],
-    rows: data.lines.flatMap((line) =>
-      line.rows.map((rows, k) => [slugOf(data, line.side), line.run, rows, line.rates[k]]),
+    rows: data.runs.flatMap(({ side, run, stretches }) =>
+      stretches.map((each) => [side, run, middle(each), each.rate]),
     ),
   };
 }

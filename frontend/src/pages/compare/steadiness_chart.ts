@@ -1,6 +1,7 @@
 // How the seconds of every run are spread, as boxes: pure functions of what the server computed.
 import type { Data } from "plotly.js";
 import type { Chart, CompareSide } from "./levels_chart";
+import type { Box } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
 
@@ -10,13 +11,7 @@ export interface SpreadBox {
   label: string;
   run: number | null;
   runs: number;
-  least: number;
-  p5: number;
-  p25: number;
-  p50: number;
-  p75: number;
-  p95: number;
-  greatest: number;
+  box: Box;
 }
 
 export interface SteadinessData {
@@ -51,11 +46,11 @@ function boxTrace(data: SteadinessData, side: CompareSide, together: boolean, pa
     legendgroup: side.slug,
     showlegend: together,
     x: own.map((each) => each.at),
-    lowerfence: own.map(({ box }) => box.p5),
-    q1: own.map(({ box }) => box.p25),
-    median: own.map(({ box }) => box.p50),
-    q3: own.map(({ box }) => box.p75),
-    upperfence: own.map(({ box }) => box.p95),
+    lowerfence: own.map(({ box }) => box.box.p5),
+    q1: own.map(({ box }) => box.box.p25),
+    median: own.map(({ box }) => box.box.p50),
+    q3: own.map(({ box }) => box.box.p75),
+    upperfence: own.map(({ box }) => box.box.p95),
     width: together ? WIDTH.together : WIDTH.run,
     boxpoints: false,
     line: { color, width: together ? 2 : 1 },
@@ -72,8 +67,8 @@ function endsTrace(data: SteadinessData, side: CompareSide, palette: Palette): D
     .filter(({ box }) => box.side === side.position);
   const text = own.map(
     ({ box }) =>
-      `<b>${side.name}</b>, ${box.label}<br>lowest ${shown(box.least)}, 5 % ${shown(box.p5)}, quartile ${shown(box.p25)}, <b>median ${shown(box.p50)}</b>,` +
-      `<br>quartile ${shown(box.p75)}, 95 % ${shown(box.p95)}, highest ${shown(box.greatest)} ${data.unit}`,
+      `<b>${side.name}</b>, ${box.label}<br>lowest ${shown(box.box.least)}, 5 % ${shown(box.box.p5)}, quartile ${shown(box.box.p25)}, <b>median ${shown(box.box.p50)}</b>,` +
+      `<br>quartile ${shown(box.box.p75)}, 95 % ${shown(box.box.p95)}, highest ${shown(box.box.greatest)} ${data.unit}`,
   );
   return {
     type: "scatter",
@@ -82,7 +77,7 @@ function endsTrace(data: SteadinessData, side: CompareSide, palette: Palette): D
     legendgroup: side.slug,
     showlegend: false,
     x: own.flatMap((each) => [each.at, each.at, each.at]),
-    y: own.flatMap(({ box }) => [box.least, box.p50, box.greatest]),
+    y: own.flatMap(({ box }) => [box.box.least, box.box.p50, box.box.greatest]),
     text: text.flatMap((each) => [each, each, each]),
     // The median is a line already: its marker only carries the hover.
     marker: {
@@ -100,7 +95,7 @@ function shown(value: number): string {
 
 export function steadinessChart(data: SteadinessData, palette: Palette): Chart {
   const at = places(data.boxes);
-  const highest = Math.max(...data.boxes.map((box) => box.greatest), 0);
+  const highest = Math.max(...data.boxes.map((box) => box.box.greatest), 0);
   return {
     traces: data.sides.flatMap((side) => [
       boxTrace(data, side, true, palette),
@@ -137,13 +132,13 @@ export function steadinessRows(data: SteadinessData): { header: string[]; rows: 
       data.sides.find((side) => side.position === box.side)?.slug,
       box.run ?? "all together",
       box.runs,
-      box.least,
-      box.p5,
-      box.p25,
-      box.p50,
-      box.p75,
-      box.p95,
-      box.greatest,
+      box.box.least,
+      box.box.p5,
+      box.box.p25,
+      box.box.p50,
+      box.box.p75,
+      box.box.p95,
+      box.box.greatest,
     ]),
   };
 }

@@ -1,18 +1,11 @@
 // A trend: every run in its release's colour, levels between changes, the changes: pure functions of the server's data.
 import type { Annotations, Data, Shape } from "plotly.js";
+import type { SeriesRun, TrendLevel } from "../../api/types.gen";
 import type { Table } from "../../charts/mount";
 import type { Chart } from "../../charts/plotly";
 import { axisTitle, runAddress, sideColor, valueAxis, type Palette, type ValueAxis } from "../../charts/style";
 
-export interface TrendPoint {
-  run: number;
-  version: string;
-  started_at: string;
-  value: number;
-  /** In what its conditions differ from those before; empty: in nothing known. */
-  reset: string;
-  text: string;
-}
+export type TrendPoint = SeriesRun & { text: string };
 
 export interface TrendChart {
   anchor: string;
@@ -23,7 +16,7 @@ export interface TrendChart {
   left_out: number;
   points: TrendPoint[];
   /** Runs from place `start` up to `end`, and their median. */
-  levels: { start: number; end: number; value: number; text: string }[];
+  levels: (TrendLevel & { text: string })[];
   /** `kind`: worse, better, new or gone. */
   changes: { place: number; text: string; kind: string; title: string }[];
   band: { start: number; low: number; high: number } | null;

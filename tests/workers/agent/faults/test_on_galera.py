@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lab import haproxy
-from lab.galera import NODES, Galera
+from lab.galera import Galera
+from lab.galera_node import NODES
 from lab.haproxy import current
 from tests.support.waiting import eventually
 from tests.workers.agent.faults.probing import INTERVAL, figures_of, inserts_of, lines_of, longest_gap, probed

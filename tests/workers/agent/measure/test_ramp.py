@@ -8,7 +8,7 @@ import pytest
 from lab.mariadb import MariaDB
 from tests.support.databases import StartMariaDB
 from tests.support.waiting import eventually
-from tests.workers.agent.test_agent import StartAgent, ended, left_as_found
+from tests.workers.agent.jobs import StartAgent, ended, left_as_found
 from tests.workers.agents import ConfigFile
 from tests.workers.server import FakeServer, a_job
 from workers.agent.measure import ramp

@@ -1,0 +1,81 @@
+"""The only way in for agents' batches: a WSGI application before Django's.
+
+Nearly all requests of agents are batches. Django's handler, middleware and views take more time than storing one, and
+would miss the bar for live batches (docs/why/uploads.md). StoreBatch documents the address and answers refusals.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.core.signals import request_started
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.dispatch import api as dispatch
+from apps.rest.agents.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of, seal_after_commit
+from apps.rest.framework.authentication import secret_of
+from apps.rest.framework.messages import length_within
+from apps.runs.api import accept
+from apps.runs.models import Run
+
+BATCH = re.compile(r"/api/v1/agent/runs/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/batches/([0-9]{1,4000})")
+REFUSAL = "splashboard.refusal"
+
+
+class BatchDoor:
+    """Stores batches, and passes all other requests to `django`."""
+
+    def __init__(self, django: Any) -> None:
+        self._django = django
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        place = BATCH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "PUT" else None
+        if place is not None:
+            # As Django does, so that its connections are managed.
+            request_started.send(sender=type(self), environ=environ)
+            try:
+                stored = _store(environ, UUID(place[1]), int(place[2]))
+            except Exception as error:  # StoreBatch raises it
+                environ[REFUSAL] = error
+            else:
+                body = b'{"run":%d}' % stored.run
+                headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+                start_response("201 Created" if stored.is_new else "200 OK", headers)
+                return [body]
+        answer: Iterable[bytes] = self._django(environ, start_response)
+        return answer
+
+
+def _store(environ: dict[str, Any], uid: UUID, sequence: int) -> accept.StoredBatch:
+    secret = secret_of(environ, "Agent")
+    stored = secret and dispatch.store_batch(
+        secret=secret,
+        uid=uid,
+        sequence=sequence,
+        payload=environ["wsgi.input"].read(length_within(environ, limit=accept.MAX_BATCH)),
+        checksum=checksum_of(environ),
+        now=timezone.now(),
+    )
+    if not stored:
+        raise NotAuthenticated
+    if stored.state == Run.State.ENDED:  # this may be its last missing piece
+        seal_after_commit(stored.run)
+    return stored
+
+
+class StoreBatch(AgentView):
+    @extend_schema(
+        operation_id="agent_store_batch",
+        tags=["agent"],
+        parameters=[CHECKSUM],
+        request={"application/gzip": BINARY},
+        responses=STORED,
+    )
+    def put(self, request: Request, uid: UUID, sequence: int) -> Response:  # noqa: ARG002
+        """Store one batch of samples: gzip of JSON lines, at most 8 MB."""
+        raise request.META[REFUSAL]
