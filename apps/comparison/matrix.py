@@ -111,10 +111,10 @@ def compare_many(
     if others := len(rows) - len(answering):
         notes.append(f"Left out: {counted(others, 'row')} missing for the baseline or for all other sides.")
     return Many(
-        sides=tuple(_side(system, place, found) for place, system in enumerate(systems)),
-        campaign=next((comparison.campaign for comparison in found if comparison.campaign), None),
+        sides=tuple(_side(system, place, told) for place, system in enumerate(systems)),
+        campaign=next((comparison.campaign for comparison in told if comparison.campaign), None),
         rows=tuple(answering),
-        comparisons=tuple(comparison for comparison in found if comparison.workload.id in shown),
+        comparisons=tuple(comparison for comparison in told if comparison.workload.id in shown),
         tests=sum(cell.ratio is not None and cell.ratio.p is not None for row in answering for cell in row.cells),
         tools=tuple(sorted({workload.tool for workload in shared})),
         notes=tuple(notes),
