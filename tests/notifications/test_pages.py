@@ -38,7 +38,7 @@ def test_from_nothing_to_a_delivery_that_arrived(
     enqueued: list[str],
     receiver: Receiver,
 ) -> None:
-    assert answer_of(engineer) == "Nobody is told of findings yet: make a team, then say what it is told."
+    assert answer_of(engineer) == "No notifications yet. Create a team, then subscribe it to findings."
     engineer.post("/notifications/teams/new/", {"name": "storage", "members": ["ann"]})
     team = Team.objects.get()
     engineer.post(
@@ -53,10 +53,7 @@ def test_from_nothing_to_a_delivery_that_arrived(
     assert enqueued == ["workers.tasks.send_delivery"]
     delivery = Delivery.objects.get()
     deliver.send(delivery_id=delivery.pk, now=timezone.now())
-    assert (
-        answer_of(engineer)
-        == "1 subscription is told of findings. In the last 7 days 1 delivery arrived, none was given up."
-    )
+    assert answer_of(engineer) == "1 subscription. In the last 7 days 1 delivery arrived, none was given up."
     assert "200 OK: said by the receiver" in engineer.get("/notifications/").content.decode()
     assert "&quot;test&quot;: true" in engineer.get(f"/notifications/deliveries/{delivery.pk}/").content.decode()
 
@@ -91,7 +88,7 @@ def test_bad_input_is_said_at_its_field_and_what_was_typed_stays(engineer: Clien
     answer = engineer.post("/notifications/subscriptions/new/", bad)
     page = answer.content.decode()
     assert answer.status_code == 422
-    for said in ("10.0.0.1 is not public", "is not a time zone", "is not a size", "Nothing was kept"):
+    for said in ("10.0.0.1 is not public", "is not a time zone", "is not a size", "Nothing was saved"):
         assert said in page
     for kept in ('value="https://10.0.0.1/x"', 'value="Nowhere"', 'value="much"', 'value="kept"'):
         assert kept in page
@@ -143,16 +140,16 @@ def test_readers_read_and_see_addresses_in_part(client: Client) -> None:
 def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engineer: Client) -> None:
     team = a_team("storage", a_user())
     asked = engineer.get("/notifications/subscriptions/new/").content.decode()
-    assert "storage (nobody has a mailbox yet)" in asked
+    assert "storage (no e-mail addresses)" in asked
     form = FORM | {"team": team.pk, "channel": "e-mail", "address": ""}
     said = engineer.post("/notifications/subscriptions/new/", form, follow=True).content.decode()
     assert "Subscription saved, but no member of storage has an e-mail address yet, so nobody is notified" in said
     assert "from now on" not in said
-    assert "reaches nobody" in said
-    assert answer_of(engineer) == "Nobody is told of findings yet."
+    assert 'data-state="no recipient"' in said
+    assert answer_of(engineer) == "No notifications yet. Subscribe a team to findings."
     team.members.add(a_user(email="ann@example.com"))
-    assert "reaches nobody" not in engineer.get("/notifications/").content.decode()
-    assert answer_of(engineer).startswith("1 subscription is told of findings.")
+    assert 'data-state="no recipient"' not in engineer.get("/notifications/").content.decode()
+    assert answer_of(engineer).startswith("1 subscription.")
 
 
 def test_a_mail_to_a_person_is_shown_to_that_person_and_to_administrators(client: Client) -> None:
@@ -184,7 +181,7 @@ def test_strangers_read_how_many_members_a_team_has_and_no_name_nor_mailbox(clie
     tell()
     Delivery.objects.update(given_up_at=timezone.now(), answer="550 no zoe2@example.com here")
     page = client.get("/notifications/").content.decode()
-    assert "2 members; who is signed in sees their names" in page
+    assert "2 members; sign in to see their names" in page
     assert "550 no z…@example.com here" in page
     assert "zoe" not in page
 

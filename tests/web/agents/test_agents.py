@@ -50,4 +50,4 @@ def test_agents_say_how_they_fare(db: None, client: Client) -> None:
     for said in ("alive", "silent", "never seen", "revoked", "3 messages", "2.00 KiB", "1.00 GiB", "(prepare)"):
         assert said in text
     assert f'href="/campaigns/{job.campaign_id}/"' in page.content.decode()
-    assert "not stated" in text
+    assert "not reported" in text

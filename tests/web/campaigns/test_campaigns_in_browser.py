@@ -32,13 +32,13 @@ def test_plan_counts_itself_and_becomes_a_campaign(browser_page: Page) -> None:
     a_system("a"), a_system("b"), a_workload()
     sign_in(browser_page)
     browser_page.goto("/campaigns/new/")
-    expect(browser_page.locator("#size")).to_contain_text("Not countable yet")
+    expect(browser_page.locator("#size")).to_contain_text("Pick a system and a workload")
     for box in browser_page.get_by_role("checkbox").all():
         box.check()
     expect(browser_page.locator("#size")).to_contain_text("6 jobs, 18 runs")
     browser_page.get_by_label("Threads", exact=True).fill("1, 4")
     expect(browser_page.locator("#size")).to_contain_text("6 jobs, 12 runs")
-    browser_page.get_by_label("What it is to find out").fill("flush 1 or 2")
+    browser_page.get_by_label("Question").fill("flush 1 or 2")
     follow(browser_page.get_by_role("button", name="Plan and start"))
     expect(browser_page).to_have_url(re.compile(r"/campaigns/\d+/$"))
     assert Campaign.objects.get().jobs.count() == 6
@@ -67,7 +67,7 @@ def test_campaign_follows_its_jobs_and_is_cancelled_after_a_question(browser_pag
     leases.claim(agent=agent, now=timezone.now())
     expect(browser_page.get_by_role("heading", name="Now")).to_be_visible()
     browser_page.get_by_role("button", name="Cancel the campaign").focus()
-    expect(browser_page.get_by_text("begun")).to_be_visible()
+    expect(browser_page.get_by_text("started")).to_be_visible()
     with browser_page.expect_response(f"**/campaigns/{campaign.pk}/"):
         pass  # the next look of its own
     # What a person has the focus on survives that the page renews itself.

@@ -37,7 +37,7 @@ def test_a_file_or_a_text_becomes_a_campaign(engineer: Client, enqueued: list[st
 def test_check_only_says_the_size_and_keeps_the_text(engineer: Client) -> None:
     a_system("a"), a_system("b")
     page = engineer.post(ADDRESS, {"text": WHOLE, "check": "1"})
-    assert "Nothing is wrong: 14 jobs, 42 runs, at most about" in words(page)
+    assert "The plan is valid: 14 jobs, 42 runs, at most about" in words(page)
     assert "storm: {base: 8" in page.content.decode()
     assert not Campaign.objects.exists()
 
@@ -55,4 +55,4 @@ def test_everything_that_is_wrong_is_said_with_its_line_and_the_text_is_kept(eng
 def test_the_page_begins_with_an_example_that_is_right(engineer: Client) -> None:
     a_system("mariadb-flush1"), a_system("mariadb-flush2")
     text = engineer.get(ADDRESS).context["text"]
-    assert "Nothing is wrong" in words(engineer.post(ADDRESS, {"text": text, "check": "1"}))
+    assert "The plan is valid" in words(engineer.post(ADDRESS, {"text": text, "check": "1"}))

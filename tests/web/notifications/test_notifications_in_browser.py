@@ -21,8 +21,8 @@ def test_a_team_subscribes_and_sees_the_answer_to_its_test(browser_page: Page, s
     page.goto("/notifications/")
     follow(page.get_by_role("link", name="New team"))
     page.get_by_label("Name", exact=True).fill("storage")
-    follow(page.get_by_role("button", name="Make this team"))
-    follow(page.get_by_role("link", name="Add a subscription"))
+    follow(page.get_by_role("button", name="Create team"))
+    follow(page.get_by_role("link", name="Add subscription"))
     with a_receiver() as receiver:
         page.get_by_label("By", exact=True).select_option("webhook")
         page.get_by_label("Address", exact=True).fill(f"{receiver.url}/hook")
@@ -36,7 +36,7 @@ def test_a_team_subscribes_and_sees_the_answer_to_its_test(browser_page: Page, s
         # Without a reload: the table asks again while something waits.
         expect(deliveries).to_contain_text("200 OK: said by the receiver")
     page.set_viewport_size({"width": 390, "height": 844})
-    for link in ("New subscription", "Edit the team"):
+    for link in ("New subscription", "Edit team"):
         page.goto("/notifications/")
         follow(page.get_by_role("link", name=link))
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, link

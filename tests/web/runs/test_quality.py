@@ -147,7 +147,7 @@ def test_a_campaign_says_which_of_its_runs_do_not_count_or_are_doubted(client: C
     text = html(client, f"/campaigns/{campaign.pk}/")
     assert "; 1 excluded by a person; 1 failed a quality check" in text
     assert "failed: steady state" in text
-    assert "excluded by a person" in text
+    assert ", excluded by a person" in text
     told = client.get(f"/api/v1/campaigns/{campaign.pk}/").json()
     assert (told["progress"]["runs_excluded"], told["progress"]["runs_doubted"]) == (1, 1)
 

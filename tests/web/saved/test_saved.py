@@ -252,7 +252,7 @@ def test_title_and_note_can_be_mended_and_the_address_stays(
 def test_the_list_says_what_there_is_and_which_is_out_of_date(
     engineer: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
-    assert "Nothing saved yet" in page(engineer, "/comparisons/")
+    assert 'data-state="empty"' in page(engineer, "/comparisons/")
     url = save(engineer, workload)
     html = page(engineer, "/comparisons/")
     assert f'href="{url}"' in html
@@ -261,7 +261,7 @@ def test_the_list_says_what_there_is_and_which_is_out_of_date(
     part = engineer.get(f"{url}standing/", headers={"HX-Request": "true"}).content.decode()
     assert text_of(part) == "out of date"
     assert "Beta beats Alpha" in page(engineer, "/comparisons/?text=beats+ann")
-    assert "None has these words" in page(engineer, "/comparisons/?text=nothing")
+    assert 'data-state="empty"' in page(engineer, "/comparisons/?text=nothing")
     assert f'href="{url}"' in page(engineer, "/search/?q=beats")
 
 

@@ -35,7 +35,7 @@ def _page(client: Client, query: str = "") -> str:
 
 def test_without_runs_the_page_says_what_fills_it(client: Client) -> None:
     page = _page(client)
-    assert "No table was altered under load yet" in page
+    assert "No schema changes yet" in page
     assert "ddl_under_load" in page
 
 
@@ -50,7 +50,7 @@ def test_statements_systems_and_algorithms_stand_side_by_side_with_an_answer(cli
     assert "8 behind it" in page
     assert "not observable: the process list was not sampled" in page
     assert f'href="/runs/{run.pk}/?from=0.0&amp;to=22.3"' in page
-    assert "of their p99 latency" in page
+    assert "of p99 latency" in page
     assert "Compare these systems" in page
 
 
@@ -113,7 +113,7 @@ def test_paper_has_the_charts_that_were_out_of_sight(browser_page: Page) -> None
 def test_what_articles_state_stands_beside_marked_as_published(client: Client, published: None) -> None:
     an_altered_run("copy")
     page = _page(client)
-    beside = page[page.index("As articles state it, on other hardware") : page.index("Each run of")]
+    beside = page[page.index("Published results, on other hardware") : page.index("Each run of")]
     assert "RDS MySQL" in beside
     assert "3,332.44" in beside
     assert "mark--published" in beside
@@ -123,7 +123,7 @@ def test_what_articles_state_stands_beside_marked_as_published(client: Client, p
 
 def test_filters_live_in_the_address(client: Client) -> None:
     an_altered_run("copy", system=a_system("single"))
-    assert "No schema change fits these filters" in _page(client, "?algorithm=instant")
+    assert "No matches" in _page(client, "?algorithm=instant")
     page = _page(client, "?algorithm=copy&system=single")
     assert 'value="single" checked' in page
     assert "/schema-changes/schema-changes.csv?system=single&amp;algorithm=copy" in page

@@ -46,7 +46,7 @@ def test_link_needs_a_token_against_forgery(db: None) -> None:
 def test_password_signs_in_and_goes_on_where_one_was(db: None, client: Client) -> None:
     a_user(username="ann", password="correct horse")
     page = client.post("/sign-in/", {"username": "ann", "password": "wrong", "next": "/agents/"})
-    assert "No active account has this name and password" in page.content.decode()
+    assert "Wrong user name or password" in page.content.decode()
     assert 'value="ann"' in page.content.decode()
     answer = client.post("/sign-in/", {"username": "ann", "password": "correct horse", "next": "/agents/"})
     assert answer.headers["Location"] == "/agents/"

@@ -45,7 +45,7 @@ def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> N
     text = page(client, "/trends/")
     assert "No series watched yet." in text
     assert "The first run of a" in text
-    assert "None is set: the default counts for all." in page(client, "/thresholds/")
+    assert "No thresholds yet: the default applies." in page(client, "/thresholds/")
 
 
 def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell: History) -> None:
@@ -137,7 +137,7 @@ def test_what_would_be_new_is_said(client: Client, fell: History) -> None:
     fell.changes.update(gone_at="2026-01-01T00:00Z")
     text = page(client, "/thresholds/?percent=2&significant=1e-6")
     assert "It would have reported this one on 1 series: 1 not reported yet." in text
-    assert "Engineers keep thresholds." in text
+    assert "Engineers save thresholds." in text
 
 
 def a_chart(values: Sequence[float], smallest: float | None = None) -> TrendChart:
