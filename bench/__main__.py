@@ -73,9 +73,9 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
         if BULK & set(parts):
             stored = bulk.store(bench)
             if "ingest" in parts:
-                bulk.tell_ingest(bench, stored)
+                bulk.report_ingest(bench, stored)
             if "disk" in parts:
-                bulk.tell_disk(bench, stored, folder)
+                bulk.report_disk(bench, stored, folder)
             if "q1" in parts:
                 rates.measure(bench, stored, places.from_environment().port)
         if "q2" in parts:

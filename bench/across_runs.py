@@ -49,7 +49,7 @@ def measure(bench: Bench) -> None:
         for form, bar in ((EACH, 0.05), (ONE, None)):
             for name, limit in ((VICTORIA_METRICS, bar), (PROMETHEUS, None)):
                 theirs = found.get(f"{name} {form}")
-                bench.tell(
+                bench.report(
                     key=f"q2.{of}.{form}.{name}".replace(" ", "_"), part="q2",
                     title=f"Q2: mean, deviation, least, greatest and a quantile of {of} over {RUNS} runs; the peer is "
                     f"asked {form}", peer=name, unit="ms", better="lower", limit=limit,

@@ -182,7 +182,7 @@ def _bulk_create(run: Prepared, number: int, span: Span) -> float:
     return len(rows) / (time.process_time() - python + servers.cpu_seconds(postgres) - database)
 
 
-def tell_ingest(bench: Bench, stored: Stored) -> None:
+def report_ingest(bench: Bench, stored: Stored) -> None:
     for side, peer, limit in (
         (f"{VICTORIA_METRICS} {BY_SAMPLE}", VICTORIA_METRICS, 8.0),
         (f"{VICTORIA_METRICS} {BY_SERIES}", VICTORIA_METRICS, None),
@@ -191,7 +191,7 @@ def tell_ingest(bench: Bench, stored: Stored) -> None:
         (BULK_CREATE, BULK_CREATE, 100.0),
     ):
         form = side.removeprefix(peer).strip()
-        bench.tell(
+        bench.report(
             key=f"ingest.{side}".replace(" ", "_"), part="ingest",
             title="ingest, from HTTP to the form in which it stays" + (f"; the peer is sent {form}" if form else ""),
             peer=peer, unit="samples per CPU second", better="higher", limit=limit,
@@ -199,7 +199,7 @@ def tell_ingest(bench: Bench, stored: Stored) -> None:
         )  # fmt: skip
 
 
-def tell_disk(bench: Bench, stored: Stored, folder: Path) -> None:
+def report_disk(bench: Bench, stored: Stored, folder: Path) -> None:
     """With the clock as it was, and, for the peers, once more with one rounded to whole seconds, which suits them."""
     fresh = folder / "whole-seconds"
     fresh.mkdir()
@@ -212,7 +212,7 @@ def tell_disk(bench: Bench, stored: Stored, folder: Path) -> None:
     ):
         for peer, limit in ((VICTORIA_METRICS, 0.9), (PROMETHEUS, 0.35)):
             ours = [stored.bytes_per_sample[OURS]]
-            bench.tell(
+            bench.report(
                 key=f"{key}.{peer}", part="disk", title=title, peer=peer, unit="bytes a sample", better="lower",
                 limit=limit if judged else None, found=rounds.compared(ours, [sizes[peer]]) if peer in sizes else None,
             )  # fmt: skip

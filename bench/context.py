@@ -40,7 +40,7 @@ class Bench:
     def today(self) -> str:
         return datetime.now(UTC).date().isoformat()
 
-    def tell(
+    def report(
         self,
         *,
         key: str,

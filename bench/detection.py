@@ -70,14 +70,14 @@ def measure(bench: Bench, folder: Path) -> None:
     replays = otava.replayed(python, made_up, first=SHORTEST) if python else None
     mine = [histories.scored(history, ours(history.values)) for history in made_up]
     both = Both(mine, _of_replays(made_up, replays, first=SHORTEST))
-    _tell_made_up(bench, both)
-    _tell_close(bench, histories.close(seed + 2, series=SERIES))
+    _report_made_up(bench, both)
+    _report_close(bench, histories.close(seed + 2, series=SERIES))
     whole = len(labelled[0].values)
     at_once = otava.replayed(python, labelled, first=whole) if python else None
     mine = [histories.scored(history, ours_at_once(history.values)) for history in labelled]
     what = f"{len(labelled)} windows of network latencies, labelled by hand"
-    _tell_f1(bench, "labelled", what, Both(mine, _of_replays(labelled, at_once, first=whole)), bar=LABELLED_F1)
-    _tell(
+    _report_f1(bench, "labelled", what, Both(mine, _of_replays(labelled, at_once, first=whole)), bar=LABELLED_F1)
+    _report(
         bench, key="added", title=f"{LOADED * histories.RUNS:,} runs added one by one to {LOADED} series",
         unit="s of CPU", mine=_added_one_by_one(histories.made_up(seed + 1, series=LOADED)), bar=SECONDS,
         theirs=sum(replay.seconds for replay in replays) * LOADED / SERIES if replays else None,
@@ -112,54 +112,54 @@ def _added_one_by_one(series: Sequence[History]) -> float:
     return time.process_time() - began
 
 
-def _tell_made_up(bench: Bench, both: Both) -> None:
+def _report_made_up(bench: Bench, both: Both) -> None:
     what = f"{len(both.mine)} made-up series of {histories.RUNS} runs, replayed run by run"
-    _tell_f1(bench, "f1", what, both, bar=F1)
+    _report_f1(bench, "f1", what, both, bar=F1)
     drawn = both.resampled()
     low = None if drawn is None else float(np.quantile(drawn[:, 0] - drawn[:, 1], ASIDE))
     title = f"F1, ours − theirs, lower bound of the 95 % interval; {what}"
-    _tell(bench, key="ahead", title=title, unit="of 1", mine=low, theirs=None, bar=0.0, better="higher")
+    _report(bench, key="ahead", title=title, unit="of 1", mine=low, theirs=None, bar=0.0, better="higher")
     mine, theirs = both.added()
-    _tell(
+    _report(
         bench, key="precision", title=f"precision; {what}", unit="of 1", better="higher",
         mine=mine.precision, theirs=theirs.precision if theirs else None,
     )  # fmt: skip
-    _tell(
+    _report(
         bench, key="recall", title=f"recall; {what}", unit="of 1", better="higher",
         mine=mine.recall, theirs=theirs.recall if theirs else None,
     )  # fmt: skip
-    _tell(
+    _report(
         bench, key="false", title=f"false alarms; {what}", unit="per 1,000 runs", bar=FALSE_PER_1000,
         mine=mine.false_per_1000, theirs=theirs.false_per_1000 if theirs else None,
     )  # fmt: skip
-    _tell(
+    _report(
         bench, key="delay", title=f"from a change to its alarm, median; {what}", unit="runs",
         mine=mine.delay, theirs=theirs.delay if theirs else None,
     )  # fmt: skip
 
 
-def _tell_close(bench: Bench, series: Sequence[History]) -> None:
+def _report_close(bench: Bench, series: Sequence[History]) -> None:
     """Without a bar, and beside nobody: a peer's alarms so near each other are taken for one."""
     score = sum((histories.scored(history, ours(history.values)) for history in series), Score())
     apart = f"two changes {histories.CLOSEST} to {histories.APART - 1} runs apart"
     what = f"{len(series)} made-up series of {histories.RUNS} runs with {apart}, replayed run by run"
-    _tell(bench, key="close", title=f"recall; {what}", unit="of 1", mine=score.recall, theirs=None, better="higher")
-    _tell(
+    _report(bench, key="close", title=f"recall; {what}", unit="of 1", mine=score.recall, theirs=None, better="higher")
+    _report(
         bench, key="close_false", title=f"false alarms; {what}", unit="per 1,000 runs", mine=score.false_per_1000,
         theirs=None,
     )  # fmt: skip
 
 
-def _tell_f1(bench: Bench, key: str, what: str, both: Both, *, bar: float) -> None:
+def _report_f1(bench: Bench, key: str, what: str, both: Both, *, bar: float) -> None:
     (mine, theirs), drawn = both.added(), both.resampled()
     ratios = None if drawn is None else np.quantile(drawn[:, 0] / drawn[:, 1], [ASIDE, 1 - ASIDE])
-    _tell(
+    _report(
         bench, key=key, title=f"F1; {what}", unit="of 1", mine=mine.f1, theirs=theirs.f1 if theirs else None,
         bar=bar, better="higher", interval=None if ratios is None else (float(ratios[0]), float(ratios[1])),
     )  # fmt: skip
 
 
-def _tell(
+def _report(
     bench: Bench,
     *,
     key: str,

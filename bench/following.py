@@ -17,7 +17,7 @@ from django.db import connection, connections
 from apps.catalog.api import load_level_for, workload_for
 from apps.catalog.models import HardwareClass, LoadLevel, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
-from apps.regressions.api import trend_follow as follow
+from apps.regressions.api import trend_follow
 from apps.runs.models import Artifact, Measurement, Run
 from bench import histories, results
 from bench.context import Bench
@@ -125,4 +125,4 @@ def _follow(runs: Sequence[int]) -> float:
 
 
 def _look_at(run_id: int) -> None:
-    follow.follow_run(run_id)
+    trend_follow.follow_run(run_id)

@@ -42,7 +42,7 @@ def _measure(bench: Bench, number: int, form: str) -> None:
     for name, limit in ((VICTORIA_METRICS, 0.5 if form == BY_SAMPLE else None), (PROMETHEUS, None)):
         for which, words, bar in ((AWAKE, "", limit), (ASLEEP, ", after a pause", None)):
             took = {side: [pair[which] for pair in pairs] for side, pairs in found.items()}
-            bench.tell(
+            bench.report(
                 key=f"live.{form.replace(' ', '_')}.{name}{'.asleep' if which == ASLEEP else ''}", part="live",
                 title=f"{TITLE}{words}; the peer is sent {form}", peer=name, unit="ms", better="lower", limit=bar,
                 found=rounds.compared(took["ours"], took[name]) if name in took else None,

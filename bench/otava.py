@@ -45,8 +45,8 @@ def replayed(python: Path, histories: Sequence[History], *, first: int) -> list[
     """Each series looked at anew after every run from `first` on; `first` the whole length: once. Raises Failed."""
     lines = [json.dumps({"values": history.values.tolist(), "first": first}) for history in histories]
     # Isolated: what lies beside the script is ours.
-    told = _run([str(python), "-I", str(REPLAY)], text="\n".join(lines))
-    return [Replayed(**json.loads(line)) for line in told.splitlines()]
+    found = _run([str(python), "-I", str(REPLAY)], text="\n".join(lines))
+    return [Replayed(**json.loads(line)) for line in found.splitlines()]
 
 
 def _run(command: Sequence[str], *, text: str = "") -> str:

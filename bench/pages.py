@@ -51,7 +51,7 @@ def measure(bench: Bench, folder: Path, *, runs: int) -> None:
             rounds.interleaved(sides, rounds=WARM_UP)
             found = rounds.interleaved(sides, rounds=ROUNDS)
             paired = rounds.compared(found["many"], found["few"])
-            bench.tell(
+            bench.report(
                 key=f"pages.{page.lower().replace(' ', '_')}", part="pages",
                 title=f"{page} at {runs:,} runs, p95", peer=f"the same at {FEW:,} runs",
                 unit="ms", better="lower", limit=GROWTH, limit_ours=SLOWEST,
@@ -84,8 +84,8 @@ def made(bench: Bench, folder: Path, *, runs: int, series: int, seconds: int) ->
     env = {**os.environ, "DATABASE_URL": url}
     began = time.monotonic()
     warehouse.manage("migrate", "--verbosity", "0", env=env)
-    told = (("--runs", runs), ("--series", series), ("--seconds", seconds))
-    warehouse.manage("seed_rig", *(str(part) for option in told for part in option), env=env)
+    options = (("--runs", runs), ("--series", series), ("--seconds", seconds))
+    warehouse.manage("seed_rig", *(str(part) for option in options for part in option), env=env)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
     bench.say(f"a warehouse of {runs:,} runs was made in {time.monotonic() - began:.0f} s")

@@ -22,7 +22,7 @@ RUNS, SERIES = 10, 300
 LONG, SHORT = 1_800, 60  # s
 ROUNDS = 15
 WARM_UP = 3
-PATIENCE = 30_000  # ms
+TIMEOUT = 30_000  # ms
 CHARTS = 12
 # High enough that all charts are in sight, and as a reader has it.
 ALL_IN_SIGHT, USUAL = 6_000, 900  # pixels
@@ -61,7 +61,7 @@ def measure(bench: Bench, folder: Path) -> None:
             sides = {side: partial(_moment, opened[side], at + below, seen) for side, at in addresses.items()}
             rounds.interleaved(sides, rounds=WARM_UP)
             found = rounds.interleaved(sides, rounds=ROUNDS)
-            bench.tell(
+            bench.report(
                 key=f"panels.{key}", part="panels", title=f"{name}, run of {LONG // 60} min",
                 peer=f"the same of a run of {SHORT // 60} min", unit="ms", better="lower", limit_ours=limit,
                 found=rounds.compared(found["long"], found["short"]),
@@ -110,7 +110,7 @@ def _moment(page: Page, address: str, key: str) -> float:
         # What the page before still fetches and draws is over then.
         page.goto("about:blank")
         page.goto(address, wait_until="commit")
-        page.wait_for_function("key => window.seen?.[key] !== undefined", arg=key, timeout=PATIENCE)
+        page.wait_for_function("key => window.seen?.[key] !== undefined", arg=key, timeout=TIMEOUT)
         return float(page.evaluate("key => window.seen[key]", key))
     except Error as error:
         raise Failed(f"{address} did not show {key}: {error.message}") from error

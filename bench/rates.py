@@ -89,7 +89,7 @@ def measure(bench: Bench, stored: Stored, port: int) -> None:
     ):
         for whose, limit in zip((VICTORIA_METRICS, PROMETHEUS), limits, strict=True):
             theirs = found.get(f"{whose} {form}")
-            bench.tell(
+            bench.report(
                 key=f"q1.{side}.{form}.{whose}".replace(" ", "_"), part="q1",
                 title=f"{TITLE}; {side}; the peer is asked {form}", peer=whose, unit="ms", better="lower", limit=limit,
                 found=None if theirs is None else rounds.compared(found[side], theirs),

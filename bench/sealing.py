@@ -48,7 +48,7 @@ def measure(bench: Bench) -> None:
         bench.warehouse.send_batch(uid, sequence, payload)
     found = [_sealed(uid, len(batches)) for _ in range(ROUNDS)]
     bench.warehouse.end_run(uid, batches=len(batches), span=span)
-    bench.tell(
+    bench.report(
         key="memory.sealing", part="memory", title=f"sealing a run of {recording.samples_in(nodes):,} samples, peak",
         peer="the same process before it seals", unit="MB", better="lower", limit_ours=LIMIT,
         found=rounds.compared([peak for _, peak in found], [before for before, _ in found]),

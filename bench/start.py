@@ -29,7 +29,7 @@ def measure(bench: Bench, folder: Path) -> None:
     _started(env)
     sides: dict[str, Callable[[], float]] = {"ours": partial(_started, env), "django": _checked}
     found = rounds.interleaved(sides, rounds=ROUNDS)
-    bench.tell(
+    bench.report(
         key="start.again", part="start", title="`make run` again, until it says its address",
         peer="`manage.py check`, which loads all of the product once", unit="ms", better="lower", limit_ours=LIMIT,
         found=rounds.compared(found["ours"], found["django"]),

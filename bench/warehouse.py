@@ -160,8 +160,8 @@ def postgres_pid() -> int:
 
 def valkey_pid(url: str) -> int:
     with Redis.from_url(url) as client:
-        told = client.info("server")
-    return int(told["process_id"])
+        found = client.info("server")
+    return int(found["process_id"])
 
 
 def _claim(http: Connection, runs: int) -> wire.JobMessage:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 INTERVAL = 0.2  # s
-PATIENCE = 1.0  # s; a frozen node does not refuse, it just does not answer
+TIMEOUT = 1.0  # s; a frozen node does not refuse, it just does not answer
 # The result has three lines. LIKE, because WHERE would make the server compute all of its counters.
 QUESTION = (
     b"SHOW GLOBAL STATUS LIKE 'wsrep_local_state'; SHOW GLOBAL STATUS LIKE 'wsrep_cluster_status';"
@@ -60,7 +60,7 @@ class CheckedNode:
         client.stdin.write(QUESTION)
         client.stdin.flush()
         said = b""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while said.count(b"\n") < LINES:
             if not select.select([client.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 self.said = b"no answer\n"

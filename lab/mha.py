@@ -233,14 +233,14 @@ class MHA:
 
     def _write_files(self) -> None:
         first = self.servers[NODES[0]]
-        told = {
+        found = {
             "haproxy": str(self.proxy.socket),
             "mariadb": program("mariadb"),
             "user": mariadb.ACCOUNT,
             "password_file": str(first.password_file),
             "nodes": {str(server.port): [node, str(server.socket)] for node, server in self.servers.items()},
         }
-        (self.directory / "repoint.json").write_text(json.dumps(told))
+        (self.directory / "repoint.json").write_text(json.dumps(found))
         for log in (self.events, self.manager.log):
             log.touch()
         self.manager.write_files()

@@ -49,7 +49,7 @@ class MultiDC(Galera):
             say("network")
             self._start_network()
         for node in NODES:
-            self._tell(f"heal {node}")
+            self._report(f"heal {node}")
         super().up(say)
 
     def down(self) -> None:
@@ -68,9 +68,9 @@ class MultiDC(Galera):
         )
 
     def registration(self) -> AgentEntry:
-        told = super().registration()
+        found = super().registration()
         delays = ", ".join(f"{self.place(node).zone} {PLACES[node]}" for node in NODES)
-        return replace(told, settings={**told.settings, "one_way_ms": delays})
+        return replace(found, settings={**found.settings, "one_way_ms": delays})
 
     def sql_address(self, node: str) -> str:
         """The server's socket file, which bypasses the network: the client is beside whichever node is the writer."""
@@ -81,11 +81,11 @@ class MultiDC(Galera):
 
     def do(self, control: str, node: str, /) -> None:
         if control in ("cut", "heal") and node in NODES:
-            self._tell(f"{control} {node}")
+            self._report(f"{control} {node}")
         else:
             super().do(control, node)
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as control:
             try:
                 control.sendto(text.encode(), str(self.directory / "delay.sock"))

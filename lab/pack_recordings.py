@@ -29,7 +29,7 @@ PRIVATE = re.compile(
 def main() -> None:
     folder, target = map(Path, sys.argv[1:])
     arrays: dict[str, Any] = {}
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for name, nodes in RECORDINGS.items():
         loads = list(_loads(folder / name))
         hosts = list(_rows(folder / name, "proc"))
@@ -49,14 +49,14 @@ def main() -> None:
             arrays[f"{node}.clock"] = clock - clock[0]
             arrays[f"{node}.whole"] = np.diff(np.array([columns[key] for key in whole]), axis=1, prepend=0)
             arrays[f"{node}.decimal"] = np.array([columns[key] for key in decimal], dtype=np.float64)
-            told[node] = {
+            found[node] = {
                 "whole": whole,
                 "decimal": decimal,
                 "constants": {key: columns[key][0] for key in keys if key not in moving},
                 "loads": [(start - clock[0], end - clock[0], kind) for start, end, kind in loads],
                 "variables": _variables(folder / name, node),
             }
-    arrays["told"] = np.frombuffer(json.dumps(told).encode(), dtype=np.uint8)
+    arrays["told"] = np.frombuffer(json.dumps(found).encode(), dtype=np.uint8)
     np.savez_compressed(target, **arrays)
 
 
@@ -72,8 +72,8 @@ def _nearest(rows: list[dict[str, Any]], t: float) -> dict[str, Any]:
 
 def _loads(folder: Path) -> Iterator[tuple[float, float, str]]:
     for path in sorted(folder.glob("phase*.meta")):
-        told = dict(line.partition("=")[::2] for line in path.read_text().splitlines())
-        yield float(told["start"]), float(told["end"]), next(kind for kind in KINDS if kind in told["cmd"])
+        found = dict(line.partition("=")[::2] for line in path.read_text().splitlines())
+        yield float(found["start"]), float(found["end"]), next(kind for kind in KINDS if kind in found["cmd"])
 
 
 def _numbers(row: dict[str, Any], node: str, hosts: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 SERVER = "writer/master"
-PATIENCE = 1.0  # s for a server's greeting
+TIMEOUT = 1.0  # s for a server's greeting
 UNREACHABLE, REACHABLE = 0, 3  # exit codes of a secondary check, defined by MHA
 
 
@@ -58,7 +58,7 @@ class Directory:
 def greets(port: str) -> bool:
     """Whether a server sends its greeting: the kernel accepts connections for a frozen one too."""
     try:
-        with socket.create_connection(("127.0.0.1", int(port)), timeout=PATIENCE) as connection:
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=TIMEOUT) as connection:
             return bool(connection.recv(64))
     except OSError:
         return False

@@ -14,9 +14,9 @@ from kombu.pools import producers
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from apps.aws import collection, sightings
+from apps.aws import collection, observations
 from apps.dispatch import api as dispatch
-from apps.dispatch.api import schedules as schedules_services
+from apps.dispatch.api import schedules
 from apps.notifications import collect, deliver
 from apps.regressions.api import look as regressions
 from apps.regressions.api import missing_results, trend_follow
@@ -36,7 +36,7 @@ ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "inte
 # A broker that accepts but never answers must not block the publisher: each of a few steps gets this long. The worker,
 # which waits for its tasks on purpose, has its own options.
 PUBLISHER_OPTIONS = {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
-POOL_PATIENCE = 2.0  # s to wait for a pooled connection when all are in use
+POOL_TIMEOUT = 2.0  # s to wait for a pooled connection when all are in use
 # Pause after a failure: further requests would only wait for the same error.
 PAUSE_AFTER_FAILURE = 10.0  # s
 NO_BROKER = (OperationalError, LimitExceeded, RedisConnectionError, RedisTimeoutError)
@@ -64,7 +64,7 @@ def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments
     options: dict[str, Any] = {} if expires is None else {"expires": expires}
     connection = app.connection_for_write(transport_options=PUBLISHER_OPTIONS)
     try:
-        with producers[connection].acquire(block=True, timeout=POOL_PATIENCE) as producer:
+        with producers[connection].acquire(block=True, timeout=POOL_TIMEOUT) as producer:
             task.apply_async(kwargs=arguments, producer=producer, retry=True, retry_policy=ONE_MORE_TRY, **options)
     except NO_BROKER as error:
         _pause.begin()
@@ -91,7 +91,7 @@ def expire_leases() -> int:
 @app.task
 def start_due() -> int:
     """Number of scheduled campaigns started."""
-    begun = schedules_services.start_due(now=timezone.now())
+    begun = schedules.start_due(now=timezone.now())
     if begun:
         enqueue(match_jobs)
     return begun
@@ -192,14 +192,14 @@ def move_samples(run_id: int) -> bool:
 def ask_aws() -> int:
     """Queues due AWS queries: systems at intervals, runs after their end; returns their number."""
     now = timezone.now()
-    given = [enqueue(look_at_system, system_id=pk, expires=ASK_AWS_EVERY) for pk in sightings.due(now=now)]
+    given = [enqueue(look_at_system, system_id=pk, expires=ASK_AWS_EVERY) for pk in observations.due(now=now)]
     given += [enqueue(collect_from_aws, run_id=pk, expires=ASK_AWS_EVERY) for pk in collection.due(now=now)]
     return sum(given)
 
 
 @app.task(reject_on_worker_lost=False)
 def look_at_system(system_id: int) -> bool:
-    return sightings.look(system_id=system_id, now=timezone.now())
+    return observations.look(system_id=system_id, now=timezone.now())
 
 
 @app.task(reject_on_worker_lost=False)

@@ -24,5 +24,5 @@ def may_write(request: HasUser) -> bool:
 def writer(request: HasUser) -> User:
     """The user, in a view whose permissions admit only writers."""
     user = signed_in(request)
-    assert user is not None, "permissions let somebody else in"  # noqa: S101
+    assert user is not None, "a permission admitted an anonymous user"  # noqa: S101
     return user

@@ -14,7 +14,7 @@ from django.conf import settings
 
 # Callers are a worker's task, which must be short, or an agent in the middle of a run, which uses ONCE.
 CONNECT, READ, ATTEMPTS = 3.0, 10.0, 2
-PATIENT = Config(
+CONFIG = Config(
     connect_timeout=CONNECT, read_timeout=READ, retries={"total_max_attempts": ATTEMPTS, "mode": "standard"}
 )
 ONCE = Config(connect_timeout=CONNECT, read_timeout=READ, retries={"total_max_attempts": 1})
@@ -29,8 +29,8 @@ NO_CREDENTIALS = (
 )
 # Error code -> remedy.
 LOOK_AT_PLACE = "look at region and identifier under [systems.aws] in the agent's configuration"
-RENEW = "renew the credentials that the server's programs were given"
-ALLOW = "allow it to the server's user or role in IAM; docs/howto/aurora.md has the policy"
+RENEW = "renew the credentials of the server's processes"
+ALLOW = "allow it for the server's user or role in IAM; docs/howto/aurora.md has the policy"
 REMEDIES = {
     **dict.fromkeys(("DBClusterNotFoundFault", "DBInstanceNotFound", "DBInstanceNotFoundFault"), LOOK_AT_PLACE),
     **dict.fromkeys(("AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "OptInRequired"), ALLOW),
@@ -65,7 +65,7 @@ class AwsTrouble(Exception):
 
 
 @contextmanager
-def client(service: str, *, region: str, config: Config = PATIENT) -> Iterator[Any]:
+def client(service: str, *, region: str, config: Config = CONFIG) -> Iterator[Any]:
     """Closed at the end. Raises AwsTrouble, also for any error of botocore inside."""
     with asking(service, region=region):
         session = boto3.session.Session(profile_name=settings.AWS_PROFILE or None)
@@ -98,9 +98,9 @@ def _refused(service: str, region: str, error: exceptions.ClientError) -> AwsTro
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     what = f"AWS ({service} in {region}) refused {error.operation_name}"
     if code in THROTTLED:
-        return AwsTrouble(f"{what}: it is asked too often ({code}); it is asked again later", passes=True, code=code)
+        return AwsTrouble(f"{what}: throttled ({code}); retried later", passes=True, code=code)
     if status >= SERVER_ERROR:
-        return AwsTrouble(f"{what}: it has trouble itself ({code}: {words}); asked again later", passes=True, code=code)
+        return AwsTrouble(f"{what}: AWS-side error ({code}: {words}); retried later", passes=True, code=code)
     remedy = REMEDIES.get(code, "")
     return AwsTrouble(f"{what}: {words or code}" + (f"; {remedy}" if remedy else ""), code=code)
 
@@ -109,9 +109,9 @@ def _unreachable(service: str, region: str, error: exceptions.BotoCoreError) -> 
     code = type(error).__name__
     if isinstance(error, exceptions.HTTPClientError | exceptions.EndpointConnectionError):
         return AwsTrouble(
-            f"AWS ({service} in {region}) cannot be reached ({error}): look at the region's name, the network and "
+            f"AWS ({service} in {region}) cannot be reached ({error}): check the region's name, the network and "
             "HTTPS_PROXY",
             passes=True,
             code=code,
         )
-    return AwsTrouble(f"AWS ({service} in {region}) could not be asked: {error}", code=code)
+    return AwsTrouble(f"AWS ({service} in {region}) request failed: {error}", code=code)

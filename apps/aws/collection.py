@@ -63,18 +63,18 @@ def collect(*, run_id: int, now: datetime) -> bool:
     run, place = waiting.run, place_of(waiting.run.system)
     ended_at = run.ended_at or run.started_at
     if place is None:
-        return _keep(run, None, AwsReport(problem="the system is at AWS no more"), now=now)
+        return _keep(run, None, AwsReport(problem="the system is no longer at AWS"), now=now)
     try:
-        told = measurements.ask(run, place)
+        found = measurements.ask(run, place)
     except AwsTrouble as trouble:
         if not measurements.is_final(trouble, ended_at=ended_at, now=now):
             return _wait(run, str(trouble))
-        told = AwsReport(problem=str(trouble))
+        found = AwsReport(problem=str(trouble))
     else:
         too_late = now >= measurements.give_up_at(ended_at)
-        if not too_late and not measurements.is_whole(told.observed, ended_at=ended_at, now=now):
-            return _wait(run, "CloudWatch has not yet told of the run's last minutes")
-    return _keep(run, place, told, now=now)
+        if not too_late and not measurements.is_whole(found.observed, ended_at=ended_at, now=now):
+            return _wait(run, "CloudWatch has no data of the run's last minutes yet")
+    return _keep(run, place, found, now=now)
 
 
 def _wait(run: Run, problem: str) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from apps.aws import topology as topologies
+from apps.aws import topology
 from apps.aws.clients import ONCE, AwsTrouble, client
 from apps.aws.places import AwsPlace
 from apps.aws.topology import Topology
@@ -29,7 +29,7 @@ def ask(place: AwsPlace, *, target: str = "", clock: Callable[[], datetime] = ti
 
     `target`: a reader of the cluster; empty: AWS chooses. Raises AwsTrouble, also if no failover is possible.
     """
-    found = topologies.describe(place)
+    found = topology.describe(place)
     _require_possible(place, found, target)
     with client("rds", region=place.region, config=ONCE) as rds:
         asked_at = clock()
@@ -54,7 +54,7 @@ def _require_possible(place: AwsPlace, found: Topology, target: str) -> None:
     if place.is_cluster and not readers:
         raise AwsTrouble(f"{place} has no reader to fail over to: add one, in another zone")
     if place.is_cluster and target and target not in readers:
-        raise AwsTrouble(f"{target!r} is no reader of {place}: name one of {', '.join(readers)}, or none")
+        raise AwsTrouble(f"{target!r} is not a reader of {place}: name one of {', '.join(readers)}, or none")
     if not place.is_cluster and target:
         raise AwsTrouble(f"{place} fails over to its standby only: name no target")
     if not place.is_cluster and not found.multi_az:

@@ -23,7 +23,7 @@ GIVE_UP = timedelta(minutes=15)
 # Kinds of events, the same as agents use.
 NOT_OBSERVABLE, PROMOTION, JOURNAL, TOPOLOGY = "not_observable", "promotion", "aws_event", "topology"
 LABEL_LIMIT = 200
-REMEDY = "look at the metric in CloudWatch; docs/howto/aurora.md says which ones need something switched on"
+REMEDY = "look at the metric in CloudWatch; docs/howto/aurora.md lists those that must be enabled"
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _missing(node: Observed, *, until: float) -> list[wire.EventMessage]:
     found = []
     for keys, reason in (
         (node.missing(), "CloudWatch has no value"),
-        (node.awaited(until=until), "CloudWatch did not give the last values in time"),
+        (node.awaited(until=until), "CloudWatch did not deliver the last values in time"),
     ):
         if keys:
             names = ", ".join(key.rpartition(".")[2] for key in keys)

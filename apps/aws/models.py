@@ -7,14 +7,14 @@ from apps.catalog.models import System
 from apps.runs.models import Run
 
 
-class Sighting(models.Model):
+class Observation(models.Model):
     """AWS's last description of a system, at `seen_at`; `problem`: what the last attempt, at `tried_at`, failed to get.
 
     `instances`: [{"name", "role", "zone", "hardware_class", "status"}], the writer first. `prices`: instance class ->
     {"usd_per_hour", "source", "asked_at"}, on demand; null: no matching entry in the price list.
     """
 
-    system = models.OneToOneField(System, on_delete=models.CASCADE, primary_key=True, related_name="sighting")
+    system = models.OneToOneField(System, on_delete=models.CASCADE, primary_key=True, related_name="observation")
     tried_at = models.DateTimeField()
     seen_at = models.DateTimeField(null=True, blank=True)
     problem = models.TextField(blank=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from apps.aws.models import Sighting
+from apps.aws.models import Observation
 from apps.catalog.models import System
 
 
@@ -51,22 +51,24 @@ class SystemAtAws:
 def list_systems() -> list[SystemAtAws]:
     """By name. Three queries."""
     systems = System.objects.filter(archived_at=None).exclude(aws_region="")
-    systems = systems.select_related("sighting", "hardware_class", "release").prefetch_related("nodes")
+    systems = systems.select_related("observation", "hardware_class", "release").prefetch_related("nodes")
     return [_value(system) for system in systems]
 
 
 def warnings_for(slugs: Iterable[str]) -> list[str]:
     """Warnings about these systems for an agent's log. Two queries, one if none is at AWS."""
-    sightings = Sighting.objects.filter(system__slug__in=list(slugs)).order_by("system__slug")
-    sightings = sightings.select_related("system__hardware_class", "system__release").prefetch_related("system__nodes")
+    observations = Observation.objects.filter(system__slug__in=list(slugs)).order_by("system__slug")
+    observations = observations.select_related("system__hardware_class", "system__release").prefetch_related(
+        "system__nodes"
+    )
     found: list[str] = []
-    for seen in sightings:
+    for seen in observations:
         found += [f"system {seen.system.slug}: {seen.problem}"] if seen.problem else []
         found += differences(seen.system, seen) if seen.seen_at else []
     return found
 
 
-def differences(system: System, seen: Sighting) -> list[str]:
+def differences(system: System, seen: Observation) -> list[str]:
     """Sentences: differences between the catalog and AWS's description. The current writer is not compared."""
     said: list[tuple[str, str, str]] = []
     writer = next((each for each in seen.instances if each["role"] == "writer"), None)
@@ -82,14 +84,14 @@ def differences(system: System, seen: Sighting) -> list[str]:
     if not (version.endswith(f" Aurora {own}") if seen.engine.startswith("aurora") else version.startswith(own)):
         said.append(("version", version, seen.engine_version))
     return [
-        f"system {system.slug}: the catalog keeps {what} {before}; AWS says {after}. "
-        "Describe the system as it is, under a slug of its own"
+        f"system {system.slug}: the catalog keeps {what} {before}; AWS reports {after}. "
+        "Describe the current system under a slug of its own"
         for what, before, after in said
     ]
 
 
 def _value(system: System) -> SystemAtAws:
-    seen: Sighting = getattr(system, "sighting", None) or Sighting(system=system)
+    seen: Observation = getattr(system, "observation", None) or Observation(system=system)
     priced = {name: entry for name, entry in seen.prices.items() if entry["usd_per_hour"] is not None}
     instances = tuple(
         InstanceValue(

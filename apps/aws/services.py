@@ -20,7 +20,7 @@ def fail_over(*, system: System, run: Run | None, target: str) -> wire.FailoverA
     place = place_of(system)
     if place is None:
         raise AwsTrouble(
-            f"the catalog does not know where system {system.slug} lies at AWS: name region and cluster under "
+            f"the catalog has no AWS location of system {system.slug}: name region and cluster under "
             "[systems.aws] in the agent's configuration"
         )
     accepted = failover.ask(place, target=target)

@@ -9,8 +9,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from apps.catalog import seed_data
-from apps.catalog.metrics import counter_rules, derived_metrics
-from apps.catalog.metrics import standard as metrics_curated
+from apps.catalog.metrics import counter_rules, derived_metrics, standard
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
@@ -197,7 +196,7 @@ def seed() -> None:
     )
     members = Metric.objects.filter(key__startswith=derived_metrics.PREFIX).values_list("key", flat=True)
     specs = (
-        metrics_curated.CURATED
+        standard.CURATED
         | derived_metrics.DERIVED
         | {key: spec for key in members if (spec := derived_metrics.find(key))}
     )
@@ -356,8 +355,8 @@ def _differences(
         node.name: (node.role, node.zone, node.hardware_class.slug)
         for node in system.nodes.select_related("hardware_class")
     }
-    told = {node.name: (node.role, node.zone, classes[node.name].slug) for node in nodes}
-    ours.append(("nodes", known, told))
+    found = {node.name: (node.role, node.zone, classes[node.name].slug) for node in nodes}
+    ours.append(("nodes", known, found))
     return [
         f"system {system.slug}: the catalog keeps {field} {before!r}; this message says {after!r}. "
         "Give the changed system a slug of its own"

@@ -39,7 +39,7 @@ from apps.comparison.sections.cost import READING as COST_SECTION
 from apps.comparison.sections.latency import READING as LATENCY_SECTION
 from apps.comparison.sections.latency import SideLatency
 from apps.comparison.sections.load_level_data import Climbs, throughput_metric
-from apps.comparison.sections.steadiness import HICCUPS, VARIATION, WORST, ComparedSteadiness, RunSteadiness
+from apps.comparison.sections.steadiness import DIPS, VARIATION, WORST, ComparedSteadiness, RunSteadiness
 from apps.comparison.sections.steadiness import READING as STEADINESS_SECTION
 from apps.comparison.sections.table_growth import Growing
 from apps.comparison.sections.time_to_finish import Finishing
@@ -60,10 +60,10 @@ __all__ = [
     "CLAIM_WITHHELD",
     "CONTESTED",
     "COST_SECTION",
+    "DIPS",
     "FAULTS",
     "FEWEST_MATRIX_SIDES",
     "FEWEST_SIDES",
-    "HICCUPS",
     "HOURS_A_MONTH",
     "LATENCY",
     "LATENCY_SECTION",

@@ -12,7 +12,7 @@ from apps.comparison import verdict_table
 from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences
 from apps.comparison.comparability.differences import Difference, Obstacle
-from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, settings_told
+from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, intended_settings
 from apps.comparison.selection.data import ComparisonData, hold
 from apps.comparison.selection.runs import left_out_word, newest_only
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, chosen_sides, compared_workload
@@ -56,7 +56,7 @@ def compare(
     if campaign is not None and not draft.runs:
         # Without a run this answer would look like one over all campaigns.
         problem = f"none of these sides has a run of {draft.workload.name} in campaign {campaign}"
-        raise UnknownSide([FieldProblem("campaign", problem, "leave it out or choose another")])
+        raise UnknownSide([FieldProblem("campaign", problem, "omit it or choose another")])
     notes = _passed_over(sorted(set(runs or ()) - {run.id for run in draft.runs}))
     return draft.corrected(verdict_table.corrected(draft.cells), notes=notes)
 
@@ -64,7 +64,7 @@ def compare(
 def _passed_over(runs: Sequence[int]) -> list[str]:
     named = ", ".join(str(run) for run in runs[:MOST_MIXTURES])
     more = f" and {len(runs) - MOST_MIXTURES} more" if len(runs) > MOST_MIXTURES else ""
-    return [f"Asked for and not among the runs of these sides: {named}{more}."] if runs else []
+    return [f"Requested, but not a run of these sides: {named}{more}."] if runs else []
 
 
 def judge(
@@ -110,8 +110,8 @@ def _differences(held: ComparisonData) -> _Found:
         if mixed := (*comparability_differences.mixtures(stated), *variables.mixtures(own.seen)):
             rest = f" and {len(mixed) - MOST_MIXTURES} more" if len(mixed) > MOST_MIXTURES else ""
             named = ", ".join(mixed[:MOST_MIXTURES])
-            mixtures.append(f"The runs of {side.name} differ among themselves: {named}{rest}.")
-    differing = variables.differing(tuple(side.seen for side in known), settings_told(known))
+            mixtures.append(f"The runs of {side.name} differ from each other: {named}{rest}.")
+    differing = variables.differing(tuple(side.seen for side in known), intended_settings(known))
     return _Found(tuple(levels), comparability_differences.differences(facts, differing), tuple(mixtures))
 
 
@@ -164,7 +164,7 @@ def _metrics(held: ComparisonData, besides: Collection[str]) -> tuple[list[Compa
     for key in (primary, THROUGHPUT):
         missing = sum(key not in measured for measured in values)
         if missing and key in (primary, *wanted):
-            notes.append(f"{_runs(missing)} without {key}: not part of that figure.")
+            notes.append(f"{_runs(missing)} without {key}: left out of that figure.")
     tools = {side.workload.pk: side.workload.tool for side in held.chosen.sides}
     found = [compared_metric(held.metrics[key], tools=tools, grids=held.grids, primary=primary) for key in wanted]
     return found, list(dict.fromkeys(notes))
@@ -181,7 +181,7 @@ def _percentile(measured: Sequence[Mapping[str, float]]) -> tuple[str, list[str]
         return chosen, []
     others = sorted(_short(key) for key in counts if key != chosen)
     instead = f" ({', '.join(others)} instead)" if others else ""
-    return chosen, [f"{_runs(lacking)} without {_short(chosen)}{instead}: not part of the latency figures."]
+    return chosen, [f"{_runs(lacking)} without {_short(chosen)}{instead}: left out of the latency figures."]
 
 
 def _short(key: str) -> str:

@@ -92,7 +92,7 @@ def compare_many(
         campaign=campaign,
         besides=keys,
     )
-    told = _told([_of_metrics(draft, metrics) for draft in drafts])
+    told = _worded([_of_metrics(draft, metrics) for draft in drafts])
     rows = [row for comparison in told for row in _rows(comparison)]
     answering = [row for row in rows if _answers(row)]
     shown = {row.workload.id for row in answering}
@@ -103,13 +103,13 @@ def compare_many(
             f"{name} {value}" for name, value in (("tool", tool), ("campaign", campaign), ("workload", named)) if value
         ]
         narrowed = f" with {' and '.join(asked)}" if asked else ""
-        notes.append(f"The baseline shares no workload with any other side{narrowed}.")
+        notes.append(f"No other side shares a workload with the baseline{narrowed}.")
     if len(chosen) > MOST_WORKLOADS:
         notes.append(
-            f"The first {MOST_WORKLOADS} of {len(chosen)} shared workloads are here: choose a tool or campaign."
+            f"The first {MOST_WORKLOADS} of {len(chosen)} shared workloads are shown: choose a tool or campaign."
         )
     if others := len(rows) - len(answering):
-        notes.append(f"Left out: {counted(others, 'row')} that the baseline or all other sides lack.")
+        notes.append(f"Left out: {counted(others, 'row')} missing for the baseline or for all other sides.")
     return Many(
         sides=tuple(_side(system, place, told) for place, system in enumerate(systems)),
         campaign=next((comparison.campaign for comparison in told if comparison.campaign), None),
@@ -197,7 +197,7 @@ def _is(metric: ComparedMetric, key: str) -> bool:
     return metric.kind == "latency" if key == LATENCY else metric.key == key
 
 
-def _told(drafts: Sequence[Draft]) -> list[Comparison]:
+def _worded(drafts: Sequence[Draft]) -> list[Comparison]:
     """Corrected over all comparisons, since they are read together."""
     corrected = iter(verdict_table.corrected([cell for draft in drafts for cell in draft.cells]))
     return [draft.corrected([next(corrected) for _ in draft.cells]) for draft in drafts]

@@ -51,7 +51,7 @@ from apps.comparison.sections.load_levels import (
 from apps.comparison.sections.scaleup import Gain, StepUp
 from apps.comparison.sections.section import NotKept, Section, SectionSource
 from apps.comparison.stats import welch
-from apps.comparison.stats.dips import FEWEST_VALUES, HICCUP, Box
+from apps.comparison.stats.dips import DIP_SHARE, FEWEST_VALUES, Box
 from apps.comparison.stats.usl import Estimate, Fit
 from apps.comparison.stats.welch import (
     DISCOVERY_RATE,
@@ -86,10 +86,10 @@ __all__ = [
     "AS_CHOSEN",
     "COUNTS",
     "DEFAULT",
+    "DIP_SHARE",
     "DISCOVERY_RATE",
     "FEWEST_RUNS",
     "FEWEST_VALUES",
-    "HICCUP",
     "MARGIN",
     "MOST_REPETITIONS",
     "NOT_KNOWN",

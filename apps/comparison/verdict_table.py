@@ -8,7 +8,7 @@ from apps.comparison.stats import multiple_testing, welch
 from apps.comparison.stats.welch import Ratio, Sample, Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, DraftCell, Level, More, Replicate
 
-JUDGED = (Verdict.HIGHER, Verdict.LOWER, Verdict.EQUIVALENT, Verdict.NOT_TOLD_APART)
+JUDGED = (Verdict.HIGHER, Verdict.LOWER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 WITHHELD = "verdict withheld"
 NO_RUNS = "no runs"
 NO_ERRORS = "none on either side"
@@ -110,7 +110,7 @@ def corrected(found: Sequence[DraftCell]) -> tuple[Cell, ...]:
         if ratio is None:
             baseline = cell
         more = cell.more
-        if baseline is not None and ratio is not None and ratio.verdict is Verdict.NOT_TOLD_APART:
+        if baseline is not None and ratio is not None and ratio.verdict is Verdict.INCONCLUSIVE:
             more = _lacking(ratio, {each.side: len(each.replicates) for each in (baseline, cell)})
         cells.append(
             Cell(

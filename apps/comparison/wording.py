@@ -11,7 +11,7 @@ MOST_DECIMALS = 4
 def label(metric: ComparedMetric) -> str:
     """The quantity's label on pages."""
     if metric.kind == "latency":
-        return f"typical run's {metric.key.rsplit('.', 1)[-1] if metric.key.count('.') == 2 else metric.name}"
+        return metric.key.rsplit(".", 1)[-1] if metric.key.count(".") == 2 else metric.name
     return "errors" if metric.kind == "errors" else "throughput" if metric.key == "client.throughput" else metric.name
 
 

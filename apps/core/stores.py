@@ -26,7 +26,7 @@ def store_at(address: str, *, endpoint_url: str | None = None) -> dict[str, Any]
 
     parts = urlsplit(address)
     if parts.scheme != BUCKET or not parts.netloc:
-        raise BadAddress(f"{address!r} is no place for files: use the path of a folder, or s3://bucket/prefix")
+        raise BadAddress(f"{address!r} is not a place for files: use the path of a folder, or s3://bucket/prefix")
     return {
         "BACKEND": "storages.backends.s3.S3Storage",
         "OPTIONS": {

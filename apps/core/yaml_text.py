@@ -78,7 +78,7 @@ def _lines(root: yaml.Node) -> dict[str, int]:
     while waiting:
         path, node, line = waiting.pop()
         if id(node) in met:
-            raise NotYaml(line + 1, "an alias (*name) is not read here: write out what it stands for")
+            raise NotYaml(line + 1, "an alias (*name) is not supported: write out its value")
         met.add(id(node))
         lines[path] = line + 1
         inside: list[tuple[Any, yaml.Node, int]] = []

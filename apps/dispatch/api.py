@@ -47,8 +47,8 @@ from apps.dispatch.queries import unreachable
 from apps.dispatch.schedules import queries as schedule_queries
 from apps.dispatch.schedules import scheduled_runs
 from apps.dispatch.schedules import services as schedules
-from apps.dispatch.schedules.queries import ScheduleRow, SlotRow
-from apps.dispatch.schedules.scheduled_runs import Lack, Settled
+from apps.dispatch.schedules.queries import ScheduledRunRow, ScheduleRow
+from apps.dispatch.schedules.scheduled_runs import MissingResult, Settled
 from apps.dispatch.schedules.services import ScheduleFields, in_utc
 from apps.dispatch.values import AgentRow, CampaignDetail, CampaignRow, JobCell, JobGrid, Progress, RunCell
 
@@ -62,8 +62,8 @@ __all__ = [
     "Cancellation",
     "JobCell",
     "JobGrid",
-    "Lack",
     "LeaseLost",
+    "MissingResult",
     "NoSuchJob",
     "NoSuchRun",
     "PlanSize",
@@ -72,8 +72,8 @@ __all__ = [
     "RunCell",
     "ScheduleFields",
     "ScheduleRow",
+    "ScheduledRunRow",
     "Settled",
-    "SlotRow",
     "agent_of_secret",
     "alike",
     "campaign_file",

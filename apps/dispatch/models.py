@@ -201,7 +201,7 @@ class Schedule(models.Model):
         return self.name
 
 
-class Slot(models.Model):
+class ScheduledRun(models.Model):
     """One scheduled run: a due time and its outcome. `campaign` null: none was started, see `reason`."""
 
     class State(models.TextChoices):

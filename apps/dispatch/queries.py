@@ -193,9 +193,7 @@ def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
 
 def _obstacles(lonely: Sequence[System]) -> tuple[str, ...]:
     """Reasons why jobs wait, with the labels that an agent needs."""
-    return tuple(
-        f"No agent that is alive can reach {system.slug}: it needs {_labels(system.labels)}." for system in lonely
-    )
+    return tuple(f"No live agent can reach {system.slug}: it needs {_labels(system.labels)}." for system in lonely)
 
 
 def unreachable(systems: Iterable[System], *, now: datetime) -> frozenset[str]:

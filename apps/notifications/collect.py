@@ -25,7 +25,7 @@ AT_ONCE = 500
 # Notes become visible at commit, not in the order of their ids: this many older ids are checked again.
 LATE = 1000
 # Notices per delivery.
-MOST_TOLD = 200
+MOST_NOTICES = 200
 
 
 @transaction.atomic
@@ -49,22 +49,20 @@ def collect() -> int:
 
 
 def _of_teams(notes: Sequence[Note]) -> Iterable[Notice]:
-    told = [(note, event) for note in notes if (event := event_of(note)) is not None]
-    if not told:
+    noted = [(note, event) for note in notes if (event := event_of(note)) is not None]
+    if not noted:
         return
-    findings = {note.finding_id for note, _ in told}
+    findings = {note.finding_id for note, _ in noted}
     for subscription in Subscription.objects.filter(is_enabled=True):
         wanted = [
-            (note, event) for note, event in told if event in subscription.events and note.pk > subscription.after
+            (note, event) for note, event in noted if event in subscription.events and note.pk > subscription.after
         ]
         if not wanted:
             continue
         try:
             asked = filters.matching(filters.read(subscription.asks)).filter(pk__in=findings)
         except Invalid as error:
-            log.error(
-                "subscription %s asks for what is not known any more, and is not told: %s", subscription.pk, error
-            )
+            log.error("subscription %s has an invalid filter and is skipped: %s", subscription.pk, error)
             continue
         matching = set(asked.values_list("pk", flat=True))
         for note, event in wanted:
@@ -112,7 +110,7 @@ def boundary(subscription: Subscription, *, now: datetime) -> datetime:
 def _load(notices: QuerySet[Notice]) -> list[Notice]:
     of_finding = ("owner", "platform", "hardware_class", "release", "baseline")
     related = ("note__by", *(f"note__finding__{name}" for name in of_finding))
-    return list(notices.select_related(*related).order_by("note_id")[:MOST_TOLD])
+    return list(notices.select_related(*related).order_by("note_id")[:MOST_NOTICES])
 
 
 def _deliver(
@@ -132,7 +130,7 @@ def _deliver(
         delivery.notices.set(notices)
     if not receivers:
         delivery = Delivery.objects.create(
-            subscription=team, content=content, made_at=now, given_up_at=now, answer="nobody of the team has an address"
+            subscription=team, content=content, made_at=now, given_up_at=now, answer="no team member has an address"
         )
         delivery.notices.set(notices)
     Notice.objects.filter(pk__in=[notice.pk for notice in notices]).update(bundled_at=now)

@@ -60,7 +60,7 @@ def _attempt(delivery: Delivery, *, now: datetime) -> Outcome:
     subscription = delivery.subscription
     if subscription is None or subscription.kind == Subscription.Kind.EMAIL:
         if not delivery.to:
-            return Outcome(is_sent=False, again=False, words="nobody of the team has an address")
+            return Outcome(is_sent=False, again=False, words="no team member has an address")
         return mail(**delivery.content, to=delivery.to, number=delivery.pk, made_at=delivery.made_at)
     # Imported here: only the worker posts; every process would load the HTTP library at start.
     from apps.notifications.webhooks.post import post  # noqa: PLC0415

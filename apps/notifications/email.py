@@ -36,7 +36,7 @@ def mail(*, to: str, subject: str, text: str, html: str, number: int, made_at: d
         return Outcome(is_sent=False, again=again, words=_words(error.smtp_code, error.smtp_error))
     except (smtplib.SMTPException, OSError) as error:
         return Outcome(is_sent=False, again=True, words=f"no mail server: {error or type(error).__name__}")
-    return Outcome(is_sent=True, again=False, words=_TAKEN.get(settings.EMAIL_BACKEND, "taken by the mail server"))
+    return Outcome(is_sent=True, again=False, words=_TAKEN.get(settings.EMAIL_BACKEND, "accepted by the mail server"))
 
 
 def _words(code: int, said: bytes | str) -> str:

@@ -24,13 +24,13 @@ def event_of(note: Note) -> NotificationEvent | None:
 
 def concerned(note: Note) -> list[tuple[User, NotificationEvent]]:
     """People notified by mail: never of their own actions, nor without an address."""
-    told: dict[User, NotificationEvent] = {}
+    found: dict[User, NotificationEvent] = {}
     if note.what == "owner" and (name := note.detail.get("to")):
-        told |= dict.fromkeys(User.objects.filter(username=name), NotificationEvent.ASSIGNED)
+        found |= dict.fromkeys(User.objects.filter(username=name), NotificationEvent.ASSIGNED)
     for person in note.mentions.all():
-        told.setdefault(person, NotificationEvent.MENTIONED)
+        found.setdefault(person, NotificationEvent.MENTIONED)
     return [
         (person, event)
-        for person, event in told.items()
+        for person, event in found.items()
         if person.is_active and person.email and person.pk != note.by_id
     ]

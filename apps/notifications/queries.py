@@ -69,7 +69,7 @@ class TeamRow:
 
 
 @dataclass(frozen=True)
-class FindingTold:
+class NotifiedFinding:
     id: int
     title: str
 
@@ -84,7 +84,7 @@ class DeliveryRow:
     kind: Hidden[str]
     address: str
     is_test: bool
-    findings: Annotated[tuple[FindingTold, ...], "some of those that it tells of"]
+    findings: Annotated[tuple[NotifiedFinding, ...], "some of those that it tells of"]
     told: Annotated[int, "of how many findings"]
     state: Annotated[str, "waiting, to be tried again, sent, given up"]
     attempts: int
@@ -157,7 +157,7 @@ def mailboxes(team: Team) -> QuerySet[User]:
 def lacks(subscription: Subscription, *, has_mailbox: bool) -> str:
     if subscription.kind != Subscription.Kind.EMAIL or subscription.address or has_mailbox:
         return ""
-    return f"nobody in {subscription.team.name} has a mailbox yet"
+    return f"no member of {subscription.team.name} has an e-mail address yet"
 
 
 def _subscription_row(subscription: Subscription, *, may_see: bool, has_mailbox: bool) -> SubscriptionRow:
@@ -194,7 +194,7 @@ def _asks_words(asks: dict[str, Any]) -> str:
     try:
         asked = filters.read(asks).as_json()
     except Invalid as error:
-        return f"nothing any more: {error}"
+        return f"nothing: {error}"
     smallest = asked.pop("smallest", None)
     words = [f"from {100 * smallest:g}{NBSP}%"] if smallest else []
     for name, value in asked.items():
@@ -243,7 +243,7 @@ def delivery_rows(found: Sequence[Delivery], *, viewer: User | None) -> list[Del
 
 
 def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
-    told = {notice.note.finding_id: notice.note.finding.title for notice in delivery.notices.all()}
+    found = {notice.note.finding_id: notice.note.finding.title for notice in delivery.notices.all()}
     subscription = delivery.subscription
     address = delivery.to or (subscription.address if subscription else "")
     person = delivery.person.username if delivery.person else ""
@@ -254,9 +254,9 @@ def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
         to=subscription.team.name if subscription else person,
         kind=subscription.get_kind_display() if subscription else Subscription.Kind.EMAIL.label,
         address=address if may_see else masked(address),
-        is_test=not told,
-        findings=tuple(FindingTold(pk, title) for pk, title in list(told.items())[:MOST_FINDINGS]),
-        told=len(told),
+        is_test=not found,
+        findings=tuple(NotifiedFinding(pk, title) for pk, title in list(found.items())[:MOST_FINDINGS]),
+        told=len(found),
         state=delivery.state,
         attempts=delivery.attempts,
         made_at=delivery.made_at,

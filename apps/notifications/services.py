@@ -43,7 +43,7 @@ def keep_team(*, team_id: int | None, name: str, members: Sequence[str]) -> Team
         problems.append(FieldProblem("name", f"must have 1 to {LONGEST_NAME} characters", "name the team"))
     found = {user.username: user for user in User.objects.filter(username__in=members, is_active=True)}
     if unknown := sorted(set(members) - set(found)):
-        problems.append(FieldProblem("members", f"nobody is called {', '.join(unknown)[:200]}", "use user names"))
+        problems.append(FieldProblem("members", f"unknown users: {', '.join(unknown)[:200]}", "use user names"))
     if problems:
         raise Invalid(problems)
     team = Team() if team_id is None else team_of(team_id)
@@ -53,7 +53,7 @@ def keep_team(*, team_id: int | None, name: str, members: Sequence[str]) -> Team
             team.save()
             team.members.set(found.values())
     except IntegrityError:
-        raise Invalid([FieldProblem("name", f"there is a team {name!r} already", "choose another name")]) from None
+        raise Invalid([FieldProblem("name", f"team {name!r} already exists", "choose another name")]) from None
     return team
 
 
@@ -109,14 +109,14 @@ def keep_subscription(
     choices = {
         "team": (values["team"] is not None, f"there is no team {team}"),
         "kind": (kind in Kind.values, f"{kind[:40]!r} is not known: use {', '.join(Kind.values)}"),
-        "events": (bool(events) and set(events) <= set(CHOOSABLE), f"choose of {', '.join(CHOOSABLE)}"),
+        "events": (bool(events) and set(events) <= set(CHOOSABLE), f"choose from {', '.join(CHOOSABLE)}"),
         "digest": (digest in Digest.values, f"{digest[:40]!r} is not known: use {', '.join(Digest.values)}"),
         "hour": (0 <= hour < 24, "is not between 0 and 23"),
-        "zone": (_is_zone(zone), f"{zone[:60]!r} is no time zone: use a name like Europe/Helsinki"),
+        "zone": (_is_zone(zone), f"{zone[:60]!r} is not a time zone: use a name like Europe/Helsinki"),
     }
     problems += [FieldProblem(field, message) for field, (is_fine, message) in choices.items() if not is_fine]
     if subscription_id is not None and kind != subscription.kind:
-        problems.append(FieldProblem("kind", f"it is {subscription.kind} and stays so", "make another subscription"))
+        problems.append(FieldProblem("kind", f"is fixed as {subscription.kind}", "make another subscription"))
     if problems:
         raise Invalid(problems)
     for name, value in values.items():
@@ -132,7 +132,7 @@ def _switch(subscription: Subscription, is_enabled: bool) -> None:
         subscription.after = Note.objects.aggregate(newest=Max("pk"))["newest"] or 0
     if subscription.pk is not None and not is_enabled:
         now = timezone.now()
-        waiting().filter(subscription=subscription).update(given_up_at=now, answer="the subscription was switched off")
+        waiting().filter(subscription=subscription).update(given_up_at=now, answer="the subscription was disabled")
         subscription.notice_set.filter(bundled_at=None).delete()
     subscription.is_enabled = is_enabled
     subscription.save()
@@ -156,7 +156,7 @@ def send_test(*, subscription_id: int, now: datetime) -> list[Delivery]:
     content = wording.content([], kind=subscription.kind, team=subscription.team.name)
     receivers = receivers_of(subscription)
     if not receivers:
-        problem = f"nobody of {subscription.team.name} has an address"
+        problem = f"no member of {subscription.team.name} has an address"
         raise Invalid([FieldProblem("address", problem, "state one, or let its members state theirs")])
     return [
         Delivery.objects.create(subscription=subscription, to=to, content=content, made_at=now, next_at=now)
@@ -180,7 +180,7 @@ def _secret(subscription: Subscription, kind: str, secret: str, problems: list[F
         return ""
     if secret and not (SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET and secret.isprintable()):
         message = f"must have {SHORTEST_SECRET} to {LONGEST_SECRET} characters"
-        problems.append(FieldProblem("secret", message, "leave it empty, and one is made"))
+        problems.append(FieldProblem("secret", message, "leave it empty to have one generated"))
     return secret or subscription.secret or secrets.token_urlsafe(32)
 
 
@@ -224,6 +224,6 @@ def _is_mailbox(address: str, field: str, problems: list[FieldProblem]) -> bool:
     try:
         validate_email(address)
     except ValidationError:
-        problems.append(FieldProblem(field, f"{address[:60]!r} is no e-mail address", "use name@example.com"))
+        problems.append(FieldProblem(field, f"{address[:60]!r} is not an e-mail address", "use name@example.com"))
         return False
     return True

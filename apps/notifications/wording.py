@@ -17,7 +17,7 @@ from apps.regressions.models import Finding, Note
 MOST_SHOWN = 30
 LONGEST_SUBJECT = 150
 LONGEST_SENTENCE = 500
-TEST = "This is a test of a subscription of Splashboard. Nothing has happened."
+TEST = "This is a test of a subscription of Splashboard. No event occurred."
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def told(notices: Sequence[Notice]) -> list[FindingNotice]:
+def by_finding(notices: Sequence[Notice]) -> list[FindingNotice]:
     """By finding, in the order of each one's first event."""
     by_finding: dict[Finding, list[Notice]] = {}
     for notice in notices:
@@ -77,7 +77,7 @@ def _size(row: FindingRow) -> str:
     if row.shown is None:
         return ""
     alike = row.holding or row.changes
-    return one_line(row.shown.words) + (f" (the furthest of {alike} changes)" if alike > 1 else "")
+    return one_line(row.shown.words) + (f" (the largest of {alike} changes)" if alike > 1 else "")
 
 
 def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any
 
     {"subject", "text", "html"} for a mailbox, {"body"} for a webhook.
     """
-    findings = told(notices)
+    findings = by_finding(notices)
     if kind == Subscription.Kind.WEBHOOK:
         return {"body": {"test": not findings, "team": team, "findings": [_as_json(each) for each in findings]}}
     if kind == Subscription.Kind.SLACK:

@@ -197,7 +197,7 @@ class _ArticleReader:
             about = (f.workload, f.metric, f.unit, f.side, f.numerator, f.denominator, f.hardware, f.qualifier)
             identity = repr((about, sorted((key, repr(value)) for key, value in f.conditions.items())))
             first = seen.setdefault(identity, stated.entry)
-            same = f"says the same as {first}: workload, conditions, metric, sides and qualifier must differ in one"
+            same = f"duplicates {first}: workload, conditions, metric, sides and qualifier must differ in one"
             self.require(first == stated.entry, stated.entry, "", same)
 
     def check_figure(self, entry: str, f: FigureEntry) -> None:

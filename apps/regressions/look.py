@@ -1,5 +1,5 @@
 """Looks at runs once they are complete, and again when one was left out or counts again: what is to be compared anew is
-marked, then compared, one release after another."""
+queued, then compared, one release after another."""
 
 import logging
 from datetime import date, timedelta
@@ -34,7 +34,7 @@ def look(*, run_id: int) -> bool:
     if run is None:
         return False
     if run.outcome == Run.Outcome.SUCCEEDED:
-        recheck_queue.mark([run.system])
+        recheck_queue.add([run.system])
         follow.follow_run(run_id)
     # Last: what breaks off before is found again by the sweep.
     state = {"sealed_at": run.sealed_at, "is_excluded": run.is_excluded}
@@ -51,23 +51,23 @@ def due(*, limit: int = AT_ONCE) -> list[int]:
 
 
 def check_pending() -> int:
-    """Compares the releases that are marked, those first that wait longest; how many. One that another worker compares
+    """Compares the queued releases, those first that wait longest; how many. One that another worker compares
     now is left to it."""
-    recheck_queue.mark_accepted(since=timezone.now() - REMEMBERED)
+    recheck_queue.add_acknowledged(since=timezone.now() - REMEMBERED)
     done = 0
     for pk in list(Pending.objects.order_by("since", "pk").values_list("pk", flat=True)):
         try:
             done += _check(pk)
         except Exception:
-            # It stays marked; the others do not wait for it.
-            log.exception("release of mark %s could not be compared", pk)
+            # It stays queued; the others do not wait for it.
+            log.exception("queued release %s could not be compared", pk)
     return done
 
 
 @transaction.atomic
 def _check(pk: int) -> bool:
-    marked = Pending.objects.select_for_update(skip_locked=True, of=["self"])
-    pending = marked.select_related("release__platform", "hardware_class").filter(pk=pk).first()
+    queued = Pending.objects.select_for_update(skip_locked=True, of=["self"])
+    pending = queued.select_related("release__platform", "hardware_class").filter(pk=pk).first()
     if pending is None:
         return False
     compare(pending.release, pending.hardware_class)
@@ -82,12 +82,12 @@ def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = 
     found = check.check(release, hardware_class)
     baseline = Release.objects.get(pk=found.baseline_id) if found.baseline_id else None
     differs = {(line.baseline_system, line.system): line.differs for line in found.lines}
-    told = [
+    detected = [
         (
             FindingKey(Finding.Kind.CHANGE, row.tool, release.platform, hardware_class, release, baseline),
-            _told(row, differs.get((row.baseline_system, row.system), "")),
+            _detected(row, differs.get((row.baseline_system, row.system), "")),
         )
-        for row in check.told_of(found, made_up=made_up)
+        for row in check.changed_rows(found, made_up=made_up)
     ]
     # All that was told of this release before: what this look does not bear out is gone.
     known = Change.objects.filter(
@@ -95,7 +95,7 @@ def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = 
         gone_at=None,
         system__in=System.objects.filter(release=release, hardware_class=hardware_class),
     )
-    reconcile.settle(told, looked_at=list(known))
+    reconcile.settle(detected, looked_at=list(known))
     found = stored_checks.current([found])[0]
     stored_checks.keep(found)
     return found
@@ -104,10 +104,10 @@ def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = 
 def look_again(*, today: date) -> int:
     """What time alone changes: acceptances that have ended, comparisons kept in a form of old; how many."""
     old = [(each.release_id, each.hardware_class_id) for each in stored_checks.outdated()]
-    return reconcile.expire_acceptances(today=today) + recheck_queue.mark_releases(old)
+    return reconcile.expire_acceptances(today=today) + recheck_queue.add_releases(old)
 
 
-def _told(row: CheckRow, differs: str) -> DetectedChange:
+def _detected(row: CheckRow, differs: str) -> DetectedChange:
     return DetectedChange(
         kind=Change.Kind.RELEASE,
         verdict=row.verdict.value,

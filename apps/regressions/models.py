@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Platform, Release, System, Workload
-from apps.dispatch.models import Campaign, Schedule, Slot
+from apps.dispatch.models import Campaign, Schedule, ScheduledRun
 from apps.runs.models import Run
 
 
@@ -169,7 +169,7 @@ class Change(models.Model):
     baseline_system = models.ForeignKey(System, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     history = models.ForeignKey(History, on_delete=models.PROTECT, null=True, blank=True, related_name="changes")
     first_run = models.ForeignKey(Run, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
-    slot = models.ForeignKey(Slot, on_delete=models.PROTECT, null=True, blank=True, related_name="changes")
+    slot = models.ForeignKey(ScheduledRun, on_delete=models.PROTECT, null=True, blank=True, related_name="changes")
     before = models.FloatField(null=True, blank=True)
     after = models.FloatField(null=True, blank=True)
     ratio = models.FloatField(null=True, blank=True)
@@ -222,7 +222,7 @@ class Repetition(models.Model):
 class Note(models.Model):
     """What happened to a finding, in order: who did what, or said what. `by` null: the system itself.
 
-    `what` names the deed ("found", "state", "owner", "due", "labels", "comment", "link", "unlink", "merged", "split",
+    `what` names the action ("found", "state", "owner", "due", "labels", "comment", "link", "unlink", "merged", "split",
     "reopened", "repetitions", "changed", "grown", "gone", "back"); `detail` has its values, `text` words of a person.
     """
 

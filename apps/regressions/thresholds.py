@@ -81,9 +81,7 @@ def limits(*, smallest: float, significant: float) -> ChangeLimits:
     """Raises Invalid naming each field."""
     errors = []
     if not 0 < smallest < 1:
-        errors.append(
-            FieldProblem("smallest", "is a share above 0 and below 1", "0.02 lets pass what is smaller than 2 %")
-        )
+        errors.append(FieldProblem("smallest", "is a share above 0 and below 1", "0.02 ignores changes below 2 %"))
     if not MOST_SIGNIFICANT <= significant <= LEAST_SIGNIFICANT:
         problem = f"is a p from {MOST_SIGNIFICANT:g} to {LEAST_SIGNIFICANT:g}"
         errors.append(FieldProblem("significant", problem, f"the default is {DEFAULT_LIMITS.significant:g}"))
@@ -139,7 +137,7 @@ def histories(workload: int | None, metric: int | None) -> QuerySet[History]:
 
 def _to_be_judged_anew(workload: Workload | None, metric: Metric | None) -> None:
     histories(workload.pk if workload else None, metric.pk if metric else None).update(past_hash="")
-    recheck_queue.mark_all()
+    recheck_queue.add_all()
 
 
 def _kept(row: Threshold) -> StoredThreshold:

@@ -59,7 +59,7 @@ class Health(APIView):
         operation_id="read_health",
         responses={
             200: HealthSerializer,
-            503: OpenApiResponse(HealthSerializer, description="Something it needs does not answer"),
+            503: OpenApiResponse(HealthSerializer, description="A required service does not answer"),
         },
     )
     def get(self, request: Request) -> Response:

@@ -26,7 +26,7 @@ from apps.runs.samples.histograms import (
 from apps.runs.samples.rates import COUNTER, Phase, interval_middles
 from apps.runs.storage import codec
 from apps.runs.storage.codec import Column
-from apps.runs.timeline import LANES, NO_MOMENT, Happening
+from apps.runs.timeline import LANES, NO_MOMENT, TimelineEntry
 from apps.runs.tool_output import LATENCY
 from apps.runs.tool_output.formats import ATTACHED, DEFAULT, SUBMITTED, Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
@@ -65,7 +65,6 @@ __all__ = [
     "Attached",
     "Column",
     "DifferentGrids",
-    "Happening",
     "HistogramCounts",
     "OutputTable",
     "Phase",
@@ -73,6 +72,7 @@ __all__ = [
     "SampledNode",
     "Submitted",
     "SubmittedOutput",
+    "TimelineEntry",
     "UnknownGrid",
     "codec",
     "decode",

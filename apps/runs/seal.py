@@ -246,7 +246,7 @@ def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
         words = f": {printable(gathered.said.fatal)}" if gathered.said.fatal else ""
         problems.append(f"{run.workload.tool} printed no totals{words}")
     elif succeeded:
-        problems += [f"a check did not hold: {printable(label)}" for label in gathered.said.failures]
+        problems += [f"a check failed: {printable(label)}" for label in gathered.said.failures]
     outcome = Run.Outcome.FAILED.value if succeeded and problems else run.outcome
     return outcome, "; ".join(problems)
 

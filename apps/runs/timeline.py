@@ -66,7 +66,7 @@ class TimelineSource(Protocol):
 
 
 @dataclass(frozen=True)
-class Happening:
+class TimelineEntry:
     """A timeline entry."""
 
     lane: Annotated[str, "what sort of thing it is"]
@@ -78,12 +78,12 @@ class Happening:
     count: Annotated[int, "of a burst of errors: how many there were"] = 1
 
 
-def happenings(events: Iterable[TimelineSource], measured: Span | None, until: float | None) -> list[Happening]:
+def happenings(events: Iterable[TimelineSource], measured: Span | None, until: float | None) -> list[TimelineEntry]:
     """Timeline entries in order of time. `until`: end of the run's clock and of the phase after the measured one."""
-    told = sorted((event for event in events if event.kind not in NO_MOMENT), key=lambda event: event.starts_at)
-    found = [*_phases(measured, until), *_bursts(event for event in told if _lane(event) == ERRORS)]
+    ordered = sorted((event for event in events if event.kind not in NO_MOMENT), key=lambda event: event.starts_at)
+    found = [*_phases(measured, until), *_bursts(event for event in ordered if _lane(event) == ERRORS)]
     found += [
-        Happening(
+        TimelineEntry(
             lane=_lane(event),
             kind=event.kind,
             label=str(event.detail.get("text") or event.label),
@@ -91,13 +91,13 @@ def happenings(events: Iterable[TimelineSource], measured: Span | None, until: f
             ends_at=event.ends_at,
             node=event.node,
         )
-        for event in told
+        for event in ordered
         if _lane(event) != ERRORS
     ]
     return in_order(found)
 
 
-def in_order(found: Iterable[Happening]) -> list[Happening]:
+def in_order(found: Iterable[TimelineEntry]) -> list[TimelineEntry]:
     """Sorted by start, then longest first."""
     return sorted(found, key=lambda one: (one.starts_at, -(one.ends_at or one.starts_at)))
 
@@ -106,19 +106,19 @@ def _lane(event: TimelineSource) -> str:
     return LANE_OF.get(event.kind, OTHERS)
 
 
-def _phases(measured: Span | None, until: float | None) -> Iterator[Happening]:
+def _phases(measured: Span | None, until: float | None) -> Iterator[TimelineEntry]:
     if measured is None:
         return
     start, end = measured
     if start > 0:
-        yield Happening(PHASES, "warm-up", "warm-up", 0.0, start)
-    yield Happening(PHASES, "measured", "measured phase", start, end)
+        yield TimelineEntry(PHASES, "warm-up", "warm-up", 0.0, start)
+    yield TimelineEntry(PHASES, "measured", "measured phase", start, end)
     # The last sample is taken at the end of its second.
     if until is not None and until > end + 1:
-        yield Happening(PHASES, "after", "after the measured phase", end, until)
+        yield TimelineEntry(PHASES, "after", "after the measured phase", end, until)
 
 
-def _bursts(complaints: Iterable[TimelineSource]) -> Iterator[Happening]:
+def _bursts(complaints: Iterable[TimelineSource]) -> Iterator[TimelineEntry]:
     """Merges errors of one kind on one node, each at most BURST after the previous one."""
     burst: dict[tuple[str, str], list[TimelineSource]] = {}
     for event in complaints:
@@ -133,7 +133,7 @@ def _bursts(complaints: Iterable[TimelineSource]) -> Iterator[Happening]:
         yield _burst(held)
 
 
-def _burst(told: Sequence[TimelineSource]) -> Happening:
+def _burst(told: Sequence[TimelineSource]) -> TimelineEntry:
     counts: Counter[str] = Counter()
     for event in told:
         counts[_complaint(event)] += _times(event)
@@ -143,7 +143,7 @@ def _burst(told: Sequence[TimelineSource]) -> Happening:
     words = ranked[0][0] if len(ranked) == 1 else "; ".join(f"{count:,} × {text}" for text, count in ranked)
     if len(ranked) == 1 and total > 1:
         words = f"{total:,} × {words}"
-    return Happening(
+    return TimelineEntry(
         lane=ERRORS,
         kind=first.kind,
         label=words,
@@ -164,7 +164,7 @@ def _times(event: TimelineSource) -> int:
     return count if isinstance(count, int) and count > 0 else 1
 
 
-def stolen(nodes: Mapping[str, tuple[Floats, Floats]]) -> list[Happening]:
+def stolen(nodes: Mapping[str, tuple[Floats, Floats]]) -> list[TimelineEntry]:
     """Spans in which more CPU time was stolen than the quality check allows; overlapping spans of several nodes, which
     may share a machine, are merged. `nodes`: times and values, % of the time since the previous sample; NaN: not
     observed."""
@@ -179,7 +179,7 @@ def stolen(nodes: Mapping[str, tuple[Floats, Floats]]) -> list[Happening]:
         else:
             found.append((start, end, value, {node}))
     return [
-        Happening(
+        TimelineEntry(
             SEEN, "steal", f"up to {highest:.1f} % of the CPU time was stolen", start, end, ", ".join(sorted(named))
         )
         for start, end, highest, named in found
@@ -193,14 +193,14 @@ def _stolen(at: Floats, values: Floats) -> Iterator[tuple[float, float, float]]:
             yield max(start, 0.0), end, value
 
 
-def gaps(node: str, clock: Floats) -> list[Happening]:
+def gaps(node: str, clock: Floats) -> list[TimelineEntry]:
     """Sampling gaps of a node, each between two of its samples."""
     steps = np.diff(clock)
     if not len(steps):
         return []
     limit = max(GAP_STEPS * float(np.median(steps)), SHORTEST_GAP)
     return [
-        Happening(
+        TimelineEntry(
             SEEN, "gap", f"not sampled for {steps[place]:.1f} s", float(clock[place]), float(clock[place + 1]), node
         )
         for place in np.flatnonzero(steps > limit)

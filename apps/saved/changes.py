@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from apps.comparison.pure import Cell, ComparedRun, Comparison, interval_text, label, ratio_text
+from apps.comparison.pure import Cell, ComparedRun, Comparison, interval_text, label, ratio_text, serialisation
 from apps.core.canonical import canonical_hash
 from apps.core.text import counted
 from apps.runs.pure import title_of
 
 # More figures, or runs of one kind, than this are counted instead of listed.
-MOST_TOLD = 8
+MOST_LISTED = 8
 
 
 def state_hash(comparison: Comparison) -> str:
@@ -46,7 +46,7 @@ def answer(cell: Cell) -> list[str]:
     ratio = cell.ratio
     numbers = [cell.summary.value if cell.summary else None]
     numbers += [ratio.value, ratio.low, ratio.high] if ratio else []
-    return [cell.words, *("" if number is None else _digits(number) for number in numbers)]
+    return [serialisation.first_name(cell.words), *("" if number is None else _digits(number) for number in numbers)]
 
 
 def _ratio(cell: Cell) -> list[str]:
@@ -69,7 +69,7 @@ def _runs(seen: Comparison, now: Comparison) -> Iterable[str]:
         yield f"{_named(runs)} of {text} {plural(runs, 'counts', 'count')} now and did not then."
     for run in [run for run in gone if run.id in listed]:
         text = next(iter(_by_place(seen, [run])))
-        yield f"Run {run.id} of {text} does not count any more: {listed[run.id].left_out}."
+        yield f"Run {run.id} of {text} no longer counts: {listed[run.id].left_out}."
     rest = [run for run in gone if run.id not in listed]
     for text, runs in _by_place(seen, rest).items():
         yield (
@@ -101,7 +101,7 @@ def _by_place(comparison: Comparison, runs: Sequence[ComparedRun]) -> dict[str, 
 
 
 def _named(runs: Sequence[ComparedRun]) -> str:
-    if len(runs) > MOST_TOLD:
+    if len(runs) > MOST_LISTED:
         return f"{len(runs):,} runs"
     return f"{plural(runs, 'Run', 'Runs')} {', '.join(str(run.id) for run in runs)}"
 
@@ -123,8 +123,8 @@ def _differences(seen: Comparison, now: Comparison) -> Iterable[str]:
         ),
     ]
     if told:
-        more = f" and {len(told) - MOST_TOLD:,} more" if len(told) > MOST_TOLD else ""
-        yield f"What the sides differ in has changed: {'; '.join(told[:MOST_TOLD])}{more}."
+        more = f" and {len(told) - MOST_LISTED:,} more" if len(told) > MOST_LISTED else ""
+        yield f"Configuration differences have changed: {'; '.join(told[:MOST_LISTED])}{more}."
 
 
 def _withheld(seen: Comparison, now: Comparison) -> Iterable[str]:
@@ -138,8 +138,8 @@ def _withheld(seen: Comparison, now: Comparison) -> Iterable[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_TOLD:,} more" if len(names) > MOST_TOLD else ""
-    return ", ".join(names[:MOST_TOLD]) + more
+    more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
 
 
 def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
@@ -156,10 +156,10 @@ def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
     names = {side.slug: side.name for side in now.sides}
     levels = {level.id: level.text for level in now.levels}
     metrics = {metric.key: label(metric) for metric in now.metrics}
-    for old, new in [*turned, *moved][:MOST_TOLD]:
+    for old, new in [*turned, *moved][:MOST_LISTED]:
         where = f"{names[new.side]} at {levels[new.level]}, {metrics[new.metric]}"
         yield f"{where}: {_told(old)} then, {_told(new)} now."
-    more = max(len(turned) + len(moved) - MOST_TOLD, 0)
+    more = max(len(turned) + len(moved) - MOST_LISTED, 0)
     if more:
         yield f"{counted(more, 'more ratio')} changed."
     if others and not turned and not moved:

@@ -163,13 +163,13 @@ def describe(*, slug: str, title: str, note: str) -> None:
 def _check(title: str, note: str) -> None:
     errors = []
     if not title.strip():
-        errors.append(FieldProblem("title", "is empty", "say what the comparison answers"))
+        errors.append(FieldProblem("title", "is empty", "state the question that the comparison answers"))
     if len(title) > LONGEST_TITLE:
         errors.append(FieldProblem("title", f"has {len(title):,} characters", f"use at most {LONGEST_TITLE}"))
     if len(note) > LONGEST_NOTE:
         errors.append(FieldProblem("note", f"has {len(note):,} characters", f"use at most {LONGEST_NOTE:,}"))
     errors += [
-        FieldProblem(name, "contains NUL, which no database column holds")
+        FieldProblem(name, "contains NUL, which cannot be stored")
         for name, text in (("title", title), ("note", note))
         if "\0" in text
     ]
@@ -183,7 +183,7 @@ def _check_view(query: Query, comparison: Comparison) -> None:
     if unknown := [text for text in query.get("level", ()) if text not in levels]:
         raise Invalid([FieldProblem("level", f"no side ran at {unknown[0][:40]!r}", "choose one of the levels")])
     if any("\0" in text for values in query.values() for text in values):
-        raise Invalid([FieldProblem("", "the address contains NUL, which no database column holds")])
+        raise Invalid([FieldProblem("", "the address contains NUL, which cannot be stored")])
 
 
 def _add_snapshot(row: SavedComparison, comparison: Comparison, *, number: int, by: User) -> None:
@@ -280,13 +280,13 @@ def standing(saved: Saved) -> SnapshotState:
         now = _compared(saved.query)
     except Invalid as error:
         said = "; ".join(problem.sentence() for problem in error.errors)
-        return SnapshotState(True, (f"The same question has no answer any more: {said}.",))
+        return SnapshotState(True, (f"The query has no result any more: {said}.",))
     same = state_hash(now) == saved.state_hash
     if saved.comparison is None:
         return SnapshotState(
-            not same, () if same else ("What changed cannot be told: this snapshot is of an older form.",)
+            not same, () if same else ("Changes cannot be listed: this snapshot has an older format.",)
         )
-    told = () if same else changes(saved.comparison, now) or ("The same runs are judged in another way now.",)
+    told = () if same else changes(saved.comparison, now) or ("The same runs are analysed by other rules now.",)
     told += tuple(_parts_changed(saved.parts, now))
     return SnapshotState(bool(told), told)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from apps.saved.changes import MOST_TOLD, answer, listed, plural
+from apps.saved.changes import MOST_LISTED, answer, listed, plural
 
 if TYPE_CHECKING:
     from apps.comparison.api import ComparedCost, Corroboration, SideClaim, SideCost, Witness
@@ -19,7 +19,7 @@ def cost_changes(seen: ComparedCost | None, now: ComparedCost | None, names: Map
     both = [(names[side], before[side], after[side]) for side in after if side in before]
     told = [text for name, old, new in both if (text := _cost(name, old, new))]
     if before.keys() != after.keys():
-        told.append("What the sides cost is known now and was not then, or the reverse.")
+        told.append("Costs were added or removed.")
     return told
 
 
@@ -27,7 +27,7 @@ def _cost(name: str, seen: SideCost, now: SideCost) -> str:
     if seen.usd_per_hour != now.usd_per_hour:
         return f"{name} {_price(now, 'costs', 'has')} now, and {_price(seen, 'cost', 'had')} then."
     if _machines(seen) != _machines(now):
-        return f"The machines of {name}, their vCPU or their prices are stated otherwise now."
+        return f"The machines of {name}, their vCPU or their prices have changed."
     return ""
 
 
@@ -46,8 +46,8 @@ def corroboration_changes(seen: Corroboration | None, now: Corroboration | None,
     """`names` of the sides."""
     before, after = _claims(seen), _claims(now)
     told = [text for key in {**before, **after} for text in _claim(before.get(key), after.get(key), names)]
-    more = [f"{len(told) - MOST_TOLD:,} more such changes."] if len(told) > MOST_TOLD else []
-    return [*told[:MOST_TOLD], *more]
+    more = [f"{len(told) - MOST_LISTED:,} more such changes."] if len(told) > MOST_LISTED else []
+    return [*told[:MOST_LISTED], *more]
 
 
 def _claims(found: Corroboration | None) -> dict[tuple[str, str], SideClaim]:
@@ -56,8 +56,8 @@ def _claims(found: Corroboration | None) -> dict[tuple[str, str], SideClaim]:
 
 def _claim(seen: SideClaim | None, now: SideClaim | None, names: Mapping[str, str]) -> Iterable[str]:
     one = now or seen
-    assert one is not None, "a claim is of then or of now"  # noqa: S101
-    about = f"Who bears it out, {names.get(one.side, one.side)}, {one.kind_words}"
+    assert one is not None, "a claim has an old or a new value"  # noqa: S101
+    about = f"Agreement across tools, {names.get(one.side, one.side)}, {one.kind_words}"
     before, after = _witnesses(seen), _witnesses(now)
     added = [each.workload.name for key, each in after.items() if key not in before]
     gone = [each.workload.name for key, each in before.items() if key not in after]

@@ -42,7 +42,7 @@ def why(indicator: Indicator, node: NodeFacts, facts: RunFacts) -> str:
     if facts.aws:
         return indicator.sources.get("Aurora", "AWS shows its guests neither the machine nor its counters")
     if not node.series:
-        return "nobody sampled this node"
+        return "this node was not sampled"
     lacking = [key for key in indicator.metrics if key not in node.series] or indicator.metrics
     names = (derived_metrics.describe(key)[0].name.replace(" (*)", "") for key in lacking)
     return f"not sampled: {', '.join(list(dict.fromkeys(names))[:3])}"

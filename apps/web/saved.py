@@ -174,7 +174,7 @@ def refresh(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404(str(error)) from error
     except Invalid as error:
         return _refused(request, error, back=reverse("web:saved", args=[slug]))
-    said = f"Snapshot {number} shows what is true now." if made else "Nothing has changed: no new snapshot was made."
+    said = f"Snapshot {number} shows the current result." if made else "Nothing has changed; no new snapshot was made."
     messages.info(request, said)
     return redirect("web:saved", slug)
 
@@ -202,7 +202,7 @@ def pin(request: HttpRequest, workload_id: int) -> HttpResponse:
     slug = request.POST.get("system", "")
     if not slug:
         baselines.unpin(workload=workload)
-        messages.info(request, f"{workload.name} has no pinned baseline any more.")
+        messages.info(request, f"{workload.name}: baseline unpinned.")
         return redirect(back)
     try:
         system = System.objects.filter(slug=slug).first()
@@ -211,7 +211,7 @@ def pin(request: HttpRequest, workload_id: int) -> HttpResponse:
         pinned = baselines.pin(workload=workload, system=system, note=request.POST.get("note", ""), by=writer(request))
     except Invalid as error:
         return _refused(request, error, back=back)
-    messages.info(request, f"{pinned.system_name} is the baseline of {workload.name} from now on.")
+    messages.info(request, f"{pinned.system_name} is now the baseline of {workload.name}.")
     return redirect(back)
 
 

@@ -9,7 +9,7 @@ from apps.web.compare import claims, compare, exports
 from apps.web.compare.sections import comparability
 from apps.web.failovers import failovers
 from apps.web.findings import actions, feeds, finding, findings, thresholds
-from apps.web.help import help as help_pages
+from apps.web.help import help
 from apps.web.matrix import matrix
 from apps.web.notifications import forms, notifications
 from apps.web.overview import overview
@@ -50,9 +50,9 @@ urlpatterns: list[URLPattern] = [
     path("comparisons/<slug:slug>/refresh/", saved.refresh, name="saved-refresh"),
     path("comparisons/<slug:slug>/describe/", saved.describe, name="saved-describe"),
     path("workloads/<int:workload_id>/baseline/", saved.pin, name="pin-baseline"),
-    path("help/", help_pages.show, name="help"),
-    path("help/search/", help_pages.search, name="help-search"),
-    path("help/<path:name>/", help_pages.show, name="help-page"),
+    path("help/", help.show, name="help"),
+    path("help/search/", help.search, name="help-search"),
+    path("help/<path:name>/", help.show, name="help-page"),
     path("matrix/", matrix.show, name="matrix"),
     re_path(r"^matrix/matrix\.(?P<ending>md|csv)$", matrix.export, name="matrix-export"),
     path("schema-changes/", schema_changes.show, name="schema-changes"),
@@ -63,7 +63,7 @@ urlpatterns: list[URLPattern] = [
     re_path(r"^failovers/failovers\.(?P<ending>md|csv)$", failovers.export, name="failovers-export"),
     path("findings/", findings.show, name="findings"),
     path("findings/<int:finding_id>/", finding.show, name="finding"),
-    path("findings/<int:finding_id>/<slug:deed>/", actions.act, name="finding-act"),
+    path("findings/<int:finding_id>/<slug:action>/", actions.act, name="finding-act"),
     path("findings/feed.atom", feeds.findings, name="findings-feed"),
     path("trends/", trends.show_all, name="trends"),
     path("trends/<int:history_id>/", trends.show, name="trend"),

@@ -62,7 +62,7 @@ def wait(
                     return found
             if timeout is not None and clock() >= began + timeout:
                 words = progress.words_of(found["progress"])
-                raise TooSlow(f"campaign {campaign} is not at its end after {timeout:g} s: {words}")
+                raise TooSlow(f"campaign {campaign} has not ended after {timeout:g} s: {words}")
             sleep(LOOK_EVERY if timeout is None else min(LOOK_EVERY, max(0.0, began + timeout - clock())))
     finally:
         if drawn:
@@ -76,12 +76,12 @@ def _is_stored(found: dict[str, Any]) -> bool:
 def sentences(found: dict[str, Any]) -> list[str]:
     """The campaign's outcome, with the reason of each failed job."""
     state, count = found["progress"]["state"], progress.words_of(found["progress"])
-    told = [f"Campaign {found['id']}, {printable(found['name'])!r}: {count}", f"  {found['address']}"]
+    texts = [f"Campaign {found['id']}, {printable(found['name'])!r}: {count}", f"  {found['address']}"]
     if state != "done":
-        told += [
+        texts += [
             f"  job {job['id']}, {job['workload']['name']} on {job['system']['slug']}: {job['state']}"
             + (f": {printable(job['reason'])}" if job["reason"] else "")
             for job in found["jobs"]
             if job["state"] in ("failed", "cancelled")
         ]
-    return told
+    return texts

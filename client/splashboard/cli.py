@@ -20,7 +20,7 @@ from splashboard.server import Server
 CODES = """exit codes:
   0  fine; done
   1  regression; jobs of the campaign failed or were cancelled
-  2  cannot tell; the campaign is not at its end in time
+  2  cannot tell; the campaign has not ended in time
   3  wrong use: options, files, settings
   4  the server refused: what was sent is wrong, or the token is
   5  the server gave no usable answer
@@ -29,7 +29,7 @@ CODES = """exit codes:
 environment:
   SPLASHBOARD_URL         address of the server
   SPLASHBOARD_TOKEN       secret of a token (submit and campaign need one)
-  SPLASHBOARD_TOKEN_FILE  file that holds it
+  SPLASHBOARD_TOKEN_FILE  file that contains it
 """
 
 
@@ -113,7 +113,7 @@ def _submit(options: argparse.Namespace) -> int:
         series=options.series,
         description=submitting.describe(stated, vars(options)),
     )
-    _tell(run, submitting.sentences(run), as_json=options.json)
+    _print(run, submitting.sentences(run), as_json=options.json)
     return Exit.FINE
 
 
@@ -124,7 +124,7 @@ def _campaign(options: argparse.Namespace) -> int:
     print(f"Campaign {found['id']} is planned: {found['address']}", file=sys.stderr)
     if options.wait:
         return _follow(server, found["id"], options)
-    _tell(found, campaigns.sentences(found), as_json=options.json)
+    _print(found, campaigns.sentences(found), as_json=options.json)
     return Exit.FINE
 
 
@@ -136,7 +136,7 @@ def _follow(server: Server, campaign: int, options: argparse.Namespace) -> int:
     shown = ProgressLine(sys.stderr, clock=time.monotonic)
     server.say = shown.line
     found = campaigns.wait(server, campaign=campaign, shown=shown, timeout=options.timeout)
-    _tell(found, campaigns.sentences(found), as_json=options.json)
+    _print(found, campaigns.sentences(found), as_json=options.json)
     return Exit.FINE if found["progress"]["state"] == "done" else Exit.REGRESSION
 
 
@@ -167,7 +167,7 @@ def _checked(options: argparse.Namespace) -> dict[str, Any]:
     return check
 
 
-def _tell(document: Any, sentences: list[str], *, as_json: bool) -> None:
+def _print(document: Any, sentences: list[str], *, as_json: bool) -> None:
     print(json.dumps(document, indent=2) if as_json else "\n".join(sentences))
 
 
@@ -229,9 +229,9 @@ def _command(commands: Any, name: str, words: str, run: Any, *, timeout: str) ->
     return command
 
 
-ANSWER = "s until an answer must have come, over all tries (default 60)"
-TOLERANCE = "by which a row that is not told apart may be worse, as far as is known, and still pass (default 0.1)"
-END = "s until the campaign must be at its end, else exit 2 (default: as long as it takes)"
+ANSWER = "deadline for an answer over all tries, s (default 60)"
+TOLERANCE = "by which a row that is inconclusive may be worse, as far as is known, and still pass (default 0.1)"
+END = "deadline for the campaign's end, s, else exit 2 (default: none)"
 ALL = (
     "the table also shows rows in which nothing changed; JSON and JUnit hold every row anyway, Markdown is the "
     "server's summary, the same with --all"
@@ -239,23 +239,23 @@ ALL = (
 
 
 def _add_submit(commands: Any) -> None:
-    words = "submit a finished run: what a load tool printed, and what that does not say"
+    words = "submit a finished run: a load tool's output and what it lacks"
     submit = _command(commands, "submit", words, _submit, timeout=ANSWER)
     add = submit.add_argument
-    add("file", metavar="FILE", help="what the load tool printed, as it is")
-    add("--description", metavar="JSON", help="file with the description; the options below count before it")
+    add("file", metavar="FILE", help="the load tool's output, unchanged")
+    add("--description", metavar="JSON", help="file with the description; the options below override it")
     add("--series", metavar="FILE", help="where the tool writes its series apart")
     add("--format", help="what the output is (default sysbench)")
     add("--system", metavar="SLUG", help="where it was measured")
     add("--workload", type=int, metavar="ID", help="what was measured")
     add("--started-at", metavar="TIME", help="ISO 8601; without a zone it is UTC")
-    add("--threads", type=int, help="default: as the output says")
+    add("--threads", type=int, help="default: from the output")
     add("--rate", type=float, metavar="N", help="arrivals, 1/s")
     add("--warmup", type=float, metavar="S", help="s at the start that do not count")
     add("--repetition", type=int, metavar="N", help="number of the repetition (default 1)")
     add("--tag", action="append", help="may be given several times")
     add("--server-version", metavar="TEXT", help="what SELECT VERSION() said")
-    add("--uid", metavar="UUID", help="yours, to send the run again safely")
+    add("--uid", metavar="UUID", help="unique id of yours, for safe retries")
     add("--failed", metavar="REASON", help="the run failed; an output without totals is kept then")
     add("--json", action="store_true", help="print the server's answer")
 
@@ -274,14 +274,14 @@ def _add_campaigns(commands: Any) -> None:
 
 def _add_comparing(commands: Any) -> None:
     for name, words, run in (
-        ("compare", "show a release against an earlier one; exits 0 whatever it finds", _compare),
+        ("compare", "compare a release with an earlier one; always exits 0", _compare),
         ("gate", "the same, and exit 0 (fine), 1 (regression) or 2 (cannot tell)", _gate),
     ):
         command = _command(commands, name, words, run, timeout=ANSWER)
         add = command.add_argument
         add("--platform", required=True, metavar="SLUG", help="as on the Catalog page, for example mariadb")
         add("--release", required=True, metavar="VERSION", help="the release in question")
-        add("--baseline", metavar="VERSION", help="hold it against this release (default: the one before it)")
+        add("--baseline", metavar="VERSION", help="compare with this release (default: the previous one)")
         add("--hardware", metavar="SLUG", help="hardware class; needed where the release ran on several")
         add("--format", choices=gate.FORMATS, help="of what is printed (default terminal)")
         add(
@@ -294,4 +294,4 @@ def _add_comparing(commands: Any) -> None:
         )
         add("--all", action="store_true", help=ALL)
         add("--tolerance", type=float, metavar="SHARE", help=TOLERANCE)
-        add("--allow-missing", action="store_true", help="rows that the release has no runs for do not count")
+        add("--allow-missing", action="store_true", help="ignore rows without runs of the release")

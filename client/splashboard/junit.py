@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from splashboard import table
 
-TOLD = ("worse", "better", "unchanged")
+CONCLUSIVE = ("worse", "better", "unchanged")
 
 
 def document(check: Mapping[str, Any]) -> str:
@@ -38,7 +38,7 @@ def _case(check: Mapping[str, Any], row: Mapping[str, Any]) -> ET.Element:
     words = _words(row)
     if row["verdict"] == "worse" and not row["is_accepted"]:
         ET.SubElement(case, "failure", message=_clean(words), type="regression").text = _clean(_lines(row))
-    elif row["verdict"] not in TOLD and table.is_telling(row):
+    elif row["verdict"] not in CONCLUSIVE and table.is_telling(row):
         ET.SubElement(case, "skipped", message=_clean(words))
     else:
         ET.SubElement(case, "system-out").text = _clean(words)
@@ -52,8 +52,8 @@ def _nothing(check: Mapping[str, Any]) -> ET.Element:
 
 
 def _words(row: Mapping[str, Any]) -> str:
-    told = [f"{row['verdict']}, accepted" if row["is_accepted"] else row["verdict"], table.ratio(row)]
-    return "; ".join(filter(None, [*told, table.finding(row), table.remark(row)]))
+    texts = [f"{row['verdict']}, accepted" if row["is_accepted"] else row["verdict"], table.ratio(row)]
+    return "; ".join(filter(None, [*texts, table.finding(row), table.remark(row)]))
 
 
 def _lines(row: Mapping[str, Any]) -> str:

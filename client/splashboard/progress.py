@@ -13,22 +13,22 @@ LONGEST_BAR = 40  # characters
 
 def words_of(progress: Mapping[str, Any]) -> str:
     """Count, rate and estimate in one line."""
-    told = [
+    texts = [
         f"{progress['runs_done']} of {progress['runs']} runs",
         f"{progress['jobs_done']} of {progress['jobs']} jobs",
     ]
     for key, words in (
         ("jobs_failed", "jobs failed"),
         ("jobs_cancelled", "jobs cancelled"),
-        ("runs_skipped", "runs skipped by their ladders"),
+        ("runs_skipped", "runs skipped after saturation"),
         ("runs_doubted", "runs failed a quality check"),
         ("runs_excluded", "runs excluded"),
     ):
         if progress.get(key):
-            told.append(f"{progress[key]} {words}")
+            texts.append(f"{progress[key]} {words}")
     if progress.get("remaining_seconds"):
-        told.append(f"about {duration(progress['remaining_seconds'])} left")
-    return f"{progress['state']}: {', '.join(told)}"
+        texts.append(f"about {duration(progress['remaining_seconds'])} left")
+    return f"{progress['state']}: {', '.join(texts)}"
 
 
 def duration(seconds: float) -> str:

@@ -24,9 +24,7 @@ from splashboard.failures import Misuse, RequestRefused, ServerUnreachable
 API = "/api/v1/"
 LONGEST_PAUSE = 15.0  # s between two attempts
 SHORTEST_WAIT = 1.0  # s that an attempt waits for its answer, however little time is left
-LOGIN = (
-    "an engineer or administrator makes a token with `manage.py create_token USER NAME`; put it into SPLASHBOARD_TOKEN"
-)
+LOGIN = "an engineer or administrator creates it with `manage.py create_token USER NAME`; set it as SPLASHBOARD_TOKEN"
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,7 @@ class Server:
                 raise ServerUnreachable(f"{self.url}: {trouble}")
             if not again:
                 raise ServerUnreachable(
-                    f"{self.url}: {trouble}. It is not certain whether it was done: look before you repeat it"
+                    f"{self.url}: {trouble}. Whether it was done is uncertain: check before repeating it"
                 )
             rest = _seconds(retry_after) or pause * random.uniform(0.8, 1.2)  # noqa: S311  spreads callers, no secret
             if self._clock() + rest >= until:
@@ -162,19 +160,19 @@ class Server:
         except (OSError, HTTPException) as error:
             raise _no_answer(error) from error
         except UnicodeError as error:  # a name that DNS cannot hold
-            raise Misuse(f"{self.url!r} is no address of a server") from error
+            raise Misuse(f"{self.url!r} is not a server's address") from error
 
     def _checked(self, answer: ServerAnswer) -> ServerAnswer:
         if 200 <= answer.status < 300:
             return answer
         if 300 <= answer.status < 400:
             there = printable(answer.headers.get("location", "another address"))
-            raise Misuse(f"{self.url} sends on to {there}: give that server's address as --url")
+            raise Misuse(f"{self.url} redirects to {there}: give that address as --url")
         problem = _problem(answer)
         errors = problem.get("errors")
         fields = tuple(_sentence(each) for each in errors if isinstance(each, dict)) if isinstance(errors, list) else ()
-        told = said(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
-        words = f"the server refused this: {told}" if problem else f"{answer.status}; is {self.url} a Splashboard?"
+        sentence = said(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
+        words = f"the server refused this: {sentence}" if problem else f"{answer.status}; is {self.url} a Splashboard?"
         if answer.status in (401, 403):
             words += f" ({LOGIN})"
         raise RequestRefused(words, status=answer.status, fields=fields)
@@ -195,7 +193,7 @@ def _within(wait: float, ask: Callable[[], ServerAnswer]) -> ServerAnswer:
     try:
         found = outcome.get(timeout=wait)
     except queue.Empty:
-        raise _NoAnswer("the server's answer was not whole in time") from None
+        raise _NoAnswer("the server's answer was incomplete at the deadline") from None
     if isinstance(found, BaseException):
         raise found
     return found
@@ -233,7 +231,7 @@ def _base(url: str) -> str:
     except ValueError:
         known = False
     if not known or parts.username or parts.query or parts.fragment:
-        raise Misuse(f"{printable(url)!r} is no address of a server: write it as https://splashboard.example")
+        raise Misuse(f"{printable(url)!r} is not a server's address: write it as https://splashboard.example")
     return url.rstrip("/").removesuffix("/api/v1")
 
 
@@ -255,12 +253,12 @@ def _no_answer(reason: object) -> _NoAnswer:
             f"the server's certificate is not trusted: {reason.verify_message} ({remedy})", arrived=False, final=True
         )
     if isinstance(reason, socket.gaierror):
-        return _NoAnswer(f"the server's name is not known here: {reason.strerror}", arrived=False)
+        return _NoAnswer(f"the server's name cannot be resolved: {reason.strerror}", arrived=False)
     if isinstance(reason, ConnectionRefusedError):
         return _NoAnswer("the server refuses connections", arrived=False)
     if isinstance(reason, (TimeoutError, socket.timeout)):  # two classes before Python 3.10
         return _NoAnswer("the server did not answer in time")
-    return _NoAnswer(f"the connection to the server broke: {str(reason) or type(reason).__name__}")
+    return _NoAnswer(f"the connection to the server was lost: {str(reason) or type(reason).__name__}")
 
 
 def _seconds(header: str | None) -> float:

@@ -56,7 +56,7 @@ def checked(document: Any, shape: Any) -> Any:
     """`document`, if it has at least the keys of `shape`. Raises ServerUnreachable with the first mismatch."""
     place = _misfit(document, shape, "the answer")
     if place:
-        raise ServerUnreachable(f"no usable answer: {place}; is it a Splashboard, and as new as this client?")
+        raise ServerUnreachable(f"no usable answer: {place}; is it a Splashboard, and as recent as this client?")
     return document
 
 
@@ -87,7 +87,7 @@ def _misfit(value: Any, shape: Any, name: str) -> str:
             return f"{name} is not a list"
         return next(filter(None, (_misfit(each, shape[0], f"an entry of {name}") for each in value)), "")
     kinds = shape if isinstance(shape, tuple) else (shape,)
-    return "" if any(_is(value, kind) for kind in kinds) else f"{name} is not of the kind that it must be"
+    return "" if any(_is(value, kind) for kind in kinds) else f"{name} has the wrong type"
 
 
 def _is(value: Any, kind: type) -> bool:

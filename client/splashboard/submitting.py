@@ -68,12 +68,12 @@ def _quoted(name: str) -> str:
 
 def sentences(run: Mapping[str, Any]) -> list[str]:
     """The result of the submission, for users."""
-    deed = "submitted" if run["created"] else "held already: the same was sent before"
+    deed = "submitted" if run["created"] else "already stored, identical"
     words = f"Run {run['id']} is {deed}; {run['outcome']}" + (f": {run['reason']}" if run["reason"] else "")
-    told = [words, f"  {run['address']}"]
-    told += [f"  {each['metric']} {each['value']:g} {each['unit']}" for each in run["measurements"]]
+    texts = [words, f"  {run['address']}"]
+    texts += [f"  {each['metric']} {each['value']:g} {each['unit']}" for each in run["measurements"]]
     if run["state"] != "sealed":
-        told.append("  its numbers are being stored")
+        texts.append("  its figures are being stored")
     if run["unparsed_lines"]:
-        told.append(f"  {run['unparsed_lines']} lines were not understood; its page shows them")
-    return told + [f"  {warning}" for warning in run["warnings"]]
+        texts.append(f"  {run['unparsed_lines']} lines were not parsed; its page shows them")
+    return texts + [f"  {warning}" for warning in run["warnings"]]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-SIGNS = {"worse": "▼", "better": "▲", "unchanged": "=", "not told apart": "≈"}  # others: ?
+SIGNS = {"worse": "▼", "better": "▲", "unchanged": "=", "inconclusive": "≈"}  # others: ?
 MOST_NEEDED = 1000  # repetitions; the server sends this number plus one for anything above
 NUMBERS = range(3, 6)  # right-aligned columns
 METRIC = 7
@@ -27,7 +27,7 @@ def text(check: Mapping[str, Any], *, every_row: bool) -> str:
 
 def is_telling(row: Mapping[str, Any]) -> bool:
     """Whether the row matters: it differs, or too little is known."""
-    return bool(row["is_coarse"]) if row["verdict"] == "not told apart" else row["verdict"] != "unchanged"
+    return bool(row["is_coarse"]) if row["verdict"] == "inconclusive" else row["verdict"] != "unchanged"
 
 
 def number(value: float | None) -> str:
@@ -55,11 +55,11 @@ def finding(row: Mapping[str, Any]) -> str:
 
 def remark(row: Mapping[str, Any]) -> str:
     """Why there is no verdict, or the number of repetitions needed."""
-    told = [row["reason"]] if row["reason"] else []
+    texts = [row["reason"]] if row["reason"] else []
     if row["needed"] is not None:
         count = f"{row['needed']}" if row["needed"] <= MOST_NEEDED else f"more than {MOST_NEEDED:,}"
-        told.append(f"{count} repetitions of each side are likely to tell")
-    return "; ".join(told)
+        texts.append(f"{count} repetitions per side needed")
+    return "; ".join(texts)
 
 
 def _table(check: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:

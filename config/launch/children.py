@@ -72,14 +72,14 @@ class Children:
     def add(self, name: str, process: "subprocess.Popen[bytes]", *, rank: int, signum: int) -> None:
         child = Child(rank, process.pid, guard.started_at(process.pid), signum)
         self._known[name] = (child, process)
-        self._tell(f"add {child.to_line()}")
+        self._report(f"add {child.to_line()}")
         self._write()
 
     def drop(self, name: str) -> None:
         """Removes an ended process and kills the rest of its group."""
         child, _ = self._known.pop(name)
         processes.kill_group(child.pid)
-        self._tell(f"drop {child.pid}")
+        self._report(f"drop {child.pid}")
         self._write()
 
     def process(self, name: str) -> "subprocess.Popen[bytes]":
@@ -100,14 +100,14 @@ class Children:
             pass_fds=[self.lock.file.fileno()],
         )
         for child, _ in self._known.values():
-            self._tell(f"add {child.to_line()}")
+            self._report(f"add {child.to_line()}")
 
     def keep_guard(self) -> None:
         """Start the guard again if it was killed."""
         if self._guard is None or self._guard.poll() is not None:
             self.start_guard()
 
-    def _tell(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         if self._guard and self._guard.stdin:
             with contextlib.suppress(BrokenPipeError):  # keep_guard starts another and resends all children
                 self._guard.stdin.write(f"{line}\n".encode())

@@ -161,7 +161,7 @@ class Supervisor:
         for name, code in self.children.ended():
             self.children.drop(name)
             if name not in self.watched:
-                self._tell_end(name, code)
+                self._report_end(name, code)
                 raise LaunchProblem(
                     f"{name} ended unexpectedly ({_how(code)}), so everything is stopped: "
                     f"{processes.cause(self.places.log_of(name)) or 'see its log and run again'}. "
@@ -174,7 +174,7 @@ class Supervisor:
 
     def _plan_restart(self, watched: Watched, code: int, now: float) -> None:
         name = watched.program.name
-        self._tell_end(name, code)
+        self._report_end(name, code)
         watched.ended_in_a_row = 1 if now - watched.started > HEALTHY_AFTER else watched.ended_in_a_row + 1
         if watched.ended_in_a_row > RESTARTS:
             raise LaunchProblem(
@@ -185,7 +185,7 @@ class Supervisor:
         watched.again_at = now + wait
         self.screen.line(f"  Starting {name} again in {wait:.0f} s.")
 
-    def _tell_end(self, name: str, code: int) -> None:
+    def _report_end(self, name: str, code: int) -> None:
         log = self.places.log_of(name)
         self.screen.line(f"  {name} ended unexpectedly ({_how(code)}). The end of {log}:")
         for line in processes.tail(log):

@@ -47,7 +47,7 @@ def test_token_is_printed_and_works(db: None) -> None:
 def test_token_refusals_say_what_to_do(db: None) -> None:
     a_user(username="ann")
     run("create_token", "ann", "nightly")
-    with pytest.raises(CommandError, match="has a token 'nightly' already: choose another name"):
+    with pytest.raises(CommandError, match="already has a token 'nightly': choose another name"):
         run("create_token", "ann", "nightly")
     with pytest.raises(CommandError, match=r"no user 'bob'\. Users: ann"):
         run("create_token", "bob", "nightly")
@@ -94,7 +94,7 @@ def test_agent_is_registered_once_and_its_secret_works(db: None) -> None:
     agent = agent_of_secret(secret=secret, now=timezone.now())
     assert agent is not None
     assert agent.name == "box-1"
-    with pytest.raises(CommandError, match="an agent 'box-1' already"):
+    with pytest.raises(CommandError, match="agent 'box-1' already exists"):
         run("register_agent", "box-1")
 
 
@@ -119,7 +119,7 @@ def test_revoked_agent_is_not_let_in_until_its_secret_is_rotated(db: None) -> No
     first = Agent.objects.get(name="box-1").revoked_at
     assert agent_of_secret(secret=secret, now=now) is None
     assert agent_of_secret(secret=other, now=now) is not None
-    assert run("register_agent", "box-1", "--revoke") == "The agent box-1 was revoked before."
+    assert run("register_agent", "box-1", "--revoke") == "The agent box-1 was already revoked."
     assert Agent.objects.get(name="box-1").revoked_at == first
     assert agent_of_secret(secret=run("register_agent", "box-1", "--rotate"), now=now) is not None
 
@@ -133,7 +133,7 @@ def test_agent_that_cannot_be_revoked_is_named(db: None) -> None:
 
 @pytest.mark.parametrize("name", ["", "two words", "ümlaut", "a/b"])
 def test_agent_names_are_slugs(db: None, name: str) -> None:
-    with pytest.raises(CommandError, match="is no name for an agent"):
+    with pytest.raises(CommandError, match="is not an agent's name"):
         run("register_agent", name)
     assert not Agent.objects.exists()
 

@@ -139,7 +139,7 @@ def test_values_that_are_still_to_come_are_asked_for_again_until_it_is_too_late(
     assert not collection.collect(run_id=run.pk, now=first)
     assert not collection.collect(run_id=run.pk, now=first), "another worker asks at the same moment"
     assert not accept.seal(run_id=run.pk)
-    assert "not yet told" in Collection.objects.get().problem
+    assert "no data of the run" in Collection.objects.get().problem
     assert collection.due(now=first + 2 * MINUTE) == [run.pk]
     assert collection.collect(run_id=run.pk, now=measurements.give_up_at(ended))
     assert accept.seal(run_id=run.pk)

@@ -58,7 +58,7 @@ def test_what_aws_cannot_do_is_said_in_a_sentence(client: Client) -> None:
     a_cluster("one")
     talk, run = a_run_under_way(client)
     answer = talk.say("POST", "systems/aurora-1/failover", wire.FailoverMessage())
-    assert (answer.status_code, answer.json()["title"]) == (409, "AWS did not do it")
+    assert (answer.status_code, answer.json()["title"]) == (409, "AWS refused")
     assert "has no reader to fail over to: add one" in answer.json()["detail"]
     assert not Event.objects.filter(run=run).exists()
 
@@ -83,4 +83,4 @@ def test_the_agent_s_command_line_asks_for_it(
     assert cli.main(command) == 0
     assert wire.from_json(wire.FailoverAnswer, capsys.readouterr().out.encode()).target == "two"
     assert cli.main(command) == 1, "it is the writer by now"
-    assert "no failover of aurora-1: 409 AWS did not do it: 'two' is no reader" in capsys.readouterr().err
+    assert "no failover of aurora-1: 409 AWS refused: 'two' is not a reader" in capsys.readouterr().err

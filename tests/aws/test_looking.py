@@ -9,8 +9,8 @@ import pytest
 from botocore.stub import ANY, Stubber
 from django.test import Client
 
-from apps.aws import queries, sightings
-from apps.aws.models import Sighting
+from apps.aws import observations, queries
+from apps.aws.models import Observation
 from apps.catalog.models import HardwareClass, Node, Release, System
 from tests.support.builders import a_system
 from tests.support.cloud import CLUSTER, REGION, a_cluster, an_instance, stubbed
@@ -60,7 +60,7 @@ def test_a_look_keeps_topology_and_price_and_fills_in_the_hardware_class(monkeyp
             databaseEngine="Aurora MySQL",
             deploymentOption="Single-AZ",
         )
-        assert sightings.look(system_id=system.pk, now=NOW)
+        assert observations.look(system_id=system.pk, now=NOW)
     (seen,) = queries.list_systems()
     assert (seen.engine_version, seen.seen_at) == ("8.0.mysql_aurora.3.05.2", NOW)
     assert [(each.name, each.role, each.zone) for each in seen.instances] == [
@@ -83,7 +83,7 @@ def test_a_price_that_a_person_gave_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
     system = an_aurora_system(hardware_class=ours)
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub, a_product(STANDARD, "0.286"))
-        sightings.look(system_id=system.pk, now=NOW)
+        observations.look(system_id=system.pk, now=NOW)
     ours.refresh_from_db()
     assert (ours.price_per_hour, ours.price_source, ours.vcpu) == (Decimal("0.2"), "our contract", 3)
     (seen,) = queries.list_systems()
@@ -95,7 +95,7 @@ def test_two_prices_that_fit_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     system = an_aurora_system()
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub, a_product(STANDARD, "0.286"), a_product(STANDARD, "0.3"), a_product(STANDARD, "9", unit="Mo"))
-        sightings.look(system_id=system.pk, now=NOW)
+        observations.look(system_id=system.pk, now=NOW)
     (seen,) = queries.list_systems()
     assert seen.usd_per_hour is None
 
@@ -105,11 +105,11 @@ def test_the_price_list_is_asked_once_a_week_and_the_topology_each_time(monkeypa
     system = an_aurora_system()
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub, a_product(STANDARD, "0.286"))
-        assert sightings.look(system_id=system.pk, now=NOW)
-        assert sightings.look(system_id=system.pk, now=NOW + timedelta(days=6))
+        assert observations.look(system_id=system.pk, now=NOW)
+        assert observations.look(system_id=system.pk, now=NOW + timedelta(days=6))
         price_list(stub, a_product(STANDARD, "0.3"))
-        assert sightings.look(system_id=system.pk, now=NOW + timedelta(days=8))
-    assert Sighting.objects.get().prices["db.r6g.large"]["usd_per_hour"] == "0.3"
+        assert observations.look(system_id=system.pk, now=NOW + timedelta(days=8))
+    assert Observation.objects.get().prices["db.r6g.large"]["usd_per_hour"] == "0.3"
 
 
 def test_a_price_list_that_may_not_be_read_hides_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,7 @@ def test_a_price_list_that_may_not_be_read_hides_nothing_else(monkeypatch: pytes
     system = an_aurora_system()
     with stubbed("pricing", monkeypatch) as stub:
         stub.add_client_error("get_products", "AccessDeniedException", "not authorized", http_status_code=400)
-        assert sightings.look(system_id=system.pk, now=NOW)
+        assert observations.look(system_id=system.pk, now=NOW)
     (seen,) = queries.list_systems()
     assert len(seen.instances) == 1
     assert "refused GetProducts: not authorized; allow it" in seen.problem
@@ -128,9 +128,9 @@ def test_a_class_without_an_instance_type_of_ec2_stays_unstated(monkeypatch: pyt
     system = an_aurora_system(hardware_class=a_class("db.r99.large"))
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub)
-        sightings.look(system_id=system.pk, now=NOW)
+        observations.look(system_id=system.pk, now=NOW)
     assert HardwareClass.objects.get(slug="db.r99.large").vcpu is None
-    assert Sighting.objects.get().problem == ""
+    assert Observation.objects.get().problem == ""
 
 
 def test_when_aws_gives_nothing_what_was_seen_stays_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,9 +138,9 @@ def test_when_aws_gives_nothing_what_was_seen_stays_with_the_reason(monkeypatch:
     system = an_aurora_system()
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub)
-        sightings.look(system_id=system.pk, now=NOW)
+        observations.look(system_id=system.pk, now=NOW)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    assert not sightings.look(system_id=system.pk, now=NOW + timedelta(hours=1))
+    assert not observations.look(system_id=system.pk, now=NOW + timedelta(hours=1))
     (seen,) = queries.list_systems()
     assert (seen.seen_at, len(seen.instances)) == (NOW, 1)
     assert "cannot be reached" in seen.problem
@@ -152,12 +152,12 @@ def test_what_the_catalog_keeps_otherwise_is_said_as_of_agents(monkeypatch: pyte
     system = an_aurora_system()
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub)
-        sightings.look(system_id=system.pk, now=NOW)
-    later = "Describe the system as it is, under a slug of its own"
+        observations.look(system_id=system.pk, now=NOW)
+    later = "Describe the current system under a slug of its own"
     assert queries.warnings_for(["aurora-1", "unknown"]) == [
-        f"system aurora-1: the catalog keeps hardware class small; AWS says db.r6g.large. {later}",
-        f"system aurora-1: the catalog keeps instances 1; AWS says 2. {later}",
-        f"system aurora-1: the catalog keeps version 10.11.19; AWS says 8.0.mysql_aurora.3.05.2. {later}",
+        f"system aurora-1: the catalog keeps hardware class small; AWS reports db.r6g.large. {later}",
+        f"system aurora-1: the catalog keeps instances 1; AWS reports 2. {later}",
+        f"system aurora-1: the catalog keeps version 10.11.19; AWS reports 8.0.mysql_aurora.3.05.2. {later}",
     ]
     release = Release.objects.create(
         platform=system.release.platform, version="8.0.32 Aurora 3.05.2", version_key=[8, 0, 32, 3, 5, 2]
@@ -180,19 +180,19 @@ def test_another_version_of_rds_is_a_difference_and_a_standby_has_its_price(monk
             databaseEngine="MySQL",
             deploymentOption="Multi-AZ",
         )
-        sightings.look(system_id=system.pk, now=NOW)
+        observations.look(system_id=system.pk, now=NOW)
     (seen,) = queries.list_systems()
     assert seen.usd_per_hour == Decimal("0.684")
-    assert any("keeps version 10.11.19; AWS says" in words for words in queries.warnings_for(["rds"]))
+    assert any("keeps version 10.11.19; AWS reports" in words for words in queries.warnings_for(["rds"]))
 
 
 def test_systems_are_looked_at_in_turn_and_only_those_at_aws() -> None:
     a_system("elsewhere")
     system = an_aurora_system()
-    assert sightings.due(now=NOW) == [system.pk]
-    sightings.look(system_id=system.pk, now=NOW)
-    assert sightings.due(now=NOW + timedelta(minutes=9)) == []
-    assert sightings.due(now=NOW + timedelta(minutes=11)) == [system.pk]
+    assert observations.due(now=NOW) == [system.pk]
+    observations.look(system_id=system.pk, now=NOW)
+    assert observations.due(now=NOW + timedelta(minutes=9)) == []
+    assert observations.due(now=NOW + timedelta(minutes=11)) == [system.pk]
 
 
 def test_whoever_looks_second_does_not_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,8 +200,8 @@ def test_whoever_looks_second_does_not_ask_again(monkeypatch: pytest.MonkeyPatch
     system = an_aurora_system()
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub)
-        assert sightings.look(system_id=system.pk, now=NOW)
-        assert not sightings.look(system_id=system.pk, now=NOW + timedelta(seconds=15))
+        assert observations.look(system_id=system.pk, now=NOW)
+        assert not observations.look(system_id=system.pk, now=NOW + timedelta(seconds=15))
 
 
 def test_the_catalog_s_page_shows_where_it_is_what_it_consists_of_and_what_it_costs(
@@ -211,7 +211,7 @@ def test_the_catalog_s_page_shows_where_it_is_what_it_consists_of_and_what_it_co
     system = an_aurora_system()
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub, a_product(STANDARD, "0.286"))
-        sightings.look(system_id=system.pk, now=NOW)
+        observations.look(system_id=system.pk, now=NOW)
     page = client.get("/catalog/").content.decode()
     for words in (
         "eu-west-1",
@@ -221,7 +221,7 @@ def test_the_catalog_s_page_shows_where_it_is_what_it_consists_of_and_what_it_co
         "0.572",
         "AWS price list, on demand: Aurora MySQL",
         "2026-01-31 12:00",
-        "the catalog keeps instances 1; AWS says 2",
+        "the catalog keeps instances 1; AWS reports 2",
     ):
         assert words in page
 

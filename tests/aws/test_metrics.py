@@ -124,9 +124,9 @@ def test_a_metric_that_cloudwatch_could_not_read_is_trouble_and_no_gap(
 @pytest.mark.parametrize(
     ("code", "status", "passes", "words"),
     [
-        ("Throttling", 400, True, r"asked too often \(Throttling\); it is asked again later"),
-        ("InternalFailure", 500, True, "it has trouble itself"),
-        ("AccessDenied", 403, False, "allow it to the server's user or role in IAM"),
+        ("Throttling", 400, True, r"throttled \(Throttling\); retried later"),
+        ("InternalFailure", 500, True, "AWS-side error"),
+        ("AccessDenied", 403, False, "allow it for the server's user or role in IAM"),
         ("ExpiredToken", 403, False, "renew the credentials"),
         ("InvalidClientTokenId", 403, False, "does not know the server's credentials"),
         ("InvalidParameterValue", 400, False, "refused GetMetricData: what AWS says$"),

@@ -90,7 +90,10 @@ def test_without_a_target_aurora_chooses_one_of_the_readers() -> None:
 
 @pytest.mark.parametrize(
     ("instances", "target", "words"),
-    [(("one",), "", "has no reader to fail over to"), (("one", "two"), "one", "'one' is no reader of cluster blast")],
+    [
+        (("one",), "", "has no reader to fail over to"),
+        (("one", "two"), "one", "'one' is not a reader of cluster"),
+    ],
 )
 def test_a_failover_that_cannot_be_is_refused_before_aws_is_asked(
     instances: tuple[str, ...], target: str, words: str

@@ -71,7 +71,7 @@ def test_a_file_is_started_and_its_faults_are_told_by_line(engineer: Command, tm
 
     late = engineer("wait", campaign.pk, "--timeout", 0.01)
     assert (late.code, late.out) == (2, "")
-    assert "is not at its end after 0.01 s: waiting" in late.err
+    assert "has not ended after 0.01 s: waiting" in late.err
     assert engineer("wait", 999_999).code == 4
 
 
@@ -128,7 +128,7 @@ def test_a_terminal_gets_a_bar_and_a_log_gets_news(live_server: LiveServer, monk
 
     campaign = a_campaign(repetitions=3)
     obstacle, *lines = follow(io.StringIO(), campaign, *[lambda: end(1)] * 3).splitlines()
-    assert obstacle.startswith("No agent that is alive can reach")
+    assert obstacle.startswith("No live agent can reach")
     assert [line.partition(",")[0] for line in lines] == [
         "waiting: 0 of 6 runs",
         "running: 2 of 6 runs",

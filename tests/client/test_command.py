@@ -73,8 +73,8 @@ def test_a_token_comes_from_its_file_or_the_environment(
         (b'["fine"]', "the answer is not a JSON object"),
         (b"[" * 200 + b"]" * 200, "nested too deeply"),
         (b"[" * 100_000 + b"]" * 100_000, "the answer is not JSON"),
-        (json.dumps(a_check({**a_row(), "ratio": "x"})).encode(), "'ratio' is not of the kind"),
-        (json.dumps(a_check({**a_row(), "before": 10**400})).encode(), "'before' is not of the kind"),
+        (json.dumps(a_check({**a_row(), "ratio": "x"})).encode(), "'ratio' has the wrong type"),
+        (json.dumps(a_check({**a_row(), "before": 10**400})).encode(), "'before' has the wrong type"),
         (json.dumps(a_check(rows="none")).encode(), "'rows' is not a list"),
     ],
 )

@@ -87,8 +87,8 @@ def test_every_row_is_a_test_and_only_what_is_told_passes() -> None:
         a_row("worse", is_accepted=True),
         a_row("better"),
         a_row("missing", reason="the release has no runs\x1b"),
-        a_row("not told apart", is_coarse=True, needed=1001),
-        a_row("not told apart"),
+        a_row("inconclusive", is_coarse=True, needed=1001),
+        a_row("inconclusive"),
     ]
     (suite,) = ET.fromstring(junit.document(a_check(*rows)))
     cases = suite.findall("testcase")
@@ -101,7 +101,7 @@ def test_every_row_is_a_test_and_only_what_is_told_passes() -> None:
     assert missing is not None
     assert missing.get("message") == "missing; no ratio; the release has no runs"
     assert coarse is not None
-    assert "more than 1,000 repetitions of each side" in coarse.get("message", "")
+    assert "more than 1,000 repetitions per side" in coarse.get("message", "")
 
 
 def test_a_report_without_rows_is_not_one_without_tests() -> None:

@@ -23,7 +23,7 @@ def test_a_run_is_submitted_once_however_often_it_is_sent(engineer: Command, tmp
     assert first.out.startswith(f"Run {run.pk} is submitted; succeeded\n  http://")
     assert "client.throughput 44980.1 transactions/s" in first.out
     assert run.tags == ["from CI", "nightly"]
-    assert engineer(*wanted).out.startswith(f"Run {run.pk} is held already")
+    assert engineer(*wanted).out.startswith(f"Run {run.pk} is already stored")
 
     # Once known, system and workload are named.
     known = ("submit", POINT_SELECT, "--system", "my-server", "--workload", run.workload_id, "--json")

@@ -1,4 +1,4 @@
-"""Sealed runs with series: what was sampled of them is given as arrays."""
+"""Sealed runs with series: sampling of them is given as arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -38,7 +38,7 @@ def test_every_level_has_values_ratio_and_verdict_of_each_side(workload: Workloa
     assert cell.summary.value == pytest.approx(math.exp(sum(map(math.log, B)) / 3))
     assert comparison.cell(side="a", level=level_of(comparison), metric=TPS).ratio is None
     equal = comparison.cell(side="b", level=level_of(comparison, 8), metric=TPS)
-    assert equal.words == "not told apart"
+    assert equal.words == "inconclusive"
     assert [(more.side, more.runs > 0) for more in equal.more] == [("a", True), ("b", True)]
 
 
@@ -181,7 +181,7 @@ def test_different_percentiles_are_never_mixed(workload: Workload, a: System, b:
     comparison = compare(workload)
     assert [metric.key for metric in comparison.metrics] == [TPS, P95, ERRORS]
     assert len(comparison.cell(side="b", level=level_of(comparison), metric=P95).replicates) == 3
-    assert "1 run without p95 (p99 instead): not part of the latency figures." in comparison.notes
+    assert "1 run without p95 (p99 instead): left out of the latency figures." in comparison.notes
 
 
 def test_the_percentile_that_all_runs_have_is_compared(workload: Workload, a: System, b: System) -> None:
@@ -255,7 +255,7 @@ def test_other_hardware_comes_first_and_withholds_the_verdict_until_accepted(wor
 def test_runs_of_one_side_that_differ_among_themselves_are_said(workload: Workload, a: System, b: System) -> None:
     measure(a, A), measure(a, A, at=2, duration=5), measure(b, B)
     comparison = compare(workload)
-    assert "The runs of a differ among themselves: measured phase 5 s or 60 s." in comparison.notes
+    assert "The runs of a differ from each other: measured phase 5 s or 60 s." in comparison.notes
     assert {each.field for each in comparison.differences} >= {"duration"}
 
 
@@ -308,7 +308,7 @@ def test_a_latency_of_few_hundredths_is_known_to_the_last_decimal_only(
     found = everything(compare(workload)).measured
     (one,) = (each for each in found if each.metric.key == shortest)
     assert one.metric.printed_step == 0.01
-    assert one.cell.words == "not told apart"  # 14 % apart, and rounded by up to 7 %
+    assert one.cell.words == "inconclusive"  # 14 % apart, and rounded by up to 7 %
 
 
 def test_single_events_are_told_by_their_median_and_need_three_runs_whatever_the_past_says(a: System) -> None:

@@ -77,8 +77,8 @@ def test_a_row_is_a_workload_at_a_load_level_with_a_cell_for_each_side(reads: Wo
     assert [[cell.side for cell in row.cells] for row in many.rows] == [["a", "b", "c"]] * 3
     assert [[cell.words for cell in row.cells] for row in many.rows] == [
         ["", "better", "too few repetitions"],
-        ["", "not told apart", "no runs"],
-        ["", "worse", "not told apart"],
+        ["", "inconclusive", "no runs"],
+        ["", "worse", "inconclusive"],
     ]
     assert [(side.slug, side.position, side.runs) for side in many.sides] == [("a", 0, 9), ("b", 1, 9), ("c", 2, 4)]
 

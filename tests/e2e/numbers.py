@@ -137,7 +137,7 @@ def check_verdicts(judged: Sequence[tuple[Mapping[str, Any], Expected]], directi
         elif not (is_higher or is_lower) and wanted.low >= 1 / 1.02 and wanted.high <= 1.02 and wanted.would_find:
             assert cell["words"] == "equivalent"
         else:
-            assert cell["words"] == "not told apart"
+            assert cell["words"] == "inconclusive"
 
 
 def merged_percentile(readings: Sequence[Reading], percentile: float) -> float:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from apps.aws import collection, measurements
-from apps.aws.models import Collection, Sighting
+from apps.aws.models import Collection, Observation
 from apps.catalog.models import HardwareClass
 from apps.runs import queries
 from apps.runs.models import Event, Run
@@ -79,5 +79,5 @@ def test_a_run_at_aws_ends_with_what_agent_and_aws_said_of_it(stack: Stack, mari
     assert 0 < accepted.starts_at < seconds
 
     # Meanwhile the beat has looked at the system, and at its hardware class.
-    eventually(Sighting.objects.exclude(seen_at=None).exists, what="the system was looked at")
+    eventually(Observation.objects.exclude(seen_at=None).exists, what="the system was looked at")
     assert HardwareClass.objects.get(slug="db.r6g.large").vcpu == 2

@@ -1,6 +1,6 @@
 """A campaign planned in the browser, measured on real servers, and read back from Compare and Matrix.
 
-Two MariaDB servers that differ in one variable, under two load tools; every number is held against what the tools
+Two MariaDB servers that differ in one variable, under two load tools; every number is compared with what the tools
 printed.
 """
 

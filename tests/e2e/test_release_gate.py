@@ -51,7 +51,7 @@ workloads:
   - tool: sysbench_oltp
     parameters: {{test: oltp_write_only, tables: 2, table_size: 2000}}
 """
-PATIENCE = 2 * LIMIT  # s, for ten runs of 0.5 + 2 s
+TIMEOUT = 2 * LIMIT  # s, for ten runs of 0.5 + 2 s
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_on
     gate = ["gate", "--platform", "mariadb", "--release", version]
 
     assert cli.main([*gate, "--hardware", "test-machine"]) == 2, "the gate cannot tell of what nobody measured"
-    assert cli.main(["campaign", str(plan), "--wait", "--timeout", str(PATIENCE)]) == 0
+    assert cli.main(["campaign", str(plan), "--wait", "--timeout", str(TIMEOUT)]) == 0
     finding = _wait_for_finding()
     assert Run.objects.filter(state="sealed", outcome="succeeded").count() == 2 * REPETITIONS
     (change,) = finding.changes.all()

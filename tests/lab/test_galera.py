@@ -13,7 +13,7 @@ from lab.galera_node import NODES
 from lab.packages import LabError
 from tests.lab.talk import await_writer, controls, kill, run, through_proxy
 from tests.support.waiting import eventually
-from workers.agent.runtime import config as configuration
+from workers.agent.runtime import config
 
 pytestmark = pytest.mark.galera
 
@@ -23,7 +23,7 @@ def test_the_agent_is_told_of_writer_readers_proxy_and_controls(galera: Galera, 
     file = tmp_path / "agent.toml"
     include = f'include = ["{galera.var}/agent.d/lab-galera.toml"]\n'
     file.write_text(include + '[server]\nurl = "http://127.0.0.1:1"\ntoken_file = "token"\n')
-    system = configuration.load(file).systems["galera"]
+    system = config.load(file).systems["galera"]
     assert [(node.name, node.role) for node in system.nodes] == [
         ("node1", "writer"),
         ("node2", "reader"),

@@ -10,7 +10,7 @@ from lab.mha import MHA
 from lab.replication import has_parted
 from tests.lab.talk import await_writer, controls, kill, run, through_proxy
 from tests.support.waiting import LIMIT
-from workers.agent.runtime import config as configuration
+from workers.agent.runtime import config
 
 HAVE_PARTED = [
     ("0-1-17", "0-1-17", False),
@@ -33,7 +33,7 @@ def test_the_agent_is_told_where_to_listen_to_the_manager(mha: MHA, tmp_path: Pa
     file = tmp_path / "agent.toml"
     include = f'include = ["{mha.var}/agent.d/lab-mha.toml"]\n'
     file.write_text(include + '[server]\nurl = "http://127.0.0.1:1"\ntoken_file = "token"\n')
-    system = configuration.load(file).systems["mha"]
+    system = config.load(file).systems["mha"]
     assert [node.role for node in system.nodes] == ["writer", "reader", "reader"]
     assert set(system.controls[""]) == {"switch", "watch"}
     assert str(mha.events) in system.controls[""]["watch"]

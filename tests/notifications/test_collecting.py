@@ -116,7 +116,7 @@ def test_what_waits_is_given_up_when_a_subscription_is_switched_off() -> None:
     told()
     switch(subscription, is_enabled=False)
     delivery = Delivery.objects.get()
-    assert (delivery.state, delivery.answer) == ("given up", "the subscription was switched off")
+    assert (delivery.state, delivery.answer) == ("given up", "the subscription was disabled")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_team_without_any_address_is_said_and_nothing_is_lost_silently() -> No
     a_subscription(kind="e-mail", address="")
     a_note(a_finding())
     (delivery,) = told()
-    assert (delivery.state, delivery.answer) == ("given up", "nobody of the team has an address")
+    assert (delivery.state, delivery.answer) == ("given up", "no team member has an address")
 
 
 def test_who_is_assigned_or_mentioned_is_told_and_nobody_of_their_own_deeds() -> None:
@@ -205,7 +205,7 @@ def test_mail_chat_and_webhook_say_how_far_it_changed_with_interval_and_values()
         a_subscription(team=team, kind=kind, address=address or "https://example.com/hook")
     with_changes("oltp_write_only", "oltp_insert")
     mail, chat, webhook = (each.content for each in told())
-    said = "−12 % [−14 %, −9.0 %]: 100 transactions/s → 88.0 transactions/s (the furthest of 2 changes)"
+    said = "−12 % [−14 %, −9.0 %]: 100 transactions/s → 88.0 transactions/s (the largest of 2 changes)"
     for text in (mail["text"], mail["html"], chat["body"]["text"], webhook["body"]["findings"][0]["size"]):
         assert said in text
 

@@ -88,7 +88,7 @@ def test_bad_input_is_said_at_its_field_and_what_was_typed_stays(engineer: Clien
     answer = engineer.post("/notifications/subscriptions/new/", bad)
     page = answer.content.decode()
     assert answer.status_code == 422
-    for said in ("10.0.0.1 is not public", "is no time zone", "is no size", "Nothing was saved"):
+    for said in ("10.0.0.1 is not public", "is not a time zone", "is not a size", "Nothing was saved"):
         assert said in page
     for kept in ('value="https://10.0.0.1/x"', 'value="Nowhere"', 'value="much"', 'value="kept"'):
         assert kept in page
@@ -143,7 +143,7 @@ def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engin
     assert "storage (no e-mail addresses)" in asked
     form = FORM | {"team": team.pk, "channel": "e-mail", "address": ""}
     said = engineer.post("/notifications/subscriptions/new/", form, follow=True).content.decode()
-    assert "The subscription is kept, but nobody in storage has a mailbox yet, so nobody is told" in said
+    assert "Subscription saved, but no member of storage has an e-mail address yet, so nobody is notified" in said
     assert "from now on" not in said
     assert 'data-state="no recipient"' in said
     assert answer_of(engineer) == "No notifications yet. Subscribe a team to findings."
@@ -193,7 +193,7 @@ def test_anybody_signed_in_says_where_they_are_told(client: Client) -> None:
     client.post("/notifications/own-address/", {"address": "me@example.com"})
     assert User.objects.get(pk=reader.pk).email == "me@example.com"
     refused = client.post("/notifications/own-address/", {"address": "me"}, follow=True).content.decode()
-    assert "is no e-mail address" in refused
+    assert "is not an e-mail address" in refused
     client.post("/notifications/own-address/", {"address": ""})
     assert User.objects.get(pk=reader.pk).email == ""
 

@@ -306,7 +306,7 @@ def mailbox(settings: Settings) -> Iterator[Mailbox]:
 
 def test_a_mail_says_what_changed_as_text_and_as_html_with_the_way_to_it(mailbox: Mailbox) -> None:
     delivery = sent(a_delivery(kind="e-mail", address="storage@example.com"))
-    assert (delivery.state, delivery.answer) == ("sent", "taken by the mail server")
+    assert (delivery.state, delivery.answer) == ("sent", "accepted by the mail server")
     (mail,) = mailbox.taken
     assert mail["To"] == "storage@example.com"
     assert mail["From"] == django_settings.DEFAULT_FROM_EMAIL

@@ -143,7 +143,7 @@ def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
         a_row(-0.03),
         a_row(0.03, verdict="better"),
         a_row(-0.015, smallest=0.02, verdict="unchanged"),
-        a_row(-0.005, smallest=0.02, verdict="not told apart"),
+        a_row(-0.005, smallest=0.02, verdict="inconclusive"),
         a_row(0.015, smallest=0.02, verdict="unchanged"),
     )
     stored_checks.keep(replace(check, rows=rows))

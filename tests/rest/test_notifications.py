@@ -35,7 +35,7 @@ def test_a_team_is_made_changed_and_deleted(engineer: APIClient) -> None:
     again = engineer.post(f"{API}teams/", {"name": "storage"}, format="json")
     assert (again.status_code, again.json()["errors"][0]["field"]) == (422, "name")
     unknown = engineer.put(f"{API}teams/{team}/", {"name": "disks", "members": ["nobody?"]}, format="json")
-    assert unknown.json()["errors"][0]["message"] == "nobody is called nobody?"
+    assert unknown.json()["errors"][0]["message"] == "unknown users: nobody?"
     assert engineer.put(f"{API}teams/{team}/", {"name": "disks", "members": []}, format="json").json()["members"] == []
     assert [each["name"] for each in engineer.get(f"{API}teams/").json()["results"]] == ["disks"]
     assert engineer.delete(f"{API}teams/{team}/").status_code == 204
@@ -160,7 +160,7 @@ def test_a_subscription_that_reaches_nobody_says_so(engineer: APIClient) -> None
     team = engineer.post(f"{API}teams/", {"name": "empty"}, format="json").json()["id"]
     body = {"team": team, "kind": "e-mail", "events": ["found"]}
     made = engineer.post(f"{API}subscriptions/", body, format="json").json()
-    assert made["lacks"] == "nobody in empty has a mailbox yet"
+    assert made["lacks"] == "no member of empty has an e-mail address yet"
     (listed,) = engineer.get(f"{API}subscriptions/").json()["results"]
     assert listed["lacks"] == made["lacks"]
 

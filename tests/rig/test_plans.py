@@ -22,7 +22,7 @@ from apps.accounts.models import User
 from apps.comparison.models import SavedComparison
 from apps.comparison.selection import baselines
 from apps.dispatch.campaigns import text
-from apps.dispatch.models import Campaign, Job, Schedule, Slot
+from apps.dispatch.models import Campaign, Job, Schedule, ScheduledRun
 from apps.notifications.models import Subscription
 from apps.notifications.services import send_test
 from apps.published.models import Article
@@ -172,7 +172,7 @@ def _schedule(campaign: Campaign) -> int:
     fields = {"plan": text.of(campaign), "cron": "30 2 * * *", "created_by": User.objects.get()}
     schedule, _ = Schedule.objects.get_or_create(name="nightly", defaults=fields)
     moment = {"due_at": campaign.created_at, "state": "complete"}
-    Slot.objects.get_or_create(campaign=campaign, defaults={"schedule": schedule, **moment})
+    ScheduledRun.objects.get_or_create(campaign=campaign, defaults={"schedule": schedule, **moment})
     return schedule.pk
 
 
@@ -261,7 +261,7 @@ def _problems(sql: str, params: Any) -> Iterator[str]:
 
 @pytest.mark.django_db
 def test_no_page_reads_more_of_a_large_table_than_it_shows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview, "MOST_TOLD", 1000)
+    monkeypatch.setattr(overview, "MOST_LISTED", 1000)
     call_command("seed_catalog", verbosity=0)
     call_command("load_published", verbosity=0)
     call_command("seed_rig", runs=RUNS, series=4, seconds=20, processes=1, verbosity=0)

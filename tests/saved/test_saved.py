@@ -88,6 +88,13 @@ def test_endless_intervals_and_missing_numbers_are_kept() -> None:
     assert serialisation.from_json(serialisation.to_json(ratio), Ratio) == ratio
 
 
+def test_a_verdict_stored_under_its_earlier_name_is_the_same_verdict() -> None:
+    ratio = Ratio(Verdict.INCONCLUSIVE, value=1.0)
+    stored = serialisation.to_json(ratio) | {"verdict": "not told apart"}
+    assert serialisation.from_json(stored, Ratio) == ratio
+    assert serialisation.first_name(ratio.verdict) == "not told apart"
+
+
 def test_a_run_added_later_changes_nothing_that_was_seen(kept: SavedComparison, sides: tuple[System, System]) -> None:
     seen = now()
     more = measure(sides[1], (1500.0, 1400.0), at=2)
@@ -108,7 +115,7 @@ def test_a_run_excluded_later_still_counts_in_what_was_seen(
     assert found.comparison is not None
     assert run.pk in [each.id for each in found.comparison.counted]
     text = services.standing(found).changes[0]
-    assert text.startswith(f"Run {run.pk} of Alpha at 4 threads does not count any more: excluded")
+    assert text.startswith(f"Run {run.pk} of Alpha at 4 threads no longer counts: excluded")
 
 
 def test_a_run_that_fails_a_check_by_now_is_told(kept: SavedComparison, sides: tuple[System, System]) -> None:
@@ -151,7 +158,7 @@ def test_a_question_without_an_answer_any_more_is_out_of_date(kept: SavedCompari
     Run.objects.update(outcome="failed", reason="the server went away")
     standing = services.standing(services.load("beta-beats-alpha"))
     assert standing.out_of_date
-    assert "has no answer any more" in standing.changes[0]
+    assert "has no result any more" in standing.changes[0]
     with pytest.raises(Invalid):
         services.refresh(slug="beta-beats-alpha", by=kept.author)
 
@@ -188,9 +195,7 @@ def test_a_price_stated_later_makes_it_out_of_date_and_a_refresh_keeps_it(
     assert services.standing(newest) == services.SnapshotState(False, ())
     assert services.refresh(slug=kept.slug, by=ann) == (2, False)
     HardwareClass.objects.update(price_source="a list")
-    assert "The machines of Beta, their vCPU or their prices are stated otherwise now." in (
-        services.standing(newest).changes
-    )
+    assert "The machines of Beta, their vCPU or their prices have changed." in (services.standing(newest).changes)
 
 
 def test_runs_of_another_workload_make_it_out_of_date_and_a_refresh_keeps_them(
@@ -206,7 +211,7 @@ def test_runs_of_another_workload_make_it_out_of_date_and_a_refresh_keeps_them(
     assert services.standing(newest) == services.SnapshotState(False, ())
     measure(sides[1], (900.0,), at=3, workload=other)
     told = services.standing(newest).changes
-    assert any(text.startswith("Who bears it out, Beta,") and "oltp_read_only" in text for text in told), told
+    assert any(text.startswith("Agreement across tools, Beta,") and "oltp_read_only" in text for text in told), told
 
 
 def test_whether_it_is_out_of_date_takes_as_many_queries_with_many_workloads(

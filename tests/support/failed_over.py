@@ -71,9 +71,9 @@ def _told(
             record.insert(Attempt(number, 0, 1, at, at, FAULT_AT + end / 1000, str(server or ""), error))
         if proxy is not None:
             record.proxy_said(Sign(FAULT_AT + proxy, f"HAProxy: writer/{node} is DOWN"))
-        struck = events.Struck(Fault(control, node, "writer"), FAULT_AT, FAULT_AT)
+        struck = events.InjectedFault(Fault(control, node, "writer"), FAULT_AT, FAULT_AT)
         start = FAULT_AT + attempts[0][0] / 1000
-        values = events.tell(record, struck, warmup=start, interval=INTERVAL, rule=SteadyState())
+        values = events.phase_values(record, struck, warmup=start, interval=INTERVAL, rule=SteadyState())
         if is_whole:
             found = {"missing": [], "failed_present": [], "duplicated": [], **(counts or {})}
             say("event", event="read_back", label="counted", **{"from": 40.0}, node="client", detail=found)

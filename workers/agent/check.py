@@ -6,7 +6,7 @@ from workers.agent.measure import database
 from workers.agent.measure.nodes import sources
 from workers.agent.runtime.client import ServerClient
 from workers.agent.runtime.config import Config, ProxyConfig, SystemConfig
-from workers.agent.samplers import SampleSource, SeesNothing, SourceFailed
+from workers.agent.samplers import NothingObserved, SampleSource, SourceFailed
 from workers.agent.samplers.haproxy import HAProxySource
 from workers.agent.tools import ToolMissing
 from workers.agent.tools.registry import TOOLS
@@ -98,7 +98,7 @@ def _proxy(proxy: ProxyConfig) -> tuple[bool, str]:
 def _seen(source: SampleSource) -> tuple[bool, str]:
     try:
         reading = source.read()
-    except (SourceFailed, SeesNothing) as problem:
+    except (SourceFailed, NothingObserved) as problem:
         return False, f"not observable: {problem}"
     hidden = "".join(f"; not observable: {each}" for each in reading.hidden)
     return True, f"{len(reading.values)} counters{hidden}"

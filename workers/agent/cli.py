@@ -74,13 +74,13 @@ def _fail_over(config: Config, system: str, target: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="splashboard-agent", description="Runs benchmarks that a Splashboard plans.")
+    parser = argparse.ArgumentParser(prog="splashboard-agent", description="Runs benchmarks planned by a Splashboard.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, words in (
         ("run", "work until stopped"),
-        ("check", "say what can be reached, and change nothing"),
-        ("failover", "ask the server for a failover at AWS, during a job"),
+        ("check", "report what is reachable, change nothing"),
+        ("failover", "request a failover at AWS from the server, during a job"),
     ):
         command = commands.add_parser(name, help=words, description=words)
         command.add_argument("--config", type=Path, required=True, help="configuration file (TOML)")

@@ -36,10 +36,10 @@ def acknowledge(*, obstacles: Sequence[Obstacle], by: User, reason: str) -> list
     """
     text = reason.strip()
     if not text or "\0" in text or len(text) > LONGEST_REASON:
-        problem = f"must say in 1 to {LONGEST_REASON:,} characters why the sides may be compared all the same"
+        problem = f"must state in 1 to {LONGEST_REASON:,} characters why the sides are comparable"
         raise Invalid([FieldProblem("reason", problem)])
     if not obstacles:
-        raise Invalid([FieldProblem("group", "these sides do not differ in that", "compare them without accepting")])
+        raise Invalid([FieldProblem("group", "these sides do not differ in this", "compare them without accepting")])
     made = []
     for each in obstacles:
         try:

@@ -16,8 +16,8 @@ PASSING = re.compile(
 
 def options(command: str) -> tuple[str, ...]:
     """ "name=value", sorted; the name alone if it has no value."""
-    told = ((name, value) for name, value in _given(command) if name and not PASSING.fullmatch(name))
-    return tuple(sorted(f"{name}={value}" if value else name for name, value in told))
+    known = ((name, value) for name, value in _given(command) if name and not PASSING.fullmatch(name))
+    return tuple(sorted(f"{name}={value}" if value else name for name, value in known))
 
 
 def program(command: str) -> str:

@@ -47,15 +47,15 @@ TITLES = {
     FieldGroup.HARDWARE: "hardware",
     FieldGroup.DATASET: "data set",
     FieldGroup.WORKLOAD: "workload",
-    FieldGroup.MEMORY: "memory against data",
+    FieldGroup.MEMORY: "memory and data",
     FieldGroup.VERSION: "platform and versions",
     FieldGroup.TOPOLOGY: "topology",
-    FieldGroup.SETTINGS: "settings on purpose",
+    FieldGroup.SETTINGS: "intended settings",
     FieldGroup.VARIABLES: "server variables",
-    FieldGroup.MEASUREMENT: "how it was measured",
+    FieldGroup.MEASUREMENT: "measurement",
     FieldGroup.CLIENT: "load generator",
-    FieldGroup.SAMPLERS: "what was sampled",
-    FieldGroup.ORIGIN: "where the runs come from",
+    FieldGroup.SAMPLERS: "sampling",
+    FieldGroup.ORIGIN: "origin of the runs",
     FieldGroup.DATE: "date",
 }
 ACCEPTABLE = (FieldGroup.HARDWARE, FieldGroup.DATASET, FieldGroup.WORKLOAD)
@@ -85,8 +85,8 @@ class Fact:
     def text(self) -> str:
         if self.short:
             return self.short
-        told, rest = self.values[:MOST_VALUES], self.values[MOST_VALUES:]
-        return " or ".join([*told, *([f"{len(rest)} more"] if rest else [])]) or NOT_KNOWN
+        found, rest = self.values[:MOST_VALUES], self.values[MOST_VALUES:]
+        return " or ".join([*found, *([f"{len(rest)} more"] if rest else [])]) or NOT_KNOWN
 
     @property
     def full(self) -> str:
@@ -155,8 +155,8 @@ def _differing(sides: Sequence[Sequence[Fact]]) -> list[Difference]:
     found = []
     for field in dict.fromkeys(fact.field for side in sides for fact in side):
         facts = [side.get(field) for side in known]
-        told = [fact for fact in facts if fact is not None]
-        missing = told[0].missing
+        rows = [fact for fact in facts if fact is not None]
+        missing = rows[0].missing
         values = tuple(missing if fact is None else fact.text for fact in facts)
         if len(set(values)) < len({fact and fact.values for fact in facts}):  # two shortened values are equal
             values = tuple(missing if fact is None else fact.full for fact in facts)
@@ -165,12 +165,12 @@ def _differing(sides: Sequence[Sequence[Fact]]) -> list[Difference]:
         found.append(
             Difference(
                 field=field,
-                label=told[0].label,
-                weight=min((fact.weight for fact in told), key=list(Weight).index),
+                label=rows[0].label,
+                weight=min((fact.weight for fact in rows), key=list(Weight).index),
                 values=values,
-                group=told[0].group,
+                group=rows[0].group,
                 marks=tuple(fact.mark if fact else "" for fact in facts),
-                hidden=told[0].hidden if all(fact.hidden for fact in told) else "",
+                hidden=rows[0].hidden if all(fact.hidden for fact in rows) else "",
             )
         )
     return found

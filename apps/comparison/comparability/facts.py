@@ -43,7 +43,7 @@ class Known:
 def facts_of(sides: Sequence[Known], levels: Sequence[Level]) -> list[list[Fact]]:
     """All facts of each side except its server variables."""
     roles = set.intersection(*({node["role"] for node in side.nodes} for side in sides)) if sides else set()
-    settings = settings_told(sides)
+    settings = intended_settings(sides)
     return [
         [
             *_hardware_facts(side, roles),
@@ -59,7 +59,7 @@ def facts_of(sides: Sequence[Known], levels: Sequence[Level]) -> list[list[Fact]
     ]
 
 
-def settings_told(sides: Sequence[Known]) -> frozenset[str]:
+def intended_settings(sides: Sequence[Known]) -> frozenset[str]:
     """Settings that need not be listed as variables too: no server contradicts them."""
     names = {name for side in sides for name in side.system.settings}
     return frozenset(
@@ -134,7 +134,7 @@ def _memory_facts(side: Known) -> Iterator[Fact]:
     ratio = memory / data if memory and data else None
     for field, label, number, text in (
         ("data", "Size of the data", data, format_bytes(data) if data else ""),
-        ("ratio", "Memory for each byte of data", ratio, f"{ratio:.3g}" if ratio else ""),
+        ("ratio", "Memory per byte of data", ratio, f"{ratio:.3g}" if ratio else ""),
     ):
         yield Fact(
             f"memory.{field}",
@@ -152,7 +152,7 @@ def _versions(side: Known) -> Iterator[Fact]:
     yield _fact("platform", "Platform", FieldGroup.VERSION, Weight.IMPORTANT, release.platform.name)
     yield _fact("release", "Release", FieldGroup.VERSION, Weight.IMPORTANT, str(release))
     said = _said(row["server_version"] for row in side.rows)
-    yield Fact("server_version", "Server version as it said", FieldGroup.VERSION, Weight.MINOR, said)
+    yield Fact("server_version", "Server version, reported", FieldGroup.VERSION, Weight.MINOR, said)
     day = release.released_on
     yield _fact("released_on", "Released on", FieldGroup.VERSION, Weight.MINOR, day.isoformat() if day else NOT_KNOWN)
 
@@ -166,9 +166,9 @@ def _topology(side: Known) -> Iterator[Fact]:
     yield _fact("nodes.zones", "Zones", FieldGroup.TOPOLOGY, Weight.IMPORTANT, ", ".join(counted) or NOT_KNOWN)
     names = {each.node: each.role or "no role told" for each in side.seen}
     asked = list(names.values())
-    told = ", ".join(f"{asked.count(role)} {role}" for role in dict.fromkeys(sorted(asked, reverse=True)))
+    text = ", ".join(f"{asked.count(role)} {role}" for role in dict.fromkeys(sorted(asked, reverse=True)))
     yield _fact(
-        "nodes.asked", "Servers whose variables were read", FieldGroup.TOPOLOGY, Weight.MINOR, told or NOT_KNOWN
+        "nodes.asked", "Servers whose variables were read", FieldGroup.TOPOLOGY, Weight.MINOR, text or NOT_KNOWN
     )
     system = side.system
     place = f"{system.get_aws_kind_display()} in {system.aws_region}" if system.aws_kind else "not at AWS"
@@ -211,7 +211,7 @@ def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Ite
     yield _fact("levels", "Load levels measured", FieldGroup.MEASUREMENT, Weight.IMPORTANT, text)
     yield Fact(
         "measured",
-        "Length that was measured",
+        "Measured length",
         FieldGroup.MEASUREMENT,
         Weight.MINOR,
         (" to ".join(ends),) if ends else (),
@@ -229,12 +229,12 @@ def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Ite
     given = _said(", ".join(options(row["command"])) for row in rows)
     yield Fact("options", "Options of the load tool", FieldGroup.CLIENT, Weight.MINOR, given)
     sampled = _said("; ".join(row["samplers"]) for row in rows)
-    yield Fact("samplers", "What was sampled", FieldGroup.SAMPLERS, Weight.IMPORTANT, sampled)
+    yield Fact("samplers", "Sampled sources", FieldGroup.SAMPLERS, Weight.IMPORTANT, sampled)
 
 
 def _origin(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
     said = _said(Run.Provenance(row["provenance"]).label for row in rows)
-    yield Fact("provenance", "Where the runs come from", FieldGroup.ORIGIN, Weight.IMPORTANT, said)
+    yield Fact("provenance", "Origin of the runs", FieldGroup.ORIGIN, Weight.IMPORTANT, said)
     campaigns = [row["campaign_name"] or "none" for row in rows]
     yield _listed("campaigns", "Campaigns", FieldGroup.ORIGIN, campaigns)
     yield _listed("tags", "Tags", FieldGroup.ORIGIN, [tag for row in rows for tag in row["tags"]])
@@ -271,14 +271,14 @@ def seconds(duration: float | None) -> str:
 def _host(host: Mapping[str, Any]) -> str:
     """For example "db1, 8 CPUs, 32 GiB, Linux 6.1"."""
     facts = lasting_facts(host)
-    told = [
+    parts = [
         str(facts.pop("name", "")),
         f"{facts.pop('cpus')} CPUs" if "cpus" in facts else "",
         _bytes(facts.pop("memory_bytes")) if "memory_bytes" in facts else "",
         str(facts.pop("kernel", "")),
         *(f"{name} {value if isinstance(value, str) else canonical_json(value)}" for name, value in facts.items()),
     ]
-    return ", ".join(text for text in told if text)
+    return ", ".join(text for text in parts if text)
 
 
 def _said(texts: Iterable[str]) -> tuple[str, ...]:

@@ -124,19 +124,19 @@ def _states(writers: Mapping[int, Mapping[int, object]]) -> dict[tuple[int, str,
 
 
 def _pool(level: int, runs: Sequence[int], states: Mapping[tuple[int, str, str], float]) -> Pool:
-    def told(key: str, moment: str) -> RunSpread | None:
+    def of(key: str, moment: str) -> RunSpread | None:
         values = [states.get((run, key, moment)) for run in runs]
         return _spread(100 - value if key == MISSED and value is not None else value for value in values)
 
     return Pool(
         level=level,
         runs=len(runs),
-        filled_first=told(USED, "first"),
-        filled_last=told(USED, "last"),
-        dirty_first=told(DIRTY, "first"),
-        dirty_last=told(DIRTY, "last"),
-        hits_first=told(MISSED, "first"),
-        hits_last=told(MISSED, "last"),
+        filled_first=of(USED, "first"),
+        filled_last=of(USED, "last"),
+        dirty_first=of(DIRTY, "first"),
+        dirty_last=of(DIRTY, "last"),
+        hits_first=of(MISSED, "first"),
+        hits_last=of(MISSED, "last"),
     )
 
 

@@ -25,7 +25,7 @@ VOLATILE = re.compile(
 # Text of a known variable with an empty value.
 EMPTY = "empty"
 PROVIDER_OPTIONS = "wsrep_provider_options"
-PLACE, DEFAULT = "a name or place of the server's own", "at the server's default on every side"
+PLACE, DEFAULT = "a name or path of the server", "at the server's default on every side"
 # Variables that decide the work of a write or a read: durability, logs, memory, threads, caches.
 WEIGHTY = frozenset(
     {
@@ -108,8 +108,8 @@ def value_of(seen: Sequence[NodeVariables], name: str) -> str:
 
 def contradicts(seen: Sequence[NodeVariables], name: str, value: str) -> bool:
     """Whether a server reported another value than the one set on purpose."""
-    told = [each.variables[name] for each in seen if name in each.variables]
-    return any(not is_same(each, value) for each in told)
+    values = [each.variables[name] for each in seen if name in each.variables]
+    return any(not is_same(each, value) for each in values)
 
 
 def _known(seen: Sequence[NodeVariables]) -> Fact:

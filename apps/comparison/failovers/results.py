@@ -37,7 +37,7 @@ FAULTS = {
     "cut_writer": "writer cut off",
     "switch": "planned switch",
     "crash": "writer crashed",
-    "rds_failover": "failover asked of RDS",
+    "rds_failover": "failover requested from RDS",
 }
 # Parameters that distinguish loads; time of the fault and waiting time do not.
 LOAD = ("rate", "read_rate", "timeout", "retries")
@@ -144,17 +144,17 @@ def load_failovers(chosen: FailoverFilter) -> FailoverResults:
     )
     has_more = len(runs) > MOST_TRIALS
     runs = runs[:MOST_TRIALS]
-    told = _trials(runs)
+    known = _trials(runs)
     groups: dict[tuple[Any, ...], list[tuple[Run, FailoverTrial]]] = defaultdict(list)
     for run in runs:
-        if run.pk in told:
-            groups[_key(run)].append((run, told[run.pk]))
+        if run.pk in known:
+            groups[_key(run)].append((run, known[run.pk]))
     providers = _providers([run.pk for run in runs])
     found = [_group(members, providers) for members in groups.values()]
     return FailoverResults(
         groups=tuple(sorted(found, key=_rank)),
         stated=tuple(_stated()),
-        untold=tuple(Untold(run.pk, run.reason) for run in runs if run.pk not in told),
+        untold=tuple(Untold(run.pk, run.reason) for run in runs if run.pk not in known),
         choices=_choices(everything, probes),
         has_more=has_more,
     )
@@ -206,11 +206,11 @@ def _trials(runs: Sequence[Run]) -> dict[int, FailoverTrial]:
 def _trial(run: Run, course: Course) -> FailoverTrial:
     doubt = ""
     if run.is_excluded:
-        doubt = "a person left it out"
+        doubt = "excluded by a person"
     elif course.outage is None:
-        doubt = "the report ends before it tells the outage"
+        doubt = "the report ends before the outage is reported"
     elif course.late:
-        doubt = "the probe itself was held up"
+        doubt = "the probe itself stalled"
     return FailoverTrial(
         run=run.pk,
         started_at=run.started_at,
@@ -292,9 +292,9 @@ def _load_words(parameters: Mapping[str, Any]) -> str:
     words = [f"{parameters.get('rate', 0):g} inserts/s"]
     if parameters.get("read_rate"):
         words.append(f"{parameters['read_rate']:g} reads/s at each place")
-    words.append(f"client waits {parameters.get('timeout', 0):g} s")
+    words.append(f"client timeout {parameters.get('timeout', 0):g} s")
     if parameters.get("retries"):
-        words.append(f"sends again {parameters['retries']} times")
+        words.append(f"{parameters['retries']} retries")
     if parameters.get("fault") in LASTING:
         words.append(f"for {parameters.get('hold', 0):g} s")
     return ", ".join(words)

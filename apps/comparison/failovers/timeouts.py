@@ -57,10 +57,10 @@ def _proxy(checks: Mapping[str, str]) -> TimeoutShare | None:
 def _cluster(settings: Mapping[str, str], provider: Iterable[str]) -> TimeoutShare | None:
     """Galera's documentation, evs.suspect_timeout: a node that is silent for this long is suspected. If the nodes
     differ, all values are shown and the longest counts."""
-    told = {found[1] for options in provider if (found := _SUSPECT.search(options))}
-    if not told and SUSPECT in settings:
-        told = {settings[SUSPECT]}
-    known = {seconds: text for text in told if (seconds := _iso_seconds(text)) is not None}
+    timeouts = {found[1] for options in provider if (found := _SUSPECT.search(options))}
+    if not timeouts and SUSPECT in settings:
+        timeouts = {settings[SUSPECT]}
+    known = {seconds: text for text in timeouts if (seconds := _iso_seconds(text)) is not None}
     if not known:
         return None
     formula = ", ".join(known[seconds] for seconds in sorted(known))

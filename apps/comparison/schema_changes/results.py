@@ -193,7 +193,7 @@ def _change(rows: Sequence[dict[str, Any]], lines: Mapping[int, Mapping[str, Loa
         workload=first["workload_id"],
         load_level=first["load_level_id"],
         latency=latency,
-        told=tuple(_told(quantity, trials) for quantity in QUANTITIES),
+        told=tuple(_range(quantity, trials) for quantity in QUANTITIES),
         trials=trials,
         left_out=tuple(LeftOut(row["id"], why) for row in rows if (why := _why_left_out(row))),
     )
@@ -203,7 +203,7 @@ def _why_left_out(row: Mapping[str, Any]) -> str:
     word = left_out_word(row["state"], row["outcome"], is_excluded=row["is_excluded"])
     if word:
         return f"{word}: {row['reason']}" if row["reason"] else word
-    return "" if row["events"] else "no statement in what it printed"
+    return "" if row["events"] else "its output has no statement"
 
 
 def _trial(row: Mapping[str, Any], lines: Mapping[str, LoadSeconds], latency: str) -> ChangeTrial:
@@ -262,10 +262,10 @@ def _values(event: Event, did: Disturbance | None, gap_before: float | None) -> 
     return {key: float(value) for key, value in found.items() if value is not None}
 
 
-def _told(quantity: Quantity, trials: Iterable[ChangeTrial]) -> QuantityRange:
+def _range(quantity: Quantity, trials: Iterable[ChangeTrial]) -> QuantityRange:
     values = [trial.values[quantity.key] for trial in trials if quantity.key in trial.values]
     if not values:
-        return QuantityRange(quantity, 0, None, None, None, quantity.missing if trials else "no run counts")
+        return QuantityRange(quantity, 0, None, None, None, quantity.missing if trials else "no run counted")
     return QuantityRange(quantity, len(values), statistics.median(values), min(values), max(values))
 
 

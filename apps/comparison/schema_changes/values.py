@@ -27,14 +27,14 @@ class Quantity:
 
 _FEW = f"fewer than {FEWEST} seconds"
 QUANTITIES = (
-    Quantity("duration", "duration", "s", "time that the statement took, with its waits", "not told"),
+    Quantity("duration", "duration", "s", "duration of the statement, including its waits", "not told"),
     Quantity(
         "gap", "no transaction ended", "s",
         "longest time in which no transaction ended, to 50 ms, from the statement's start until"
-        f" {SETTLE:g} s after its end", "not observable: told by ddl_under_load alone",
+        f" {SETTLE:g} s after its end", "not observable: reported by ddl_under_load only",
     ),
     Quantity("gap_before", "no transaction ended, before", "s", "the same before the first statement",
-             "not observable: told by ddl_under_load alone"),
+             "not observable: reported by ddl_under_load only"),
     Quantity(
         "stall", "longest stall", "s",
         "longest stretch of seconds below the stated share (half, where none is) of the median before", _FEW,
@@ -52,10 +52,10 @@ QUANTITIES = (
              "the same before the first statement", _FEW),
     Quantity("lock_wait", "wait for the metadata lock", "s",
              "time that the statement waited for the table's metadata lock, looked at every 50 ms",
-             "not observable: nobody looked who waits"),
+             "not observable: the process list was not sampled"),
     Quantity("lock_queue", "connections behind it", "connections",
              "most other connections that waited for a metadata lock at once",
-             "not observable: nobody looked who waits"),
+             "not observable: the process list was not sampled"),
 )  # fmt: skip
 
 
@@ -140,7 +140,7 @@ class SchemaChange:
     left_out: tuple[LeftOut, ...]
 
     def value(self, key: str) -> QuantityRange:
-        return next(told for told in self.told if told.quantity.key == key)
+        return next(found for found in self.told if found.quantity.key == key)
 
     @property
     def origins(self) -> tuple[str, ...]:

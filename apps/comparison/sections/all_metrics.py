@@ -60,7 +60,7 @@ def everything(comparison: Comparison) -> Everything:
             sorted(
                 [
                     *_beside(comparison.metrics, comparison.cells, answered=True),
-                    *_beside(others, _told(cells), answered=False),
+                    *_beside(others, _worded(cells), answered=False),
                 ],
                 key=_significance,
             )
@@ -80,7 +80,7 @@ def _beside(metrics: Sequence[ComparedMetric], cells: Sequence[Cell], *, answere
     ]
 
 
-def _told(cells: Sequence[Cell]) -> list[Cell]:
+def _worded(cells: Sequence[Cell]) -> list[Cell]:
     """Metrics that never vary, such as settings of the load, get the word SAME and no `more` runs."""
     baselines = {(cell.level, cell.metric): cell for cell in cells if cell.ratio is None}
     return [

@@ -62,8 +62,8 @@ def throughput_metric(metrics: Sequence[ComparedMetric]) -> ComparedMetric | Non
 
 def _values(runs: Sequence[int]) -> dict[int, dict[str, float]]:
     found: dict[int, dict[str, float]] = defaultdict(dict)
-    told = Measurement.objects.filter(run_id__in=runs, metric__key__in=[MEAN, *KEYS.values()])
-    for run, key, value in told.order_by().values_list("run_id", "metric__key", "value"):
+    known = Measurement.objects.filter(run_id__in=runs, metric__key__in=[MEAN, *KEYS.values()])
+    for run, key, value in known.order_by().values_list("run_id", "metric__key", "value"):
         found[run][key] = value
     return found
 
@@ -80,13 +80,13 @@ class _Read:
         self.notes: list[str] = []
 
     def climb(self, side: Side, levels: Mapping[int, Level], runs: Sequence[ComparedRun]) -> SideLevels:
-        told = [run for run in runs if self.metric.key in run.values]
-        little = not all(self.values.get(run.id, {}).get(MEAN, 0) > 0 for run in told)
+        known = [run for run in runs if self.metric.key in run.values]
+        little = not all(self.values.get(run.id, {}).get(MEAN, 0) > 0 for run in known)
         # Little's law needs the throughput of requests, whatever the compared metric counts.
         possible = not little or self.metric.key == THROUGHPUT
         rungs = []
         for level in sorted(levels.values(), key=lambda level: level.threads):
-            own = [run for run in told if run.level == level.id]
+            own = [run for run in known if run.level == level.id]
             if own:
                 rungs.append(self._rung(side, level, own, little=little, possible=possible))
         return SideLevels(side.slug, tuple(rungs), by_littles_law=little and possible)
@@ -125,8 +125,8 @@ class _Read:
             return None
         if len(have) < len(runs):
             self.notes.append(
-                f"{side.name} at {level.text}: {len(runs) - len(have)} of {len(runs)} runs have no histogram, so their "
-                "requests are not part of the percentiles of all requests."
+                f"{side.name} at {level.text}: {len(runs) - len(have)} of {len(runs)} runs have no histogram, so the "
+                "percentiles of all requests leave theirs out."
             )
         try:
             return merge([each for run in have for each in self.histograms[run]])

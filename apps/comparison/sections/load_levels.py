@@ -85,7 +85,7 @@ class ObjectiveState(StrEnum):
 
     WITHIN = "within"
     BEYOND = "beyond"
-    NOT_TOLD = "not told apart"
+    INCONCLUSIVE = "inconclusive"
     TOO_FEW = "too few repetitions"
     UNKNOWN = "not observed"
 
@@ -143,12 +143,12 @@ def ladder(climb: SideLevels, *, percent: float, limit: float | None) -> Ladder:
 
 def saturation(rungs: Sequence[LoadLevelData]) -> tuple[Saturation, ...]:
     """For each level above the lowest."""
-    told = [rung for rung in rungs if rung.response]
+    known = [rung for rung in rungs if rung.response]
     return tuple(
         Saturation(
-            rung.level, rung.threads, told[0].threads, welch.compare(Sample(told[0].response), Sample(rung.response))
+            rung.level, rung.threads, known[0].threads, welch.compare(Sample(known[0].response), Sample(rung.response))
         )
-        for rung in told[1:]
+        for rung in known[1:]
     )
 
 
@@ -156,13 +156,13 @@ def collapse(rungs: Sequence[LoadLevelData]) -> Collapse | None:
     """The deepest significant fall below the best level: every pair of levels could have shown one, so p is multiplied
     by their number (Bonferroni). A level's variance is the greater of its own and that of all levels pooled: with three
     runs per level alone, a fall of 10 % at 2 % noise is found in 39 of 100 cases, with pooling in 96."""
-    told = [rung for rung in rungs if rung.throughput]
-    if len(told) < 2 or min(min(rung.throughput) for rung in told) <= 0:
+    known = [rung for rung in rungs if rung.throughput]
+    if len(known) < 2 or min(min(rung.throughput) for rung in known) <= 0:
         return None
-    best = max(told, key=lambda rung: _typical(rung.throughput))
-    pairs = len(told) * (len(told) - 1) / 2
-    noise = _Noise.of(told)
-    above = [rung for rung in told[told.index(best) + 1 :] if len(rung.throughput) >= FEWEST_RUNS]
+    best = max(known, key=lambda rung: _typical(rung.throughput))
+    pairs = len(known) * (len(known) - 1) / 2
+    noise = _Noise.of(known)
+    above = [rung for rung in known[known.index(best) + 1 :] if len(rung.throughput) >= FEWEST_RUNS]
     if noise is None or len(best.throughput) < FEWEST_RUNS:
         return None
     falls = [Collapse(best.threads, rung.threads, *noise.fall(best, rung)) for rung in above]
@@ -222,7 +222,7 @@ def _rested(rung: LoadLevelData, percent: float, limit: float) -> Rested:
     elif max(interval.high, quantile.high or 0) <= limit:
         held = ObjectiveState.WITHIN
     else:
-        held = ObjectiveState.BEYOND if min(interval.low, value) > limit else ObjectiveState.NOT_TOLD
+        held = ObjectiveState.BEYOND if min(interval.low, value) > limit else ObjectiveState.INCONCLUSIVE
     return Rested(rung.level, rung.threads, held, value, interval)
 
 

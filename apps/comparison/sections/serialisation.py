@@ -9,6 +9,9 @@ T = TypeVar("T")
 
 # JSON lacks these numbers: they are stored as {"number": "inf"}.
 ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+# Verdicts as stored before they were renamed.
+RENAMED = {"not told apart": "inconclusive"}
+FIRST_NAMES = {new: old for old, new in RENAMED.items()}
 
 
 class Outdated(ValueError):
@@ -28,6 +31,11 @@ def from_json(stored: Any, kind: type[T]) -> T:
         return msgspec.convert(_with_endless(stored), type=kind, str_keys=True)
     except msgspec.ValidationError as error:
         raise Outdated(str(error)) from error
+
+
+def first_name(verdict: str) -> str:
+    """The verdict in stored hashes, which must outlive its renaming."""
+    return FIRST_NAMES.get(verdict, verdict)
 
 
 def _plain(value: Any) -> Any:
@@ -54,4 +62,4 @@ def _with_endless(value: Any) -> Any:
         return {name: _with_endless(entry) for name, entry in value.items()}
     if isinstance(value, list):
         return [_with_endless(entry) for entry in value]
-    return value
+    return RENAMED.get(value, value) if isinstance(value, str) else value

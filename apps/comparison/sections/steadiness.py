@@ -25,16 +25,16 @@ RATES = ("client.throughput", "client.rows", "client.new_orders", "client.querie
 # A note is added for measured phases that differ by more than this factor.
 EVEN = 1.1
 
-VARIATION, HICCUPS, LONGEST, WORST = (
+VARIATION, DIPS, LONGEST, WORST = (
     ComparedMetric(f"steadiness.{key}", name, unit, Direction(direction), "steadiness", primary=False)
     for key, name, unit, direction in (
         ("variation", "coefficient of variation", "%", "lower"),
-        ("hiccups", "time in hiccups", "%", "lower"),
+        ("hiccups", "time in dips", "%", "lower"),
         ("longest", "longest hiccup", "s", "lower"),
         ("worst", "worst second", "% of the median", "higher"),
     )
 )
-METRICS = (VARIATION, HICCUPS, LONGEST, WORST)
+METRICS = (VARIATION, DIPS, LONGEST, WORST)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _values(known: Steadiness) -> dict[str, float]:
     """In the units of METRICS; unknown ones are left out."""
     found = {
         VARIATION.key: known.variation,
-        HICCUPS.key: known.hiccups,
+        DIPS.key: known.hiccups,
         LONGEST.key: known.longest.length if known.longest else None,
         WORST.key: known.worst,
     }
@@ -162,14 +162,14 @@ def _notes(
     other = [run.id for run in runs if run.id in seconds and run.id not in alike]
     notes = []
     if without:
-        notes.append(f"{_runs(without)} without {name} by the second: not part of the steadiness.")
+        notes.append(f"{_runs(without)} without {name} by the second: left out of the steadiness.")
     if uneven := _uneven([alike[run.id].phase for run in runs if run.id in alike]):
         notes.append(uneven)
     if other:
         steps = sorted({round(seconds[run].steadiness.step, 1) for run in other})
-        told = ", ".join(f"{each:g} s" for each in steps)
+        text = ", ".join(f"{each:g} s" for each in steps)
         notes.append(
-            f"{_runs(other)} sampled every {told} instead of every {step:.2g} s: not part of the steadiness, since"
+            f"{_runs(other)} sampled every {text} instead of every {step:.2g} s: left out of the steadiness, since"
             " longer intervals vary less."
         )
     return notes
@@ -180,8 +180,8 @@ def _uneven(phases: Sequence[Phase]) -> str:
     if not lengths or max(lengths) <= EVEN * min(lengths):
         return ""
     return (
-        f"The measured phases are {min(lengths):.3g} to {max(lengths):.3g} s long: the longer one looks, the worse are"
-        " the worst second and the longest hiccup."
+        f"The measured phases are {min(lengths):.3g} to {max(lengths):.3g} s long: a longer phase has a worse worst"
+        " second and a longer longest dip."
     )
 
 

@@ -52,10 +52,10 @@ class Growing:
 def growing_of(comparison: Comparison, level: Level) -> Growing | None:
     """None: no run of this level filled tables with values per second. Seven queries at most."""
     runs = [run for run in comparison.counted if run.level == level.id]
-    told = _told([run.id for run in runs])
-    if not told:
+    counts = _row_counts([run.id for run in runs])
+    if not counts:
         return None
-    found = _inserted([run.id for run in runs if run.id in told])
+    found = _inserted([run.id for run in runs if run.id in counts])
     if not found:
         return None
     width, shared = growth_rate.width_of(list(found.values())), min(each.total for each in found.values())
@@ -77,11 +77,11 @@ def growing_of(comparison: Comparison, level: Level) -> Growing | None:
             for run in runs
             if run.id in found
         ),
-        notes=tuple(_notes([run.id for run in runs], found, told)),
+        notes=tuple(_notes([run.id for run in runs], found, counts)),
     )
 
 
-def _told(runs: Sequence[int]) -> dict[int, float]:
+def _row_counts(runs: Sequence[int]) -> dict[int, float]:
     """Run -> rows inserted, as counted by the tool."""
     rows = Measurement.objects.filter(run_id__in=runs, metric__key=INSERTED).order_by()
     return dict(rows.values_list("run_id", "value"))
@@ -100,9 +100,9 @@ def _notes(runs: Sequence[int], found: Mapping[int, Inserted], told: Mapping[int
     groups: dict[str, list[int]] = defaultdict(list)
     for run in runs:
         if run not in found:
-            groups["without rows by the second: not part of this."].append(run)
+            groups["without rows by the second: left out."].append(run)
         elif told[run] > 0 and abs(found[run].total / told[run] - 1) > COUNTED_ALIKE:
-            groups["whose seconds do not add up to the rows that the tool counted, within 5\u00a0%."].append(run)
+            groups["whose seconds do not add up to the tool's row count within 5\u00a0%."].append(run)
     return [f"{counted(len(each), 'run')} {words}" for words, each in groups.items()]
 
 

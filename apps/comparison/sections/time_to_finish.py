@@ -39,11 +39,11 @@ def finishing_of(comparison: Comparison) -> Finishing | None:
     if works or work is None:
         return None
     counts, amount = work
-    told = _told(verdicts.asked_runs(comparison), counts)
+    found = _values(verdicts.asked_runs(comparison), counts)
     warmups = _warmups(comparison)
     times = {
         run: {TIME.key: values[ELAPSED] + warmups[run]}
-        for run, values in told.items()
+        for run, values in found.items()
         if values.get(counts, 0) >= DONE * amount and ELAPSED in values
     }
     if not any(run.id in times for run in comparison.counted):
@@ -73,10 +73,10 @@ def _work(parameters: dict[str, object]) -> tuple[str, int] | None:
     return None
 
 
-def _told(runs: Sequence[int], counts: str) -> dict[int, dict[str, float]]:
+def _values(runs: Sequence[int], counts: str) -> dict[int, dict[str, float]]:
     found: dict[int, dict[str, float]] = defaultdict(dict)
-    told = Measurement.objects.filter(run_id__in=runs, metric__key__in=[ELAPSED, counts])
-    for run, key, value in told.order_by().values_list("run_id", "metric__key", "value"):
+    shown = Measurement.objects.filter(run_id__in=runs, metric__key__in=[ELAPSED, counts])
+    for run, key, value in shown.order_by().values_list("run_id", "metric__key", "value"):
         found[run][key] = value
     return found
 

@@ -88,8 +88,8 @@ def _per(
     per: str,
     choices: tuple[str, ...],
 ) -> ComparedWork:
-    told = {key for run in comparison.counted if run.id in found for key in found[run.id].whole}
-    specs = [spec for spec in work.ALL if spec.key in told]
+    known = {key for run in comparison.counted if run.id in found for key in found[run.id].whole}
+    specs = [spec for spec in work.ALL if spec.key in known]
     metrics = [
         ComparedMetric(spec.key, spec.name, spec.unit, Direction(spec.direction), "work", primary=False)
         for spec in specs
@@ -117,8 +117,8 @@ def _done(runs: Sequence[int], rates: Mapping[int, Sequence[queries.NodeRates]])
             for key, word in words.items():
                 if node.number == 0 and key in node.rates and node.rates[key].mean > 0:
                     found[run][word] = node.rates[key].mean
-    told = Measurement.objects.filter(run_id__in=runs, metric__key__in=list(words), value__gt=0)
-    for run, key, value in told.order_by().values_list("run_id", "metric__key", "value"):
+    known = Measurement.objects.filter(run_id__in=runs, metric__key__in=list(words), value__gt=0)
+    for run, key, value in known.order_by().values_list("run_id", "metric__key", "value"):
         found[run][words[key]] = value
     return found
 
@@ -156,8 +156,8 @@ def _not_observed(comparison: Comparison, found: Mapping[int, Spent]) -> list[No
             reasons[run.side, key][reason] += 1
         known |= {(run.side, key) for key in found[run.id].whole} if run.id in found else set()
     return [
-        NotObserved(side, key, told.most_common(1)[0][0])
-        for (side, key), told in reasons.items()
+        NotObserved(side, key, rows.most_common(1)[0][0])
+        for (side, key), rows in reasons.items()
         if (side, key) not in known
     ]
 
@@ -167,7 +167,7 @@ def _notes(comparison: Comparison, found: Mapping[int, Spent], per: str) -> list
     without = Counter(run.side for run in comparison.counted if run.id not in found)
     notes = [
         f"{counted(count, 'run')} of {names[side]} without counters or without a count of its"
-        f" {'queries' if per == 'query' else f'{per}s'}: not part of the work."
+        f" {'queries' if per == 'query' else f'{per}s'}: left out of the work."
         for side, count in without.items()
     ]
     partly: dict[str, list[int]] = defaultdict(list)

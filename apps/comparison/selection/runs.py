@@ -20,7 +20,7 @@ MOST_RUNS, MOST_LEFT_OUT = 100, 20
 # Ids of a system and a workload.
 Pair = tuple[int, int]
 # A note lists more places than this together.
-TOLD_ONE_BY_ONE = 4
+LISTED_PLACES = 4
 
 
 def run_rows(
@@ -159,7 +159,7 @@ def newest_only(
     sentences = []
     for counted, most, rest in (
         (True, MOST_RUNS, f"count; {others}."),
-        (False, MOST_LEFT_OUT, "that do not count are listed."),
+        (False, MOST_LEFT_OUT, "that are not counted are listed."),
     ):
         found = [
             (totals[counted, level.id, side], f"runs of {name} at {level.text}")
@@ -173,7 +173,7 @@ def newest_only(
 
 
 def _of(found: Sequence[tuple[Amount, str]]) -> str:
-    if len(found) > TOLD_ONE_BY_ONE:
+    if len(found) > LISTED_PLACES:
         total = sum((amount for amount, _ in found), Amount())
         return f"runs of each side at each load level (of {total} in {len(found)} such places)"
     texts = [f"of {amount} {text}" for amount, text in found]

@@ -13,7 +13,7 @@ from apps.runs.pure import Phase, interval_middles
 
 Floats = NDArray[np.float64]
 # A dip (`hiccup`) is a value below this share of the run's median: the articles' term for a near standstill.
-HICCUP = 0.5
+DIP_SHARE = 0.5
 # With fewer values neither spread nor share is meaningful.
 FEWEST_VALUES = 5
 # Interval lengths within this share of each other count as equal: tools print a little early or late.
@@ -71,7 +71,7 @@ def steadiness(at: Floats, values: Floats, phase: Phase) -> Steadiness | None:
     mean = float(np.average(values, weights=lengths))
     box = box_of(values)
     known = box.p50 > 0
-    low = values < HICCUP * box.p50
+    low = values < DIP_SHARE * box.p50
     lowest = int(np.argmin(values))
     return Steadiness(
         step=usual,

@@ -48,5 +48,5 @@ def _corrected(ratio: Ratio, adjusted_p: float, tests: int) -> Ratio:
     ratio = replace(ratio, adjusted_p=adjusted_p)
     if ratio.verdict not in (Verdict.HIGHER, Verdict.LOWER) or adjusted_p <= DISCOVERY_RATE:
         return ratio
-    reason = f"{ratio.verdict.value} if looked at alone, not among {tests} comparisons at once"
-    return replace(ratio, verdict=Verdict.NOT_TOLD_APART, reason=reason)
+    reason = f"{ratio.verdict.value} alone, but not after correction for {tests} comparisons"
+    return replace(ratio, verdict=Verdict.INCONCLUSIVE, reason=reason)

@@ -28,17 +28,17 @@ def compare(baseline: Sequence[float], side: Sequence[float]) -> Ratio:
         raise ValueError("ranks need a value on each side")
     delta = welch.cliffs_delta(baseline, side)
     if min(*baseline, *side) == max(*baseline, *side):
-        return Ratio(Verdict.NOT_TOLD_APART, p=1.0, delta=delta, reason="all runs have the same value")
+        return Ratio(Verdict.INCONCLUSIVE, p=1.0, delta=delta, reason="all runs have the same value")
     ways = math.comb(len(baseline) + len(side), len(side))
     if 2 / ways > SIGNIFICANT:
-        too_few = f"the order of the runs tells nothing with fewer than {FEWEST_EACH} of each side"
+        too_few = f"the rank test needs {FEWEST_EACH} runs per side"
         reason = f"a run is {_what(baseline, side)}, and {too_few}"
         return Ratio(Verdict.TOO_FEW, delta=delta, needed=FEWEST_EACH, few_runs=True, reason=reason)
     p = _exact(baseline, side) if ways <= MOST_WAYS else _approximate(baseline, side)
-    verdict = Verdict.NOT_TOLD_APART
+    verdict = Verdict.INCONCLUSIVE
     if p <= SIGNIFICANT:
         verdict = Verdict.HIGHER if delta > 0 else Verdict.LOWER
-    reason = f"by the order of the runs: one is {_what(baseline, side)}, so no ratio exists"
+    reason = f"by the rank test: a run is {_what(baseline, side)}, so no ratio exists"
     return Ratio(verdict, p=p, delta=delta, few_runs=True, reason=reason)
 
 

@@ -136,7 +136,7 @@ def fit(runs: Mapping[int, Sequence[float]]) -> Fit | NoFit:
     deviation, deviates_at = float(abs(deviations[worst])), int(ladder.threads[worst])
     if deviation > MOST_DEVIATION:
         off = f"{deviation:.0%}".replace("%", "\u00a0%")
-        return NoFit(f"the law does not describe this ladder: it is {off} off at {_threads(deviates_at)}")
+        return NoFit(f"no fit: it deviates by {off} at {_threads(deviates_at)}")
     return replace(_fitted(errors, bounded, ladder), deviation=deviation, deviates_at=deviates_at, misfit_p=misfit)
 
 
@@ -175,10 +175,10 @@ def _unusable(runs: Mapping[int, Sequence[float]]) -> str:
 
 def _not_the_law(errors: Errors, bounded: Floats) -> str:
     if not errors.covariance.any() and not errors.variances.any():
-        return "the runs do not differ at all, so their noise is unknown"
+        return "the runs are identical, so their noise is unknown"
     if _is_negative(errors, 1) or _is_negative(errors, 2):
-        return "throughput grows faster than the threads: the law knows no such ladder"
-    return "" if bounded[0] > 0 else "the law has no throughput of one thread for these values"
+        return "superlinear throughput: the scalability law does not apply"
+    return "" if bounded[0] > 0 else "the fit gives no throughput of one thread"
 
 
 def _are(levels: int) -> str:

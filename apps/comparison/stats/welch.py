@@ -47,7 +47,7 @@ class Verdict(StrEnum):
     HIGHER = "higher"
     LOWER = "lower"
     EQUIVALENT = "equivalent"
-    NOT_TOLD_APART = "not told apart"
+    INCONCLUSIVE = "inconclusive"
     TOO_FEW = "too few repetitions"
     NO_RATIO = "no ratio"
 
@@ -182,7 +182,7 @@ def draft(baseline: Sample, side: Sample) -> DraftRatio:
     found = Ratio(Verdict.TOO_FEW, value=_exp(difference), delta=delta)
     noises = noise(baseline), noise(side)
     if noises[0] is None or noises[1] is None:
-        reason = f"an interval needs {FEWEST_RUNS} runs of each side, or earlier runs of the same configuration"
+        reason = f"an interval needs {FEWEST_RUNS} runs per side, or earlier runs of the same configuration"
         return DraftRatio(replace(found, needed=FEWEST_RUNS, few_runs=True, reason=reason))
     basis = NoiseBasis((noises[0], noises[1]), (len(baseline.values), len(side.values)), difference)
     return DraftRatio(_judge(found, basis), basis)
@@ -216,7 +216,7 @@ def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
     squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
     error = math.sqrt(sum(squares))
     if error == 0:
-        reason = "the runs of both sides do not differ at all, so their noise is unknown"
+        reason = "the runs of each side are identical, so their noise is unknown"
         return replace(found, reason=reason, needed=max(counts) + 1)
     freedoms = noises[0].freedom, noises[1].freedom
     freedom, systematic = satterthwaite(squares, freedoms), noises[0].systematic + noises[1].systematic
@@ -225,10 +225,10 @@ def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
     verdict, reason = _verdict(low, high), ""
     if verdict is Verdict.EQUIVALENT and not _could_know(error, freedom, math.log1p(MARGIN) - systematic):
         reason = (
-            f"the interval lies within ±{MARGIN * 100:.0f}{NBSP}%, but so few runs could have missed a difference of "
+            f"the interval lies within ±{MARGIN * 100:.0f}{NBSP}%, but this few runs can miss a difference of "
             f"{MARGIN * 100:.0f}{NBSP}%"
         )
-        verdict = Verdict.NOT_TOLD_APART
+        verdict = Verdict.INCONCLUSIVE
     away = -max(0.0, abs(difference) - systematic) / error
     judged = replace(
         found,
@@ -251,11 +251,11 @@ def _could_know(error: float, freedom: float, effect: float) -> bool:
 
 def with_needed(ratio: Ratio, basis: NoiseBasis | None, *, level: float) -> Ratio:
     """If inconclusive, with the runs needed for a likely result with p at most `level`."""
-    if ratio.verdict is not Verdict.NOT_TOLD_APART or basis is None:
+    if ratio.verdict is not Verdict.INCONCLUSIVE or basis is None:
         return ratio
     needed, reason = repetitions_needed(basis, level=level), ratio.reason
     if needed > MOST_REPETITIONS and ratio.systematic:
-        reason = "the values are read from a grid too coarse for this difference: more runs do not tell"
+        reason = "the values are read from a grid too coarse for this difference: more runs do not help"
     return replace(ratio, needed=needed, reason=reason)
 
 
@@ -266,7 +266,7 @@ def _verdict(low: float, high: float) -> Verdict:
         return Verdict.LOWER
     if low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN:
         return Verdict.EQUIVALENT
-    return Verdict.NOT_TOLD_APART
+    return Verdict.INCONCLUSIVE
 
 
 def words(verdict: Verdict, direction: Direction) -> str:

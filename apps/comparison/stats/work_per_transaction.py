@@ -88,12 +88,12 @@ def spent(nodes: Sequence[CountedNode], *, per_second: float, length: float) -> 
         else:
             whole[spec.key] = sum(found.values())
     partly = [
-        f"{name} was observed for {100 * share:.0f} % of the measured phase: what it did besides is not counted."
+        f"{name} was observed for {100 * share:.0f} % of the measured phase; its work outside that is not counted."
         for name, share in seen.items()
         if 0 < share < MOST_OF_IT
     ]
     partly += [
-        f"Counters of {node.name} fell: what they had counted since the sample before is lost."
+        f"Counters of {node.name} fell; counts since the previous sample are lost."
         for node in servers
         if any(rate.resets for rate in node.rates.values())
     ]
@@ -129,7 +129,7 @@ def _why(blind: Sequence[str], databases: Sequence[CountedNode]) -> str:
     if unsampled:
         return f"{', '.join(unsampled)} {'was' if len(unsampled) == 1 else 'were'} not sampled"
     if len(blind) == len(databases):
-        return "no node counts it, or the agent may not read it"
+        return "not counted by any node, or not readable by the agent"
     return f"{', '.join(blind)} {'does' if len(blind) == 1 else 'do'} not count it, or the agent may not read it"
 
 

@@ -34,7 +34,7 @@ def cancel_campaign(*, campaign: Campaign, by: User | None, now: datetime) -> Ca
     done = [cancelled for cancelled in (_cancel(job, by=by, now=now) for job in jobs) if cancelled.changed]
     stopping = sum(cancelled.state == "cancelling" for cancelled in done)
     if not done:
-        return Cancellation(changed=False, state="", message="Every job has ended already: nothing to cancel.")
+        return Cancellation(changed=False, state="", message="Every job has ended: nothing to cancel.")
     Campaign.objects.filter(pk=campaign.pk, cancelled_at=None).update(cancelled_at=now)
     message = _said(waiting=len(done) - stopping, stopping=stopping)
     return Cancellation(changed=True, state="cancelling" if stopping else "cancelled", message=message)
@@ -43,7 +43,7 @@ def cancel_campaign(*, campaign: Campaign, by: User | None, now: datetime) -> Ca
 def _said(*, waiting: int, stopping: int) -> str:
     ended = f"Cancelled the {f'{waiting:,} waiting jobs' if waiting > 1 else 'waiting job'}" if waiting else ""
     jobs = counted(stopping, "running job")
-    stops = f"{jobs} will stop when the agent has cleaned up" if stopping else ""
+    stops = f"{jobs} will stop once the agent has cleaned up" if stopping else ""
     return f"{'; '.join(part for part in (ended, stops) if part)}."
 
 
@@ -59,9 +59,9 @@ def _cancel(job: Job, *, by: User | None, now: datetime) -> Cancellation:
         message = f"Job {job.pk} is being cancelled: agent {job.agent} stops and cleans up."
         return Cancellation(changed=True, state=job.state, message=message)
     if job.state == "cancelling":
-        message = f"Job {job.pk} is being cancelled already: agent {job.agent} has still to clean up."
+        message = f"Job {job.pk} is already being cancelled: agent {job.agent} is cleaning up."
     else:
-        message = f"Job {job.pk} has {job.state} already: nothing to cancel."
+        message = f"Job {job.pk} has already {job.state}: nothing to cancel."
         if job.state == "cancelled":
-            message = f"Job {job.pk} is cancelled already."
+            message = f"Job {job.pk} is already cancelled."
     return Cancellation(changed=False, state=job.state, message=message)

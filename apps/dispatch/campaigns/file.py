@@ -269,8 +269,8 @@ def _of_schema(error: ValidationError) -> Iterator[FieldProblem]:
     elif error.validator == "additionalProperties":
         for name in error.instance:
             if name not in known:
-                remedy = f"known are {', '.join(known)}"
-                yield FieldProblem(f"{path}.{name}".lstrip("."), "is not known here", remedy)
+                remedy = f"use one of {', '.join(known)}"
+                yield FieldProblem(f"{path}.{name}".lstrip("."), "is unknown", remedy)
     else:
         yield FieldProblem(path, f"is {_shown(error.instance)}", f"use {_description(schema)}")
 
@@ -295,11 +295,11 @@ def _unsayable(value: Any, path: str) -> Iterator[FieldProblem]:
         yield FieldProblem(path, "is beyond 64 bits", "use a smaller number")
     elif isinstance(value, str):
         if "\0" in value:
-            yield FieldProblem(path, "contains NUL, which no column holds", "leave it out")
+            yield FieldProblem(path, "contains NUL, which cannot be stored", "leave it out")
     elif isinstance(value, list | dict):
         for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(value, dict) and not isinstance(key, str):
-                yield FieldProblem(path, f"has the name {key!r}, which is no text", "put it in quotes")
+                yield FieldProblem(path, f"has the name {key!r}, which is not a text", "put it in quotes")
             elif isinstance(key, str):
                 yield from _unsayable(key, path)
             yield from _unsayable(inside, f"{path}.{key}".lstrip("."))

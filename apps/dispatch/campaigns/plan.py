@@ -149,7 +149,7 @@ def create_campaign(
 
 
 def _entry(campaign: Campaign, planned: PlannedWorkload, *, place: int) -> Entry:
-    assert planned.workload is not None, "a plan without a workload was let through"  # noqa: S101
+    assert planned.workload is not None, "a plan without a workload was accepted"  # noqa: S101
     entry = Entry.objects.create(
         campaign=campaign,
         place=place,
@@ -169,7 +169,7 @@ def _once(things: Sequence[T]) -> list[T]:
 
 def _check_name(name: str) -> Iterator[FieldProblem]:
     if not name:
-        yield FieldProblem("name", "is empty", "say what the campaign is to find out")
+        yield FieldProblem("name", "is empty", "state the campaign's question")
     elif len(name) > MAX_NAME:
         yield FieldProblem("name", f"has {len(name)} characters", f"use at most {MAX_NAME}")
 
@@ -198,7 +198,7 @@ def _check_entry(entry: PlannedWorkload) -> Iterator[FieldProblem]:
     if entry.workload is None:
         yield FieldProblem("workload", "none is chosen", "choose at least one")
     elif entry.workload.tool and entry.workload.tool not in WORKLOADS:
-        message = f"no agent runs {entry.workload.tool}, of which results are submitted"
+        message = f"no agent runs {entry.workload.tool}, whose results are submitted"
         yield FieldProblem("workload", message, f"choose one of {', '.join(sorted(WORKLOADS))}")
     if not entry.load_levels:
         yield FieldProblem("load_levels", "none is given", "give at least one number of threads, for example 4")
@@ -208,7 +208,7 @@ def _check_entry(entry: PlannedWorkload) -> Iterator[FieldProblem]:
         remedy = f"use more than 0, at most {MAX_DURATION:g} s"
         yield FieldProblem("duration", f"{entry.duration:g} s is out of range", remedy)
     if entry.least_gain is not None and not 0 < entry.least_gain < 1:
-        yield FieldProblem("least_gain", f"{entry.least_gain:g} is no share", "use more than 0, less than 1")
+        yield FieldProblem("least_gain", f"{entry.least_gain:g} is not a share", "use more than 0, less than 1")
 
 
 def _check_size(size: PlanSize) -> list[FieldProblem]:

@@ -71,7 +71,7 @@ def _load(entry: Entry) -> dict[str, Any]:
 
 def _remark(entry: Entry) -> str:
     if "load_levels" in _load(entry) and entry.ends_when_refused:
-        return "Measured at every load level: the campaign stopped at saturation, which a file says of even steps only."
+        return "Measured at every load level: it stopped at saturation, which files express only for even steps."
     return ""
 
 

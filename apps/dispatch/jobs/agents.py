@@ -35,14 +35,12 @@ def register_agent(*, name: str) -> tuple[Agent, str]:
     agent, secret = Agent(name=name), new_secret()
     agent.digest = digest_of(secret)
     if not name or any(not (c.isascii() and c.isalnum()) and c not in "-_" for c in name):
-        raise _refused_name(f"{name!r} is no name for an agent", "use letters, digits, '-' and '_'")
+        raise _refused_name(f"{name!r} is not an agent's name", "use letters, digits, '-' and '_'")
     try:
         with transaction.atomic():
             agent.save(force_insert=True)
     except IntegrityError as error:
-        raise _refused_name(
-            f"there is an agent {name!r} already", "choose another name, or --rotate its secret"
-        ) from error
+        raise _refused_name(f"agent {name!r} already exists", "choose another name, or --rotate its secret") from error
     return agent, secret
 
 
@@ -65,7 +63,7 @@ def revoke_agent(*, name: str, now: datetime) -> bool:
     if Agent.objects.filter(name=name, revoked_at=None).update(revoked_at=now):
         return True
     if not Agent.objects.filter(name=name).exists():
-        raise _refused_name(f"there is no agent {name!r}", "see its name on the page of the agents")
+        raise _refused_name(f"there is no agent {name!r}", "names are on the Agents page")
     return False
 
 

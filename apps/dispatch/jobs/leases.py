@@ -221,13 +221,13 @@ def _release_match(job: Job) -> None:
 def _lost(*, agent: Agent, job_id: int, attempt: int) -> Exception:
     job = Job.objects.filter(pk=job_id).select_related("agent", "campaign").first()
     if job is None or not _was_given(job, attempt=attempt, agent=agent):
-        return NoSuchJob(f"agent {agent.name} was not given attempt {attempt} of job {job_id}")
+        return NoSuchJob(f"agent {agent.name} does not hold attempt {attempt} of job {job_id}")
     if job.state in FINAL:
         why = f"the job has {job.state}" + (f": {job.reason}" if job.reason else "")
     elif job.attempt > attempt:
         why = f"attempt {job.attempt} has begun"
     else:
-        why = "its lease ran out, or the attempt was ended, and the job or its system went elsewhere"
+        why = "its lease ran out, or the attempt was ended; the job or its system was reassigned"
     return LeaseLost(f"attempt {attempt} of job {job_id} is no longer held by agent {agent.name}: {why}")
 
 
@@ -285,7 +285,7 @@ def _end(job: Job, *, message: wire.JobEndMessage, now: datetime) -> None:
     elif job.state == "cancelling":
         _finish(job, state="cancelled", reason=job.reason, now=now)
     else:
-        _give_up(job, reason=reason or "the agent gave no reason", may_come_back=False, now=now)
+        _give_up(job, reason=reason or "no reason given by the agent", may_come_back=False, now=now)
 
 
 def _note_skipped(job: Job, skipped: Sequence[wire.SkippedRun]) -> None:
@@ -352,6 +352,6 @@ def _expire(job_id: int, *, over: Q, now: datetime) -> bool:
     elif missing_levels(job):
         _give_up(job, reason=silent, may_come_back=True, now=now)
     else:
-        reason = f"{silent}, but only after the last run: whether it cleaned up is not known"
+        reason = f"{silent}, but only after the last run: clean-up unknown"
         _finish(job, state="succeeded", reason=reason, now=now)
     return True

@@ -153,7 +153,7 @@ def close_abandoned_runs(*, now: datetime) -> list[int]:
         if run.last_word < now - SILENT_AT_MOST or _has_nothing_left(run.job_run, now=now):
             message = wire.RunEndMessage(
                 outcome=Run.Outcome.CANCELLED,
-                reason=f"{LEASE_LOST}: its agent never said how this run ended",
+                reason=f"{LEASE_LOST}: its agent never reported the end of this run",
                 ended_at=run.last_word.isoformat(),
                 batches=run.batch_count,
             )

@@ -42,7 +42,7 @@ def check(expression: str) -> None:
     """Raises NoCron."""
     words = expression.split()
     if len(expression) > LONGEST:
-        raise NoCron(f"has {len(expression)} characters, of which at most {LONGEST} are read")
+        raise NoCron(f"has {len(expression)} characters, at most {LONGEST} are allowed")
     if len(words) != FIELDS:
         raise NoCron(f"has {len(words)} fields instead of {FIELDS}")
     now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -53,7 +53,7 @@ def check(expression: str) -> None:
         takes = _TAKES.get(said.removeprefix("bad "))
         raise NoCron(f"cannot be read: {said}{f', which is {takes}' if takes else ''}") from error
     except StopIteration as error:
-        raise NoCron("is no time that ever comes") from error
+        raise NoCron("never comes due") from error
 
 
 def after(moment: datetime, *, expression: str, zone: str) -> Iterator[datetime]:
@@ -98,16 +98,16 @@ class ClockChange:
     def sentence(self) -> str:
         local = (self.at - timedelta(seconds=1)).astimezone(ZoneInfo(self.zone)) + timedelta(seconds=1)
         way = "forward" if self.by > timedelta(0) else "back"
-        told = f"Clocks in {self.zone} go {way} by {_length(self.by)} on {local:%Y-%m-%d at %H:%M}"
+        text = f"Clocks in {self.zone} go {way} by {_length(self.by)} on {local:%Y-%m-%d at %H:%M}"
         if not self.touched:
-            return f"{told}: no time of this schedule is touched."
+            return f"{text}: this schedule is not affected."
         times = ", ".join(self.touched[:3]) + (" and others" if len(self.touched) > 3 else "")
         verb = "is" if len(self.touched) == 1 else "are"
         if self.is_even:
-            return f"{told}: {times} {verb} {'skipped' if way == 'forward' else 'due both times'}."
+            return f"{text}: {times} {verb} {'skipped' if way == 'forward' else 'due both times'}."
         if way == "forward":
-            return f"{told}: {times} {verb} skipped that day and due right after."
-        return f"{told}: {times} {'comes' if len(self.touched) == 1 else 'come'} twice and {verb} due the first time."
+            return f"{text}: {times} {verb} skipped that day and due right after."
+        return f"{text}: {times} {'comes' if len(self.touched) == 1 else 'come'} twice and {verb} due the first time."
 
 
 def clock_change(moment: datetime, *, expression: str, zone: str) -> ClockChange | None:

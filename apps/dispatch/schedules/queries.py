@@ -9,16 +9,16 @@ from typing import Annotated, Any
 from django.db.models import Count, Prefetch, Q
 
 from apps.core.answers import Hidden
-from apps.dispatch.models import FINAL, Job, Schedule, Slot
+from apps.dispatch.models import FINAL, Job, Schedule, ScheduledRun
 from apps.dispatch.schedules import cron
 from apps.dispatch.schedules.services import stated_of
 
-SHOWN_SLOTS = 10
+SHOWN_RUNS = 10
 COMING = 5
 
 
 @dataclass(frozen=True)
-class SlotRow:
+class ScheduledRunRow:
     """`jobs` 0: no campaign was started."""
 
     id: int
@@ -35,13 +35,13 @@ class SlotRow:
 
     @property
     def word(self) -> str:
-        return "under way" if self.state == Slot.State.STARTED else self.state
+        return "under way" if self.state == ScheduledRun.State.STARTED else self.state
 
     @property
     def brought(self) -> str:
         """Results in words."""
         if not self.jobs:
-            return "nothing was begun"
+            return "not started"
         return f"{self.jobs_succeeded:,} of {self.jobs:,} job{'s' if self.jobs > 1 else ''}"
 
 
@@ -57,7 +57,7 @@ class ScheduleRow:
     created_by: str
     created_at: datetime
     archived_at: datetime | None
-    slots: Annotated[tuple[SlotRow, ...], f"the latest {SHOWN_SLOTS}, newest first"]
+    slots: Annotated[tuple[ScheduledRunRow, ...], f"the latest {SHOWN_RUNS}, newest first"]
 
     @property
     def state(self) -> Annotated[str, "on, paused or archived"]:
@@ -66,13 +66,13 @@ class ScheduleRow:
         return "paused" if self.next_at is None else "on"
 
     @property
-    def last(self) -> SlotRow | None:
+    def last(self) -> ScheduledRunRow | None:
         return self.slots[0] if self.slots else None
 
     @property
     def is_lacking(self) -> Annotated[bool, "the last of its times that is over brought not everything"]:
-        over = [slot for slot in self.slots if slot.state in (Slot.State.MISSING, Slot.State.COMPLETE)]
-        return bool(over) and over[0].state == Slot.State.MISSING
+        over = [slot for slot in self.slots if slot.state in (ScheduledRun.State.MISSING, ScheduledRun.State.COMPLETE)]
+        return bool(over) and over[0].state == ScheduledRun.State.MISSING
 
 
 @dataclass(frozen=True)
@@ -102,14 +102,14 @@ def load_schedule(schedule_id: int, *, now: datetime) -> ScheduleDetail | None:
     schedule = schedules.first()
     if schedule is None:
         return None
-    coming, told = times(schedule.cron, schedule.zone, now=now)
+    coming, found = times(schedule.cron, schedule.zone, now=now)
     (row,) = _rows(schedules)
     return ScheduleDetail(
         row=row,
         plan=schedule.plan,
         seen=stated_of(schedule).fingerprint,
         coming=coming if row.next_at else (),
-        clock_change=told,
+        clock_change=found,
     )
 
 
@@ -118,32 +118,34 @@ def exists(schedule_id: int) -> bool:
 
 
 def times(expression: str, zone: str, *, now: datetime) -> tuple[tuple[datetime, ...], str]:
-    """The next times, and a sentence on the zone's next clock change. `expression` and `zone` must be valid."""
+    """The next times, and a sentence on the zone's next clock change; empty: none within a year.
+
+    `expression` and `zone` must be valid."""
     coming = tuple(islice(cron.after(now, expression=expression, zone=zone), COMING))
     change = cron.clock_change(now, expression=expression, zone=zone)
-    return coming, change.sentence if change else f"{zone} has no clock changes within a year."
+    return coming, change.sentence if change else ""
 
 
-def list_slots(schedule_id: int, *, limit: int, before: int | None = None) -> list[SlotRow]:
+def list_scheduled_runs(schedule_id: int, *, limit: int, before: int | None = None) -> list[ScheduledRunRow]:
     """Newest first by id; `before`: scheduled runs with a lower id only, for paging."""
-    slots = Slot.objects.filter(schedule=schedule_id).select_related("campaign").order_by("-pk")
+    rows = ScheduledRun.objects.filter(schedule=schedule_id).select_related("campaign").order_by("-pk")
     if before is not None:
-        slots = slots.filter(pk__lt=before)
-    found = list(slots[:limit])
+        rows = rows.filter(pk__lt=before)
+    found = list(rows[:limit])
     jobs = _jobs_of(found)
-    return [_slot(slot, jobs) for slot in found]
+    return [_row(scheduled, jobs) for scheduled in found]
 
 
 def schedule_of(campaign_id: int) -> tuple[int, str] | None:
     """Id and name of the schedule that started the campaign; None: planned by a person."""
-    found = Slot.objects.filter(campaign=campaign_id).values_list("schedule", "schedule__name").first()
+    found = ScheduledRun.objects.filter(campaign=campaign_id).values_list("schedule", "schedule__name").first()
     return found and (found[0], found[1])
 
 
 def _rows(schedules: Any) -> list[ScheduleRow]:
-    latest = Slot.objects.select_related("campaign").order_by("-due_at")[:SHOWN_SLOTS]
+    latest = ScheduledRun.objects.select_related("campaign").order_by("-due_at")[:SHOWN_RUNS]
     found = list(schedules.select_related("created_by").prefetch_related(Prefetch("slots", latest, to_attr="latest")))
-    jobs = _jobs_of([slot for schedule in found for slot in schedule.latest])
+    jobs = _jobs_of([scheduled for schedule in found for scheduled in schedule.latest])
     return [
         ScheduleRow(
             id=schedule.pk,
@@ -156,7 +158,7 @@ def _rows(schedules: Any) -> list[ScheduleRow]:
             created_by=schedule.created_by.username,
             created_at=schedule.created_at,
             archived_at=schedule.archived_at,
-            slots=tuple(_slot(slot, jobs) for slot in schedule.latest),
+            slots=tuple(_row(scheduled, jobs) for scheduled in schedule.latest),
         )
         for schedule in found
     ]
@@ -165,9 +167,9 @@ def _rows(schedules: Any) -> list[ScheduleRow]:
 Counts = dict[int, tuple[int, int, int]]
 
 
-def _jobs_of(slots: Sequence[Slot]) -> Counts:
+def _jobs_of(rows: Sequence[ScheduledRun]) -> Counts:
     """Numbers of all, ended and succeeded jobs, by campaign."""
-    campaigns = [slot.campaign_id for slot in slots if slot.campaign_id is not None]
+    campaigns = [scheduled.campaign_id for scheduled in rows if scheduled.campaign_id is not None]
     jobs = Job.objects.filter(campaign__in=campaigns).order_by().values_list("campaign")
     counted = jobs.annotate(
         all=Count("pk"), ended=Count("pk", filter=Q(state__in=FINAL)), done=Count("pk", filter=Q(state="succeeded"))
@@ -175,17 +177,17 @@ def _jobs_of(slots: Sequence[Slot]) -> Counts:
     return {campaign: (number, ended, done) for campaign, number, ended, done in counted}
 
 
-def _slot(slot: Slot, counts: Counts) -> SlotRow:
-    number, ended, done = counts.get(slot.campaign_id or 0, (0, 0, 0))
-    return SlotRow(
-        id=slot.pk,
-        due_at=slot.due_at,
-        state=slot.state,
-        reasons=tuple(slot.reason.splitlines()),
-        begun_at=slot.begun_at,
-        settled_at=slot.settled_at,
-        campaign_id=slot.campaign_id,
-        campaign=slot.campaign.name if slot.campaign else "",
+def _row(scheduled: ScheduledRun, counts: Counts) -> ScheduledRunRow:
+    number, ended, done = counts.get(scheduled.campaign_id or 0, (0, 0, 0))
+    return ScheduledRunRow(
+        id=scheduled.pk,
+        due_at=scheduled.due_at,
+        state=scheduled.state,
+        reasons=tuple(scheduled.reason.splitlines()),
+        begun_at=scheduled.begun_at,
+        settled_at=scheduled.settled_at,
+        campaign_id=scheduled.campaign_id,
+        campaign=scheduled.campaign.name if scheduled.campaign else "",
         jobs=number,
         jobs_ended=ended,
         jobs_succeeded=done,

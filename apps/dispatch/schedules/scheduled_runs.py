@@ -14,15 +14,15 @@ from django.db.models import F, Q
 
 from apps.catalog.models import System, Workload
 from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
-from apps.dispatch.models import FINAL, Agent, Job, Slot
+from apps.dispatch.models import FINAL, Agent, Job, ScheduledRun
 from apps.dispatch.schedules.services import in_utc
 
-State = Slot.State
+State = ScheduledRun.State
 LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
-class Lack:
+class MissingResult:
     """Missing results of a system and a workload: `missing` of `repetitions`, and why."""
 
     system: System
@@ -46,29 +46,31 @@ class Lack:
 class Settled:
     """A scheduled run whose state was just settled; `lacks`: its missing results, empty if nothing could be planned."""
 
-    slot: Slot
-    lacks: Sequence[Lack]
+    slot: ScheduledRun
+    lacks: Sequence[MissingResult]
 
 
 def settle(*, now: datetime) -> list[Settled]:
     """Settle scheduled runs that are over, and missing ones that received more results since. Idempotent."""
     unsettled = Q(state=State.STARTED) | Q(state=State.MISSING, settled_at=None)
     late = Q(state=State.MISSING, campaign__jobs__finished_at__gt=F("settled_at"))
-    keys = set(Slot.objects.filter(unsettled | late).values_list("pk", flat=True))
-    locked = Slot.objects.select_for_update(of=("self",), skip_locked=True).select_related("schedule", "campaign")
+    keys = set(ScheduledRun.objects.filter(unsettled | late).values_list("pk", flat=True))
+    locked = ScheduledRun.objects.select_for_update(of=("self",), skip_locked=True).select_related(
+        "schedule", "campaign"
+    )
     slots = list(locked.filter(pk__in=keys).order_by("due_at"))
-    jobs = _jobs([slot.campaign_id for slot in slots if slot.campaign_id is not None])
+    jobs = _jobs([scheduled.campaign_id for scheduled in slots if scheduled.campaign_id is not None])
     agents = list(Agent.objects.filter(revoked_at=None)) if slots else []
-    found = (_settled(slot, jobs.get(slot.campaign_id or 0, []), agents, now=now) for slot in slots)
+    found = (_settled(scheduled, jobs.get(scheduled.campaign_id or 0, []), agents, now=now) for scheduled in slots)
     return [each for each in found if each is not None]
 
 
-def deadline(slot: Slot) -> datetime:
+def deadline(scheduled: ScheduledRun) -> datetime:
     """When outstanding results become missing. A scheduled run that was caught up gets the full time."""
-    return max(slot.due_at, slot.begun_at) + timedelta(hours=slot.schedule.patience)
+    return max(scheduled.due_at, scheduled.begun_at) + timedelta(hours=scheduled.schedule.patience)
 
 
-def lacks_of(jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> list[Lack]:
+def lacks_of(jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> list[MissingResult]:
     """Missing results of one campaign's jobs, in job order."""
     pairs: dict[tuple[int, int], list[Job]] = defaultdict(list)
     for job in jobs:
@@ -78,27 +80,29 @@ def lacks_of(jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> 
         owing = [job for job in own if job.state != "succeeded"]
         if owing:
             first = owing[0]
-            found.append(Lack(first.system, first.workload, len(owing), len(own), _why(owing, agents, now=now)))
+            found.append(
+                MissingResult(first.system, first.workload, len(owing), len(own), _why(owing, agents, now=now))
+            )
     return found
 
 
-def _settled(slot: Slot, jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> Settled | None:
+def _settled(scheduled: ScheduledRun, jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> Settled | None:
     """None: not over yet."""
     lacks = lacks_of(jobs, agents, now=now)
-    was = slot.state
-    if slot.campaign_id is None:
-        slot.state, slot.reason = State.MISSING, slot.reason or "its campaign was deleted"
+    was = scheduled.state
+    if scheduled.campaign_id is None:
+        scheduled.state, scheduled.reason = State.MISSING, scheduled.reason or "its campaign was deleted"
     elif not lacks:
-        slot.state = State.COMPLETE
-        slot.reason = "came late" if was == State.MISSING else ""
-    elif was == State.MISSING or now >= deadline(slot) or all(job.state in FINAL for job in jobs):
-        slot.state = State.MISSING
-        slot.reason = "\n".join(lack.sentence for lack in lacks)
+        scheduled.state = State.COMPLETE
+        scheduled.reason = "came late" if was == State.MISSING else ""
+    elif was == State.MISSING or now >= deadline(scheduled) or all(job.state in FINAL for job in jobs):
+        scheduled.state = State.MISSING
+        scheduled.reason = "\n".join(lack.sentence for lack in lacks)
     else:
         return None
-    slot.settled_at = now
-    slot.save(update_fields=["state", "reason", "settled_at"])
-    return Settled(slot, lacks)
+    scheduled.settled_at = now
+    scheduled.save(update_fields=["state", "reason", "settled_at"])
+    return Settled(scheduled, lacks)
 
 
 def _jobs(campaigns: Sequence[int]) -> Mapping[int, list[Job]]:
@@ -135,7 +139,7 @@ def _why_waiting(job: Job, agents: Sequence[Agent], *, now: datetime) -> str:
         return f"no agent {f'has the labels {labels}' if labels else 'is registered'}{tried}"
     alive = [agent for agent in able if agent.last_seen_at and agent.last_seen_at >= now - AGENT_ALIVE_FOR]
     if alive:
-        return f"job {job.pk} still waits for agent {alive[0].name}, which has other work{tried}"
+        return f"job {job.pk} still waits for agent {alive[0].name}, which is busy{tried}"
     seen = [(agent.last_seen_at, agent.name) for agent in able if agent.last_seen_at]
     if not seen:
         return f"agent {able[0].name} was never seen{tried}"

@@ -3,8 +3,8 @@
     due -> started -> complete | missing        settled by apps.dispatch.schedules.scheduled_runs
         -> not started                          the previous campaign is unfinished, or the server was down
 
-A due schedule creates a slot in the same transaction as its campaign, under the schedule's row lock and a unique key,
-so that two beats start only one campaign.
+A due schedule creates a scheduled run in the same transaction as its campaign, under the schedule's row lock and a
+unique key, so that two beats start only one campaign.
 """
 
 import logging
@@ -18,17 +18,17 @@ from apps.accounts.models import User
 from apps.core.canonical import canonical_hash
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.campaigns import file
-from apps.dispatch.models import FINAL, Campaign, Job, Schedule, Slot
+from apps.dispatch.models import FINAL, Campaign, Job, Schedule, ScheduledRun
 from apps.dispatch.schedules import cron
 
 log = logging.getLogger(__name__)
 
 LONGEST_NAME = 120
-MOST_PATIENCE = 14 * 24.0  # h
+LONGEST_DEADLINE = 14 * 24.0  # h
 # After a downtime, at most this many of the missed times are recorded one by one, the latest.
-TOLD_MISSED = 50
+LISTED_MISSED = 50
 LOOKED_BACK = timedelta(days=31)
-State = Slot.State
+State = ScheduledRun.State
 
 
 class NoSuchSchedule(LookupError):
@@ -91,9 +91,7 @@ def edit(*, schedule_id: int, stated: ScheduleFields, now: datetime, seen: str =
     schedule = _locked(schedule_id)
     if seen and seen != stated_of(schedule).fingerprint:
         problem = f"{schedule.name} was edited by somebody else after you had opened it"
-        raise ScheduleChanged(
-            [FieldProblem("seen", problem, "compare it with what you want; keeping yours now replaces it")]
-        )
+        raise ScheduleChanged([FieldProblem("seen", problem, "compare it with yours; saving replaces it")])
     check(stated, known_id=schedule.pk)
     return _stored(schedule, stated, now=now, is_on=schedule.next_at is not None)
 
@@ -128,7 +126,7 @@ def archive(*, schedule_id: int, now: datetime) -> Schedule:
 
 
 @transaction.atomic
-def run_now(*, schedule_id: int, by: User, now: datetime) -> Slot:
+def run_now(*, schedule_id: int, by: User, now: datetime) -> ScheduledRun:
     """Start its campaign now, outside its times.
 
     Raises Invalid when the previous campaign is unfinished, the plan is invalid or the schedule is archived, and
@@ -142,7 +140,7 @@ def run_now(*, schedule_id: int, by: User, now: datetime) -> Slot:
         campaign = file.start(_content(schedule.plan), by=by)
     except Invalid as refused:
         raise Invalid(_of_plan(refused)) from refused
-    return Slot.objects.create(schedule=schedule, due_at=now, state=State.STARTED, campaign=campaign)
+    return ScheduledRun.objects.create(schedule=schedule, due_at=now, state=State.STARTED, campaign=campaign)
 
 
 def start_due(*, now: datetime) -> int:
@@ -156,7 +154,7 @@ def start_due(*, now: datetime) -> int:
         try:
             begun += _start(pk, now=now)
         except Exception:
-            log.exception("schedule %s is due and could not be begun", pk)
+            log.exception("schedule %s is due and could not be started", pk)
     return begun
 
 
@@ -177,8 +175,8 @@ def _start(schedule_id: int, *, now: datetime) -> bool:
             following = moment
             break
         times.append(moment)
-    is_whole = horizon == schedule.next_at and len(times) <= TOLD_MISSED + 1
-    *missed, last = times[-TOLD_MISSED - 1 :]
+    is_whole = horizon == schedule.next_at and len(times) <= LISTED_MISSED + 1
+    *missed, last = times[-LISTED_MISSED - 1 :]
     schedule.next_at = following
     schedule.save(update_fields=["next_at"])
     _note_missed(schedule, missed, last=last, is_whole=is_whole, now=now)
@@ -186,29 +184,29 @@ def _start(schedule_id: int, *, now: datetime) -> bool:
 
 
 def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
-    slot = Slot(schedule=schedule, due_at=due_at, state=State.STARTED)
-    slot.reason = _still_running(schedule)
-    if slot.reason:
-        slot.state = State.NOT_STARTED
+    scheduled = ScheduledRun(schedule=schedule, due_at=due_at, state=State.STARTED)
+    scheduled.reason = _still_running(schedule)
+    if scheduled.reason:
+        scheduled.state = State.NOT_STARTED
     else:
         try:
             with transaction.atomic():
-                slot.campaign = file.start(_content(schedule.plan), by=schedule.created_by)
+                scheduled.campaign = file.start(_content(schedule.plan), by=schedule.created_by)
         except Invalid as refused:
-            told = "\n".join(problem.sentence() for problem in refused.errors)
+            text = "\n".join(problem.sentence() for problem in refused.errors)
             # No result will come: `scheduled_runs.settle` reports it.
-            slot.state, slot.reason = State.MISSING, f"the plan was refused\n{told}"
-    slot.settled_at = now if slot.state == State.NOT_STARTED else None
-    slot.save()
-    return slot.state == State.STARTED
+            scheduled.state, scheduled.reason = State.MISSING, f"the plan was refused\n{text}"
+    scheduled.settled_at = now if scheduled.state == State.NOT_STARTED else None
+    scheduled.save()
+    return scheduled.state == State.STARTED
 
 
 def _note_missed(schedule: Schedule, missed: list[datetime], *, last: datetime, is_whole: bool, now: datetime) -> None:
-    reason = f"the server was away: of all that it missed, only what was due {in_utc(last)} was caught up"
+    reason = f"the server was down: of the missed times, only {in_utc(last)} was caught up"
     if not is_whole:
-        reason += "; earlier times passed untold"
-    Slot.objects.bulk_create(
-        Slot(schedule=schedule, due_at=moment, state=State.NOT_STARTED, reason=reason, settled_at=now)
+        reason += "; earlier times are not listed"
+    ScheduledRun.objects.bulk_create(
+        ScheduledRun(schedule=schedule, due_at=moment, state=State.NOT_STARTED, reason=reason, settled_at=now)
         for moment in missed
     )
 
@@ -250,7 +248,7 @@ def _locked(schedule_id: int, *, archived: bool = False) -> Schedule:
     if schedule is None:
         raise NoSuchSchedule(f"There is no schedule {schedule_id}.")
     if schedule.archived_at is not None and not archived:
-        raise Invalid([FieldProblem("", f"{schedule.name} is archived", "make a new schedule of its plan")])
+        raise Invalid([FieldProblem("", f"{schedule.name} is archived", "create a new schedule from its plan")])
     return schedule
 
 
@@ -258,15 +256,15 @@ def _own_problems(stated: ScheduleFields, known_id: int | None) -> list[FieldPro
     problems = []
     name = stated.name.strip()
     if not name:
-        problems.append(FieldProblem("name", "is empty", "call it as people will look for it"))
+        problems.append(FieldProblem("name", "is empty", "give it a descriptive name"))
     elif len(name) > LONGEST_NAME:
         problems.append(FieldProblem("name", f"has {len(name)} characters", f"use at most {LONGEST_NAME}"))
     elif Schedule.objects.filter(name=name).exclude(pk=known_id or 0).exists():
         problems.append(_taken(name))
     problems += time_problems(stated.cron, stated.zone)
-    if not (math.isfinite(stated.patience) and 0 < stated.patience <= MOST_PATIENCE):
+    if not (math.isfinite(stated.patience) and 0 < stated.patience <= LONGEST_DEADLINE):
         message = f"{stated.patience:g} h is out of range"
-        problems.append(FieldProblem("patience", message, f"use more than 0, at most {MOST_PATIENCE:g} h"))
+        problems.append(FieldProblem("patience", message, f"use more than 0, at most {LONGEST_DEADLINE:g} h"))
     return [*problems, *_unsayable(stated)]
 
 
@@ -278,21 +276,21 @@ def time_problems(expression: str, zone: str) -> list[FieldProblem]:
     except cron.NoCron as error:
         problems.append(FieldProblem("cron", str(error), cron.EXAMPLE))
     if zone not in cron.zones():
-        problems.append(FieldProblem("zone", f"there is no time zone {zone[:60]!r}", "use one as Europe/Berlin"))
+        problems.append(FieldProblem("zone", f"there is no time zone {zone[:60]!r}", "use one such as Europe/Berlin"))
     return problems
 
 
 def _unsayable(stated: ScheduleFields) -> list[FieldProblem]:
     said = {"name": stated.name, "plan": stated.plan}
     return [
-        FieldProblem(name, "contains NUL, which no column holds", "leave it out")
+        FieldProblem(name, "contains NUL, which cannot be stored", "leave it out")
         for name, text in said.items()
         if "\0" in text
     ]
 
 
 def _taken(name: str) -> FieldProblem:
-    return FieldProblem("name", f"{name!r} is a schedule already, maybe an archived one", "choose another name")
+    return FieldProblem("name", f"{name!r} already exists, possibly archived", "choose another name")
 
 
 def _content(plan: str) -> bytes:

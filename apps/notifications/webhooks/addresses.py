@@ -39,7 +39,7 @@ def check(url: str) -> str:
         parts, host, port = urlsplit(""), None, None
     problem = ""
     if parts.scheme not in ("http", "https") or not host:
-        problem = "is no address of a webhook"
+        problem = "is not a webhook address"
     elif parts.username or parts.password:
         problem = "has a user name or password, which would not be sent"
     elif len(url) > LONGEST or any(character.isspace() or not character.isprintable() for character in url):
@@ -71,7 +71,7 @@ def resolve(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise UnknownHost(f"the name {host} is not known here ({error})") from error
+        raise UnknownHost(f"the name {host} cannot be resolved ({error})") from error
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     if forbidden := [each for each in addresses if not is_allowed(each)]:
         said = host if forbidden[0] == host else f"{host} is {forbidden[0]}, which"

@@ -19,7 +19,7 @@ def post(url: str, body: bytes, *, headers: dict[str, str]) -> Outcome:
     except addresses.UnknownHost as error:
         return Outcome(is_sent=False, again=True, words=str(error))
     except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
-        return Outcome(is_sent=False, again=False, words=f"no address of a webhook: {error}")
+        return Outcome(is_sent=False, again=False, words=f"not a webhook address: {error}")
     except httpx.HTTPError as error:
         words = f"no answer: {error or type(error).__name__}"
         return Outcome(is_sent=False, again=is_retryable(None), words=words)
@@ -42,7 +42,7 @@ def _post(url: httpx.URL, body: bytes, headers: dict[str, str]) -> Outcome:
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 if address == found[-1]:
                     raise
-    raise AssertionError("a name that is known has an address")
+    raise AssertionError("a resolved name has an address")
 
 
 def _outcome(answer: httpx.Response) -> Outcome:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from apps.core.text import counted
 from apps.core.units import NBSP
 from apps.regressions.detection.change_points import freedom_of, freedoms
 from apps.regressions.detection.series import LONGEST, MOST_ASIDE, SHORTEST, ResultSeries
@@ -36,7 +35,7 @@ def detectable(series: ResultSeries, *, after: int = AFTER) -> Detectable:
     runs = end - first
     if runs < SHORTEST:
         since = " since hardware or configuration changed" if series.resets else ""
-        return Detectable(runs, reason=f"too short: {counted(runs, 'run')}{since}, {SHORTEST} are needed")
+        return Detectable(runs, reason=f"too short: {runs} of the {SHORTEST} runs needed{since}")
     noise = series.window(first, end).noise
     left, right = min(runs, MOST_ASIDE), min(after, MOST_ASIDE)
     freedom = freedom_of([1 / left, 1 / right], freedoms(left, right))
@@ -44,6 +43,6 @@ def detectable(series: ResultSeries, *, after: int = AFTER) -> Detectable:
     reach = -float(special.stdtrit(freedom, series.limits.significant / 2)) + float(special.stdtrit(freedom, POWER))
     effect = max(math.expm1(reach * error), series.limits.smallest)
     reason = (
-        f"too noisy: only changes of {effect * 100:.0f}{NBSP}% and more would be found" if effect > TOO_COARSE else ""
+        f"too noisy: only changes of {effect * 100:.0f}{NBSP}% and more are detectable" if effect > TOO_COARSE else ""
     )
     return Detectable(runs, noise.scale, effect, reason)

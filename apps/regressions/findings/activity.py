@@ -10,11 +10,11 @@ SYSTEM = "Splashboard"
 
 def sentence(*, what: str, by: str, text: str, detail: Mapping[str, Any]) -> str:
     """`by`: user name, empty: the system. The words of a comment or a reason come after a colon."""
-    said = _deed(what, by or SYSTEM, detail)
+    said = _action(what, by or SYSTEM, detail)
     return f"{said}: {text}" if text else said
 
 
-def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR0911, PLR0912  one answer for each deed
+def _action(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR0911, PLR0912  one sentence per action
     count = len(detail.get("changes", ()))
     changes = counted(count, "change")
     match what:
@@ -22,7 +22,7 @@ def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR09
             return {
                 "found": f"{who} found {changes}",
                 "back": f"{changes} came back",
-                "gone": f"{changes} went away",
+                "gone": f"{changes} no longer seen",
                 "changed": f"{changes} turned from better to worse or back",
                 "grown": _growth(changes, detail),
             }[what]
@@ -32,12 +32,12 @@ def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR09
         case "reopened":
             return f"{who} re-opened it; it was {detail.get('from', 'closed')}"
         case "owner":
-            return f"{who} assigned it to {detail['to']}" if detail.get("to") else f"{who} took it from its owner"
+            return f"{who} assigned it to {detail['to']}" if detail.get("to") else f"{who} removed its owner"
         case "due":
-            return f"{who} made it due on {detail['to']}" if detail.get("to") else f"{who} removed its due date"
+            return f"{who} set its due date to {detail['to']}" if detail.get("to") else f"{who} removed its due date"
         case "labels":
             named = ", ".join(f"“{label}”" for label in detail.get("to", ()))
-            return f"{who} labelled it {named}" if named else f"{who} took its labels away"
+            return f"{who} labelled it {named}" if named else f"{who} removed its labels"
         case "comment":
             return f"{who} said"
         case "link" | "unlink":
@@ -58,7 +58,7 @@ def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR09
 def _growth(changes: str, detail: Mapping[str, Any]) -> str:
     """ "1 change grew from −5.0 % to −48 % since the finding was confirmed": sizes of the one that grew most."""
     if "from" not in detail:
-        return f"{changes} grew beyond what was accepted"
+        return f"{changes} exceeded the accepted size"
     most = "" if len(detail.get("changes", ())) == 1 else ", one"
     decided = {"not reproducible": "dismissed as not reproducible"}.get(said := str(detail.get("state", "")), said)
     return f"{changes} grew{most} from {detail['from']} to {detail['to']} since the finding was {decided}"

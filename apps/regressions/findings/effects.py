@@ -26,11 +26,11 @@ class StoredChange(Protocol):
 def beneath(changes: Iterable[StoredChange]) -> Mapping[int, int]:
     """Changes along history, by id, with the id of the change between releases that speaks for them: of the same
     system, workload, load level and metric. One that has gone speaks for none that holds."""
-    told = list(changes)
-    speaks = {_key(each): each for each in told if each.kind == "release"}
+    rest = list(changes)
+    speaks = {_key(each): each for each in rest if each.kind == "release"}
     return {
         each.pk: speaker.pk
-        for each in told
+        for each in rest
         if each.kind == "history"
         and (speaker := speaks.get(_key(each)))
         and (speaker.gone_at is None or each.gone_at is not None)
@@ -39,9 +39,9 @@ def beneath(changes: Iterable[StoredChange]) -> Mapping[int, int]:
 
 def counted(changes: "Iterable[T]") -> list[T]:
     """Those that speak for themselves, in their order."""
-    told = list(changes)
-    others = beneath(told)
-    return [each for each in told if each.pk not in others]
+    rest = list(changes)
+    others = beneath(rest)
+    return [each for each in rest if each.pk not in others]
 
 
 def _key(each: StoredChange) -> tuple[int | None, ...]:

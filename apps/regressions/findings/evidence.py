@@ -236,7 +236,7 @@ def _work(comparison: Comparison) -> tuple[WorkDifference, ...]:
             before = baselines[cell.metric].summary
             if cell.words not in ("better", "worse") or before is None or cell.summary is None or cell.ratio is None:
                 continue
-            told = WorkDifference(
+            difference = WorkDifference(
                 key=cell.metric,
                 name=metrics[cell.metric].name,
                 unit=metrics[cell.metric].unit,
@@ -248,8 +248,8 @@ def _work(comparison: Comparison) -> tuple[WorkDifference, ...]:
                 high=cell.ratio.high,
                 words=cell.words,
             )
-            if told.size >= LEAST_WORK:
-                found.append(told)
+            if difference.size >= LEAST_WORK:
+                found.append(difference)
     return tuple(sorted(found, key=lambda each: (-each.size, each.key)))
 
 

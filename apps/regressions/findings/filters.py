@@ -111,7 +111,7 @@ def _value(name: str, given: Sequence[Any], problems: list[FieldProblem]) -> Any
         except (TypeError, ValueError):
             smallest = math.nan
         if not 0 <= smallest < math.inf:
-            problems.append(FieldProblem(name, f"{str(given[0])[:40]!r} is no size", "use 0.05 for 5 %"))
+            problems.append(FieldProblem(name, f"{str(given[0])[:40]!r} is not a size", "use 0.05 for 5 %"))
         return smallest
     texts = tuple(str(each).strip() for each in given)
     choices = SORTS if name == "sort" else _CHOICES.get(name)
@@ -136,7 +136,7 @@ def unknown(wanted: FindingFilter) -> list[FieldProblem]:
     for name, words, known in named:
         value = getattr(wanted, name)
         if value and not (name == "owner" and value in (ME, NOBODY)) and not known.exists():
-            remedy = "use a slug of the catalog" if name in ("platform", "hardware") else "check how it is spelt"
+            remedy = "use a slug of the catalog" if name in ("platform", "hardware") else "check the spelling"
             problems.append(FieldProblem(name, f"there is no {words} {value!r}", remedy))
     return problems
 

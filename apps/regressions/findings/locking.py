@@ -1,4 +1,4 @@
-"""How a deed of a person changes a finding: nobody else at the same time, on what the person saw, with a note of it."""
+"""How an action of a person changes a finding: alone, on what the person saw, with a note of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,13 +29,13 @@ class FindingChanged(Exception):
     def __init__(self, *, finding: Finding, since: Sequence[str]) -> None:
         self.finding = finding
         self.since = tuple(since)
-        told = "; ".join(self.since) or "it was changed"
-        super().__init__(f"Finding {finding.pk} has changed since you saw it: {told}. Look at it and decide again.")
+        text = "; ".join(self.since) or "it was changed"
+        super().__init__(f"Finding {finding.pk} has changed since you saw it: {text}. Look at it and decide again.")
 
 
 @contextmanager
 def changing(finding_id: int, seen: datetime | None) -> Iterator[Finding]:
-    """The finding as nobody else changes it meanwhile; what a deed noted is saved with it.
+    """The finding as nobody else changes it meanwhile; what an action noted is saved with it.
 
     Raises NoSuch, Changed, and Invalid (`finding`) for one that was merged into another.
     """
@@ -60,14 +60,14 @@ def check_seen(finding: Finding, seen: datetime | None) -> None:
     if seen is None:
         return
     if seen > timezone.now() + CLOCKS_APART:
-        raise Invalid([FieldProblem("seen", "is in the future", "send it as the finding's answer has it")])
+        raise Invalid([FieldProblem("seen", "is in the future", "send it unchanged from the finding's response")])
     since = finding.notes.filter(at__gt=seen).exclude(what__in=HARMLESS).select_related("by")
-    told = [
+    sentences = [
         activity.sentence(what=each.what, by=each.by.username if each.by else "", text=each.text, detail=each.detail)
         for each in since
     ]
-    if told:
-        raise FindingChanged(finding=finding, since=told)
+    if sentences:
+        raise FindingChanged(finding=finding, since=sentences)
 
 
 def last_note(finding: Finding) -> int | None:
@@ -82,7 +82,7 @@ def text_of(field: str, given: str, *, longest: int, needed: bool, problems: lis
     text = given.strip()
     found = None
     if needed and not text:
-        found = FieldProblem(field, "is empty", "say it in a few words")
+        found = FieldProblem(field, "is empty", "use a few words")
     elif len(text) > longest or "\0" in text:
         found = FieldProblem(field, "is too long or has NUL", f"use at most {longest:,} characters")
     if found is not None:

@@ -13,8 +13,8 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count, Q
 
-from apps.dispatch.api import Lack, Settled, in_utc, scheduled_runs
-from apps.dispatch.models import Job, Slot
+from apps.dispatch.api import MissingResult, Settled, in_utc, scheduled_runs
+from apps.dispatch.models import Job, ScheduledRun
 from apps.regressions.findings import reconcile
 from apps.regressions.findings.reconcile import CLOSED, DetectedChange, FindingKey
 from apps.regressions.models import Change, Finding, Repetition
@@ -26,7 +26,7 @@ Key = tuple[int, int, int]
 
 @transaction.atomic
 def look(*, now: datetime) -> list[Finding]:
-    """Settles slots and tells what is missing, and what came since; the findings that something happened to."""
+    """Settles scheduled runs; reports what is missing and what came since. The findings that changed."""
     reconcile.lock()
     settled = scheduled_runs.settle(now=now)
     related = ("slot__schedule", "slot__campaign", "finding")
@@ -34,59 +34,66 @@ def look(*, now: datetime) -> list[Finding]:
     brought = _brought(known, now)
     came = [change for change in known if _has_come(change, *brought)]
     held = {_key(change): change for change in known if change not in came and change.finding.state not in CLOSED}
-    told: list[tuple[FindingKey, DetectedChange]] = []
-    for slot, lack in _missing(settled):
-        before = held.get((slot.schedule_id, lack.system.pk, lack.workload.pk))
-        if before is None or before.slot_id == slot.pk:
-            told.append((FindingKey(kind=Finding.Kind.MISSING, family="", schedule=slot.schedule), _told(slot, lack)))
+    detected: list[tuple[FindingKey, DetectedChange]] = []
+    for scheduled, lack in _missing(settled):
+        before = held.get((scheduled.schedule_id, lack.system.pk, lack.workload.pk))
+        if before is None or before.slot_id == scheduled.pk:
+            key = FindingKey(kind=Finding.Kind.MISSING, family="", schedule=scheduled.schedule)
+            detected.append((key, _detected(scheduled, lack)))
         else:
             before.reason, before.judged_at = _again(before, lack), now
             before.save(update_fields=["reason", "judged_at"])
-    return reconcile.settle(told, looked_at=came) if told or came else []
+    return reconcile.settle(detected, looked_at=came) if detected or came else []
 
 
-def _missing(settled: Sequence[Settled]) -> Iterable[tuple[Slot, Lack]]:
+def _missing(settled: Sequence[Settled]) -> Iterable[tuple[ScheduledRun, MissingResult]]:
     for each in settled:
-        if each.slot.state == Slot.State.MISSING:
+        if each.slot.state == ScheduledRun.State.MISSING:
             for lack in each.lacks or _of_the_last(each.slot):
                 yield each.slot, lack
 
 
-def _of_the_last(slot: Slot) -> list[Lack]:
+def _of_the_last(scheduled: ScheduledRun) -> list[MissingResult]:
     """Where nothing could be planned: all that the campaign before it was to bring."""
-    before = Slot.objects.filter(schedule=slot.schedule_id, due_at__lt=slot.due_at).exclude(campaign=None).first()
+    before = (
+        ScheduledRun.objects.filter(schedule=scheduled.schedule_id, due_at__lt=scheduled.due_at)
+        .exclude(campaign=None)
+        .first()
+    )
     if before is None:
         return []
     jobs = Job.objects.filter(campaign=before.campaign_id).select_related("system", "workload").order_by("position")
     pairs = {(job.system_id, job.workload_id): job for job in jobs}
-    why = slot.reason.replace("\n", ": ", 1).replace("\n", "; ")
-    return [Lack(job.system, job.workload, 1, 1, why) for job in pairs.values()]
+    why = scheduled.reason.replace("\n", ": ", 1).replace("\n", "; ")
+    return [MissingResult(job.system, job.workload, 1, 1, why) for job in pairs.values()]
 
 
-def _told(slot: Slot, lack: Lack) -> DetectedChange:
+def _detected(scheduled: ScheduledRun, lack: MissingResult) -> DetectedChange:
     return DetectedChange(
         kind=MISSING,
         verdict=Change.Verdict.MISSING,
         system=lack.system.pk,
         workload=lack.workload.pk,
-        slot=slot.pk,
+        slot=scheduled.pk,
         reason=lack.reason,
     )
 
 
-def _again(change: Change, lack: Lack) -> str:
-    first = _slot(change)
-    since = Slot.objects.filter(schedule=first.schedule_id, state=Slot.State.MISSING, due_at__gte=first.due_at)
+def _again(change: Change, lack: MissingResult) -> str:
+    first = _scheduled_run(change)
+    since = ScheduledRun.objects.filter(
+        schedule=first.schedule_id, state=ScheduledRun.State.MISSING, due_at__gte=first.due_at
+    )
     return f"{lack.reason}; missing since {in_utc(first.due_at)}, {since.count()} times"
 
 
-def _slot(change: Change) -> Slot:
-    assert change.slot is not None, "a missing result without its slot was stored"  # noqa: S101
+def _scheduled_run(change: Change) -> ScheduledRun:
+    assert change.slot is not None, "a missing result without its scheduled run was stored"  # noqa: S101
     return change.slot
 
 
 def _key(change: Change) -> Key:
-    return _slot(change).schedule_id, change.system_id, change.workload_id
+    return _scheduled_run(change).schedule_id, change.system_id, change.workload_id
 
 
 Brought = dict[Key, datetime]
@@ -99,7 +106,7 @@ def _brought(known: Sequence[Change], now: datetime) -> tuple[Brought, Brought]:
     findings = {change.finding_id for change in known}
     for finding, campaign in Repetition.objects.filter(finding__in=findings).values_list("finding", "campaign"):
         repeated[campaign].add(finding)
-    of_schedule = Q(campaign__slot__schedule__in={_slot(change).schedule_id for change in known})
+    of_schedule = Q(campaign__slot__schedule__in={_scheduled_run(change).schedule_id for change in known})
     rows = (
         Job.objects.filter(of_schedule | Q(campaign__in=repeated))
         .filter(campaign__created_at__gte=min(map(_expected_at, known), default=now))
@@ -131,5 +138,5 @@ def _has_come(change: Change, by_schedule: Brought, by_finding: Brought) -> bool
 
 
 def _expected_at(change: Change) -> datetime:
-    slot = _slot(change)
-    return slot.campaign.created_at if slot.campaign else slot.begun_at
+    scheduled = _scheduled_run(change)
+    return scheduled.campaign.created_at if scheduled.campaign else scheduled.begun_at

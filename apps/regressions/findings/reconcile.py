@@ -82,7 +82,7 @@ class DetectedChange:
 
 
 @dataclass(frozen=True)
-class Deed:
+class ChangeEvent:
     """What happened to a change (Note.what). `decided`: its ratio when people decided about it."""
 
     what: str
@@ -91,13 +91,13 @@ class Deed:
 
 
 def key_of(change: Change) -> tuple[Any, ...]:
-    return _told(change).key
+    return _detected(change).key
 
 
 def verdict_of(ratio: float, direction: str) -> str:
     """Better or worse, by the metric's direction. Raises ValueError for a metric of which neither is better."""
     if direction == Metric.Direction.NEUTRAL:
-        raise ValueError("neither higher nor lower is better: no change of it is for the worse")
+        raise ValueError("neither higher nor lower is better: no change of it is a deterioration")
     return Change.Verdict.BETTER if (ratio > 1) == (direction == Metric.Direction.HIGHER) else Change.Verdict.WORSE
 
 
@@ -112,16 +112,16 @@ def settle(
     now = timezone.now()
     told = list(told)
     known = _known([each for _, each in told])
-    happened: dict[int, list[Deed]] = {}
+    happened: dict[int, list[ChangeEvent]] = {}
     as_before: list[int] = []
     for place, each in told:
         change = known.get(each.key)
         if change is None:
             finding = _finding(place, now)
-            told_of = each.ratio if finding.state == State.CONFIRMED else None
-            change = Change(finding=finding, judged_at=now, accepted_ratio=told_of, **_values(each))
+            ratio = each.ratio if finding.state == State.CONFIRMED else None
+            change = Change(finding=finding, judged_at=now, accepted_ratio=ratio, **_values(each))
             change.save()
-            happened.setdefault(finding.pk, []).append(Deed("found", change))
+            happened.setdefault(finding.pk, []).append(ChangeEvent("found", change))
             continue
         was_gone, was = change.gone_at is not None, change.verdict
         differs = [name for name, value in _values(each).items() if getattr(change, name) != value]
@@ -140,16 +140,16 @@ def settle(
         change.save()
         happened.setdefault(change.finding_id, [])
         if was_gone or was != change.verdict or has_grown:
-            deed = "back" if was_gone else "changed" if was != change.verdict else "grown"
-            happened[change.finding_id].append(Deed(deed, change, decided))
+            event = "back" if was_gone else "changed" if was != change.verdict else "grown"
+            happened[change.finding_id].append(ChangeEvent(event, change, decided))
     Change.objects.filter(pk__in=as_before).update(judged_at=now)
     still = {each.key for _, each in told}
     for change in looked_at:
         if change.gone_at is None and key_of(change) not in still:
             change.gone_at = change.judged_at = now
             change.save(update_fields=["gone_at", "judged_at"])
-            happened.setdefault(change.finding_id, []).append(Deed("gone", change))
-    return [finding for finding in (_settled(pk, deeds) for pk, deeds in sorted(happened.items())) if finding]
+            happened.setdefault(change.finding_id, []).append(ChangeEvent("gone", change))
+    return [finding for finding in (_settled(pk, events) for pk, events in sorted(happened.items())) if finding]
 
 
 def lock() -> None:
@@ -191,7 +191,7 @@ def _known(told: Sequence[DetectedChange]) -> dict[tuple[Any, ...], Change]:
     return {key_of(change): change for change in found}
 
 
-def _told(change: Change) -> DetectedChange:
+def _detected(change: Change) -> DetectedChange:
     return DetectedChange(
         kind=change.kind,
         verdict=change.verdict,
@@ -243,7 +243,7 @@ def _lookup(place: FindingKey) -> dict[str, Any]:
     }
 
 
-def _settled(pk: int, deeds: Sequence[Deed]) -> Finding | None:
+def _settled(pk: int, events: Sequence[ChangeEvent]) -> Finding | None:
     """Saves what became of a finding; None: nothing happened that anybody must hear of."""
     finding = Finding.objects.get(pk=pk)
     changes = list(finding.changes.select_related("metric", "workload", "load_level", "system", "slot"))
@@ -252,40 +252,42 @@ def _settled(pk: int, deeds: Sequence[Deed]) -> Finding | None:
     # Nobody is told of an effect twice, while what speaks for it holds.
     beneath = effects.beneath(changes)
     holding = {change.pk for change in changes if change.gone_at is None}
-    deeds = [deed for deed in deeds if beneath.get(deed.change.pk) not in holding]
-    if not deeds:
+    events = [event for event in events if beneath.get(event.change.pk) not in holding]
+    if not events:
         finding.save(update_fields=["verdict", "largest", "title"])
         return None
     for what in (*CAME, "gone"):
-        if own := [deed for deed in deeds if deed.what == what]:
-            detail = {"changes": [deed.change.pk for deed in own]} | (_growth(finding, own) if what == "grown" else {})
+        if own := [event for event in events if event.what == what]:
+            detail = {"changes": [event.change.pk for event in own]} | (
+                _growth(finding, own) if what == "grown" else {}
+            )
             Note.objects.create(finding=finding, what=what, detail=detail)
     if not is_new:
-        _move(finding, deeds)
+        _move(finding, events)
     # Not before its notes: who saw it has seen them.
     finding.changed_at = timezone.now()
     finding.save()
     return finding
 
 
-def _growth(finding: Finding, deeds: Sequence[Deed]) -> dict[str, Any]:
+def _growth(finding: Finding, events: Sequence[ChangeEvent]) -> dict[str, Any]:
     """Of the one that grew most: its size when people decided and now, and what they had decided."""
-    sizes = [(deed.decided or 1.0, deed.change.ratio or 1.0) for deed in deeds]
+    sizes = [(event.decided or 1.0, event.change.ratio or 1.0) for event in events]
     decided, now = max(sizes, key=lambda both: abs(both[1] / both[0] - 1))
     return {"from": titles.percent(decided), "to": titles.percent(now), "state": str(finding.state)}
 
 
-def _move(finding: Finding, deeds: Sequence[Deed]) -> None:
+def _move(finding: Finding, events: Sequence[ChangeEvent]) -> None:
     """The states that the system itself sets."""
-    came_at_all = any(deed.what in CAME for deed in deeds)
-    came = any(deed.what in CAME and deed.change.verdict != "better" for deed in deeds)
+    came_at_all = any(event.what in CAME for event in events)
+    came = any(event.what in CAME and event.change.verdict != "better" for event in events)
     holds = finding.verdict in (Verdict.WORSE, Verdict.MIXED, Verdict.MISSING)
     was = finding.state
     if came_at_all and finding.verdict != Verdict.GONE and was == State.VERIFY:
         finding.state = _before_verify(finding)
     elif came and holds and was in (*CLOSED, State.ACCEPTED):
         finding.state = State.NEW
-    elif not holds and was in (*OPEN, State.ACCEPTED) and any(deed.what == "gone" for deed in deeds):
+    elif not holds and was in (*OPEN, State.ACCEPTED) and any(event.what == "gone" for event in events):
         finding.state = State.VERIFY
     if finding.state != was:
         what = "reopened" if finding.state == State.NEW else "state"

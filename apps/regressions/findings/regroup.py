@@ -54,7 +54,7 @@ def split(*, finding_id: int, change_ids: Sequence[int], by: User, seen: datetim
         wanted |= {pk for pk, speaker in effects.beneath(changes).items() if speaker in wanted}
         moved = [change for change in changes if change.pk in wanted]
         if len(moved) == len(changes):
-            raise Invalid([FieldProblem("changes", "are all of them", "leave at least one where it is")])
+            raise Invalid([FieldProblem("changes", "are all of them", "leave at least one in the finding")])
         made = Finding(**{name: getattr(finding, name) for name in _COPIED} | _place(moved))
         last = Finding.objects.filter(**_same(made)).aggregate(last=Max("part"))["last"]
         made.part = 0 if last is None else last + 1

@@ -49,7 +49,7 @@ def repeat(*, finding_id: int, by: User, repetitions: int | None = None, seen: d
     with changing(finding_id, seen) as finding:
         plan = _plan(finding, repetitions)
         if plan.under_way is not None:
-            problem = f"campaign {plan.under_way} is measuring them again already"
+            problem = f"campaign {plan.under_way} is already measuring them again"
             raise Invalid([FieldProblem("repetitions", problem, "wait for it, or cancel it first")])
         campaign = create_campaign(
             name=f"Finding {finding.pk}, measured again",
@@ -59,8 +59,8 @@ def repeat(*, finding_id: int, by: User, repetitions: int | None = None, seen: d
             created_by=by,
         )
         Repetition.objects.create(finding=finding, campaign=campaign, asked_by=by)
-        told = {"campaign": campaign.pk, "repetitions": plan.repetitions}
-        note(finding, by=by, what="repetitions", detail=told)
+        found = {"campaign": campaign.pk, "repetitions": plan.repetitions}
+        note(finding, by=by, what="repetitions", detail=found)
     return campaign
 
 
@@ -82,7 +82,7 @@ def _plan(finding: Finding, repetitions: int | None) -> RepeatPlan:
         systems |= dict.fromkeys(pair)
         entries.setdefault((change.workload, pair, warmup, duration), {}).update(dict.fromkeys(levels))
     if not entries:
-        problem = "how these changes were measured is not known"
+        problem = "the measurement parameters of these changes are unknown"
         raise Invalid([FieldProblem("repetitions", problem, "plan a campaign of both systems by hand")])
     planned = tuple(
         PlannedWorkload(
@@ -106,13 +106,13 @@ def _count(changes: Sequence[Change], wanted: int | None) -> tuple[int, str]:
         if not 1 <= wanted <= MAX_REPETITIONS:
             problem = f"{wanted} is out of range"
             raise Invalid([FieldProblem("repetitions", problem, f"use 1 to {MAX_REPETITIONS}")])
-        return wanted, "as asked for"
+        return wanted, "as requested"
     there = max(min(len(change.runs_before), len(change.runs_after)) for change in changes)
     needed = _needed(changes)
-    count, why = max((FEWEST, f"{FEWEST} give an interval"), (there, "as many as the side with fewer has"))
+    count, why = max((FEWEST, f"{FEWEST} give an interval"), (there, "as many as the smaller side has"))
     if needed > count:
-        count, why = needed, "so many more are likely to tell"
-    return (count, why) if count <= MOST else (MOST, f"{count} more are likely to tell; at most {MOST} at once")
+        count, why = needed, "needed for a verdict"
+    return (count, why) if count <= MOST else (MOST, f"{count} more needed for a verdict; at most {MOST} at once")
 
 
 def _needed(changes: Sequence[Change]) -> int:

@@ -1,8 +1,8 @@
-"""What people do with findings. Every deed leaves a note, so that a finding's whole history can be read.
+"""What people do with findings. Every action leaves a note, so that a finding's whole history can be read.
 
 `seen`: when the last note was made that the person saw (FindingRow.seen). Where somebody, or the system, changed it
-since, the deed is refused with what happened (Changed) and nothing is lost; None: as it is now. What takes nothing away
-from others (comments, links) does not ask. All raise NoSuch, and Invalid (`finding`) for one that was merged.
+since, the action is refused with what happened (Changed) and nothing is lost; None: as it is now. What takes nothing
+away from others (comments, links) does not ask. All raise NoSuch, and Invalid (`finding`) for one that was merged.
 """
 
 import re
@@ -33,7 +33,6 @@ __all__ = [
     "link",
     "mentioned",
     "merge",
-    "not_told",
     "plan_of",
     "reopen",
     "repeat",
@@ -41,6 +40,7 @@ __all__ = [
     "set_labels",
     "set_state",
     "split",
+    "unknown_mentions",
     "unlink",
 ]
 
@@ -78,7 +78,7 @@ def accept(
         raise Invalid(problems)
     with changing(finding_id, seen) as finding:
         if not may_accept(finding.state):
-            raise Invalid([FieldProblem("state", f"what is {finding.state} cannot be accepted", _instead(finding))])
+            raise Invalid([FieldProblem("state", f"it is {finding.state}: not acceptable", _instead(finding))])
         _move(finding, by=by, what="state", state=State.ACCEPTED, text=text, until=until)
     return finding
 
@@ -101,8 +101,8 @@ def assign(*, finding_id: int, by: User, owner: User | None, seen: datetime | No
     with changing(finding_id, seen) as finding:
         was, finding.owner = finding.owner, owner
         if was != owner:
-            told = {"from": was.username if was else "", "to": owner.username if owner else ""}
-            note(finding, by=by, what="owner", detail=told)
+            found = {"from": was.username if was else "", "to": owner.username if owner else ""}
+            note(finding, by=by, what="owner", detail=found)
     return finding
 
 
@@ -133,7 +133,7 @@ def set_labels(*, finding_id: int, by: User, labels: Sequence[str], seen: dateti
     for label in wanted:
         if len(label) > LONGEST_LABEL or "," in label or not label.isprintable():
             remedy = f"use at most {LONGEST_LABEL} characters, no comma"
-            raise Invalid([FieldProblem("labels", f"{label[:LONGEST_LABEL]!r} is no label", remedy)])
+            raise Invalid([FieldProblem("labels", f"{label[:LONGEST_LABEL]!r} is not a label", remedy)])
     if len(wanted) > MOST_LABELS:
         raise Invalid([FieldProblem("labels", f"{len(wanted)} are too many", f"use at most {MOST_LABELS}")])
     with changing(finding_id, seen) as finding:
@@ -158,7 +158,7 @@ def mentioned(text: str) -> list[User]:
     return list(User.objects.filter(username__in=names, is_active=True).order_by("username"))
 
 
-def not_told(note: Note) -> list[str]:
+def unknown_mentions(note: Note) -> list[str]:
     """Names that a comment mentions and nobody has, in order."""
     known = set(note.mentions.values_list("username", flat=True))
     return sorted({either[-1] for either in _mentions(note.text) if not known & set(either)} - {""})
@@ -181,7 +181,7 @@ def link(*, finding_id: int, by: User, url: str, title: str = "") -> Link:
         is_sound = False
     if not is_sound:
         remedy = "use one that begins with https:// or http://, of at most 500 characters"
-        problems.append(FieldProblem("url", f"{address[:80]!r} is no address of a web page", remedy))
+        problems.append(FieldProblem("url", f"{address[:80]!r} is not a web address", remedy))
     if problems:
         raise Invalid(problems)
     with changing(finding_id, None) as finding:
@@ -206,12 +206,12 @@ def _move(finding: Finding, *, by: User, what: str, state: str, text: str, until
     finding.reason, finding.accepted_until = text, until
     # What grows beyond this was not decided about.
     finding.changes.filter(gone_at=None).update(accepted_ratio=F("ratio") if state in reconcile.DECIDED else None)
-    told = {"from": str(was), "to": str(state)}
-    note(finding, by=by, what=what, text=text, detail=told | ({"until": str(until)} if until else {}))
+    found = {"from": str(was), "to": str(state)}
+    note(finding, by=by, what=what, text=text, detail=found | ({"until": str(until)} if until else {}))
 
 
 def _instead(finding: Finding) -> str:
     ways = list(NEXT[finding.state])
-    ways += ["accept it, with a reason and an end"] if may_accept(finding.state) else []
+    ways += ["accept it, with a reason and an end date"] if may_accept(finding.state) else []
     ways += ["open it again"] if may_reopen(finding.state) else []
     return f"from {finding.state}: {', or '.join(ways)}"

@@ -34,7 +34,7 @@ def share(part: float) -> str:
 
 
 def _missing(changes: Sequence[Change]) -> str:
-    slot = changes[-1].slot
+    scheduled = changes[-1].slot
     count = len(changes)
-    name = slot.schedule.name if slot else "a schedule"
+    name = scheduled.schedule.name if scheduled else "a schedule"
     return f"{name}: {counted(count, 'expected result')} did not come"

@@ -141,23 +141,23 @@ class UseDifference:
         lacking = [which for which, runs in zip(("earlier", "later"), self.runs, strict=True) if not runs]
         if lacking:
             which = f"the {lacking[0]} runs have no" if len(lacking) == 1 else "neither side's runs have a"
-            return f"what the servers did cannot be compared: {which} USE panel"
+            return f"server metrics cannot be compared: {which} USE panel"
         if not self.compared:
-            return "what the servers did cannot be compared: no indicator was seen on both sides"
+            return "server metrics cannot be compared: no common indicator"
         # A resource that is less, or more, busy and had room all the time follows the throughput: it explains nothing.
         telling = [each for each in self.differences if not each.had_room]
         if not telling:
             plural = "" if self.compared == 1 else "s"
-            return f"no resource stands out among {self.compared} indicator{plural} that both sides saw"
+            return f"no resource stands out among {self.compared} common indicator{plural}"
         named, more = telling[:MOST_NAMED], len(telling) - MOST_NAMED
         several = len({each.where for each in telling}) > 1
-        told = [
+        texts = [
             f"{each.title}{f' on {each.where}' if several else ''} {each.span}"
             + (f" ({each.after.level.word})" if each.climbed and each.after.level.severity > 1 else "")
             for each in named
         ]
-        told += [f"{more} more"] if more > 0 else []
-        return "; ".join(told)
+        texts += [f"{more} more"] if more > 0 else []
+        return "; ".join(texts)
 
 
 def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse: bool = True) -> UseDifference:

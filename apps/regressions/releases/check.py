@@ -72,7 +72,7 @@ def check(
     return replace(compared, result=result, why=why)
 
 
-def told_of(found: ReleaseCheck, *, made_up: bool = False) -> Iterator[CheckRow]:
+def changed_rows(found: ReleaseCheck, *, made_up: bool = False) -> Iterator[CheckRow]:
     """The rows that findings tell of: those that differ; of runs that nobody measured only when they are asked for."""
     for row in found.rows:
         is_change = row.verdict in (RowVerdict.WORSE, RowVerdict.BETTER)
@@ -108,32 +108,32 @@ def _notes(
     for pair in found.pairs:
         if pair.differs:
             yield (
-                f"{pair.system.name} is held against {pair.baseline.name}, the only one there is, though it is set "
-                f"otherwise: {pair.differs}."
+                f"{pair.system.name} is compared with {pair.baseline.name}, the only candidate, despite other "
+                f"settings: {pair.differs}."
             )
     for system in found.alone:
-        yield f"{system.name} has no counterpart in {found.baseline}: none is set like it."
+        yield f"{system.name} has no matching system in {found.baseline}: none has its settings."
     new = sum(len(where[pair.system.pk] - where[pair.baseline.pk]) for pair in found.pairs)
     if new:
         what = "1 workload at a load level" if new == 1 else f"{new} workloads at load levels"
-        yield f"Left out: {what} that the baseline did not run."
+        yield f"Left out: {what} not run by the baseline."
     shown = {(row.baseline_system_id, row.workload_id) for row in rows}
     without = [each for each in judged if (each.pair.baseline.pk, each.workload.pk) not in shown]
     if without:
         named = ", ".join(dict.fromkeys(each.workload.name for each in without[:MOST_NAMED]))
         more = f" and {len(without) - MOST_NAMED} more" if len(without) > MOST_NAMED else ""
-        yield f"Left out, since the baseline's runs have no value of the primary metric that is judged: {named}{more}."
+        yield f"Left out, since the baseline's runs have no value of the headline metric: {named}{more}."
     small = sum(
         row.verdict is RowVerdict.UNCHANGED and bool(row.worst) and row.p is not None and row.p <= DISCOVERY_RATE
         for row in rows
     )
     if small:
-        yield f"{small} row{' is' if small == 1 else 's are'} worse, but by less than the threshold: told as unchanged."
+        yield f"{small} row{' is' if small == 1 else 's are'} worse by less than the threshold: shown as unchanged."
     runs = {run for row in rows for run in (*row.runs_before, *row.runs_after)}
     doubted = Run.objects.filter(pk__in=runs).exclude(failed_checks=[]).count() if runs else 0
     if doubted:
         of = f"{doubted} of {len(runs)} runs" if len(runs) > 1 else "The only run"
-        yield f"{of} failed a quality check, which each run's page names: look at them before you trust a close call."
+        yield f"{of} failed a quality check, named on each run's page: check these before relying on a close result."
     made_up = {origin for row in rows for origin in row.origins} - set(MEASURED)
     if made_up:
-        yield "Runs that nobody measured (made up, or shipped examples) count here: they make no findings."
+        yield "Generated and example runs are included here; they create no findings."

@@ -28,7 +28,7 @@ def markdown(check: ReleaseCheck, *, link: str, finding: Callable[[int], str]) -
     if more := len(telling) - len(shown):
         lines += [f"{more} more row{' is' if more == 1 else 's are'} missing.", ""]
     if others := len(check.rows) - len(telling):
-        lines += [f"{others} row{' is' if others == 1 else 's are'} left out: unchanged or not told apart.", ""]
+        lines += [f"{others} row{' is' if others == 1 else 's are'} left out: unchanged or inconclusive.", ""]
     tests = counted(check.tests, "comparison")
     lines.append(f"Changes with their 95 % interval; p adjusted for {tests}. {link}")
     return "\n".join(lines) + "\n"

@@ -26,7 +26,7 @@ class Pair:
 @dataclass(frozen=True)
 class Lines:
     """`pairs` of systems with runs that count, of `release` and of `baseline` (None: no release before it has any).
-    `alone`: systems of the release without counterpart; `lost`: those of the baseline."""
+    `alone`: systems of the release without a match; `lost`: those of the baseline."""
 
     release: Release
     hardware_class: HardwareClass
@@ -51,11 +51,11 @@ def lines(release: Release, hardware_class: HardwareClass, baseline: Release | N
     older = [system for system in own if system.release_id == baseline.pk]
     pairs, alone = [], []
     for system in newer:
-        counterpart = _counterpart(system, older)
-        if counterpart is None:
+        matching = _matching_system(system, older)
+        if matching is None:
             alone.append(system)
         else:
-            pairs.append(Pair(counterpart, system, _differs(counterpart, system)))
+            pairs.append(Pair(matching, system, _differs(matching, system)))
     held = {pair.baseline.pk for pair in pairs}
     alike = {system.settings_hash for system in newer}
     lost = [system for system in older if system.pk not in held and system.settings_hash not in alike]
@@ -105,7 +105,7 @@ def _ran(systems: "QuerySet[System]") -> list[tuple[System, bool]]:
     return [(system, not origins[system.pk].isdisjoint(MEASURED)) for system in known if system.pk in origins]
 
 
-def _counterpart(system: System, older: Sequence[System]) -> System | None:
+def _matching_system(system: System, older: Sequence[System]) -> System | None:
     alike = [each for each in older if each.settings_hash == system.settings_hash]
     if alike:
         # A name that says the same, else the newest.
@@ -126,10 +126,10 @@ def _differs(baseline: System, system: System) -> str:
     if baseline.settings_hash == system.settings_hash:
         return ""
     names = sorted({*baseline.settings, *system.settings})
-    told = [
+    texts = [
         f"{name} {baseline.settings.get(name, 'not set')} → {system.settings.get(name, 'not set')}"
         for name in names
         if baseline.settings.get(name) != system.settings.get(name)
     ]
-    more = f" and {len(told) - MOST_SETTINGS} more" if len(told) > MOST_SETTINGS else ""
-    return ", ".join(told[:MOST_SETTINGS]) + more
+    more = f" and {len(texts) - MOST_SETTINGS} more" if len(texts) > MOST_SETTINGS else ""
+    return ", ".join(texts[:MOST_SETTINGS]) + more

@@ -1,4 +1,4 @@
-"""Marks which releases are to be compared anew: their own runs changed, or those of the release before them."""
+"""Releases queued to be compared again: their own runs changed, or those of the previous release changed."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,22 +13,22 @@ from apps.regressions.models import CheckedRelease, Pending
 from apps.regressions.releases.pairs import after, with_runs
 
 
-def mark(systems: Iterable[System]) -> int:
-    """Their releases and the ones that are held against these; how many."""
+def add(systems: Iterable[System]) -> int:
+    """Their releases and the ones compared with these; how many."""
     found: set[tuple[int, int]] = set()
     for system in systems:
         known = with_runs(system.release.platform_id, system.hardware_class)
         newer = after(system.release, known)
         found |= {(each.pk, system.hardware_class_id) for each in (system.release, newer) if each}
-    return mark_releases(found)
+    return add_releases(found)
 
 
-def mark_all() -> int:
+def add_all() -> int:
     """Every release that was compared: what counts as a difference is another now."""
-    return mark_releases(CheckedRelease.objects.values_list("release_id", "hardware_class_id"))
+    return add_releases(CheckedRelease.objects.values_list("release_id", "hardware_class_id"))
 
 
-def mark_accepted(*, since: datetime) -> int:
+def add_acknowledged(*, since: datetime) -> int:
     """Releases that were compared before people accepted, after `since`, in what their systems differ, or took that
     back; how many."""
     decided = Acknowledgement.objects.filter(Q(acknowledged_at__gte=since) | Q(withdrawn_at__gte=since))
@@ -39,15 +39,15 @@ def mark_accepted(*, since: datetime) -> int:
             checked_at__lt=each.withdrawn_at or each.acknowledged_at,
         )
         found |= set(older.values_list("release_id", "hardware_class_id"))
-    return mark_releases(found)
+    return add_releases(found)
 
 
 @transaction.atomic
-def mark_releases(found: Iterable[tuple[int, int]]) -> int:
+def add_releases(found: Iterable[tuple[int, int]]) -> int:
     """By ids of release and hardware class; how many. Waits for a comparison that is under way: it may not have seen
     what is told here, and is made once more."""
     now = timezone.now()
-    # In one order, so that two that mark the same do not wait for each other.
+    # In one order, so that two that queue the same do not wait for each other.
     rows = [Pending(release_id=release, hardware_class_id=hardware, since=now) for release, hardware in sorted(found)]
     Pending.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["release", "hardware_class"], update_fields=["since"]

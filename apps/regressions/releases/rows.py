@@ -152,11 +152,11 @@ def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
 
 def _withheld(comparison: ComparedSides) -> str:
     titles = dict.fromkeys(each.title for each in comparison.obstacles if each.accepted is None)
-    return f"the sides differ in {' and '.join(titles)}: accept it on the Compare page, with a reason"
+    return f"the sides differ in {' and '.join(titles)}: accept this on the Compare page, with a reason"
 
 
 def lost(systems: Sequence[System], where: Mapping[int, set[Where]]) -> Iterator[CheckRow]:
-    """What systems of the baseline ran that have no counterpart."""
+    """What systems of the baseline ran without a matching system."""
     wanted = {each for system in systems for each in where[system.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk({workload for workload, _ in wanted})
     levels = LoadLevel.objects.in_bulk({level for _, level in wanted})
@@ -180,5 +180,5 @@ def lost(systems: Sequence[System], where: Mapping[int, set[Where]]) -> Iterator
                 direction=metric.direction,
                 baseline_system_id=system.pk,
                 baseline_system=system.slug,
-                reason=f"no system of this release is set as {system.name}",
+                reason=f"no system of this release has the settings of {system.name}",
             )

@@ -54,13 +54,13 @@ def sign_off(
     if looked_at and looked_at != seen["fingerprint"]:
         problem = "the comparison has changed since you opened it"
         raise ComparisonChanged(
-            [FieldProblem("fingerprint", problem, "look at the page again, then sign off what it shows now")]
+            [FieldProblem("fingerprint", problem, "reload the page, then sign off its current content")]
         )
     if len(note) > LONGEST_NOTE:
         raise Invalid([FieldProblem("note", f"has {len(note):,} characters", f"use at most {LONGEST_NOTE:,}")])
     standing = SignOff.objects.filter(release=release, hardware_class=hardware_class, by=by, withdrawn_at=None)
     if any(each.seen.get("fingerprint") == seen["fingerprint"] for each in standing):
-        raise Invalid([FieldProblem("", "you have signed this off already", "withdraw that first to say it anew")])
+        raise Invalid([FieldProblem("", "you have signed this off already", "withdraw the earlier sign-off first")])
     return SignOff.objects.create(
         release=release, hardware_class=hardware_class, by=by, note=note.replace("\r\n", "\n").strip(), seen=seen
     )

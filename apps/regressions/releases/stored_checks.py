@@ -72,12 +72,12 @@ def load(rows: "QuerySet[CheckedRelease]") -> list[StoredCheck]:
 def current(checks: Sequence[ReleaseCheck]) -> list[ReleaseCheck]:
     """With the findings' states of now, and what the gate says by these."""
     known = _findings(checks)
-    told = []
+    updated = []
     for check in checks:
         rows = tuple(_current(row, known) for row in check.rows)
         result, why = answer(rows, baseline=check.baseline, tolerance=check.tolerance)
-        told.append(replace(check, rows=rows, result=result, why=why))
-    return told
+        updated.append(replace(check, rows=rows, result=result, why=why))
+    return updated
 
 
 def outdated() -> list[CheckedRelease]:
@@ -93,7 +93,7 @@ def fingerprint(check: ReleaseCheck) -> str:
             row.system,
             str(row.workload_id),
             str(row.level_id),
-            row.verdict.value,
+            serialisation.first_name(row.verdict.value),
             str(row.is_accepted),
         ]
         for row in check.rows
@@ -149,10 +149,10 @@ def _current(row: CheckRow, known: Mapping[Key, Finding]) -> CheckRow:
     key = row.system_id, row.baseline_system_id, row.workload_id, row.level_id, row.metric_id
     finding = known.get(key)
     if finding is None:
-        told: dict[str, Any] = {"finding": None, "finding_state": "", "is_accepted": False, **NOT_ACCEPTED}
+        found: dict[str, Any] = {"finding": None, "finding_state": "", "is_accepted": False, **NOT_ACCEPTED}
     else:
         until = finding.accepted_until
         accepted = finding.state == Finding.State.ACCEPTED and until is not None and until >= timezone.localdate()
-        told = {"finding": finding.pk, "finding_state": finding.state, "is_accepted": accepted}
-        told |= {"accepted_until": until, "accepted_why": finding.reason} if accepted else NOT_ACCEPTED
-    return row if all(getattr(row, name) == value for name, value in told.items()) else replace(row, **told)
+        found = {"finding": finding.pk, "finding_state": finding.state, "is_accepted": accepted}
+        found |= {"accepted_until": until, "accepted_why": finding.reason} if accepted else NOT_ACCEPTED
+    return row if all(getattr(row, name) == value for name, value in found.items()) else replace(row, **found)

@@ -14,7 +14,7 @@ from apps.regressions.thresholds import Key, Thresholds
 # Comparisons, the newest.
 MOST_CHECKED = 200
 # Of rows that may differ by less than counts.
-TOO_SMALL = (RowVerdict.UNCHANGED, RowVerdict.NOT_TOLD_APART)
+TOO_SMALL = (RowVerdict.UNCHANGED, RowVerdict.INCONCLUSIVE)
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class TriedReleases:
 
     checks: Annotated[int, "last comparisons of releases, 200 at most"]
     rows: Annotated[int, "of these, that it would count for"]
-    passed: Annotated[int, "of these, that are worse now and would be unchanged or not told apart"]
+    passed: Annotated[int, "of these, that are worse now and would be unchanged or inconclusive"]
     worse: Annotated[int, "of these, that are worse by less than counts now and would be worse"]
 
 

@@ -12,7 +12,7 @@ from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP
 
-# A row that is not told apart passes unless its interval leaves open that it is worse by more than this share.
+# A row that is inconclusive passes unless its interval leaves open that it is worse by more than this share.
 TOLERANCE = 0.1
 # Below it a p is said to be so small, not written.
 LEAST_P = 1e-4
@@ -33,7 +33,7 @@ class RowVerdict(StrEnum):
     WITHHELD = "verdict withheld"
     NO_RATIO = "no ratio"
     TOO_FEW = "too few repetitions"
-    NOT_TOLD_APART = "not told apart"
+    INCONCLUSIVE = "inconclusive"
     UNCHANGED = "unchanged"
 
 
@@ -63,7 +63,7 @@ class SystemPair:
 @dataclass(frozen=True)
 class CheckRow:
     """One workload at one load level in its primary metric, on one pair of systems (ids and slugs; `system_id` None:
-    the release has no counterpart of the baseline's system). `visible`: the smallest rise that such runs find with
+    the release has no match for the baseline's system). `visible`: the smallest rise that such runs find with
     80 % power (`visible_worse`: the same for the worse). `worst` 0: not at all."""
 
     verdict: RowVerdict
@@ -176,10 +176,10 @@ class ReleaseCheck:
     def summary(self) -> str:
         """Its counts as words."""
         counts = self.counts
-        told = [f"{counts[verdict]} {verdict}" for verdict in RowVerdict if counts[verdict]]
+        texts = [f"{counts[verdict]} {verdict}" for verdict in RowVerdict if counts[verdict]]
         if counts["accepted"]:
-            told[0] += f" ({counts['accepted']} accepted)"
-        return ", ".join(told) or "nothing to compare"
+            texts[0] += f" ({counts['accepted']} accepted)"
+        return ", ".join(texts) or "nothing to compare"
 
 
 def answer(
@@ -197,7 +197,7 @@ def answer(
     if accepted:
         why.append(f"{_rows(accepted)} worse and accepted: they do not count.")
     if not baseline:
-        why.append("There is no earlier release with runs to hold it against.")
+        why.append("There is no earlier release with runs to compare with.")
     elif not rows:
         why.append("There is nothing to compare.")
     why += [
@@ -205,7 +205,7 @@ def answer(
         for verdict, count in unknown.items()
     ]
     if coarse:
-        why.append(f"{_rows(len(coarse))} not told apart, and may be worse by more than {tolerance * 100:.0f}{NBSP}%.")
+        why.append(f"{_rows(len(coarse))} inconclusive, and may be worse by more than {tolerance * 100:.0f}{NBSP}%.")
     if against:
         return Result.REGRESSION, tuple(why)
     if allow_missing:
@@ -218,19 +218,19 @@ def answer(
 
 def is_coarse(row: CheckRow, tolerance: float) -> bool:
     """Whether it may be worse by more than is tolerated, for all that is known."""
-    return row.verdict is RowVerdict.NOT_TOLD_APART and (row.worst is None or row.worst > tolerance)
+    return row.verdict is RowVerdict.INCONCLUSIVE and (row.worst is None or row.worst > tolerance)
 
 
 def is_telling(row: CheckRow, tolerance: float) -> bool:
     """Whether a reader must know of it: it differs, or too little is known."""
-    if row.verdict is RowVerdict.NOT_TOLD_APART:
+    if row.verdict is RowVerdict.INCONCLUSIVE:
         return is_coarse(row, tolerance)
     return row.verdict is not RowVerdict.UNCHANGED
 
 
 _UNKNOWN_WORDS = {
     RowVerdict.MISSING: "missing: the baseline has them, this release has no runs that count",
-    RowVerdict.WITHHELD: "without verdict until a person accepts in what the sides differ",
+    RowVerdict.WITHHELD: "without verdict until a person accepts the sides' differences",
     RowVerdict.NO_RATIO: "without a ratio",
     RowVerdict.TOO_FEW: "too few repetitions",
 }

@@ -11,7 +11,7 @@ from apps.regressions.releases.values import RowVerdict
 
 def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
     """With its reason, where it needs one. A difference below `smallest` (a share) is none that counts: such a row is
-    unchanged if the whole interval lies within that or the margin of Compare, else it is not told apart.
+    unchanged if the whole interval lies within that or the margin of Compare, else it is inconclusive.
 
     Raises ValueError for a metric of which neither direction is better."""
     if direction is Direction.NEUTRAL:
@@ -23,11 +23,11 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
     if ratio.verdict in (Verdict.HIGHER, Verdict.LOWER):
         if abs(ratio.value - 1) >= smallest:
             return RowVerdict(welch.words(ratio.verdict, direction)), ""
-        reason = f"{ratio.verdict.value}, but by less than the {smallest * 100:g}{NBSP}% from which on it counts"
-        return (RowVerdict.UNCHANGED if _within(ratio, max(MARGIN, smallest)) else RowVerdict.NOT_TOLD_APART), reason
+        reason = f"{ratio.verdict.value}, but by less than the threshold of {smallest * 100:g}{NBSP}%"
+        return (RowVerdict.UNCHANGED if _within(ratio, max(MARGIN, smallest)) else RowVerdict.INCONCLUSIVE), reason
     if ratio.verdict is Verdict.EQUIVALENT:
         return RowVerdict.UNCHANGED, ratio.reason
-    return RowVerdict.NOT_TOLD_APART, ratio.reason
+    return RowVerdict.INCONCLUSIVE, ratio.reason
 
 
 def worst(ratio: Ratio, direction: Direction) -> float | None:

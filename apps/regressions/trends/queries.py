@@ -28,7 +28,7 @@ MOST_CHANGED = (F("holding").desc(), F("analysed").desc(), F("pk"))
 # Series that a threshold is tried on: about a hundredth of a second each.
 MOST_TRIED = 200
 FIT, SHORT, NOISY, CHANGED = "fit", "short", "noisy", "changed"
-SIGHTS = {FIT: "fit to be watched", SHORT: "too short", NOISY: "too noisy", CHANGED: "with changes"}
+SIGHTS = {FIT: "can show a change", SHORT: "too short", NOISY: "too noisy", CHANGED: "with changes"}
 
 
 @dataclass(frozen=True)

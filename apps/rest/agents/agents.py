@@ -37,7 +37,7 @@ from workers.protocol import wire
 
 STORED = {
     201: OpenApiResponse(description="Stored."),
-    200: OpenApiResponse(description="Stored before; nothing changed."),
+    200: OpenApiResponse(description="Already stored; nothing changed."),
 }
 CHECKSUM = OpenApiParameter(
     "X-Checksum", location="header", required=True, description="SHA-256 of the body, 64 hexadecimal digits."
@@ -66,7 +66,7 @@ class AgentView(APIView):
     @property
     def agent(self) -> Agent:
         agent = self.request.auth
-        assert isinstance(agent, Agent), "IsAgent let somebody else in"  # noqa: S101  for mypy
+        assert isinstance(agent, Agent), "IsAgent admitted a caller that is no agent"  # noqa: S101  for mypy
         return agent
 
 
@@ -80,7 +80,7 @@ def _as_problem(error: Exception) -> Exception:
             return problems.ApiProblem(status=404, kind="no-such-run", title="No such run", detail=str(error))
         case AwsTrouble():
             return problems.ApiProblem(
-                status=502 if error.passes else 409, kind="aws", title="AWS did not do it", detail=str(error)
+                status=502 if error.passes else 409, kind="aws", title="AWS refused", detail=str(error)
             )
         case accept.Refused():
             return problems.invalid(error.field, error.message)
@@ -92,7 +92,7 @@ class Hello(AgentView):
         operation_id="agent_hello",
         tags=["agent"],
         request=body_of(wire.HelloMessage),
-        responses={200: answer_of(wire.HelloAnswer, "Noted; `warnings` are for the agent's log.")},
+        responses={200: answer_of(wire.HelloAnswer, "Accepted; `warnings` are for the agent's log.")},
     )
     def post(self, request: Request) -> HttpResponse:
         """Report the systems that the agent can reach and its health: at start and every minute."""
@@ -109,8 +109,8 @@ class ClaimJob(AgentView):
         tags=["agent"],
         request=None,
         responses={
-            200: answer_of(wire.JobMessage, "The job to begin now; its lease runs."),
-            204: OpenApiResponse(description="No work at present."),
+            200: answer_of(wire.JobMessage, "The job to start now; its lease has begun."),
+            204: OpenApiResponse(description="No job available."),
         },
     )
     def post(self, _request: Request) -> HttpResponse:
@@ -124,7 +124,7 @@ class RenewLease(AgentView):
         operation_id="agent_renew_lease",
         tags=["agent"],
         request=body_of(wire.RenewMessage),
-        responses={200: answer_of(wire.RenewAnswer, "The lease runs anew.")},
+        responses={200: answer_of(wire.RenewAnswer, "The lease is renewed.")},
     )
     def post(self, request: Request, job_id: int) -> HttpResponse:
         """Renew the lease and report the agent's current step."""
@@ -161,7 +161,7 @@ class FailOver(AgentView):
         operation_id="agent_fail_over",
         tags=["agent"],
         request=body_of(wire.FailoverMessage),
-        responses={200: answer_of(wire.FailoverAnswer, "AWS has taken it on.")},
+        responses={200: answer_of(wire.FailoverAnswer, "AWS accepted the failover.")},
     )
     def post(self, request: Request, slug: str) -> HttpResponse:
         """Request from AWS a failover of the system on which this agent runs a job. Resend only when refused."""
@@ -237,4 +237,4 @@ def checksum_of(meta: Mapping[str, Any]) -> str:
 def _one_of(field: str, value: str) -> None:
     outcomes = [str(outcome) for outcome in Run.Outcome.values]
     if value not in outcomes:
-        raise problems.invalid(field, f"{value!r} is no outcome", f"use one of {', '.join(outcomes)}")
+        raise problems.invalid(field, f"{value!r} is not an outcome", f"use one of {', '.join(outcomes)}")

@@ -56,7 +56,7 @@ class CampaignDetailSerializer(CampaignSerializer):
 
 
 class CancellationSerializer(serializers.Serializer[Any]):
-    changed = serializers.BooleanField(help_text="false: there was nothing left to cancel")
+    changed = serializers.BooleanField(help_text="false: every job had ended")
     state = serializers.CharField()
     message = serializers.CharField()
 

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
-from apps.dispatch.api import ScheduleFields, ScheduleRow, SlotRow
+from apps.dispatch.api import ScheduledRunRow, ScheduleFields, ScheduleRow
 from apps.dispatch.api import campaign_file as file
 from apps.dispatch.api import schedule_queries as queries
 from apps.dispatch.api import schedules as services
@@ -30,7 +30,7 @@ from workers import tasks
 
 
 class SlotSerializer(Answer):
-    of = SlotRow
+    of = ScheduledRunRow
     names = {"campaign_id": "campaign"}
 
 
@@ -48,7 +48,7 @@ class ScheduleDetailSerializer(ScheduleSerializer):
     plan = serializers.CharField(help_text="a campaign file")
     seen = serializers.CharField(help_text="as it is stated now: give it to PUT, which refuses when that has changed")
     coming = serializers.ListField(child=serializers.DateTimeField(), help_text="the next times; empty: it is not on")
-    clock_change = serializers.CharField(help_text="what the zone's next clock change does to it, a sentence")
+    clock_change = serializers.CharField(help_text="effect of the zone's next clock change; empty: none within a year")
 
 
 # ---------------------------------------------------------------- requests
@@ -82,7 +82,7 @@ class StatedSchedule(Strict):
     patience = FiniteField(
         required=False,
         default=12.0,
-        max_value=services.MOST_PATIENCE,
+        max_value=services.LONGEST_DEADLINE,
         help_text="h after which a result that has not come is missing; more than 0",
     )
 
@@ -187,7 +187,9 @@ class RunSchedule(APIView):
 
 class ScheduleSlots(APIView):
     @extend_schema(
-        operation_id="list_schedule_slots", parameters=[SlotParameters], responses=listing(SlotSerializer, name="Slot")
+        operation_id="list_schedule_slots",
+        parameters=[SlotParameters],
+        responses=listing(SlotSerializer, name="Slot"),
     )
     def get(self, request: Request, schedule_id: int) -> Response:
         """The outcomes of all scheduled runs, newest first."""
@@ -195,7 +197,7 @@ class ScheduleSlots(APIView):
         if not queries.exists(schedule_id):
             raise Http404(f"There is no schedule {schedule_id}.")
         limit = parameters["limit"]
-        rows = queries.list_slots(schedule_id, limit=limit + 1, before=parameters.get("cursor"))
+        rows = queries.list_scheduled_runs(schedule_id, limit=limit + 1, before=parameters.get("cursor"))
         cursor = rows[limit - 1].id if len(rows) > limit else None
         page = SlotSerializer(rows[:limit], many=True)
         return Response({"next": next_page(request, cursor=cursor), "results": page.data})

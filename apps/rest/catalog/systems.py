@@ -175,7 +175,7 @@ class Systems(APIView):
         request=SystemDescription,
         responses={
             201: RegisteredSystemSerializer,
-            200: OpenApiResponse(RegisteredSystemSerializer, description="It was there already, the same"),
+            200: OpenApiResponse(RegisteredSystemSerializer, description="Already present, identical"),
         },
     )
     def post(self, request: Request) -> Response:

@@ -220,7 +220,7 @@ class FindingComments(APIView):
         """Add a comment; mentioned people are notified. `not_told`: mentioned names without an account."""
         with _told():
             made = review.comment(finding_id=finding_id, by=writer(request), **_read(NewComment, request))
-        return Response(_answer(request, finding_id) | {"not_told": review.not_told(made)}, status=201)
+        return Response(_answer(request, finding_id) | {"not_told": review.unknown_mentions(made)}, status=201)
 
 
 class FindingLinks(APIView):
@@ -320,5 +320,5 @@ def _told() -> Iterator[None]:
         raise Http404(str(error)) from error
     except review.FindingChanged as error:
         errors = [FieldProblem("seen", each) for each in error.since]
-        title = "Somebody was faster"
+        title = "Changed in the meantime"
         raise ApiProblem(status=409, kind="conflict", title=title, detail=str(error), errors=errors) from error

@@ -36,7 +36,7 @@ class TokenAuthentication(BaseAuthentication):
             return None
         user = accounts.user_of_token(secret, timezone.now())
         if user is None:
-            raise AuthenticationFailed("This token is unknown or revoked. Make one: manage.py create_token USER NAME")
+            raise AuthenticationFailed("This token is unknown or revoked. Create one: manage.py create_token USER NAME")
         return user, None
 
     def authenticate_header(self, _request: Request) -> str:
@@ -52,9 +52,7 @@ class AgentAuthentication(BaseAuthentication):
             return None
         agent = agent_of_secret(secret=secret, now=timezone.now())
         if agent is None:
-            raise AuthenticationFailed(
-                "No agent has this secret, or it was revoked. Make one: manage.py register_agent NAME"
-            )
+            raise AuthenticationFailed("This secret is unknown or revoked. Create one: manage.py register_agent NAME")
         return AnonymousUser(), agent
 
     def authenticate_header(self, _request: Request) -> str:

@@ -46,7 +46,7 @@ class StrictJSONParser(JSONParser):
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number: use null or a finite number")
+    raise ValueError(f"{name} is not a JSON number: use null or a finite number")
 
 
 def _finite(text: str) -> float:
@@ -88,6 +88,6 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _check_text(text: str, *, path: str) -> None:
     if "\0" in text:
-        raise ValidationError({path: ["contains NUL, which no database column holds"]})
+        raise ValidationError({path: ["contains NUL, which cannot be stored"]})
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise ValidationError({path: ["contains half a character (a lone surrogate)"]})

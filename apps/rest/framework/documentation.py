@@ -52,13 +52,13 @@ class DocumentedSchema(AutoSchema):
         if "{" in self.path:
             possible["404"] = "There is no such thing"
         if len(self.view.renderer_classes) > 1:
-            possible["406"] = "There is none of the formats that the caller accepts"
+            possible["406"] = "None of the accepted formats is available"
         if self.method not in ("GET", "HEAD"):
             possible |= {
-                "409": "It contradicts what is already held",
+                "409": "It contradicts what is stored",
                 "413": "The body is too large",
                 "415": "The body's media type is not one of those listed",
-                "422": "The body was read but is not acceptable; `errors` names each field",
-                "507": "The server has no space left; send the same again when there is some",
+                "422": "The body is invalid; `errors` names each field",
+                "507": "The server has no space left; send the same again once space is free",
             }
         return possible

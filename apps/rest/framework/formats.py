@@ -87,7 +87,7 @@ class ByQuality(BaseContentNegotiation):
         best = max(renderers, key=lambda one: _rank(one.media_type, ranges))
         if _rank(best.media_type, ranges)[0] <= 0:
             offered = ", ".join(one.media_type for one in renderers)
-            detail = f"This can be had as {offered}: name one of these in the header Accept, or take ?format=csv."
+            detail = f"Available as {offered}: name one of these in the header Accept, or use ?format=csv."
             raise ApiProblem(status=406, kind="not-acceptable", title="No such format", detail=detail)
         return best, best.media_type
 

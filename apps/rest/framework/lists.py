@@ -85,9 +85,7 @@ def page_of(
     try:
         page = pages.paginate_queryset(rows, request, view=view)
     except (NotFound, ValueError) as error:
-        raise ValidationError(
-            {"cursor": ["not a cursor of this list: take it from `next` of the page before"]}
-        ) from error
+        raise ValidationError({"cursor": ["not a cursor of this list: use `next` of the page before"]}) from error
     return pages.get_paginated_response(serializer(page, many=True).data)
 
 

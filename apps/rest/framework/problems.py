@@ -52,14 +52,14 @@ def invalid(field: str, message: str, remedy: str = "") -> ApiProblem:
 def conflict(field: str, message: str) -> ApiProblem:
     """409 for one field."""
     error = FieldProblem(field=field, message=message)
-    title = "Contradicts what is held"
+    title = "Contradicts what is stored"
     return ApiProblem(status=409, kind="conflict", title=title, detail=error.sentence(), errors=[error])
 
 
 def changed_since(error: Invalid) -> ApiProblem:
     """409: the object was edited by somebody else after it was read."""
     detail = "; ".join(each.sentence() for each in error.errors)
-    return ApiProblem(status=409, kind="conflict", title="Somebody was faster", detail=detail, errors=error.errors)
+    return ApiProblem(status=409, kind="conflict", title="Changed in the meantime", detail=detail, errors=error.errors)
 
 
 def _invalid(errors: Sequence[FieldProblem], *, status: int = 422) -> ApiProblem:
@@ -102,12 +102,12 @@ def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
     if _is_for_want_of_space(error):
         remedy = "Free space on the disks of its artifacts and its database, then send the same again."
         return ApiProblem(status=507, kind="disk-full", detail=f"The server has no space left to store this. {remedy}")
-    detail = "The server made an error, which is in its log."
+    detail = "Internal error; details are in the server's log."
     if not reading:
         # The error may have come after the commit.
         detail += (
-            " It is not certain what was stored. Sending the same again is safe except for a campaign: look first "
-            "whether it is there."
+            " What was stored is uncertain. Sending the same again is safe except for a campaign: first check "
+            "whether it exists."
         )
     return ApiProblem(status=500, detail=detail)
 

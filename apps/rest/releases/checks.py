@@ -16,8 +16,7 @@ from rest_framework.views import APIView
 
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions.api import TOLERANCE, CheckRow, ReleaseCheck, is_coarse, markdown, on_hardware
-from apps.regressions.api import release_check as releases_check
+from apps.regressions.api import TOLERANCE, CheckRow, ReleaseCheck, is_coarse, markdown, on_hardware, release_check
 from apps.rest.framework.derive import Answer
 from apps.rest.framework.formats import ByQuality, Json, is_json
 from apps.rest.framework.lists import Parameters
@@ -44,7 +43,7 @@ class ReleaseCheckParameters(Parameters):
         required=False,
         min_value=0.001,
         max_value=1,
-        help_text=f"share by which a row that is not told apart may be worse, as its interval leaves open, and still "
+        help_text=f"share by which a row that is inconclusive may be worse, as its interval leaves open, and still "
         f"pass ({TOLERANCE:g})",
     )
     allow_missing = serializers.BooleanField(
@@ -59,7 +58,7 @@ class CheckRowSerializer(Answer):
     of = CheckRow
     also = ("visible_worse", "compare")
     names = {"visible_worse": "visible"}
-    is_coarse = serializers.SerializerMethodField(help_text="not told apart, and may be worse by more than tolerated")
+    is_coarse = serializers.SerializerMethodField(help_text="inconclusive, and may be worse by more than tolerated")
 
     def get_is_coarse(self, row: CheckRow) -> bool:
         return is_coarse(row, self.context["tolerance"])
@@ -99,7 +98,7 @@ class ReleaseChecks(APIView):
         """
         asked = ReleaseCheckParameters.read(request)
         release, hardware, baseline = _chosen(asked)
-        check = releases_check.check(
+        check = release_check.check(
             release,
             hardware,
             baseline,
@@ -166,8 +165,8 @@ def _hardware(slug: str | None, release: Release | None) -> tuple[HardwareClass 
     if len(on) == 1:
         return on[0], []
     if not on:
-        return None, [FieldProblem("release", f"{release} has no run that counts yet", "measure it first")]
-    problem = f"{release} has runs that count on {len(on)} hardware classes"
+        return None, [FieldProblem("release", f"{release} has no counted run yet", "measure it first")]
+    problem = f"{release} has counted runs on {len(on)} hardware classes"
     return None, [FieldProblem("hardware", problem, _one_of([each.slug for each in on]))]
 
 

@@ -84,7 +84,7 @@ class RunFiles(APIView):
         request={"multipart/form-data": AttachedForm},
         responses={
             201: TableSerializer,
-            200: OpenApiResponse(TableSerializer, description="It was attached before, the same"),
+            200: OpenApiResponse(TableSerializer, description="Already attached, identical"),
         },
     )
     def post(self, request: Request, run_id: int) -> Response:
@@ -122,5 +122,5 @@ def _find(run_id: int) -> Run:
 
 
 def _too_large() -> ApiProblem:
-    detail = f"An attached file has at most {submit.MAX_ATTACHED:,} bytes: shorten it, for example by --limit."
+    detail = f"An attached file may have at most {submit.MAX_ATTACHED:,} bytes: shorten it, for example by --limit."
     return ApiProblem(status=413, kind="too-large", detail=detail)

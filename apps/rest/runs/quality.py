@@ -32,7 +32,7 @@ class RunExclusion(APIView):
         request=ExclusionDescription,
         responses={
             201: ExclusionSerializer,
-            200: OpenApiResponse(ExclusionSerializer, description="It was left out before, for the reason given then"),
+            200: OpenApiResponse(ExclusionSerializer, description="Already excluded, for the reason given then"),
         },
     )
     def post(self, request: Request, run_id: int) -> Response:

@@ -107,7 +107,7 @@ class Runs(APIView):
         request={"multipart/form-data": RunForm},
         responses={
             201: SubmittedRunSerializer,
-            200: OpenApiResponse(SubmittedRunSerializer, description="It was sent before, the same"),
+            200: OpenApiResponse(SubmittedRunSerializer, description="Already stored, identical"),
         },
     )
     def post(self, request: Request) -> Response:
@@ -148,7 +148,7 @@ def _file(form: QueryDict, name: str) -> bytes:
 
 
 def _too_large() -> ApiProblem:
-    detail = f"An output has at most {accept.MAX_ARTIFACT:,} bytes: raise sysbench's --report-interval."
+    detail = f"An output may have at most {accept.MAX_ARTIFACT:,} bytes: raise sysbench's --report-interval."
     return ApiProblem(status=413, kind="too-large", detail=detail)
 
 
@@ -184,7 +184,7 @@ class ArtifactDownload(APIView):
         ],
         responses={
             (200, "application/octet-stream"): OpenApiTypes.BINARY,
-            304: OpenApiResponse(description="The caller has it: its ETag is the SHA-256"),
+            304: OpenApiResponse(description="Not modified: its ETag is the SHA-256"),
         },
     )
     def get(self, request: Request, run_id: int, name: str) -> HttpResponseBase:

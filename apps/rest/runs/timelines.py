@@ -14,11 +14,11 @@ from apps.rest.runs.runs import find_run
 from apps.rest.series.read import etag_of
 from apps.rest.series.series import IF_NONE_MATCH, NOT_MODIFIED
 from apps.runs.api import Timeline, queries
-from apps.runs.pure import LANES, Happening
+from apps.runs.pure import LANES, TimelineEntry
 
 
 class HappeningSerializer(Answer):
-    of = Happening
+    of = TimelineEntry
     lane = serializers.ChoiceField(choices=list(LANES), help_text="what sort of thing it is")
 
 

@@ -87,7 +87,7 @@ class SeriesPass:
             yield [series for series in found if not series.problem]
         sealed = [run for run in self.asked.runs if run.state == Run.State.SEALED]
         if _seals(sealed) != _seals(Run.objects.filter(pk__in=[run.pk for run in sealed])):
-            detail = "A run was stored anew while it was read: ask again."
+            detail = "A run was replaced while it was read: repeat the request."
             raise ApiProblem(status=503, kind="stored-anew", title="Changed while it was read", detail=detail)
 
     def absent(self) -> list[Absent]:

@@ -21,7 +21,7 @@ from apps.runs.models import Run
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", str, OpenApiParameter.HEADER, description="an ETag held; only complete runs have one"
 )
-NOT_MODIFIED = OpenApiResponse(description="The caller has it: a complete run never changes")
+NOT_MODIFIED = OpenApiResponse(description="Not modified: a complete run never changes")
 TABLES: dict[Any, Any] = {
     (200, "text/csv"): OpenApiTypes.STR,
     (200, formats.Arrow.media_type): OpenApiTypes.BINARY,

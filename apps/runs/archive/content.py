@@ -94,7 +94,7 @@ def _run(run: Run, _names: dict[int, str]) -> Iterator[Row]:
         "rate": run.load_level.rate,
         **{name: getattr(run, name) for name in PLAIN_FIELDS},
         **{name: as_json(getattr(run, name)) for name in JSON_FIELDS},
-        "exclusions": as_json(exclusion.told(run)),
+        "exclusions": as_json(exclusion.history_of(run)),
     }
 
 
@@ -225,6 +225,6 @@ def stored_series(run: Run, names: dict[int, str]) -> Iterator[tuple[Series, Col
 def _group(rows: list[Row], columns: list[Column | None]) -> pa.RecordBatch:
     schema = SCHEMAS["series"]
     lists = samples.list_columns(columns)
-    told = [name for name in schema.names if name not in lists]
-    plain = pa.RecordBatch.from_pylist(rows, schema=pa.schema([schema.field(name) for name in told]))
+    known = [name for name in schema.names if name not in lists]
+    plain = pa.RecordBatch.from_pylist(rows, schema=pa.schema([schema.field(name) for name in known]))
     return pa.RecordBatch.from_arrays([*plain.columns, *lists.values()], schema=schema)

@@ -61,11 +61,11 @@ def read(storage: Storage, path: str, *, sha256: str = "") -> Manifest:
     """Reads a manifest and verifies its `sha256`, if given. Raises Damaged, StoreUnreachable."""
     content = store.read(storage, path)
     if sha256 and store.digest(content) != sha256:
-        raise Damaged(f"{path} of the archive is not the manifest that was written: archive the run again")
+        raise Damaged(f"{path} of the archive differs from the manifest written: archive the run again")
     try:
         manifest = msgspec.json.decode(content, type=Manifest)
     except msgspec.DecodeError as error:
-        raise Damaged(f"{path} of the archive is no manifest ({error}): bring it back from a backup") from error
+        raise Damaged(f"{path} of the archive is not a manifest ({error}): restore it from a backup") from error
     if manifest.version > tables.VERSION:
         raise Damaged(f"{path} is of layout {manifest.version}, this installation reads {tables.VERSION}: update it")
     return manifest

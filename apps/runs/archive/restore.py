@@ -56,7 +56,7 @@ def chosen(
     by_uid = {path.rpartition("/")[2].removesuffix(".json"): path for path in found}
     missing = [str(uid) for uid in uids if str(uid) not in by_uid]
     if missing:
-        raise Damaged(f"the archive has no manifest of run {', '.join(missing)}: its archiving may not have ended")
+        raise Damaged(f"the archive has no manifest of run {', '.join(missing)}: its archiving may be incomplete")
     return [by_uid[str(uid)] for uid in uids]
 
 
@@ -68,7 +68,7 @@ def _restored(source: Storage, path: str) -> Run | None:
     tables = {name: _rows(source, found, name) for name in ("runs", "nodes", "events", "measurements")}
     tables |= {name: _rows(source, found, name) for name in ("series", "distributions", "artifacts")}
     if len(tables["runs"]) != 1:
-        raise Damaged(f"{path} has no row in the table of runs: bring the archive back from a backup")
+        raise Damaged(f"{path} has no row in the table of runs: restore the archive from a backup")
     _keep_artifacts(source, found)
     blocks = _filled(source, found)
     with transaction.atomic():
@@ -161,14 +161,14 @@ def _configuration(text: str | None) -> Configuration | None:
 
 def _metrics(tables: Mapping[str, list[Row]]) -> dict[str, Metric]:
     """Metrics of all rows; those that are new here get the archived description."""
-    told = {row["metric"]: row for name in ("series", "measurements", "distributions") for row in tables[name]}
+    rows = {row["metric"]: row for name in ("series", "measurements", "distributions") for row in tables[name]}
     constants = {key for row in tables["nodes"] for key in json.loads(row["constants"])}
-    known = set(Metric.objects.filter(key__in=list(told)).values_list("key", flat=True))
-    found = metrics_for([*told, *constants])
-    for key in told.keys() - known:
+    known = set(Metric.objects.filter(key__in=list(rows)).values_list("key", flat=True))
+    found = metrics_for([*rows, *constants])
+    for key in rows.keys() - known:
         for name, field in METRIC_FIELDS.items():
-            setattr(found[key], field, told[key][name])
-    Metric.objects.bulk_update([found[key] for key in told.keys() - known], list(METRIC_FIELDS.values()))
+            setattr(found[key], field, rows[key][name])
+    Metric.objects.bulk_update([found[key] for key in rows.keys() - known], list(METRIC_FIELDS.values()))
     return found
 
 

@@ -79,7 +79,7 @@ def put(storage: Storage, path: str, source: BinaryIO) -> Stored:
             source.seek(0)
             _write(storage, path, source)
             if hash_of(storage, path) != sha256:
-                raise Damaged(f"{path} does not come back from the archive as it was written: check its disk or bucket")
+                raise Damaged(f"{path} reads differently from the archive than written: check its disk or bucket")
     return Stored(path, sha256, size)
 
 
@@ -113,7 +113,7 @@ def verified(storage: Storage, stored: Stored) -> Iterator[BinaryIO]:
         yield copy
 
 
-_REMEDY = "bring it back from a backup or an earlier version of the object, or archive the run again where it still is"
+_REMEDY = "restore it from a backup or an earlier version of the object, or archive the run again from its origin"
 
 
 def read(storage: Storage, path: str) -> bytes:
@@ -148,13 +148,11 @@ def _answers(path: str) -> Iterator[None]:
     try:
         yield
     except SuspiciousFileOperation as error:
-        raise Damaged(f"{path} is no path within the archive: what names it was not written by this product") from error
+        raise Damaged(f"{path} is not a path within the archive: its manifest is foreign") from error
     except (OSError, BotoCoreError, ClientError) as error:
         # Users see only the exception's text, without the address.
         log.warning("archive, %s: %s", path, error)
-        raise StoreUnreachable(
-            f"the archive does not answer, or has no room, for {path}: try again when it does"
-        ) from error
+        raise StoreUnreachable(f"the archive does not answer, or is full, for {path}: try again later") from error
 
 
 def _digest(source: "BinaryIO | File[bytes]", copy: BinaryIO | None = None) -> tuple[str, int]:

@@ -169,5 +169,5 @@ def _compare(local: BinaryIO, run: Run) -> None:
         same = back is None if column is None else back is not None and back.same_as(column)
         if (node, key) != (series.node, series.metric.key) or not same:
             raise UnreadableSamples(
-                f"{series.metric.key} on {names[series.node]} in run {run.pk} reads otherwise as Parquet"
+                f"{series.metric.key} on {names[series.node]} in run {run.pk} reads differently from Parquet"
             )

@@ -84,8 +84,8 @@ def open_run(
         },
     )
     if not created:
-        told = (system.pk, workload.pk, load_level.pk, repetition)
-        if (run.system_id, run.workload_id, run.load_level_id, run.repetition) != told:
+        wanted = (system.pk, workload.pk, load_level.pk, repetition)
+        if (run.system_id, run.workload_id, run.load_level_id, run.repetition) != wanted:
             raise Refused("uid", f"run {uid} was opened for another system, workload, load level or repetition")
         return run
     free = 1
@@ -161,7 +161,7 @@ def accept_batch_of(
     if not is_new:
         known = Batch.objects.filter(run=run, sequence=sequence).values_list("checksum", flat=True).first()
         if known is not None:
-            _require(known == checksum, "checksum", f"batch {sequence} of run {uid} is held with other content")
+            _require(known == checksum, "checksum", f"batch {sequence} of run {uid} is stored with other content")
         elif expected is not None and sequence >= expected:
             raise Refused("sequence", f"run {uid} ended with {expected} batches, numbered from 0")
     return StoredBatch(run, state, is_new)
@@ -173,7 +173,7 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
     Raises Refused, or OSError when storage fails.
     """
     _require(bool(ARTIFACT_NAME.match(name)), "name", "must be 1 to 120 letters, digits, dots, dashes or underscores")
-    _require(name != RAW_BATCHES, "name", f"{RAW_BATCHES} is the server's own: choose another")
+    _require(name != RAW_BATCHES, "name", f"{RAW_BATCHES} is reserved: choose another")
     _require(len(content) <= MAX_ARTIFACT, "content", f"has {len(content)} bytes; a file has at most {MAX_ARTIFACT}")
     _require(wire.checksum(content) == sha256, "sha256", "is not the SHA-256 of what arrived: send it again")
     _require(
@@ -187,9 +187,9 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
         run.state = locked.state
         known = Artifact.objects.filter(run=run, name=name).values_list("sha256", flat=True).first()
         if known is not None:
-            _require(known == sha256, "sha256", f"artifact {name} of run {run.uid} is held with other content")
+            _require(known == sha256, "sha256", f"artifact {name} of run {run.uid} is stored with other content")
             return False
-        _require(run.state != Run.State.SEALED, "name", f"run {run.uid} is complete and takes no artifact any more")
+        _require(run.state != Run.State.SEALED, "name", f"run {run.uid} is complete and accepts no further artifact")
         announced = {entry["name"]: entry["sha256"] for entry in locked.artifacts_expected}
         contradicts = name in announced and announced[name] != sha256
         _require(not contradicts, "sha256", f"the end of run {run.uid} announced {name} with other content")
@@ -214,8 +214,8 @@ def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
     if beyond or held["number"] > message.batches:
         raise Refused("batches", f"is {message.batches}, but batch {held['last']} of run {run.uid} was stored")
     for name, sha256 in Artifact.objects.filter(run=run).values_list("name", "sha256"):
-        told = next((entry for entry in artifacts if entry["name"] == name), None)
-        _require(told is None or told["sha256"] == sha256, f"artifacts.{name}", "is held with other content")
+        found = next((entry for entry in artifacts if entry["name"] == name), None)
+        _require(found is None or found["sha256"] == sha256, f"artifacts.{name}", "is stored with other content")
     run.state = Run.State.ENDED
     run.outcome = message.outcome
     run.reason = message.reason
@@ -268,14 +268,14 @@ def _check_end_message(message: wire.RunEndMessage) -> None:
     outcomes = Run.Outcome.values
     _require(message.outcome in outcomes, "outcome", f"must be one of {', '.join(outcomes)}")
     failed = message.outcome == Run.Outcome.FAILED
-    _require(not failed or bool(message.reason.strip()), "reason", "must say why the run failed")
+    _require(not failed or bool(message.reason.strip()), "reason", "must state why the run failed")
     _require_no_nul("reason", message.reason)
     _require(0 <= message.batches < 2**31, "batches", "must be a whole number from 0")
     start, end = message.measured_from, message.measured_to
     _require((start is None) == (end is None), "measured_to", "comes together with measured_from")
     _require(start is None or end is None or start <= end, "measured_to", "must not be before measured_from")
     for number, entry in enumerate(message.artifacts):
-        _require(bool(ARTIFACT_NAME.match(entry.name)), f"artifacts.{number}.name", "is no name of an artifact")
+        _require(bool(ARTIFACT_NAME.match(entry.name)), f"artifacts.{number}.name", "is not an artifact's name")
         _require(bool(SHA256.match(entry.sha256)), f"artifacts.{number}.sha256", "must be 64 hexadecimal digits")
     names = [entry.name for entry in message.artifacts]
     _require(len(set(names)) == len(names), "artifacts", "must have different names")

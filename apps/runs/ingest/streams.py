@@ -15,7 +15,7 @@ from apps.runs.samples.decode import DecodedSamples, decoded
 from workers.protocol import wire
 
 # Deadline after the run's end: samplers poll the run's state every second, and then end their streams.
-PATIENCE = timedelta(seconds=20)
+DEADLINE = timedelta(seconds=20)
 LABEL_LIMIT = 200
 _NEXT = (
     "SELECT sequence, payload FROM runs_streambatch WHERE stream_id = %s AND sequence > %s ORDER BY sequence LIMIT 16"
@@ -59,10 +59,10 @@ def accept_batch(*, stream: Stream, sequence: int, checksum: str, payload: bytes
         known = StreamBatch.objects.filter(stream=stream, sequence=sequence).values_list("checksum", flat=True).first()
         if known is not None:
             if known != checksum:
-                raise Closed(f"batch {sequence} of this stream is held with other content")
+                raise Closed(f"batch {sequence} of this stream is stored with other content")
             return False
         if stream.closed:
-            raise Closed("the run was sealed without waiting for it any longer")
+            raise Closed("the run was sealed without this stream after its deadline")
         if stream.batches_expected is not None and sequence >= stream.batches_expected:
             raise Closed(f"the stream ended with {stream.batches_expected} batches, numbered from 0")
         StreamBatch.objects.create(stream=stream, sequence=sequence, checksum=checksum, payload=payload)
@@ -74,12 +74,12 @@ def end(*, stream: Stream, batches: int) -> None:
     if not Stream.objects.filter(pk=stream.pk, batches_expected=None, closed=False).update(batches_expected=batches):
         known = Stream.objects.get(pk=stream.pk)
         if known.batches_expected != batches:
-            raise Closed("the stream has ended before, or its run was sealed without waiting for it any longer")
+            raise Closed("the stream has already ended, or its run was sealed without it after its deadline")
 
 
 def wait_for(run: Run, *, now: datetime) -> None:
     """Sets the deadline of the streams of a run that has ended."""
-    Stream.objects.filter(run=run, wait_until=None).update(wait_until=now + PATIENCE)
+    Stream.objects.filter(run=run, wait_until=None).update(wait_until=now + DEADLINE)
 
 
 def awaited(run: Run, *, now: datetime) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
     try:
         return chosen.read(output)
     except formats.NotThisFormat as error:
-        raise Refused("output", f"is no output of {chosen.title}: {error}") from error
+        raise Refused("output", f"is not an output of {chosen.title}: {error}") from error
 
 
 def may_have_started(started_at: datetime, *, now: datetime) -> bool:
@@ -55,7 +55,7 @@ def outcome_of(said: SubmittedOutput, *, chosen: Submitted, outcome: str, reason
     """Outcome and reason. Only a failed run may lack totals. Raises Invalid."""
     complete, fatal = said.output.complete, said.output.fatal
     if chosen.name == formats.DEFAULT:
-        why = f"sysbench says: {fatal}" if fatal else "the final report of an OLTP test is missing or cut off"
+        why = f"sysbench: {fatal}" if fatal else "the final report of an OLTP test is missing or cut off"
     else:
         why = fatal
     if outcome == Run.Outcome.FAILED:
@@ -64,7 +64,7 @@ def outcome_of(said: SubmittedOutput, *, chosen: Submitted, outcome: str, reason
             raise _invalid("reason", "a failed run needs one; the output is that of a complete run")
         return outcome, reason
     if not complete:
-        remedy = f"send all that {chosen.tool} printed, or say outcome failed with a reason"
+        remedy = f"send the complete output of {chosen.tool}, or set outcome to failed with a reason"
         raise _invalid("output", f"holds no result: {why}", remedy)
     return outcome, ""
 
@@ -74,16 +74,14 @@ def load_of(said: SubmittedOutput, *, threads: int | None, rate: float | None) -
     threads = said.threads if threads is None else threads
     rate = said.rate if rate is None else rate
     if threads is None:
-        raise _invalid("load_level.threads", "neither the description nor the output says it", "state it")
+        raise _invalid("load_level.threads", "missing in both description and output", "state it")
     if said.threads is not None and threads != said.threads:
-        raise _invalid(
-            "load_level.threads", f"{threads} in the description, {said.threads} in the output", "leave it out"
-        )
+        raise _invalid("load_level.threads", f"{threads} in the description, {said.threads} in the output", "omit it")
     # Only sysbench's header states the rate, or that there was none.
     if said.threads is not None and said.output.parser == formats.DEFAULT and rate != said.rate:
-        told = "no rate" if said.rate is None else f"{said.rate:g}/s"
+        text = "no rate" if said.rate is None else f"{said.rate:g}/s"
         described = "no rate" if rate is None else f"{rate:g}/s"
-        raise _invalid("load_level.rate", f"{described} in the description, {told} in the output", "leave it out")
+        raise _invalid("load_level.rate", f"{described} in the description, {text} in the output", "omit it")
     return int(threads), None if rate is None else float(rate)
 
 
@@ -136,7 +134,7 @@ def submit(
     _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
     for tag in tags:
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
-    _require(workload.tool == chosen.tool, "workload", f"is one of {workload.tool}, but the output is {chosen.title}'s")
+    _require(workload.tool == chosen.tool, "workload", f"is one of {workload.tool}, the output of {chosen.title}")
     if chosen.name == formats.DEFAULT:
         _check_sysbench(sysbench.parse(output), workload=workload, load_level=load_level, warmup=warmup)
     else:
@@ -199,7 +197,7 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
     try:
         chosen.read(content)
     except formats.NotThisFormat as error:
-        raise Refused("file", f"is no output of {chosen.title}: {error}") from error
+        raise Refused("file", f"is not an output of {chosen.title}: {error}") from error
     sha256 = artifacts.keep(content)
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
@@ -208,11 +206,11 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
         same = next((one for one in held if one.sha256 == sha256), None)
         if same is not None:
             return same, False
-        _require(len(held) < MOST_ATTACHED, "file", f"is one too many: a run holds {MOST_ATTACHED} of {chosen.title}")
+        _require(len(held) < MOST_ATTACHED, "file", f"exceeds the limit: a run holds {MOST_ATTACHED} of {chosen.title}")
         number = f".{len(held) + 1}" if held else ""
         # A run is archived as a whole: one more file means archiving it again, which needs the samples.
         moved = Block.objects.filter(run=locked, data=None).exists()
-        _require(not moved, "run", f"the samples of run {run.pk} lie in the archive alone: fetch them first")
+        _require(not moved, "run", f"the samples of run {run.pk} are in the archive only: fetch them first")
         ArchivedRun.objects.filter(run=locked).delete()
         return Artifact.objects.create(
             run=locked,
@@ -241,7 +239,7 @@ def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
         return {}
     apart = formats.series_for(chosen)
     if apart is None:
-        raise Refused("series", f"is too much: {chosen.title} has no series apart from its output")
+        raise Refused("series", f"is not accepted: {chosen.title} has no separate series")
     try:
         read(chosen=apart, output=content)
     except Refused as error:
@@ -252,10 +250,10 @@ def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
 def _check_foreign(said: SubmittedOutput, *, load_level: LoadLevel, warmup: float) -> float:
     """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
     if said.threads is not None and said.threads != load_level.threads:
-        raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {said.threads}")
+        raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {said.threads}")
     stated = said.output.measured[0] if said.output.measured else 0.0
-    told = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
-    _require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {told}: leave it out")
+    text = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
+    _require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {text}: omit it")
     return stated
 
 
@@ -264,9 +262,9 @@ def _check_sysbench(
 ) -> None:
     """Raises Refused when the description contradicts the output."""
     if parsed.threads is not None and parsed.threads != load_level.threads:
-        raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {parsed.threads}")
+        raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {parsed.threads}")
     if parsed.threads is not None and parsed.rate != load_level.rate:
-        raise Refused("load_level.rate", f"is {load_level.rate}, but the output says {parsed.rate}")
+        raise Refused("load_level.rate", f"is {load_level.rate}, but the output has {parsed.rate}")
     remedy = f"run sysbench with --report-checkpoints={warmup:g}, or say 0"
     cut = bool(parsed.checkpoints) or not parsed.complete
     _require(warmup == 0 or cut, "warmup", f"is {warmup:g} s, but the totals cover it too: {remedy}")

@@ -10,7 +10,7 @@ T = TypeVar("T")
 EVERY = 5.0  # s
 
 
-def told(things: Sequence[T], *, noun: str, out: OutputWrapper) -> Iterator[T]:
+def with_progress(things: Sequence[T], *, noun: str, out: OutputWrapper) -> Iterator[T]:
     """Yields `things` and prints a line every few seconds: `120 of 1,000 runs, 24.0 a second, 37 s to go`."""
     begun = last = time.monotonic()
     for done, thing in enumerate(things):

@@ -34,7 +34,7 @@ CHECKS: Mapping[str, QualityCheck] = {
     check.key: check
     for check in (
         QualityCheck(
-            "happened", "did it happen", "Did the servers do what the client claims?", work_done.LIMITS, work_done.check
+            "happened", "work done", "Did the servers do what the client claims?", work_done.LIMITS, work_done.check
         ),
         QualityCheck("errors", "errors", "How many operations failed, and how?", errors.LIMITS, errors.check),
         QualityCheck("steady", "steady state", "Was a steady state measured?", steady_state.LIMITS, steady_state.check),
@@ -45,20 +45,20 @@ CHECKS: Mapping[str, QualityCheck] = {
         QualityCheck(
             "neighbours",
             "noisy neighbours",
-            "Did others take part of it?",
+            "Did other work share the hosts?",
             noisy_neighbours.LIMITS,
             noisy_neighbours.check,
         ),
         QualityCheck(
             REPRODUCIBLE,
             "reproducibility",
-            "Does it agree with its siblings?",
+            "Does it agree with other runs under the same conditions?",
             reproducibility.LIMITS,
             reproducibility.check,
         ),
-        QualityCheck("sampling", "sampling gaps", "Was all of it seen?", sample_gaps.LIMITS, sample_gaps.check),
+        QualityCheck("sampling", "sampling gaps", "Were samples complete?", sample_gaps.LIMITS, sample_gaps.check),
         QualityCheck(
-            "told", "the tool's own checks", "What did the tool check itself?", tool_checks.LIMITS, tool_checks.check
+            "told", "the tool's own checks", "What did the tool itself verify?", tool_checks.LIMITS, tool_checks.check
         ),
     )
 }

@@ -43,9 +43,9 @@ def check(facts: QualityFacts) -> RuleFinding:
     if troubles:
         return failed(f"{listed(troubles)[:1].upper()}{listed(troubles)[1:]}.", **detail)
     if share is None:
-        return cannot_tell(f"{facts.tool} does not say how many of its operations failed.", **detail)
+        return cannot_tell(f"{facts.tool} does not report how many of its operations failed.", **detail)
     if share == 0:
-        return passed("Errors were counted, and there were none.", **detail)
+        return passed("Errors were counted: none.", **detail)
     return passed(f"{percent(share)} of the attempts failed ({plain(per_second or 0)} errors/s){_of(words)}.", **detail)
 
 

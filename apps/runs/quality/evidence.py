@@ -33,7 +33,14 @@ from workers.protocol.workloads.declaration import WorkloadSpec
 from workers.protocol.workloads.foreign import FOREIGN
 
 KEYS = (
-    *(QUESTIONS, work_done.SAMPLING, work_done.INSERTED, *work_done.WRITES, noisy_neighbours.STEAL, *network.TOLD),
+    *(
+        QUESTIONS,
+        work_done.SAMPLING,
+        work_done.INSERTED,
+        *work_done.WRITES,
+        noisy_neighbours.STEAL,
+        *network.SERVER_BYTES,
+    ),
     *(generator.BUSY, generator.CPUS, generator.SERVER, generator.ITSELF, network.RETRANSMITS),
 )
 INTERFACES = "host.net."
@@ -68,8 +75,8 @@ def facts(run: Run) -> QualityFacts:
 def _rates(headlines: Mapping[str, float]) -> dict[str, float]:
     """`headlines`, with an error rate where the tool reports only the number of errors."""
     errors, elapsed = headlines.get("client.errors.total"), headlines.get("client.elapsed")
-    told = {"client.errors": errors / elapsed} if errors is not None and elapsed else {}
-    return told | dict(headlines)
+    found = {"client.errors": errors / elapsed} if errors is not None and elapsed else {}
+    return found | dict(headlines)
 
 
 def _complaint(event: Event) -> ToolError:
@@ -190,8 +197,8 @@ def place_of(run: Run) -> SiblingRuns:
     held = Measurement.objects.filter(run_id__in=[row[0] for row in rows], metric=metric)
     values = dict(held.values_list("run_id", "value"))
     runs = tuple(
-        Alike(pk, started_at, (*told, _length(duration), *_lasting(host)), values.get(pk))
-        for pk, started_at, duration, host, *told in rows
+        Alike(pk, started_at, (*found, _length(duration), *_lasting(host)), values.get(pk))
+        for pk, started_at, duration, host, *found in rows
     )
     return SiblingRuns(metric.name, metric.unit, runs)
 

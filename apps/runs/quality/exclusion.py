@@ -34,8 +34,8 @@ def exclude(*, run: Run, reason: str, by: User) -> bool:
     """False: already excluded; the earlier reason stays. Raises Invalid."""
     text = reason.strip()
     if not text or len(text) > MOST_CHARACTERS or has_nul(text):
-        problem = f"must say why, in 1 to {MOST_CHARACTERS:,} characters"
-        raise Invalid([FieldProblem("reason", problem, "others will read it beside the run")])
+        problem = f"must state the reason in 1 to {MOST_CHARACTERS:,} characters"
+        raise Invalid([FieldProblem("reason", problem, "it is shown with the run")])
     if run.state != Run.State.SEALED:
         raise Invalid([FieldProblem("", f"run {run.pk} is not complete", "wait until it is")])
     with transaction.atomic():
@@ -79,7 +79,7 @@ def history(run_id: int) -> tuple[ExclusionDetail, ...]:
     )
 
 
-def told(run: Run) -> list[dict[str, str]]:
+def history_of(run: Run) -> list[dict[str, str]]:
     """The history as JSON for the archive, oldest first; empty `ended_at`: not ended."""
     return [
         {

@@ -24,7 +24,7 @@ LIMITS = (
     "lost"
 )
 RETRANSMITS = "host.tcp.retransmits"
-TOLD = ("mysql.status.Bytes_sent", "mysql.status.Bytes_received")
+SERVER_BYTES = ("mysql.status.Bytes_sent", "mysql.status.Bytes_received")
 
 
 def check(facts: QualityFacts) -> RuleFinding:
@@ -44,11 +44,11 @@ def check(facts: QualityFacts) -> RuleFinding:
         share = max(8 * flow / full for _, flow, full in used)
         return passed(f"At most {percent(share)} of the bandwidth was used, and nearly nothing was lost.", used=share)
     outside = max((flow for node in nodes if (flow := busiest(node)) is not None), default=0.0)
-    told = sum(node.mean(key) or 0.0 for node in facts.servers for key in TOLD)
-    if told and outside < LEAST_OUTSIDE * told:
-        text = f"Client and server spoke over the loopback: {plain(outside / 2**20)} MiB/s went outside."
+    found = sum(node.mean(key) or 0.0 for node in facts.servers for key in SERVER_BYTES)
+    if found and outside < LEAST_OUTSIDE * found:
+        text = f"Client and server used the loopback: {plain(outside / 2**20)} MiB/s went over the network."
         return passed(text, outside=outside)
-    return cannot_tell(f"The hardware class states no bandwidth; {plain(outside / 2**20)} MiB/s went one way at most.")
+    return cannot_tell(f"The hardware class states no bandwidth; at most {plain(outside / 2**20)} MiB/s one way.")
 
 
 def busiest(node: QualityNode) -> float | None:

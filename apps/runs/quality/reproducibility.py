@@ -34,11 +34,11 @@ def check(facts: QualityFacts) -> RuleFinding:
 def judge(found: Siblings | None) -> RuleFinding:
     """Student's prediction interval of one more run, on logarithms: m ± t(.995, n−1)·s·√(1+1/n)."""
     if found is None:
-        return cannot_tell("The run has no value to be compared with its siblings by, or does not count.")
+        return cannot_tell("The run has no comparable value, or is excluded.")
     others = found.others[found.others > 0]
     if len(others) < FEWEST or found.own <= 0:
         runs = counted(len(others), "other run")
-        return cannot_tell(f"{runs} under the same conditions so far; {FEWEST} are needed to tell.", runs=len(others))
+        return cannot_tell(f"{runs} under the same conditions so far; {FEWEST} are needed.", runs=len(others))
     logs = np.log(others)
     middle, spread = float(logs.mean()), float(logs.std(ddof=1))
     reach = float(special.stdtrit(len(logs) - 1, 0.5 + CONFIDENCE / 2)) * spread * float(np.sqrt(1 + 1 / len(logs)))

@@ -24,7 +24,7 @@ LIMITS = f"at most {limit(MOST_MISSING)} of a node's samples missing, and no gap
 def check(facts: QualityFacts) -> RuleFinding:
     sampled = [node for node in facts.nodes if len(node.clock) > 1]
     if not sampled:
-        return cannot_tell("No node was sampled: this result came without an agent.")
+        return cannot_tell("No node was sampled: submitted without an agent.")
     if facts.measured is None:
         return cannot_tell("The measured phase is not known.")
     troubles, worst = [], 0.0
@@ -39,7 +39,7 @@ def check(facts: QualityFacts) -> RuleFinding:
         text = f"{len(sampled)} node{'s' if len(sampled) > 1 else ''} sampled"
         return passed(f"{text}, at most {percent(worst)} of the samples missing.{also}", missing=worst)
     if facts.faults:
-        return passed(f"A struck node cannot be seen: {listed(troubles)}.{also}", missing=worst)
+        return passed(f"A faulted node was not sampled: {listed(troubles)}.{also}", missing=worst)
     return failed(f"Samples are missing: {listed(troubles)}.{also}", missing=worst)
 
 

@@ -41,7 +41,7 @@ def check(facts: QualityFacts) -> RuleFinding:
     if facts.unsteady:
         return cannot_tell(f"Throughput is not meant to be steady: {facts.unsteady}.")
     if seconds is None or measured is None:
-        return cannot_tell("The tool printed totals only: no second of them can be looked at.")
+        return cannot_tell("The tool printed totals only, no intervals.")
     if len(seconds.values) < FEWEST:
         count = len(seconds.values)
         return cannot_tell(f"The load had {count} intervals with its warm-up; {FEWEST} are needed.", intervals=count)

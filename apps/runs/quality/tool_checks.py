@@ -8,7 +8,7 @@ LIMITS = "all hold"
 def check(facts: QualityFacts) -> RuleFinding:
     broken = [claim.label for claim in facts.claims if not claim.held]
     if broken:
-        return failed(f"Does not hold: {listed(broken)}.")
+        return failed(f"Failed: {listed(broken)}.")
     if not facts.claims:
-        return cannot_tell(f"{facts.tool} told of no check of its own.")
-    return passed(f"Holds: {listed([claim.label for claim in facts.claims])}.")
+        return cannot_tell(f"{facts.tool} reported no checks.")
+    return passed(f"Passed: {listed([claim.label for claim in facts.claims])}.")

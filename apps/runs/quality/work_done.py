@@ -33,10 +33,10 @@ def check(facts: QualityFacts) -> RuleFinding:
         return cannot_tell(f"No database takes part in {facts.tool}: there is no second count of its work.")
     servers = facts.servers
     if not servers:
-        return cannot_tell("No server's counters were sampled, so nothing stands against the client's own count.")
+        return cannot_tell("No server's counters were sampled, so the client's count cannot be verified.")
     claims = [each for each in (_statements(facts), _writes(facts), _rows(facts)) if each]
     if not claims or not facts.length:
-        return cannot_tell("The tool counts nothing that the servers count as well.")
+        return cannot_tell("The tool counts nothing that the servers also count.")
     said = []
     detail: dict[str, float] = {}
     wrong = False
@@ -48,7 +48,7 @@ def check(facts: QualityFacts) -> RuleFinding:
     matched = _matched(facts)
     if matched is not None and matched < LEAST_MATCHED:
         share = percent(matched)
-        text = f"Only {share} of the statements that were to write changed a row: it did not do what it is named for."
+        text = f"Only {share} of the writing statements changed a row: the workload did not do what it claims."
         return failed(text, matched=matched)
     text = "; ".join(said)
     if wrong:

@@ -60,8 +60,8 @@ def rates_of(run_ids: Sequence[int], patterns: Collection[str]) -> dict[int, lis
     }
     seen: dict[tuple[int, int], dict[str, Rate]] = {}
     for run, node, keys, means, increases, resets, bases in binary_cursor.fetch(_RATES, values):
-        told = zip(means, increases, resets, bases, strict=True)
-        seen[run, node] = {key: Rate(*each) for key, each in zip(keys, told, strict=True)}
+        columns = zip(means, increases, resets, bases, strict=True)
+        seen[run, node] = {key: Rate(*each) for key, each in zip(keys, columns, strict=True)}
     found: dict[int, list[NodeRates]] = {}
     for run, number, name, role, samples, still in binary_cursor.fetch(_NODES, values):
         rates = {**dict.fromkeys(still, Rate(0.0, 0.0)), **seen.get((run, number), {})}

@@ -12,8 +12,7 @@ from apps.catalog.pure import MetricSpec, period_of
 from apps.runs.models import Run, RunNode, Series
 from apps.runs.queries import nodes
 from apps.runs.queries.metric_descriptions import described, kind_of, unit_of
-from apps.runs.samples import derivation as samples_derived
-from apps.runs.samples import rates
+from apps.runs.samples import derivation, rates
 from apps.runs.samples.columns import SampledNode, constant_column, covers_interval
 from apps.runs.samples.rates import COUNTER, WHOLE_RUN, Phase, SeriesStatistics
 from apps.runs.samples.time_series import TimeSeries
@@ -64,7 +63,7 @@ def series_index(run_id: int) -> list[SeriesInfo]:
     entries = [entry for entry in _stored(run_id, names) if entry.node]
     if rows:
         live = []
-    derived = {node.name: samples_derived.columns(samples_derived.Inputs(node)) for node in live}
+    derived = {node.name: derivation.columns(derivation.Inputs(node)) for node in live}
     constants = {row.name: row.constants for row in rows} | {node.name: node.constants for node in live}
     keys = {entry.metric for entry in entries} | {key for held in constants.values() for key in held}
     keys |= {key for node in live for key in (*node.changing, *derived[node.name])}
@@ -99,7 +98,7 @@ def _of_live(
         so_far = rates.of_series(known[key], node.clock, column, WHOLE_RUN)
         yield _IndexEntry(key, node.name, so_far, so_far)
     for key, line in derived.items():
-        (so_far,) = samples_derived.statistics(line, (WHOLE_RUN,))
+        (so_far,) = derivation.statistics(line, (WHOLE_RUN,))
         yield _IndexEntry(key, node.name, so_far, so_far, still=so_far.minimum == so_far.maximum)
 
 

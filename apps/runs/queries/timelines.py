@@ -14,7 +14,7 @@ from apps.runs.quality.noisy_neighbours import STEAL
 from apps.runs.queries import nodes
 from apps.runs.queries.series import load_series
 from apps.runs.storage import codec
-from apps.runs.timeline import Floats, Happening, TimelineSource
+from apps.runs.timeline import Floats, TimelineEntry, TimelineSource
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Timeline:
     is_live: Annotated[bool, "more of it may come"]
     measured: Annotated[tuple[Seconds, Seconds] | None, "[from, to), s; null: not known yet"]
     whole: Annotated[tuple[Seconds, Seconds] | None, "from 0 to the last sample, s; null: none yet"]
-    happenings: tuple[Happening, ...]
+    happenings: tuple[TimelineEntry, ...]
     problem: Annotated[str, "why stolen CPU time could not be looked for; empty: it was"] = ""
 
 

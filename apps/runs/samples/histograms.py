@@ -105,7 +105,7 @@ class SysbenchGrid:
             while bucket < self.size and self.value(bucket) < value:
                 bucket += 1
             if bucket >= self.size or self.value(bucket) != value:
-                raise OffGrid(f"{value:.3f} ms is no value of the grid {self.id} at its place")
+                raise OffGrid(f"{value:.3f} ms is not a value of the grid {self.id} at its position")
             found.append(bucket)
         return tuple(found)
 
@@ -187,11 +187,11 @@ def grid_of(text: str) -> Grid:
             low, high, digits, unit = parts
             grid = HdrGrid(int(low), int(high), int(digits), unit)
         else:
-            raise UnknownGrid(f"{text!r} is the id of no grid")
+            raise UnknownGrid(f"{text!r} is not a grid's id")
     except ValueError as error:
-        raise UnknownGrid(f"{text!r} is the id of no grid") from error
+        raise UnknownGrid(f"{text!r} is not a grid's id") from error
     if grid.id != text or grid.size > MOST_BUCKETS:
-        raise UnknownGrid(f"{text!r} is the id of no grid")
+        raise UnknownGrid(f"{text!r} is not a grid's id")
     return grid
 
 

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from apps.runs.samples import derivation as samples_derived
+from apps.runs.samples import derivation, time_series
 from apps.runs.samples import rates as samples_rates
-from apps.runs.samples import time_series
 from apps.runs.samples.columns import SampledNode, covers_interval
 from apps.runs.samples.derivation import Inputs
 from apps.runs.samples.rates import COUNTER, Described, Phase, SeriesStatistics
@@ -33,11 +32,11 @@ def of_node(
         yield from found.items()
         for key in columns.keys() - found.keys():
             yield key, samples_rates.of_phases(metrics[key], node.clock, columns[key], phases)
-    derived = samples_derived.columns(inputs)
+    derived = derivation.columns(inputs)
     whole = {key: line for key, line in derived.items() if _covers(line, node) and not np.isnan(line.values).any()}
     yield from _of_lines(whole, phases).items()
     for key in derived.keys() - whole.keys():
-        yield key, samples_derived.statistics(derived[key], phases)
+        yield key, derivation.statistics(derived[key], phases)
 
 
 def _covers(line: TimeSeries, node: SampledNode) -> bool:

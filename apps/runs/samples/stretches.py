@@ -79,12 +79,12 @@ def stretch_of(draft: Draft) -> Stretch:
     exact: dict[int, Sequence[Number]] = {place: [draft.first[place]] * length for place in wide}
     if not draft.deltas and not draft.values:
         return Stretch(length, kinds, first, _NONE_YET, np.zeros((0, length), np.int64), None, exact)
-    places, at = _cells_told(draft)
+    places, at = _cells(draft)
     shape, by_delta, by_value = (len(places), length), at[: len(draft.deltas)], at[len(draft.deltas) :]
-    told = np.zeros(shape, np.uint8)
-    told.ravel()[by_delta] = _DELTA
-    told.ravel()[by_value] = _OUTRIGHT
-    if np.count_nonzero(told) != len(at):
+    found = np.zeros(shape, np.uint8)
+    found.ravel()[by_delta] = _DELTA
+    found.ravel()[by_value] = _OUTRIGHT
+    if np.count_nonzero(found) != len(at):
         raise BadSample(_row_of_repeated(at, length), "names a series twice")
     deltas, no_integers = _integers(draft.deltas)
     value_kinds, values_told, wide_values = _packed(draft.values)
@@ -97,10 +97,10 @@ def stretch_of(draft: Draft) -> Stretch:
     of_kind = kinds[places]
     outright: Flags = np.zeros(len(places), np.bool_)
     outright[by_value // length] = True
-    odd = (told == _DELTA).any(axis=1)
+    odd = (found == _DELTA).any(axis=1)
     odd &= outright | (of_kind != INTEGER) | _may_overflow(steps)
     if outright.any():
-        rows = np.where(told[outright] == _OUTRIGHT, np.arange(length), 0)
+        rows = np.where(found[outright] == _OUTRIGHT, np.arange(length), 0)
         values[outright] = np.take_along_axis(steps[outright], np.maximum.accumulate(rows, axis=1), axis=1)
         other_kind = value_kinds != of_kind[by_value // length]
         odd[by_value[other_kind] // length] = True
@@ -120,7 +120,7 @@ def stretch_of(draft: Draft) -> Stretch:
     return Stretch(length, kinds, first, places, values, seen, exact)
 
 
-def _cells_told(draft: Draft) -> tuple[Places, Places]:
+def _cells(draft: Draft) -> tuple[Places, Places]:
     """Changing series, and flat indices of all deltas, then all values, in a matrix of these series x samples."""
     length, width = len(draft.lines), len(draft.first)
     said = draft.delta_places + draft.value_places
@@ -161,7 +161,7 @@ def _one_by_one(draft: Draft, places: Places, at: Places, odd: Flags) -> dict[in
         outright = entry >= len(draft.deltas)
         change = draft.values[entry - len(draft.deltas)] if outright else draft.deltas[entry]
         changes[j].append((row, outright, change))
-    return {j: _follow(draft.first[places[j]], told, length) for j, told in changes.items()}
+    return {j: _follow(draft.first[places[j]], found, length) for j, found in changes.items()}
 
 
 def _follow(value: Number, told: list[tuple[int, bool, Number]], length: int) -> list[Number]:

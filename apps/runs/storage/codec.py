@@ -79,7 +79,7 @@ def column(samples: Sequence[Number]) -> Column:
     kinds = {type(sample) for sample in samples}
     if not kinds <= {int, float, type(None)}:
         wrong = next(sample for sample in samples if type(sample) not in (int, float, type(None)))
-        raise NotANumber(f"{str(wrong)[:40]!r} is no number: send an integer, a decimal number or null")
+        raise NotANumber(f"{str(wrong)[:40]!r} is not a number: send an integer, a decimal number or null")
     whole = float not in kinds
     if type(None) in kinds or not whole:
         observed = np.array([sample is not None and sample == sample for sample in samples], dtype=np.bool_)  # noqa: PLR0124  (finds NaN)
@@ -199,7 +199,7 @@ def _stream(values: Values) -> bytes:
     packed: bytes = standalone.simple_compress(values, _CONFIG)
     back: Any = standalone.simple_decompress(packed)
     if back.tobytes() != values.tobytes():
-        raise BadBlock("compressed samples do not come back as they were")
+        raise BadBlock("compressed samples do not decompress to the original")
     return _LENGTH.pack(len(packed)) + packed
 
 

@@ -15,9 +15,9 @@ from apps.runs.tool_output.parsers import (
     mysqlslap,
     perf,
     pt_query_digest,
+    sysbench,
     tpcc_mysql,
 )
-from apps.runs.tool_output.parsers import sysbench as sysbench_text
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, OutputTable, ParsedOutput, first_line
 from apps.runs.tool_output.values import Output
 
@@ -74,7 +74,7 @@ class Attached:
 
 def _read_sysbench(content: bytes) -> SubmittedOutput:
     """Parses sysbench's output. A file without any known line is refused."""
-    parsed = sysbench_text.parse(content)
+    parsed = sysbench.parse(content)
     known = parsed.totals or parsed.intervals or parsed.messages or parsed.version or parsed.threads is not None
     if not known:
         raise first_line(content).refuse("sysbench's output, which begins “sysbench 1.0.20 (using …)”")
@@ -83,8 +83,8 @@ def _read_sysbench(content: bytes) -> SubmittedOutput:
 
 def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Callable[[bytes], SubmittedOutput]:
     def read(content: bytes) -> SubmittedOutput:
-        told = parse(content)
-        return SubmittedOutput(foreign.output_of(told, parser=name, version=version), told.threads)
+        found = parse(content)
+        return SubmittedOutput(foreign.output_of(found, parser=name, version=version), found.threads)
 
     return read
 

@@ -125,17 +125,19 @@ def _text_histogram(total: Total, said: text.ParsedSysbench) -> text.SysbenchHis
 def _distributions(
     lines: Iterable[Placed], total: Placed | None, said: text.ParsedSysbench
 ) -> Iterator[ReadDistribution]:
-    told: dict[str, ReadDistribution] = {}
+    distributions: dict[str, ReadDistribution] = {}
     for placed in lines:
         line = placed.line
         if isinstance(line, ReportHistogram) and (found := _on_grid(line)):
-            told[line.metric] = ReadDistribution(line.metric, line.from_, line.to, found, placed.start, placed.end)
-    if LATENCY not in told and total is not None and isinstance(total.line, Total):
+            distributions[line.metric] = ReadDistribution(
+                line.metric, line.from_, line.to, found, placed.start, placed.end
+            )
+    if LATENCY not in distributions and total is not None and isinstance(total.line, Total):
         histogram = _text_histogram(total.line, said)
         span = total.line.from_, total.line.to
         if histogram and (read_one := sysbench_values.distribution(histogram, span)):
-            told[LATENCY] = read_one
-    yield from told.values()
+            distributions[LATENCY] = read_one
+    yield from distributions.values()
 
 
 def _on_grid(line: ReportHistogram) -> HistogramCounts | None:

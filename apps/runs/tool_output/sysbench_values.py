@@ -56,7 +56,7 @@ HISTOGRAM_PERCENTILES = (50, 95, 99)
 # are then exact to 0.05 %. Observed: up to 0.03 %.
 MOST_ASTRAY = 0.0005
 EVENT_KINDS = {"WARNING": "warning", "DEBUG": ""}
-EVENT_KINDS_TOLD = ("warning", "error")  # of the events below
+REPORTED_EVENT_KINDS = ("warning", "error")  # of the events below
 # Enough to see what was not parsed; the artifact has all lines.
 UNPARSED_KEPT = 1000
 

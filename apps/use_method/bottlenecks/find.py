@@ -247,8 +247,8 @@ def _evidence(resource: str, rung: PanelsAtLevel) -> tuple[Reading, tuple[Readin
 
 
 def _middle(readings: Sequence[Reading]) -> Reading | None:
-    told = sorted(readings, key=lambda one: one.value if one.value is not None else -math.inf)
-    return told[middle(len(told))] if told else None
+    known = sorted(readings, key=lambda one: one.value if one.value is not None else -math.inf)
+    return known[middle(len(known))] if known else None
 
 
 def _nodes(indicator: str, rung: PanelsAtLevel) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -277,12 +277,12 @@ def _watched(resource: str, rungs: Sequence[PanelsAtLevel]) -> int:
 
 def _held(rungs: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, float | None]:
     """`holds` and `grew` of an Onset at `since` threads. Unknown throughput, or of one level, does not grow."""
-    told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
-    base = next((held for threads, held in told if threads == since), None)
-    if base is None or len(told) < 2:
+    known = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
+    base = next((held for threads, held in known if threads == since), None)
+    if base is None or len(known) < 2:
         return since, None
-    stands = _stands(told, since)
-    return stands, next((held for threads, held in told if threads == stands), told[-1][1]) / base
+    stands = _stands(known, since)
+    return stands, next((held for threads, held in known if threads == stands), known[-1][1]) / base
 
 
 def _stands(told: Sequence[tuple[int, float]], since: int = 0) -> int | None:
@@ -311,9 +311,9 @@ def _generator(rungs: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Readin
 
 def _unexplained(rungs: Sequence[PanelsAtLevel], first: int | None) -> int | None:
     """`stands` of a Bottleneck; `first`: threads from which on a resource is saturated."""
-    told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
-    stands = _stands(told) if len(told) > 1 else None
-    above = [threads for threads, _ in told if stands is not None and threads > stands]
+    known = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
+    stands = _stands(known) if len(known) > 1 else None
+    above = [threads for threads, _ in known if stands is not None and threads > stands]
     # A resource that saturates at the next level explains the stall here.
     return stands if above and (first is None or above[0] < first) else None
 

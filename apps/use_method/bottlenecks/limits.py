@@ -10,8 +10,7 @@ from apps.comparison.pure import ComparedRun, Comparison, Level, Sample, Section
 from apps.core.answers import Hidden, Words
 from apps.published.bottlenecks import StatedLimit, stated_limits
 from apps.runs.models import Run
-from apps.use_method.bottlenecks import find
-from apps.use_method.bottlenecks import wording as words
+from apps.use_method.bottlenecks import find, wording
 from apps.use_method.bottlenecks.find import Bottleneck, PanelsAtLevel, RepetitionShare
 from apps.use_method.panels import panels
 from apps.use_method.panels.repetitions import Typical, typical
@@ -98,19 +97,19 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
         (rungs[level.id] for level in comparison.levels if level.id in rungs and level.rate is None),
         key=lambda rung: rung.threads,
     )
-    told, grown = find.find(climbed), _grown(climbed)
+    shown, grown = find.find(climbed), _grown(climbed)
     return SideUse(
         side=side.slug,
-        found=told,
-        headline=words.headline(told) if climbed else words.AT_A_RATE if rungs else words.NO_RUN,
-        evidence=tuple(words.evidence(onset, named=len(told.first) > 1) for onset in told.first),
-        throughput=words.throughput(told, climbed, metric.unit if metric else "", grown),
-        notes=(*words.notes(told, grown), *_at_a_rate(comparison, rungs)),
+        found=shown,
+        headline=wording.headline(shown) if climbed else wording.AT_A_RATE if rungs else wording.NO_RUN,
+        evidence=tuple(wording.evidence(onset, named=len(shown.first) > 1) for onset in shown.first),
+        throughput=wording.throughput(shown, climbed, metric.unit if metric else "", grown),
+        notes=(*wording.notes(shown, grown), *_at_a_rate(comparison, rungs)),
         levels=tuple(_level(level, len(by_level[level]), rung) for level, rung in rungs.items()),
     )
 
 
-def _grown(rungs: Sequence[PanelsAtLevel]) -> words.Grown:
+def _grown(rungs: Sequence[PanelsAtLevel]) -> wording.Grown:
     """Growth between two levels with its interval, each pair compared on its own."""
     samples = {rung.threads: Sample(rung.throughput) for rung in rungs if rung.typical_throughput is not None}
 
@@ -127,7 +126,7 @@ def _at_a_rate(comparison: Comparison, rungs: Mapping[int, PanelsAtLevel]) -> It
         if level.rate is not None and level.id in rungs:
             full = [each.key for each in RESOURCES if find.share_of(each.key, rungs[level.id]).most]
             if full:
-                yield f"At {level.text} saturated: {words.join([words.name(key) for key in full])}"
+                yield f"At {level.text} saturated: {wording.join([wording.name(key) for key in full])}"
 
 
 def _rung(level: Level, runs: Iterable[ComparedRun], found: Mapping[int, Panel], metric: str) -> PanelsAtLevel:

@@ -12,19 +12,19 @@ from apps.use_method.values import Reading
 Grown = Callable[[int, int], str]
 # Names capitalised within a sentence.
 PROPER = ("Galera", "Aurora")
-AT_A_RATE = "no ladder: what comes out at a fixed rate is what was asked for"
-NO_RUN = "no run counts"
+AT_A_RATE = "fixed rate: throughput equals the requested rate"
+NO_RUN = "no run counted"
 
 
 def headline(found: Bottleneck) -> str:
     """“limited by CPU from 8 threads on”; mentions the load generator where it shares the CPU."""
     if found.kind is Kind.UNKNOWN:
-        return "no run is judged yet"
+        return "no run assessed yet"
     if found.kind is Kind.UNSEEN:
-        return "what limits it was not observed: no resource of its nodes was sampled"
+        return "limit not observed: no resource of its nodes was sampled"
     if found.kind is Kind.NOTHING:
         seen = " of what could be observed" if found.unseen else ""
-        reach = f"up to {threads(found.top)}" if found.levels > 1 else f"at {threads(found.top)}, the only level judged"
+        reach = f"up to {threads(found.top)}" if found.levels > 1 else f"at {threads(found.top)}, the only level"
         return f"nothing{seen} saturated {reach}"
     since = _since(found)
     if found.kind is Kind.CLIENT:
@@ -43,7 +43,7 @@ def _named(resource: str, *, is_shared: bool) -> str:
 def _since(found: Bottleneck) -> str:
     onset = found.first[0]
     text = threads(onset.threads if onset.holds is None else onset.holds)
-    return f"from {text} on" if found.levels > 1 else f"at {text}, the only level judged"
+    return f"from {text} on" if found.levels > 1 else f"at {text}, the only level"
 
 
 def evidence(onset: Onset, *, named: bool = True) -> str:
@@ -72,17 +72,17 @@ def _number(reading: Reading) -> str:
 
 def throughput(found: Bottleneck, rungs: Sequence[PanelsAtLevel], unit: str, grown: Grown) -> str:
     """Throughput from the limit on; empty: nothing saturates, or unknown."""
-    told = {rung.threads: held for rung in rungs if (held := rung.typical_throughput) is not None}
+    known = {rung.threads: held for rung in rungs if (held := rung.typical_throughput) is not None}
     here = (found.first[0].holds or found.first[0].threads) if found.first else None
-    if here is None or here not in told:
+    if here is None or here not in known:
         return ""
-    parts = [f"throughput {with_unit(told[here], unit)} at {threads(here)}"]
-    below = max((each for each in told if each < here), default=None)
+    parts = [f"throughput {with_unit(known[here], unit)} at {threads(here)}"]
+    below = max((each for each in known if each < here), default=None)
     if below is not None:
         parts.append(f"{grown(here, below)} that at {threads(below)}")
-    above = [each for each in told if each > here]
+    above = [each for each in known if each > here]
     if above:
-        best, top = max(above, key=lambda each: told[each]), max(above)
+        best, top = max(above, key=lambda each: known[each]), max(above)
         parts += [f"{grown(each, here)} at {threads(each)}" for each in dict.fromkeys((best, top))]
     return ", ".join(parts)
 
@@ -105,8 +105,8 @@ def _notes(found: Bottleneck, grown: Grown) -> Iterator[str]:
         yield "errors: " + ", ".join(f"{name(key)} from {threads(since)} on" for key, since in found.errors)
     if found.stands is not None:
         yield (
-            f"throughput does not grow above {threads(found.stands)}: what holds it is not among what was observed, or "
-            "no limit of a rule was reached"
+            f"throughput does not grow above {threads(found.stands)}: its limit was not observed or "
+            "reached no threshold"
         )
     if found.unseen:
         yield f"not observable: {', '.join(name(key) for key in found.unseen)}"
@@ -135,9 +135,9 @@ def _tie(found: Bottleneck) -> Iterator[str]:
     onset = found.first[0]
     names = join([name(each.resource) for each in found.first])
     if onset.before_threads is None:
-        how = "a lower level would tell which comes first"
+        how = "a lower level would show which comes first"
     else:
-        how = f"levels between {onset.before_threads:,} and {threads(onset.threads)} would tell which comes first"
+        how = f"levels between {onset.before_threads:,} and {threads(onset.threads)} would show which comes first"
     if any(each.is_client for each in found.first):
         how = f"the load generator may be what holds throughput; {how}"
     yield f"{names} saturate at the same level: {how}"

@@ -53,8 +53,8 @@ def compared(panels: Mapping[int, Panel]) -> dict[int, Panel]:
 def baselines(run_ids: list[int]) -> dict[int, Baseline]:
     """Baselines by run; none while no panel of its system and workload is stored. One query."""
     with connection.cursor() as cursor:
-        told: dict[str, Any] = {"runs": run_ids, "version": VERSION, "needed": NEEDED, "newest": NEWEST}
-        cursor.execute(QUERY.format(alike=ALIKE), told)
+        found: dict[str, Any] = {"runs": run_ids, "version": VERSION, "needed": NEEDED, "newest": NEWEST}
+        cursor.execute(QUERY.format(alike=ALIKE), found)
         rows = cursor.fetchall()
     readings: dict[tuple[tuple[int, ...], int, float | None], dict[int, list[Reading]]] = {}
     for ids, threads, rate, run, held in rows:

@@ -33,7 +33,7 @@ class AspectCell:
     @property
     def nodes(self) -> Sequence[str]:
         """Nodes at the level shown."""
-        return [told.reading.node for told in self.told if told.reading.level is self.level]
+        return [found.reading.node for found in self.told if found.reading.level is self.level]
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ def rows(panel: Panel) -> list[ResourceCells]:
     known = [IndicatorReading(INDICATORS[one.indicator], one) for one in panel.readings if one.indicator in INDICATORS]
     found = []
     for resource in RESOURCES:
-        own = [told for told in known if RESOURCE_OF[told.indicator.key] is resource]
-        names = [name for name, _ in panel.nodes if any(told.reading.node == name for told in own)]
+        own = [values for values in known if RESOURCE_OF[values.indicator.key] is resource]
+        names = [name for name, _ in panel.nodes if any(values.reading.node == name for values in own)]
         if own:
-            nodes = {name: cells(told for told in own if told.reading.node == name) for name in names}
+            nodes = {name: cells(values for values in own if values.reading.node == name) for name in names}
             found.append(ResourceCells(resource, cells(own), nodes))
     return found
 

@@ -16,7 +16,7 @@ from apps.use_method.resource_table import METRICS
 from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
 
 RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
-TOLD_ELSEWHERE = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
+OTHER_EVENTS = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
 LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())  # s
 # The agent's name of the state in which a server answers its sampler.
 ANSWERS, NO = "answers", "no"
@@ -28,7 +28,7 @@ def facts(run: Run) -> RunFacts:
     events = list(Event.objects.filter(run=run).order_by("starts_at"))
     measured = _measured(run)
     nodes = _nodes(run, events, measured)
-    told = dict(Measurement.objects.filter(run=run).values_list("metric__key", "value"))
+    found = dict(Measurement.objects.filter(run=run).values_list("metric__key", "value"))
     return RunFacts(
         tool=run.workload.tool,
         platform=run.system.release.platform.slug,
@@ -39,9 +39,9 @@ def facts(run: Run) -> RunFacts:
         rate=run.load_level.rate,
         aws=run.system.aws_kind,
         complaints=tuple(_complaint(event) for event in events if event.kind == "error"),
-        events=tuple(_moment(event) for event in events if event.kind not in TOLD_ELSEWHERE),
-        throughput=told.get(run.workload.primary_metric.key),
-        headlines=told,
+        events=tuple(_moment(event) for event in events if event.kind not in OTHER_EVENTS),
+        throughput=found.get(run.workload.primary_metric.key),
+        headlines=found,
     )
 
 
@@ -95,8 +95,8 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     generator_apart = any(BUSY in series[name] for name in own & series.keys())
     catalogued = CatalogNode.objects.filter(system=run.system_id).select_related("hardware_class")
     hardware = {node.name: node.hardware_class for node in catalogued}
-    told = [(name, role, variables or {}) for name, role, _, variables in rows]
-    told += [(node.name, node.role, {}) for node in live if node.name not in {name for name, *_ in told}]
+    known = [(name, role, variables or {}) for name, role, _, variables in rows]
+    known += [(node.name, node.role, {}) for node in live if node.name not in {name for name, *_ in known}]
     ends = [measured[1]] if measured else [float(each.at[-1]) for each in found if len(each.at)]
     until = max(ends, default=0.0)
     return [
@@ -111,7 +111,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
             until=until,
             apart=generator_apart or name in elsewhere,
         )
-        for name, role, variables in told
+        for name, role, variables in known
     ]
 
 
@@ -167,8 +167,10 @@ def _node(
 
 
 def _hidden(event: Event) -> NotObservable:
-    told = event.detail
-    return NotObservable(str(told.get("what", event.label)), str(told.get("reason", "")), str(told.get("remedy", "")))
+    found = event.detail
+    return NotObservable(
+        str(found.get("what", event.label)), str(found.get("reason", "")), str(found.get("remedy", ""))
+    )
 
 
 def _silent(events: Iterable[Event], until: float) -> Iterable[Span]:

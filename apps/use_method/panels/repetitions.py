@@ -47,8 +47,8 @@ def _most_say(readings: Sequence[tuple[int, Reading]]) -> tuple[int, Reading]:
     others = Counter(one.level for _, one in readings if one.level is not level)
     if not others:
         return run, reading
-    told = ", ".join(f"{each.word} in {number}" for each, number in others.items())
-    words = f"{reading.words}; {len(own)} of {len(readings)} repetitions, {told}"
+    text = ", ".join(f"{each.word} in {number}" for each, number in others.items())
+    words = f"{reading.words}; {len(own)} of {len(readings)} repetitions, {text}"
     return run, replace(reading, words=words)
 
 

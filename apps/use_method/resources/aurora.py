@@ -55,7 +55,7 @@ def connections(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
         return None
     most = next(filter(None, (setting(each, "max_connections") for each in (node, *facts.nodes))), None)
     if not most:
-        words = f"{with_unit(mean(samples), 'connections')} open; max_connections is not known: CloudWatch has it not"
+        words = f"{with_unit(mean(samples), 'connections')} open; max_connections is not known: not in CloudWatch"
         return RuleResult(UseLevel.NOT_OBSERVABLE, None, words, CONNECTIONS)
     shares = MetricSamples(samples.at, samples.values * 100 / most)
     found = judge(shares, CONNECTIONS_LIMITS, unit="%", metric=CONNECTIONS)
@@ -144,7 +144,7 @@ def restarts(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def errors_of_volume(_: NodeFacts, __: RunFacts) -> RuleResult:
-    words = "Aurora repairs copies of its volume by itself and tells its guests nothing of them"
+    words = "Aurora repairs copies of its volume by itself and reports nothing of them"
     return RuleResult(UseLevel.NOT_OBSERVABLE, None, words)
 
 
@@ -152,7 +152,7 @@ RESOURCE = Resource(
     key="aurora",
     title="Aurora and RDS",
     layer="server",
-    question="What does the service that runs the server say of it?",
+    question="What does the managed service report of the server?",
     on=on_instances,
     indicators=(
         Indicator(
@@ -256,7 +256,7 @@ RESOURCE = Resource(
             metrics=(UPTIME,),
             formula="times that EngineUptime fell",
             limits="error from the first on",
-            reason="A failover restarts instances; CloudWatch tells of it to a minute, the journal of RDS to a second.",
+            reason="A failover restarts instances; CloudWatch shows it to a minute, the journal of RDS to a second.",
             literature=f"{GUIDE}, High availability for Amazon Aurora",
             sources=CLOUD,
             rule=or_none(restarts, UPTIME),

@@ -38,18 +38,18 @@ def host(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     shared = beside(facts)
     if found is None and shared:
         return unseen(f"it has no machine of its own: see the CPU of {shared[0].name}")
-    return found or unseen("nobody sampled its machine")
+    return found or unseen("its machine was not sampled")
 
 
 def shared(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """CPU time taken by it and others on the servers' machine, as a share of all."""
     nodes = beside(facts)
     if not nodes:
-        told = BUSY in node.series
+        found = BUSY in node.series
         return (
             RuleResult(UseLevel.OK, 0.0, "it has a machine of its own")
-            if told
-            else unseen("nobody sampled its machine")
+            if found
+            else unseen("its machine was not sampled")
         )
     on = nodes[0]
     taken, busy = taken_by_others(node, facts, on), mean(on.series[BUSY])
@@ -81,7 +81,7 @@ def listed(names: Sequence[str]) -> str:
 def thread(_: NodeFacts, facts: RunFacts) -> RuleResult | None:
     used = facts.headlines.get(ITS_CPU)
     if used is None:
-        return unseen("only our asynchronous client, which has one thread for all connections, tells its own CPU")
+        return unseen("only our asynchronous client, which has one thread for all connections, reports its own CPU")
     level = UseLevel.SATURATED if used > MOST_OF_ITS_CPU else UseLevel.OK
     words = "of the one CPU that it can use, mean of the run"
     return RuleResult(level, used, words, "", used)
@@ -119,7 +119,7 @@ def at_work_while_waiting(queued: MetricSamples, at_work: MetricSamples, threads
 def late(_: NodeFacts, facts: RunFacts) -> RuleResult | None:
     lag, latency = facts.headlines.get(LATENESS), facts.headlines.get(LATENCY)
     if lag is None or not latency:
-        return unseen(NO_RATE if facts.rate is None else f"{facts.tool} does not tell how late it began")
+        return unseen(NO_RATE if facts.rate is None else f"{facts.tool} does not report how late it began")
     share = 100 * lag / latency
     level = UseLevel.SATURATED if share > 100 * MOST_LATE else UseLevel.OK
     return RuleResult(
@@ -169,7 +169,7 @@ RESOURCE = Resource(
             metrics=(BUSY, CPUS, SERVER, AGENT),
             formula="busy − servers, proxies and agent, by all CPU time of the machine; mean",
             limits=f"watch where all of the machine is at least {ALL_BUSY:g} % busy and others than the servers took "
-            f"over {100 * MOST_TAKEN:g} % of that; never saturated: the CPU's own row tells of the machine",
+            f"over {100 * MOST_TAKEN:g} % of that; never saturated: the CPU's own row covers the machine",
             reason="On one machine the load is paid for by the servers that it measures.",
             literature=GREGG,
             sources={"Linux": "/proc/stat, /proc/PID/stat of the servers"},

@@ -142,8 +142,8 @@ def for_each_statement(key: str, limits: LevelLimits, *, by: float, unit: str, o
 def own_statements(node: NodeFacts) -> float:
     """Statements of sampling, 1/s; 1 if they were not counted."""
     samples = node.series.get(SAMPLING)
-    told = mean(samples) if samples else None
-    return 1.0 if told is None else told
+    found = mean(samples) if samples else None
+    return 1.0 if found is None else found
 
 
 def idle_running(node: NodeFacts) -> float:

@@ -116,13 +116,18 @@ def over_baseline(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 def errors(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if facts.aws or not node.matching(PREFIX, REQUESTS):
         return None
-    told = [one for one in facts.complaints if one.code in OF_DISKS or IN_WORDS.search(one.text)]
+    failures = [one for one in facts.complaints if one.code in OF_DISKS or IN_WORDS.search(one.text)]
     writers = [each.name for each in facts.nodes if each.role == "writer"]
-    if told and node.name in (writers or [facts.nodes[0].name]):
-        first = min(told, key=lambda one: one.at if one.at is not None else float("inf"))
-        spans = tuple((one.at, one.at) for one in told if one.at is not None)
+    if failures and node.name in (writers or [facts.nodes[0].name]):
+        first = min(failures, key=lambda one: one.at if one.at is not None else float("inf"))
+        spans = tuple((one.at, one.at) for one in failures if one.at is not None)
         return RuleResult(
-            UseLevel.ERROR, float(sum(one.count for one in told)), f"the client was told: {first.text}", "", None, spans
+            UseLevel.ERROR,
+            float(sum(one.count for one in failures)),
+            f"the client received: {first.text}",
+            "",
+            None,
+            spans,
         )
     return unseen("the kernel counts no errors of disks; no error of a disk reached the client")
 
@@ -239,7 +244,7 @@ RESOURCE = Resource(
             metrics=(f"{IN_ALL}{REQUESTS}",),
             formula="errors of the load tool with code 1021, 1024 or 1026, or that name errno 5 or 28",
             limits="error from the first on",
-            reason="The block layer has no counter of errors: a server tells of them when a statement fails by one.",
+            reason="The block layer has no counter of errors: a server reports them when a statement fails by one.",
             literature="MariaDB Knowledge Base, MariaDB error codes; Gregg, chapter 9",
             sources={"MariaDB and MySQL": "the load tool's own report of errors", "Aurora": NO_GUEST},
             rule=errors,

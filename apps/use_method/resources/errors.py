@@ -22,13 +22,13 @@ SOURCES = {"tool": "what the load tool printed, by error number", "CloudWatch": 
 
 def numbers(complaint: ServerError) -> set[int]:
     """Error numbers of the server and of the engine; duplicates are merged."""
-    told = {int(text) for text in (*CODE.findall(complaint.text), *ENGINE_CODE.findall(complaint.text))}
-    return told | ({complaint.code} if complaint.code else set())
+    found = {int(text) for text in (*CODE.findall(complaint.text), *ENGINE_CODE.findall(complaint.text))}
+    return found | ({complaint.code} if complaint.code else set())
 
 
 def of_kind(kind: str) -> "Indicator":
     def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-        return told(kind, node, facts)
+        return reported(kind, node, facts)
 
     title, reason, literature = KINDS[kind]
     return Indicator(
@@ -37,7 +37,7 @@ def of_kind(kind: str) -> "Indicator":
         title=title,
         unit="errors",
         metrics=(FAILED,),
-        formula="errors with these numbers that the load tool told of: "
+        formula="errors with these numbers that the load tool reported: "
         + (", ".join(str(code.number) for code in codes.CODES.values() if code.kind == kind)),
         limits=f"error {FROM_THE_FIRST}"
         if kind != codes.CONFLICT
@@ -49,7 +49,7 @@ def of_kind(kind: str) -> "Indicator":
     )
 
 
-def told(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
+def reported(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
     """Unnumbered errors count as other, by text; beside numbered ones they are ignored, as the tool's last words."""
     found: Counter[int | str] = Counter()
     first: dict[int | str, float] = {}
@@ -62,7 +62,7 @@ def told(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
                 if complaint.at is not None:
                     first[one] = min(first.get(one, complaint.at), complaint.at)
     if not found:
-        return RuleResult(UseLevel.OK, 0.0, "none told")
+        return RuleResult(UseLevel.OK, 0.0, "none reported")
     words = "; ".join(_said(one, count, first.get(one)) for one, count in found.most_common(SHOWN))
     more = len(found) - SHOWN
     words += f"; {more} more kinds" if more > 0 else ""
@@ -98,11 +98,11 @@ def share(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if failed is None or done is None:
         if FAILED not in facts.headlines or DONE not in facts.headlines:
             return RuleResult(
-                UseLevel.NOT_OBSERVABLE, None, f"{facts.tool} does not say how many of its operations failed"
+                UseLevel.NOT_OBSERVABLE, None, f"{facts.tool} does not report how many of its operations failed"
             )
         failed, done = facts.headlines[FAILED], facts.headlines[DONE]
     if not failed:
-        return RuleResult(UseLevel.OK, 0.0, "errors were counted, and there were none", FAILED, 0.0)
+        return RuleResult(UseLevel.OK, 0.0, "errors were counted: none", FAILED, 0.0)
     part = failed / (failed + done)
     series = node.series.get(FAILED)
     highest = peak(series) if series else None

@@ -47,14 +47,14 @@ def bandwidth(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     if not node.hardware_network:
         return unseen("the hardware class states no bandwidth to measure by")
     full = node.hardware_network
-    told = f", of {full / 1e9:g} Gbit/s that {node.hardware_class} has"
+    text = f", of {full / 1e9:g} Gbit/s that {node.hardware_class} has"
     ways = busier_ways(node)
     if not ways:
         return RuleResult(UseLevel.OK, 0.0, "nothing went over any interface but the loopback")
     return worst(
         {
             name: with_words(
-                judge(scaled(one, 800 / full), BANDWIDTH_LIMITS, unit="%", metric=key_of(node, name, one)), told
+                judge(scaled(one, 800 / full), BANDWIDTH_LIMITS, unit="%", metric=key_of(node, name, one)), text
             )
             for name, one in ways.items()
         }

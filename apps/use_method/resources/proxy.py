@@ -46,10 +46,10 @@ def busy(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         return judge(samples, BUSY_LIMITS, unit="%", metric=BUSY)
     spent = 100 * held_at(taken, samples.at)
     found = judge(MetricSamples(samples.at, np.fmin(samples.values, spent)), BUSY_LIMITS, unit="%", metric=BUSY)
-    told, cpus = mean(samples), mean(taken)
-    if found is None or told is None or cpus is None:
+    shown, cpus = mean(samples), mean(taken)
+    if found is None or shown is None or cpus is None:
         return found
-    return replace(found, words=f"{found.words}; it took {cpus:.2g} CPUs and called itself {told:.0f}{NBSP}% busy")
+    return replace(found, words=f"{found.words}; it took {cpus:.2g} CPUs and called itself {shown:.0f}{NBSP}% busy")
 
 
 def of_backends(node: NodeFacts, *fields: str) -> dict[str, MetricSamples]:
@@ -91,7 +91,7 @@ def checks(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     counters = of_servers(node, "chkfail")
     if not counters and of_servers(node, "up"):
         return RuleResult(
-            UseLevel.NOT_OBSERVABLE, None, "the proxy is told to take its servers for up without checking them"
+            UseLevel.NOT_OBSERVABLE, None, "the proxy is configured to assume its servers up, without checks"
         )
     return _summed(counters, {"chkfail": "checks failed"}, UseLevel.WATCH)
 
@@ -105,12 +105,14 @@ def _summed(counters: Mapping[str, MetricSamples], words: Mapping[str, str], lev
     found = counted(counters[most], unit="", metric=most, level=level)
     if found is None or not numbers[most]:
         return found
-    told = [
+    texts = [
         f"{name_of(key)}: {number} × {words[key.rpartition('.')[2]]}"
         for key, number in sorted(numbers.items())
         if number
     ]
-    return replace(found, value=float(sum(numbers.values())), words=f"{'; '.join(told)}; {found.words.split(', ')[-1]}")
+    return replace(
+        found, value=float(sum(numbers.values())), words=f"{'; '.join(texts)}; {found.words.split(', ')[-1]}"
+    )
 
 
 def down(node: NodeFacts, _: RunFacts) -> RuleResult | None:
@@ -121,16 +123,16 @@ def down(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     spans = {key: found for key, each in known.items() if (found := stretches(each, each.values == 0))}
     if not spans:
         return RuleResult(UseLevel.OK, 0.0, "all up all the time", next(iter(known)))
-    told = []
+    texts = []
     for key, found in spans.items():
         what = "down" if key.split(".")[-2] != BACKEND else "no server left"
-        told.append(f"{name_of(key)} {what} {for_and_from(found)}")
+        texts.append(f"{name_of(key)} {what} {for_and_from(found)}")
     lengths = {key: sum(end - start for start, end in found) for key, found in spans.items()}
     longest = max(lengths, key=lambda key: lengths[key])
     news = any(key.split(".")[-2] == BACKEND or np.nansum(known[key].values) for key in spans)
     every = tuple(sorted({span for found in spans.values() for span in found}))
     level = UseLevel.ERROR if news else UseLevel.WATCH
-    return RuleResult(level, lengths[longest], "; ".join(told), longest, None, every)
+    return RuleResult(level, lengths[longest], "; ".join(texts), longest, None, every)
 
 
 RESOURCE = Resource(

@@ -50,7 +50,7 @@ RESOURCE = Resource(
             literature="MariaDB, MDEV-25113 (page cleaner before furious flush); MySQL 8.4 Reference Manual, 17.6.5",
             sources={
                 "MariaDB": "SHOW GLOBAL STATUS",
-                "MySQL": "SHOW GLOBAL STATUS from 8.0.30 on; before it is not told there",
+                "MySQL": "SHOW GLOBAL STATUS from 8.0.30 on; not reported before",
                 "Aurora": AURORA,
             },
             rule=age,
@@ -76,7 +76,7 @@ RESOURCE = Resource(
             metrics=PENDING,
             formula="Innodb_os_log_pending_fsyncs, else Innodb_data_pending_fsyncs",
             limits=PENDING_LIMITS.words("fsyncs"),
-            reason="At every sample a commit waited for the disk to promise what was written; how long tells the "
+            reason="At every sample a commit waited for the disk to promise what was written; how long is in the "
             "disk's row.",
             literature="Schwartz et al., High Performance MySQL, 3rd ed., ch. 8, InnoDB I/O Configuration",
             sources={"MariaDB and MySQL": "SHOW GLOBAL STATUS", "Aurora": AURORA},

@@ -130,8 +130,8 @@ def behind(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     seconds = np.where(missing >= 1, np.clip(own.at - since, 0.0, None), 0.0)
     seconds = np.where(np.isnan(own.values), np.nan, seconds)
     # The delay's metric is linked: no series has the position of two nodes.
-    told = next((_key(name, DELAY) for name in connections(node, DELAY)), POSITION)
-    found = judge(MetricSamples(own.at, seconds), LAG_LIMITS, unit="s", metric=told)
+    source = next((_key(name, DELAY) for name in connections(node, DELAY)), POSITION)
+    found = judge(MetricSamples(own.at, seconds), LAG_LIMITS, unit="s", metric=source)
     if found is None:
         return None
     return replace(found, words=f"{found.words}; at most {format_number(float(missing.max()))} transactions behind")
@@ -174,9 +174,9 @@ def _running(node: NodeFacts, facts: RunFacts, what: str, thread: str) -> RuleRe
         if one is None:
             continue
         length = sum(end - start for start, end in one.spans)
-        words = "it ran all the time" if not np.nansum(stands) else "it stood for too short to matter"
+        words = "it ran all the time" if not np.nansum(stands) else "it was stopped too briefly to matter"
         if one.spans:
-            words = " ".join([f"it stood {for_and_from(one.spans)}", *_error(node, facts, thread, name)])
+            words = " ".join([f"it was stopped {for_and_from(one.spans)}", *_error(node, facts, thread, name)])
         found[name] = replace(one, value=length, words=words, peak=None)
     return found[""] if list(found) == [""] else worst(found)
 
@@ -184,14 +184,15 @@ def _running(node: NodeFacts, facts: RunFacts, what: str, thread: str) -> RuleRe
 def _error(node: NodeFacts, facts: RunFacts, thread: str, connection: str) -> Iterable[str]:
     """The replica's error, if it first appeared during the run."""
     what = f"replication {thread} error" + (f" of {connection}" if connection else "")
-    said = [str(event.detail["to"]) for event in facts.events if _tells(event.detail, what) and event.node == node.name]
+    own = [event for event in facts.events if event.node == node.name]
+    said = [str(event.detail["to"]) for event in own if _reports(event.detail, what)]
     errors = [text for text in said if text != "none"]
     return [f"({errors[-1][:120]})"] if errors else []
 
 
-def _tells(detail: Mapping[str, object], what: str) -> bool:
-    told = detail.get("what")
-    return isinstance(told, str) and re.fullmatch(re.escape(what), told) is not None and "to" in detail
+def _reports(detail: Mapping[str, object], what: str) -> bool:
+    found = detail.get("what")
+    return isinstance(found, str) and re.fullmatch(re.escape(what), found) is not None and "to" in detail
 
 
 RESOURCE = Resource(
@@ -221,10 +222,10 @@ RESOURCE = Resource(
             title="delay",
             unit="s",
             metrics=(PREFIX + DELAY, f"{PREFIX}*.{DELAY}"),
-            formula="Seconds_Behind_Master, in whole seconds; not told while its threads stand",
+            formula="Seconds_Behind_Master, in whole seconds; not reported while its threads are stopped",
             limits=f"{LAG_LIMITS.words('s')}; at most watch while it is longer than the load lasts",
-            reason="Readers see data so old, and a failover waits until it is applied. It is told in whole seconds and "
-            "by the source's clock, and says nothing of what was not received. A delay longer than the load is of what "
+            reason="Readers see data so old, and a failover waits until it is applied. It is reported in whole seconds "
+            "by the source's clock, without what was not received. A delay longer than the load is of what "
             "was written before it.",
             literature=f"{HIGH_PERFORMANCE}, Measuring Replication Lag; MySQL manual, SHOW REPLICA STATUS",
             sources=SHOWN,
@@ -240,7 +241,7 @@ RESOURCE = Resource(
             formula="time since the node that is furthest had the GTID position that this one has now; both count from "
             "the beginning of the phase. What opens is the delay",
             limits=LAG_LIMITS.words("s"),
-            reason="It also sees what was not received, and threads that stand; samples once a second tell it to "
+            reason="It also sees what was not received, and stopped threads; samples once a second resolve "
             "about a second.",
             literature=f"{HIGH_PERFORMANCE}, Measuring Replication Lag; MariaDB manual, Global Transaction ID",
             sources={MARIADB: "gtid_current_pos or gtid_executed of all nodes"},

@@ -43,7 +43,7 @@ IDLE = 0.05  # of the usual reads of pages
 
 
 @dataclass(frozen=True)
-class Stood:
+class StallSpan:
     """One stall, s; `most` statements in execution."""
 
     span: Span
@@ -67,7 +67,7 @@ def standstill(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     usual = float(np.percentile(served[seen], USUAL))
     if usual < LEAST:
         return RuleResult(
-            UseLevel.OK, 0.0, f"fewer than {LEAST:g} statements/s from clients, too few to tell", QUESTIONS
+            UseLevel.OK, 0.0, f"fewer than {LEAST:g} statements/s from clients, too few for a result", QUESTIONS
         )
     waiting = running - idle_running(node)
     few = np.maximum(np.where(waiting >= PILE, STILL_PILED, STILL) * usual, max(own, 2.0))
@@ -79,14 +79,14 @@ def standstill(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 def _found(node: NodeFacts, events: Sequence[Moment], waiting: MetricSamples, still: NDArray[np.bool_]) -> RuleResult:
     """Each stretch is judged by its own cause: a metadata lock is not excused by another stretch's row locks."""
-    stood: list[Stood] = []
-    elsewhere: list[Stood] = []
+    stood: list[StallSpan] = []
+    elsewhere: list[StallSpan] = []
     for start, end in stretches(waiting, still):
         then = still & (waiting.at > start) & (waiting.at <= end)
         ddl = _under_way(events, (start, end))
         other = "" if ddl else _explained(node, waiting.at[then], float(np.median(waiting.values[then])))
         why = other or (f"“{ddl.label[:80]}” was under way" if ddl else "none waited for rows, hardly a page was read")
-        one = Stood((start, end), float(steps(waiting.at)[then].sum()), float(waiting.values[then].max()), why)
+        one = StallSpan((start, end), float(steps(waiting.at)[then].sum()), float(waiting.values[then].max()), why)
         (elsewhere if other else stood).append(one)
     shown = stood or elsewhere
     longest = max(shown, key=lambda one: one.length)

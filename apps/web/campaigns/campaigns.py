@@ -17,8 +17,7 @@ from apps.catalog.models import System
 from apps.comparison.api import baselines
 from apps.core.query import whole_number
 from apps.dispatch import api as dispatch
-from apps.dispatch.api import CampaignDetail, JobCell, JobGrid, RunCell, queries
-from apps.dispatch.api import schedule_queries as schedules_queries
+from apps.dispatch.api import CampaignDetail, JobCell, JobGrid, RunCell, queries, schedule_queries
 from apps.dispatch.models import Campaign, Job
 from apps.regressions.api import OPEN
 from apps.regressions.models import Finding
@@ -151,7 +150,7 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
         "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
         "parts": [_part(grid, detail, pins.get(grid.entry.workload.id)) for grid in detail.grids],
         "findings": _findings(campaign_id) if detail.row.progress.is_finished else [],
-        "schedule": schedules_queries.schedule_of(campaign_id),
+        "schedule": schedule_queries.schedule_of(campaign_id),
         "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
         "said": said,
         "may_write": may_write(request),

@@ -27,12 +27,12 @@ NEW_WORKLOAD = {"parameters.test": "test", "parameters.tables": "tables", "param
 
 # In page order.
 LABELS = {
-    "name": "What it is to find out",
+    "name": "Question",
     "systems": "Systems",
     "workloads": "Workloads",
-    "test": "A new one: test",
+    "test": "New workload: test",
     "tables": "Tables",
-    "table_size": "Rows of each table",
+    "table_size": "Rows per table",
     "threads": "Threads",
     "repetitions": "Repetitions",
     "warmup": "Warm-up",
@@ -41,7 +41,7 @@ LABELS = {
 }
 # Fields that a chosen workload may override, named with its key appended; empty: as for all others.
 OWN = ("threads", "warmup", "duration")
-NO_NUMBER = {"invalid": "is no number: write one, for example 3", "required": "is empty: write a number"}
+NO_NUMBER = {"invalid": "is not a number: write one, for example 3", "required": "is empty: write a number"}
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class PlanForm(forms.Form):
     test = forms.ChoiceField(
         choices=[("", "none"), *((test, test) for test in sysbench.TESTS)],
         required=False,
-        error_messages={"invalid_choice": "is no test of sysbench known here: choose one of the list"},
+        error_messages={"invalid_choice": "is not a known sysbench test: choose one from the list"},
     )
     tables = forms.IntegerField(required=False, initial=4)
     table_size = forms.IntegerField(required=False, initial=10_000)
@@ -101,8 +101,8 @@ class PlanForm(forms.Form):
             self.fields[f"threads_{key}"] = forms.CharField(required=False)
             for name in ("warmup", "duration"):
                 self.fields[f"{name}_{key}"] = forms.FloatField(required=False, error_messages=NO_NUMBER)
-        systems.error_messages["invalid_choice"] = "%(value)s is no system in use: choose from the list"
-        workloads.error_messages["invalid_choice"] = "%(value)s is no known workload: choose from the list"
+        systems.error_messages["invalid_choice"] = "%(value)s is not a system in use: choose from the list"
+        workloads.error_messages["invalid_choice"] = "%(value)s is not a known workload: choose from the list"
         for name in ("tables", "table_size", "repetitions", "warmup", "duration"):
             self.fields[name].error_messages |= NO_NUMBER
 
@@ -259,7 +259,7 @@ def _threads(text: str) -> list[int]:
             continue
         if not (whole_number(word) is not None and 1 <= int(word) <= catalog.MAX_THREADS):
             raise forms.ValidationError(
-                f"{word[:40]!r} is no number of threads: write whole numbers from 1 to {catalog.MAX_THREADS:,}, "
+                f"{word[:40]!r} is not a number of threads: write whole numbers from 1 to {catalog.MAX_THREADS:,}, "
                 "for example 1, 4, 8"
             )
         threads.append(int(word))

@@ -77,7 +77,7 @@ def show(request: HttpRequest, schedule_id: int) -> HttpResponse:
         raise Http404(f"There is no schedule {schedule_id}.")
     before = request.GET.get("before", "")
     cursor = whole_number(before)
-    slots = queries.list_slots(schedule_id, limit=PAGE + 1, before=cursor)
+    slots = queries.list_scheduled_runs(schedule_id, limit=PAGE + 1, before=cursor)
     context = {
         "schedule": detail.row,
         "detail": detail,
@@ -186,7 +186,7 @@ def _sent(
         return _form(request, stated, typed=typed, known=known, problems=refused.errors, status=409)
     except Invalid as refused:
         return _form(request, stated, typed=typed, known=known, seen=seen, problems=refused.errors)
-    messages.info(request, f"{stated.name} is kept.")
+    messages.info(request, f"{stated.name} is saved.")
     return redirect("web:schedule", kept)
 
 
@@ -229,18 +229,18 @@ def _words(problem: FieldProblem) -> str:
 @require_POST
 @writers_only
 def act(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    """`deed`: run, pause, resume or archive."""
-    deeds: dict[str, Callable[[], str]] = {
+    """`action`: run, pause, resume or archive."""
+    actions: dict[str, Callable[[], str]] = {
         "run": lambda: _run(request, schedule_id),
         "pause": lambda: _done(services.pause(schedule_id=schedule_id), "is paused"),
-        "resume": lambda: _done(services.resume(schedule_id=schedule_id, now=timezone.now()), "is on again"),
+        "resume": lambda: _done(services.resume(schedule_id=schedule_id, now=timezone.now()), "is resumed"),
         "archive": lambda: _done(services.archive(schedule_id=schedule_id, now=timezone.now()), "is archived"),
     }
-    deed = deeds.get(request.POST.get("deed", ""))
-    if deed is None:
-        raise Http404("There is no such deed.")
+    action = actions.get(request.POST.get("deed", ""))
+    if action is None:
+        raise Http404("There is no such action.")
     try:
-        messages.info(request, deed())
+        messages.info(request, action())
     except services.NoSuchSchedule as error:
         raise Http404(str(error)) from error
     except Invalid as refused:
@@ -250,9 +250,9 @@ def act(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 
 def _run(request: HttpRequest, schedule_id: int) -> str:
-    slot = services.run_now(schedule_id=schedule_id, by=writer(request), now=timezone.now())
+    scheduled = services.run_now(schedule_id=schedule_id, by=writer(request), now=timezone.now())
     tasks.enqueue(tasks.match_jobs)
-    return f"Campaign {slot.campaign} was begun."
+    return f"Campaign {scheduled.campaign} started."
 
 
 def _done(schedule: Any, words: str) -> str:

@@ -56,7 +56,7 @@ def state(request: HttpRequest, slug: str) -> HttpResponse:
     form = PriceForm(request.POST)
     if not form.keep(hardware):
         return _page(request, hardware, form, status=422)
-    words = "is stated" if form.cleaned_data["usd_per_hour"] is not None else "is no longer stated"
+    words = "is saved" if form.cleaned_data["usd_per_hour"] is not None else "is removed"
     messages.info(request, f"The price of {hardware.name} {words}.")
     return HttpResponseRedirect(f"{reverse('web:catalog')}#hardware")
 

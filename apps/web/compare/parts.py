@@ -27,13 +27,13 @@ PARTS: tuple[ComparePart, ...] = (
         "comparability", "Comparability", "sides", "web/compare/sections/comparability.html", comparability.context
     ),
     ComparePart("differences", "Differences", "sides", "web/compare/sections/differences.html", differences.context),
-    ComparePart("quality", "Quality of the runs", "sides", "web/compare/sections/quality.html", quality.context),
+    ComparePart("quality", "Run quality", "sides", "web/compare/sections/quality.html", quality.context),
     ComparePart(
-        "ladder", "Over threads", "answer", "web/compare/load_levels/load_levels.html", load_levels.context, lazy=True
+        "ladder", "Load levels", "answer", "web/compare/load_levels/load_levels.html", load_levels.context, lazy=True
     ),
     ComparePart(
         "use",
-        "What limits each side",
+        "Limits",
         "answer",
         "web/compare/sections/use_method.html",
         use_method.context,
@@ -42,7 +42,7 @@ PARTS: tuple[ComparePart, ...] = (
     ),
     ComparePart(
         "all-metrics",
-        "Everything that was measured",
+        "All metrics",
         "answer",
         "web/compare/sections/all_metrics.html",
         all_metrics.context,
@@ -57,12 +57,10 @@ PARTS: tuple[ComparePart, ...] = (
         lazy=True,
         nothing=steadiness.NOTHING,
     ),
-    ComparePart(
-        "work", "Work for each transaction", "seconds", "web/compare/sections/work.html", work.context, lazy=True
-    ),
+    ComparePart("work", "Work per transaction", "seconds", "web/compare/sections/work.html", work.context, lazy=True),
     ComparePart(
         "corroboration",
-        "Who bears it out",
+        "Agreement across tools",
         "seconds",
         "web/compare/sections/agreement.html",
         agreement.context,

@@ -145,7 +145,7 @@ def nothing_of_today(seen: CompareView) -> Iterator[None]:
     """Blocks database queries while a snapshot is shown: raises NotKept instead."""
 
     def refuse(*_: object) -> None:
-        raise NotKept("this snapshot does not hold all that the page shows by now")
+        raise NotKept("this snapshot lacks parts that the page shows now")
 
     if seen.kept is None:
         yield
@@ -171,4 +171,4 @@ class ComparePart:
     context: Callable[[CompareView], dict[str, Any] | None]
     lazy: bool = False
     at_once: bool = False
-    nothing: str = "These sides have nothing to show here."
+    nothing: str = "No data for these sides."

@@ -26,19 +26,19 @@ from apps.core.units import all_digits, format_number
 from apps.runs.pure import title_of
 
 # More load levels than this under one verdict are summarized by their extremes.
-TOLD_ONE_BY_ONE = 3
+LISTED_LEVELS = 3
 # Number of named runs with a failed check beside a chart.
 NAMED_RUNS = 6
-LIKELY = "would likely tell"
+LIKELY = "needed"
 GEOMETRIC_MEAN = "geometric mean"
-NO_HISTORY = "no earlier runs of the same configuration: the spread is judged from these alone"
+NO_HISTORY = "no earlier runs of the same configuration: the spread is estimated from these alone"
 ORDER = (
     "better",
     "higher",
     "worse",
     "lower",
     "equivalent",
-    "not told apart",
+    "inconclusive",
     "verdict withheld",
     "too few repetitions",
 )
@@ -108,15 +108,15 @@ def answers(comparison: Comparison) -> list[SideAnswer]:
 
 def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterable[AnswerPart]:
     names = {each.slug: each.name for each in comparison.sides}
-    told = [(level, comparison.cell(side=side.slug, level=level.id, metric=metric.key)) for level in comparison.levels]
-    return parts(told, names)
+    found = [(level, comparison.cell(side=side.slug, level=level.id, metric=metric.key)) for level in comparison.levels]
+    return parts(found, names)
 
 
-def parts(cells_told: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[AnswerPart]:
+def parts(by_level: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[AnswerPart]:
     """Verdicts and the load levels for which they hold. `names` of the sides, by slug."""
     places = {words: place for place, words in enumerate(ORDER)}
-    told = sorted(cells_told, key=lambda pair: places.get(pair[1].words, len(ORDER)))
-    for words, group in groupby(told, key=lambda pair: pair[1].words):
+    found = sorted(by_level, key=lambda pair: places.get(pair[1].words, len(ORDER)))
+    for words, group in groupby(found, key=lambda pair: pair[1].words):
         pairs = list(group)
         at = join_levels([level for level, _ in pairs])
         cells = [cell for _, cell in pairs]
@@ -126,21 +126,24 @@ def parts(cells_told: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) ->
             yield AnswerPart(words, f"at {at}: {_reason(cells)}")
         elif words == "too few repetitions":
             yield AnswerPart(words, f"at {at}: {_remedies(pairs, names)}")
-        elif words == "not told apart":
+        elif words == "inconclusive":
             yield AnswerPart(words, f"at {_ratios(pairs)}: {_remedies(pairs, names)}")
         else:
             yield AnswerPart(words, f"at {_ratios(pairs)}")
 
 
 def _ratios(pairs: Sequence[tuple[Level, Cell]]) -> str:
-    told = [
+    found = [
         (level.text, cell.ratio) for level, cell in pairs if cell.ratio is not None and cell.ratio.value is not None
     ]
-    if len(told) <= TOLD_ONE_BY_ONE:
-        return ", at ".join(f"{text} {ratio_text(ratio)} {interval_text(ratio)}" for text, ratio in told)
-    ends = min(told, key=lambda each: each[1].value or 0), max(told, key=lambda each: each[1].value or 0)
+    if len(found) <= LISTED_LEVELS:
+        return ", at ".join(f"{text} {ratio_text(ratio)} {interval_text(ratio)}" for text, ratio in found)
+    ends = (
+        min(found, key=lambda each: each[1].value or 0),
+        max(found, key=lambda each: each[1].value or 0),
+    )
     low, high = (f"{ratio_text(ratio)} {interval_text(ratio)} ({text})" for text, ratio in ends)
-    return f"{len(told)} load levels, from {low} to {high}"
+    return f"{len(found)} load levels, from {low} to {high}"
 
 
 def _reason(cells: Sequence[Cell]) -> str:
@@ -152,20 +155,20 @@ def _remedies(pairs: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> 
 
     Many different numbers are summarized by the least and the most.
     """
-    told: dict[str, list[Level]] = {}
+    found: dict[str, list[Level]] = {}
     for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1])):
-        told.setdefault(remedy(cell, names), []).append(level)
-    if len(told) == 1:
-        return next(iter(told))
+        found.setdefault(remedy(cell, names), []).append(level)
+    if len(found) == 1:
+        return next(iter(found))
     likely = [cell for _, cell in pairs if remedy(cell, names).endswith(LIKELY)]
-    if len(told) > TOLD_ONE_BY_ONE and len({remedy(cell, names) for cell in likely}) > 1:
+    if len(found) > LISTED_LEVELS and len({remedy(cell, names) for cell in likely}) > 1:
         efforts = sorted(max(more.runs for more in cell.more) for cell in likely)
-        range_of = f"{efforts[0]:,} to {efforts[-1]:,} more runs of each {LIKELY}"
-        told = {text: levels for text, levels in told.items() if not text.endswith(LIKELY)}
+        range_of = f"about {efforts[0]:,} to {efforts[-1]:,} more runs per side {LIKELY}"
+        found = {text: levels for text, levels in found.items() if not text.endswith(LIKELY)}
         first = [range_of]
     else:
         first = []
-    return ", ".join([*first, *(f"{text} at {join_levels(levels)}" for text, levels in told.items())])
+    return ", ".join([*first, *(f"{text} at {join_levels(levels)}" for text, levels in found.items())])
 
 
 def _effort(cell: Cell) -> int:
@@ -173,29 +176,29 @@ def _effort(cell: Cell) -> int:
 
 
 def remedy(cell: Cell, names: Mapping[str, str]) -> str:
-    """Runs needed for an undecided cell, for example "4 more runs of each would likely tell"."""
+    """Runs needed for an undecided cell, for example "about 4 more runs per side needed"."""
     if cell.ratio is None:
         return ""
     if not cell.more or "noise is unknown" in cell.ratio.reason:
         return cell.ratio.reason
     if (cell.ratio.needed or 0) > MOST_REPETITIONS:
-        return f"even {MOST_REPETITIONS:,} runs of each would not tell"
+        return f"even {MOST_REPETITIONS:,} runs per side are too few"
     if cell.words == Verdict.TOO_FEW:
         return f"needs {_more(cell.more, names)}"
     # Significant alone but not after correction over its table: its reason explains that.
     alone = cell.ratio.low is not None and cell.ratio.high is not None and not cell.ratio.low <= 1 <= cell.ratio.high
-    return f"{cell.ratio.reason}; " * alone + f"{_more(cell.more, names)} {LIKELY}"
+    return f"{cell.ratio.reason}; " * alone + f"about {_more(cell.more, names)} {LIKELY}"
 
 
 def _lacking(cell: Cell, names: dict[str, str]) -> str:
     if cell.ratio is not None and (cell.ratio.needed or 0) > MOST_REPETITIONS:
-        return f"more than {MOST_REPETITIONS:,} runs of each"
+        return f"more than {MOST_REPETITIONS:,} runs per side"
     return _more(cell.more, names)
 
 
 def _more(more: Sequence[More], names: Mapping[str, str]) -> str:
     if len(more) > 1 and len({each.runs for each in more}) == 1:
-        return f"{_runs(more[0].runs)} of each"
+        return f"{_runs(more[0].runs)} per side"
     return " and ".join(f"{_runs(each.runs)} of {names[each.side]}" for each in more)
 
 
@@ -231,7 +234,7 @@ def value_note(comparison: Comparison, metrics: Sequence[ComparedMetric]) -> str
     medians = [metric for metric in others if _kinds(comparison, metric) - {GEOMETRIC_MEAN}]
     parts = []
     if any(GEOMETRIC_MEAN in _kinds(comparison, metric) for metric in others):
-        parts.append("geometric mean over the runs, so that dividing two values gives the ratio")
+        parts.append("geometric mean of the runs: the ratio is the quotient of two values")
         if medians:
             named = ", ".join(map(label, medians))
             parts.append(f"median, without a ratio, where a run is zero or negative ({named})")
@@ -240,7 +243,7 @@ def value_note(comparison: Comparison, metrics: Sequence[ComparedMetric]) -> str
     if events:
         named = ", ".join(map(label, events))
         parts.append(f"median of single events ({named}), whose ratio is that of geometric means")
-    return "; ".join(parts) or "geometric mean over the runs, so that dividing two values gives the ratio"
+    return "; ".join(parts) or "geometric mean of the runs: the ratio is the quotient of two values"
 
 
 def _kinds(comparison: Comparison, metric: ComparedMetric) -> set[str]:
@@ -265,7 +268,7 @@ def _row(comparison: Comparison, level: Level, side: Side) -> TableRow:
         runs=len(runs),
         doubted=sum(bool(run.failed_checks) for run in runs),
         failed=tuple(dict.fromkeys(title_of(key) for run in runs for key in run.failed_checks)),
-        runs_title=f"the spread rests on {history} earlier runs too" if history else NO_HISTORY,
+        runs_title=f"the spread includes {history} earlier runs" if history else NO_HISTORY,
         few_runs=not history,
         entries=tuple(entry(metric, cell, names) for metric, cell in cells.items()),
     )
@@ -295,7 +298,7 @@ def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> AnswerCe
             spread += f" · {format_number(100 * summary.variation, 2)}\u00a0%"
     if ratio is not None:
         ratio_title = _ratio_title(ratio)
-        undecided = cell.words in (Verdict.NOT_TOLD_APART, Verdict.TOO_FEW)
+        undecided = cell.words in (Verdict.INCONCLUSIVE, Verdict.TOO_FEW)
         note = remedy(cell, names) if undecided else ratio.reason if cell.words == Verdict.NO_RATIO else ""
     return AnswerCell(
         metric=metric,

@@ -6,7 +6,7 @@ from apps.comparison.api import FailoverResults, FailoverTrial, TrialGroup
 from apps.comparison.pure import COUNTS, PHASES
 from apps.core import tabular
 from apps.core.tabular import escaped
-from apps.web.failovers import wording as words
+from apps.web.failovers import wording
 
 COLUMNS = (
     *("platform", "system", "release", "fault", "load", "run", "started_at", "origin", "outcome", "counts", "state"),
@@ -24,7 +24,9 @@ def markdown(found: FailoverResults, *, link: str) -> str:
     lines = ["**Failovers**", ""]
     for group in found.groups:
         title = f"{group.platform} ({group.system_name}), {group.fault_name}"
-        lines.append(f"- {escaped(title)}: {escaped(words.answer(group))}. {escaped(' '.join(words.shares(group)))}")
+        lines.append(
+            f"- {escaped(title)}: {escaped(wording.answer(group))}. {escaped(' '.join(wording.shares(group)))}"
+        )
     lines += ["", tabular.markdown(heads, rows, numbers=len(heads) - 4), ""]
     lines += [
         f"- published, not measured here: {escaped(figure.sentence)}; {escaped(figure.conditions_text)} "
@@ -43,7 +45,7 @@ def _row(group: TrialGroup, trial: FailoverTrial) -> list[str]:
     ]
     return [
         *(group.platform, group.system_name, group.fault_name, group.load, str(trial.run)),
-        *(words.outage(course), *phases, _seconds(course.rejoin), *counts),
+        *(wording.outage(course), *phases, _seconds(course.rejoin), *counts),
     ]
 
 
@@ -59,7 +61,7 @@ def comma_separated(found: FailoverResults, *, link: Callable[[FailoverTrial], s
             [
                 *(group.platform_slug, group.system, group.release, group.fault, group.load, str(trial.run)),
                 *(trial.started_at.isoformat(), trial.origin, trial.outcome, trial.doubt or "yes"),
-                *(words.state(trial.course), trial.course.outage, "yes" if trial.course.recovered else "no"),
+                *(wording.state(trial.course), trial.course.outage, "yes" if trial.course.recovered else "no"),
                 *(trial.course.watched, *(trial.course.reached.get(key) for key in PHASES), trial.course.rejoin),
                 *(trial.course.proxy, *(trial.course.counts[key] for key in COUNTS), link(trial)),
             ]

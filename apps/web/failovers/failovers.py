@@ -16,7 +16,7 @@ from apps.core.units import format_number
 from apps.published.values import FigureValue
 from apps.web.components.pages import refused_file, render_page
 from apps.web.components.ticks import linear_ticks
-from apps.web.failovers import wording as words
+from apps.web.failovers import wording
 from apps.web.failovers.exports import comma_separated, markdown
 
 # Margins around a fault, s, in links to the run's timeline.
@@ -68,7 +68,7 @@ def _rate(address: Address) -> float | None:
     except ValueError:
         rate = 0.0
     if text and not 0 < rate < 1e6:
-        address.refuse("rate", "is no rate above 0", "choose one from the list")
+        address.refuse("rate", "is not a rate above 0", "choose one from the list")
     return rate if text else None
 
 
@@ -205,8 +205,8 @@ def _sheet(group: TrialGroup, scale: float) -> GroupSheet:
     return GroupSheet(
         group=group,
         anchor=f"{group.system}-{group.fault}-{group.trials[0].run}",
-        answer=words.answer(group),
-        shares=tuple(words.shares(group)),
+        answer=wording.answer(group),
+        shares=tuple(wording.shares(group)),
         lines=tuple(lines[:MOST_OPEN]),
         folded=tuple(lines[MOST_OPEN:]),
         dots=tuple(
@@ -231,15 +231,15 @@ def _line(trial: FailoverTrial, scale: float) -> TrialRow:
     ]
     if course.not_recovered:
         last = course.phases[-1].end if course.phases else 0.0
-        parts.append(BarPart("open", _percent(last, scale), 100.0, "no write acknowledged to the end"))
+        parts.append(BarPart("open", _percent(last, scale), 100.0, "no write acknowledged until the end"))
     return TrialRow(
         trial=trial,
         parts=tuple(parts),
-        mark=words.state(course),
-        cells=tuple((course.reached.get(key), words.unreached(course, key)) for key in PHASES),
-        outage=words.outage(course),
+        mark=wording.state(course),
+        cells=tuple((course.reached.get(key), wording.unreached(course, key)) for key in PHASES),
+        outage=wording.outage(course),
         address=run_address(trial),
-        rows=tuple(words.rows(course.rows, course.counts)),
+        rows=tuple(wording.rows(course.rows, course.counts)),
     )
 
 
@@ -265,7 +265,7 @@ def _measured_bar(group: TrialGroup, scale: float) -> FailoverBar:
         color=group.platform_color,
         name=group.system_name,
         detail=f"{group.fault_name}, {group.load.partition(',')[0]}",
-        value=words.interruption(seen),
+        value=wording.interruption(seen),
         start=_percent(seen.low or 0.0, scale),
         end=_percent(max(seen.high or 0.0, seen.watched or 0.0), scale),
         median=_percent(middle or 0.0, scale),

@@ -26,7 +26,7 @@ def seconds(value: float | None) -> str:
 def interruption(found: Interruption) -> str:
     """For example "6.45 s (median of 3, 6.31 to 6.62 s)"; unrecovered trials are mentioned first."""
     if not found.trials:
-        return "no trial counts"
+        return "no trial counted"
     if not found.not_recovered:
         is_single = found.trials == 1
         return f"{seconds(found.median)} ({'1 trial' if is_single else f'median of {found.trials}, {_span(found)}'})"
@@ -70,14 +70,14 @@ def shares(group: TrialGroup) -> Iterator[str]:
     for share in group.shares:
         yield _share(share, median, group.proxy if share.who == "the proxy" else None)
     if len(group.shares) > 1:
-        yield "They run at the same time, from the fault on: they do not add up."
+        yield "They start at the fault and overlap: they do not add up."
 
 
 def _share(share: TimeoutShare, median: float, seen: TrialSpread | None) -> str:
     text = f"{part_of(share, median)} are {share.who}'s {share.setting} ({share.formula})"
     if seen is None:
         return f"{text}."
-    return f"{text}; it acted {seconds(seen.median)} after the fault{_median_of(seen)}."
+    return f"{text}; acted {seconds(seen.median)} after the fault{_median_of(seen)}."
 
 
 def part_of(share: TimeoutShare, median: float) -> str:
@@ -93,7 +93,7 @@ def _median_of(seen: TrialSpread) -> str:
 def state(course: Course) -> str:
     """What the bar's length does not show; empty: recovered."""
     if course.outage is None:
-        return "outage not told"
+        return "outage not reported"
     if course.not_recovered:
         return f"not recovered in {seconds(course.watched)}"
     return "" if course.interrupted else "no interruption"
@@ -124,7 +124,7 @@ def rows(listed: WriteRows, counts: Mapping[str, int | None]) -> Iterator[tuple[
             yield ROW_WORDS[key], _inserts(found) + _more(len(found), counts[key])
     if listed.stale or counts["stale"]:
         said = ", ".join(f"{read.number} at {read.place} {_moment(read.at)}" for read in listed.stale)
-        yield "Reads that did not see an insert acknowledged before", said + _more(len(listed.stale), counts["stale"])
+        yield "Reads that missed an earlier acknowledged insert", said + _more(len(listed.stale), counts["stale"])
 
 
 def _inserts(found: Iterable[Insert]) -> str:
@@ -151,5 +151,5 @@ def _moment(at: float | None) -> str:
 
 def _more(listed: int, count: int | None) -> str:
     if count and not listed:
-        return f"{count:,}, which the run's report does not list; its artifact has every write and read"
+        return f"{count:,}, not listed in the run's report; its artifact holds every write and read"
     return f" and {count - listed:,} more" if count is not None and count > listed else ""

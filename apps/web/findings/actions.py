@@ -49,7 +49,7 @@ class Given:
         except ValueError:
             found = None
         if text and (found is None or timezone.is_naive(found)):
-            raise Invalid([FieldProblem("seen", f"{text[:40]!r} is no moment", "load the page again")])
+            raise Invalid([FieldProblem("seen", f"{text[:40]!r} is not a time", "load the page again")])
         return found
 
     def day(self, name: str, *, needed: bool) -> date | None:
@@ -60,7 +60,7 @@ class Given:
         except ValueError:
             found = None
         if found is None and (text or needed):
-            problem = f"{text[:40]!r} is no day" if text else "is missing"
+            problem = f"{text[:40]!r} is not a date" if text else "is missing"
             raise Invalid([FieldProblem(name, problem, "write it as 2026-12-31")])
         return found
 
@@ -68,7 +68,7 @@ class Given:
         """Raises Invalid."""
         text = self.text(name).removeprefix("#")
         if whole_number(text, digits=9) is None:
-            raise Invalid([FieldProblem(name, f"{text[:40]!r} is no number", "write it in digits")])
+            raise Invalid([FieldProblem(name, f"{text[:40]!r} is not a number", "write it in digits")])
         return int(text)
 
     @property
@@ -83,58 +83,58 @@ def _assign(given: Given) -> str:
         raise Invalid([FieldProblem("owner", f"there is nobody called {name[:80]!r}", "choose one from the list")])
     review.assign(**given.common, owner=owner)
     if owner is None:
-        return "It is nobody's now."
-    return "It is yours now." if owner == given.by else f"It is {owner.username}'s now."
+        return "Owner removed."
+    return "Assigned to you." if owner == given.by else f"Assigned to {owner.username}."
 
 
 def _state(given: Given) -> str:
     state = given.text("state")
     review.set_state(**given.common, state=state, reason=given.text("reason"))
     return {
-        "new": "It is new again.",
-        "not reproducible": "It is dismissed as not reproducible.",
-        "fixed": "It is marked as fixed.",
-    }.get(state, f"It is {state} now.")
+        "new": "State: new.",
+        "not reproducible": "Dismissed as not reproducible.",
+        "fixed": "Marked as fixed.",
+    }.get(state, f"State: {state}.")
 
 
 def _accept(given: Given) -> str:
     until = given.day("until", needed=True)
     assert until is not None, "needed"  # noqa: S101
     review.accept(**given.common, reason=given.text("reason"), until=until, today=timezone.localdate())
-    return f"It is accepted until {until}. After that day it is new again."
+    return f"Accepted until {until}. After that day it becomes new again."
 
 
 def _reopen(given: Given) -> str:
     review.reopen(**given.common, reason=given.text("reason"))
-    return "It is open again."
+    return "Re-opened."
 
 
 def _due(given: Given) -> str:
     day = given.day("due_on", needed=False)
     review.set_due(**given.common, due_on=day, today=timezone.localdate())
-    return f"It is due on {day} now." if day else "It has no due date now."
+    return f"Due on {day}." if day else "Due date removed."
 
 
 def _labels(given: Given) -> str:
     review.set_labels(**given.common, labels=given.text("labels").split(","))
-    return "The labels are kept."
+    return "Labels saved."
 
 
 def _comment(given: Given) -> str:
     made = review.comment(finding_id=given.finding_id, by=given.by, text=given.text("text"))
-    unknown = [f"Nobody is called @{name}: not told." for name in review.not_told(made)]
-    return " ".join(["Your comment is kept.", *unknown])
+    unknown = [f"Nobody is called @{name}: not notified." for name in review.unknown_mentions(made)]
+    return " ".join(["Comment saved.", *unknown])
 
 
 def _link(given: Given) -> str:
     url, title = given.text("url"), given.text("title")
     review.link(finding_id=given.finding_id, by=given.by, url=url, title=title)
-    return "The link is kept."
+    return "Link saved."
 
 
 def _unlink(given: Given) -> str:
     review.unlink(finding_id=given.finding_id, by=given.by, link_id=given.number("link"))
-    return "The link is gone."
+    return "Link removed."
 
 
 def _merge(given: Given) -> str:
@@ -142,26 +142,24 @@ def _merge(given: Given) -> str:
     if not queries.load_rows([wanted]):
         raise Invalid([FieldProblem("into", f"there is no finding {wanted}", "choose one from the list")])
     into = review.merge(**given.common, into_id=wanted)
-    return f"It was merged into finding {into.pk}."
+    return f"Merged into finding {into.pk}."
 
 
 def _split(given: Given) -> str:
     ids = [text for text in given.form.getlist("change") if whole_number(text) is not None]
     made = review.split(**given.common, change_ids=[int(text) for text in ids])
-    return f"What you chose is finding {made.pk} now."
+    return f"The changes you chose are now finding {made.pk}."
 
 
 def _repeat(given: Given) -> str:
     wanted = given.number("repetitions") if given.text("repetitions") else None
     campaign = review.repeat(**given.common, repetitions=wanted)
     lonely = unreachable(campaign.systems.all(), now=timezone.now())
-    waits = (
-        f" No agent that is alive can reach {', '.join(sorted(lonely))} now: those jobs wait for one." if lonely else ""
-    )
-    return f"Campaign {campaign.pk} measures again; this finding updates itself as its runs come in.{waits}"
+    waits = f" No live agent can reach {', '.join(sorted(lonely))} : their jobs wait for one." if lonely else ""
+    return f"Campaign {campaign.pk} measures again; the finding is updated as runs arrive.{waits}"
 
 
-DEEDS: Mapping[str, Callable[[Given], str]] = {
+ACTIONS: Mapping[str, Callable[[Given], str]] = {
     "assign": _assign,
     "state": _state,
     "accept": _accept,
@@ -179,11 +177,11 @@ DEEDS: Mapping[str, Callable[[Given], str]] = {
 
 @require_POST
 @writers_only
-def act(request: HttpRequest, finding_id: int, deed: str) -> HttpResponse:
+def act(request: HttpRequest, finding_id: int, action: str) -> HttpResponse:
     """Raises Http404 for an unknown finding or action."""
-    done = DEEDS.get(deed)
+    done = ACTIONS.get(action)
     if done is None:
-        raise Http404(f"Nobody can do {deed!r} with a finding.")
+        raise Http404(f"Findings have no action {action!r}.")
     try:
         said, problems, status = done(Given(request, finding_id)), [], 200
     except NoSuchFinding as error:
@@ -197,7 +195,7 @@ def act(request: HttpRequest, finding_id: int, deed: str) -> HttpResponse:
         row = findings.table_context(request, finding_id) | {"said": said, "problems": problems}
         return render(request, "web/findings/row.html", row)
     if problems:
-        kept = finding.context(request, finding_id) | {"problems": problems, "refused": deed, "given": request.POST}
+        kept = finding.context(request, finding_id) | {"problems": problems, "refused": action, "given": request.POST}
         return render_page(request, "web/findings/finding.html", kept, status=status)
     messages.success(request, said)
     return redirect(_back(request, finding_id))

@@ -21,13 +21,13 @@ from apps.regressions.models import Note
 from apps.web.components.pages import refused_file
 
 MOST_ENTRIES = 50
-DEEDS_TOLD = 5
+LISTED_ACTIONS = 5
 
 
 @dataclass(frozen=True)
 class FeedEntry:
     row: FindingRow
-    deeds: tuple[tuple[datetime, str], ...]
+    activity: tuple[tuple[datetime, str], ...]
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ else:  # only the stubs are generic
 
 class FindingsFeed(FindingFeed):
     feed_type = Atom1Feed
-    subtitle = "What got worse or better between releases and along history, the latest change first."
+    subtitle = "Changes between releases and in trends, the latest first."
     author_name = "Splashboard"
 
     def get_object(self, request: HttpRequest, *_args: Any, **_kwargs: Any) -> FeedRequest:
         """Raises Invalid with the invalid parameter."""
         wanted = filters.read(_latest_first(request))
         rows = queries.list_findings(wanted, me=_reader(request), limit=MOST_ENTRIES)
-        deeds = _deeds([row.id for row in rows])
-        return FeedRequest(wanted, tuple(FeedEntry(row, deeds.get(row.id, ())) for row in rows))
+        activity = _activity([row.id for row in rows])
+        return FeedRequest(wanted, tuple(FeedEntry(row, activity.get(row.id, ())) for row in rows))
 
     def title(self, asked: FeedRequest) -> str:
         said = ", ".join(f"{name} {value}" for name, value in asked.wanted.as_query() if name != "sort")
@@ -69,10 +69,10 @@ class FindingsFeed(FindingFeed):
 
     def item_description(self, item: FeedEntry) -> str:
         row = item.row
-        shown = row.shown.words if row.shown else "no change holds"
+        shown = row.shown.words if row.shown else "no active change"
         owner = f"owner {row.owner}" if row.owner else "nobody's yet"
         said = format_html_join(
-            "", "<li>{} UTC: {}</li>", ((f"{at:%Y-%m-%d %H:%M}", words) for at, words in item.deeds)
+            "", "<li>{} UTC: {}</li>", ((f"{at:%Y-%m-%d %H:%M}", words) for at, words in item.activity)
         )
         return format_html("<p>{}; {}, {}. {}</p><ul>{}</ul>", row.verdict_words, row.state, owner, shown, said)
 
@@ -112,12 +112,12 @@ def _reader(request: HttpRequest) -> User | None:
     return signed_in(request)
 
 
-def _deeds(findings: list[int]) -> Mapping[int, tuple[tuple[datetime, str], ...]]:
+def _activity(findings: list[int]) -> Mapping[int, tuple[tuple[datetime, str], ...]]:
     """The latest activities of each finding, newest first."""
     found: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
     notes = Note.objects.filter(finding__in=findings).select_related("by").prefetch_related("mentions").order_by("-id")
     for note in notes:
-        told = found[note.finding_id]
-        if len(told) < DEEDS_TOLD:
-            told.append((note.at, queries.note_row(note).sentence))
-    return {finding: tuple(told) for finding, told in found.items()}
+        notes_shown = found[note.finding_id]
+        if len(notes_shown) < LISTED_ACTIONS:
+            notes_shown.append((note.at, queries.note_row(note).sentence))
+    return {finding: tuple(notes_shown) for finding, notes_shown in found.items()}

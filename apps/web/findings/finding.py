@@ -54,9 +54,9 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
     me = signed_in(request)
     before, after = queries.neighbours(finding_id, chosen, me=me)
     listed = findings.query(chosen)
-    told = evidence.gather(change) if change else None
+    gathered = evidence.gather(change) if change else None
     limits = _limits(change) if change else None
-    drawn = _chart(told, limits) if told else None
+    drawn = _chart(gathered, limits) if gathered else None
     return _review(request, found) | {
         "finding": found,
         "row": found.row,
@@ -66,14 +66,14 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "change": change,
         "change_answer": change_answer(change) if change else "",
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
-        "evidence": told,
+        "evidence": gathered,
         "chart": drawn,
         "chart_data": asdict(drawn) if drawn else None,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
-        "use_sentence": told.sentence if told and told.runs else "",
+        "use_sentence": gathered.sentence if gathered and gathered.runs else "",
         "use_slice": f":{SHOWN_AT_ONCE}",
-        "use_rest": max(0, len(told.use.differences) - SHOWN_AT_ONCE) if told else 0,
-        "compare_url": _compare_url(told) if told else "",
+        "use_rest": max(0, len(gathered.use.differences) - SHOWN_AT_ONCE) if gathered else 0,
+        "compare_url": _compare_url(gathered) if gathered else "",
         "history_url": _history_url(change) if change else "",
         "state_buttons": [(state, STATE_BUTTONS[state]) for state in found.next_states],
         "may_write": may_write(request),
@@ -166,7 +166,7 @@ def _side(runs: tuple[SideRun, ...], level: float | None, word: str) -> SideValu
 
 
 def _note(run: SideRun) -> str:
-    notes = ["excluded since: it does not count any more"] if run.is_excluded else []
+    notes = ["excluded since"] if run.is_excluded else []
     notes += [f"failed: {', '.join(title_of(key) for key in run.failed_checks)}"] if run.failed_checks else []
     return "; ".join(notes)
 

@@ -91,7 +91,7 @@ def read(given: QueryDict) -> tuple[FindingFilter, int | None]:
         del stated["state"]
     after = given.get("after", "")
     if after and whole_number(after) is None:
-        raise Invalid([FieldProblem("after", f"{after[:40]!r} is no finding", "follow the links of the list")])
+        raise Invalid([FieldProblem("after", f"{after[:40]!r} is not a finding", "follow the links of the list")])
     return filters.read(stated), int(after) if after else None
 
 

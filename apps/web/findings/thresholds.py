@@ -54,7 +54,7 @@ class ThresholdFields:
                 errors.append(FieldProblem(name, "is not a number", f"write, for example, {example}"))
         known = self.workload.isdecimal() and self.workload.isascii() and len(self.workload) < LONGEST_NUMBER
         if self.workload and not known:
-            errors.append(FieldProblem("workload", f"{self.workload[:40]!r} is no workload", "choose one of the list"))
+            errors.append(FieldProblem("workload", f"{self.workload[:40]!r} is not a workload", "choose from the list"))
         if errors:
             raise Invalid(errors)
         return {
@@ -79,7 +79,7 @@ def _keep(request: HttpRequest) -> HttpResponse:
         return _page(request, asked, problems=error, status=422)
     tasks.enqueue(tasks.follow_rest)
     what = " and ".join(part for part in (kept.workload_name, kept.metric_name) if part) or "all workloads and metrics"
-    messages.info(request, f"The threshold of {what} is kept; its series are judged anew within a minute.")
+    messages.info(request, f"The threshold of {what} is saved; its series are reassessed within a minute.")
     return HttpResponseRedirect(reverse("web:thresholds"))
 
 
@@ -87,9 +87,9 @@ def _keep(request: HttpRequest) -> HttpResponse:
 @writers_only
 def drop(request: HttpRequest, threshold_id: int) -> HttpResponse:
     if not thresholds.drop(threshold_id):
-        raise Http404("That threshold was taken away before.")
+        raise Http404("That threshold was already removed.")
     tasks.enqueue(tasks.follow_rest)
-    messages.info(request, "The threshold is taken away: what is more general counts again.")
+    messages.info(request, "Threshold removed; the next more general one applies.")
     return HttpResponseRedirect(reverse("web:thresholds"))
 
 
@@ -142,21 +142,17 @@ def answer(tried: Tried) -> str:
     if tried.looked_at < tried.concerned:
         looked = f"the first {tried.looked_at} of {tried.concerned} series"
     if not tried.looked_at:
-        apart = " All have a more particular one, which goes before." if tried.kept_apart else ""
-        return f"No watched series is concerned.{apart}"
-    raised = f"It would have raised these {tried.raised}" if tried.raised > 1 else "It would have raised this one"
-    text = raised if tried.raised else "It would have raised nothing"
+        apart = " All have a more specific one, which takes precedence." if tried.kept_apart else ""
+        return f"No watched series is affected.{apart}"
+    raised = f"It would have reported these {tried.raised}" if tried.raised > 1 else "It would have reported this one"
+    text = raised if tried.raised else "It would have reported nothing"
     text += f" on {looked}"
     if tried.too_short:
-        text += f", of which {tried.too_short} {'is' if tried.too_short == 1 else 'are'} too short to tell anything"
-    text += f": {tried.new} that nobody was told yet" if tried.new else ""
-    text += (
-        f"; {tried.withdrawn} that {'is' if tried.withdrawn == 1 else 'are'} told now would go"
-        if tried.withdrawn
-        else ""
-    )
+        text += f", of which {tried.too_short} {'is' if tried.too_short == 1 else 'are'} too short to show a change"
+    text += f": {tried.new} not reported yet" if tried.new else ""
+    text += f"; {tried.withdrawn} reported now would be withdrawn" if tried.withdrawn else ""
     if tried.kept_apart:
-        text += f". {tried.kept_apart} series have a more particular one, which goes before"
+        text += f". {tried.kept_apart} series have a more specific one, which takes precedence"
     return f"{text}."
 
 
@@ -164,30 +160,30 @@ def on_releases(tried: Tried) -> str:
     """Effect of the threshold's size on release comparisons."""
     found = tried.releases
     if not found.rows:
-        return "Its size also judges releases: no kept comparison has a row that it would count for."
+        return "The size also applies to releases: no stored comparison has a row that it applies to."
     among = f"of {counted(found.rows, 'row')} of their last comparisons"
-    told = [
-        f"{count} that {'is' if count == 1 else 'are'} {now} would be called {then}"
+    texts = [
+        f"{count} that {'is' if count == 1 else 'are'} {now} would become {then}"
         for count, now, then in (
-            (found.passed, "worse now", "unchanged or not told apart"),
+            (found.passed, "worse now", "unchanged or inconclusive"),
             (found.worse, "worse by too little now", "worse"),
         )
         if count
     ]
-    return f"Its size also judges releases: {among}, {' and '.join(told) or 'none worse would be called otherwise'}."
+    return f"The size also applies to releases: {among}, {' and '.join(texts) or 'no verdict would change'}."
 
 
 def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:
     marks = []
     for change in each.changes:
-        state = "new" if change.is_new else "as now" if change.stays else "would go"
+        state = "new" if change.is_new else "as now" if change.stays else "would be withdrawn"
         kind = "new" if change.is_new else change.verdict if change.stays else "gone"
         marks.append(
             ChangeMark(change.place, f"{state}: {percent(change.ratio)}", kind, f"{change.verdict}, {change.version}")
         )
     row = each.row
-    told = "; ".join(mark.text for mark in marks)
-    label = f"{row.metric_name} of {row.workload_name} at {row.level}: {told}"
+    text = "; ".join(mark.text for mark in marks)
+    label = f"{row.metric_name} of {row.workload_name} at {row.level}: {text}"
     return {
         "row": row,
         "chart": chart(

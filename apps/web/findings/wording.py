@@ -7,8 +7,8 @@ from apps.regressions.api import ChangeRow, FindingDetail, FindingRow
 
 # Labels of the buttons that set a state; `new` resets it.
 STATE_BUTTONS = {
-    "new": "Put it back to new",
-    "under review": "Start the review",
+    "new": "Reset to new",
+    "under review": "Start review",
     "confirmed": "Confirm",
     "not reproducible": "Dismiss as not reproducible",
     "fixed": "Mark as fixed",
@@ -20,18 +20,18 @@ def list_answer(counts: Mapping[str, int], largest_first: Sequence[FindingRow]) 
     by_state = {state: counts[state] for state in ("new", "under review", "confirmed")}
     number = sum(by_state.values())
     if not number:
-        rest = f"; {counts['verify']} to verify, since what was found has gone" if counts["verify"] else ""
+        rest = f"; {counts['verify']} to verify: the change is no longer seen" if counts["verify"] else ""
         return f"Nothing is open{rest}."
-    told = ", ".join(f"{count} {state}" for state, count in by_state.items() if count)
-    text = f"{counted(number, 'open finding')}: {told}"
+    sentence = ", ".join(f"{count} {state}" for state, count in by_state.items() if count)
+    text = f"{counted(number, 'open finding')}: {sentence}"
     text += f"; {counts['verify']} to verify" if counts["verify"] else ""
     if not largest_first:
         return f"{text}."
     worst = next((row for row in largest_first if row.verdict in ("worse", "mixed")), None)
     return (
-        f"{text}. The largest for the worse: {worst.title}."
+        f"{text}. The largest deterioration: {worst.title}."
         if worst
-        else f"{text}; none of those shown is for the worse."
+        else f"{text}; none of those shown is a deterioration."
     )
 
 
@@ -40,7 +40,7 @@ def lede(finding: FindingDetail) -> str:
     row = finding.row
     if row.kind == "missing":
         name = row.schedule.name if row.schedule else "a schedule"
-        return f"What the schedule {name} was to bring and did not."
+        return f"Results that the schedule {name} did not deliver."
     against = f" against {row.baseline.slug}" if row.baseline and row.baseline != row.release else ""
     release = row.release.name if row.release else "A release"
     hardware = f" on {row.hardware_class.name}" if row.hardware_class else ""
@@ -57,7 +57,7 @@ def change_answer(change: ChangeRow) -> str:
     text = f"{name[:1].upper()}{name[1:]} of {where}: {change.words}"
     text += f"; {len(change.runs_after)} against {len(change.runs_before)} runs"
     if change.p is not None:
-        how = "corrected for all tests of the release" if change.kind == "release" else "along its history"
+        how = "corrected for all tests of the release" if change.kind == "release" else "within its trend"
         text += f", p {_p(change.p)} {how}"
     return text
 

@@ -19,7 +19,7 @@ MOST_WORDS = 8
 @require_safe
 def show(request: HttpRequest, name: str = INDEX) -> HttpResponse:
     if name not in _names():
-        raise Http404(f"There is no page of help named {name}.")
+        raise Http404(f"There is no help page {name}.")
     document = _document(name)
     context = {"document": document, "html": mark_safe(document.html)}  # noqa: S308 - HTML in the source is escaped
     return render_page(request, "web/help/page.html", context)

@@ -29,7 +29,7 @@ from workers.protocol.workloads import WORKLOADS
 SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 TURNED = {"▲": "▼", "▼": "▲"}
 KINDS = ("better", "worse", "equivalent", "unknown", "withheld", "none", "baseline", "stated")
-ORDER = ("better", "higher", "worse", "lower", "equivalent", "not told apart", WITHHELD)
+ORDER = ("better", "higher", "worse", "lower", "equivalent", "inconclusive", WITHHELD)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> Mat
         method=(
             "Ratio of the sides' values with its 95 % interval, as in Compare. A cell is coloured by its verdict, not "
             f"by its ratio. Verdicts are corrected for the {counted(many.tests, 'comparison')} of "
-            "this table (Benjamini-Hochberg, 5 %), in Compare for those of one workload: one there may be another."
+            "this table (Benjamini-Hochberg, 5 %), in Compare for those of one workload, so that verdicts may differ."
         ),
         stated=False,
     )

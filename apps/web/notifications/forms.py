@@ -27,9 +27,9 @@ Found = TypeVar("Found")
 ASKED = tuple(name for name in filters.NAMES if name != "sort")
 # Labels of events.
 EVENTS = {
-    "found": "Found: a new finding, or a new change in one; results that a schedule did not bring",
-    "reopened": "Re-opened: it is back, or its acceptance has ended",
-    "verify": "To verify: newer runs do not bear it out any more",
+    "found": "Found: a new finding, or a new change in one; missing results of a schedule",
+    "reopened": "Re-opened: the change returned, or its acceptance ended",
+    "verify": "To verify: newer runs no longer confirm it",
     "state": "State set by a person: confirmed, accepted, fixed, merged, …",
     "comment": "Comments",
 }
@@ -50,7 +50,7 @@ def team(request: HttpRequest, team_id: int | None = None) -> HttpResponse:
         kept = services.keep_team(team_id=team_id, name=name, members=members)
     except Invalid as error:
         return _team_page(request, known, name=name, members=members, problems=error.errors)
-    messages.info(request, f"The team {kept.name} is kept.")
+    messages.info(request, f"The team {kept.name} is saved.")
     return redirect("web:notifications")
 
 
@@ -102,9 +102,9 @@ def subscription(request: HttpRequest, subscription_id: int | None = None) -> Ht
     lacks = queries.lacks(kept, has_mailbox=queries.mailboxes(kept.team).exists())
     if lacks and kept.is_enabled:
         remedy = "let its members state theirs under Notifications, or state one in the subscription"
-        messages.warning(request, f"The subscription is kept, but {lacks}, so nobody is told: {remedy}.")
+        messages.warning(request, f"Subscription saved, but {lacks}, so nobody is notified: {remedy}.")
         return redirect("web:notifications")
-    said = "is told from now on" if kept.is_enabled else "is told nothing: the subscription is switched off"
+    said = "is notified from now on" if kept.is_enabled else "is not notified: the subscription is off"
     messages.info(request, f"{kept.team.name} {said}.")
     return redirect("web:notifications")
 

@@ -62,7 +62,7 @@ def retry(request: HttpRequest, delivery_id: int) -> HttpResponse:
     _delivery(request, delivery_id)
     if deliver.retry(delivery_id=delivery_id, now=timezone.now()):
         tasks.enqueue(tasks.send_delivery, delivery_id=delivery_id)
-        messages.info(request, f"Delivery {delivery_id} is tried again.")
+        messages.info(request, f"Delivery {delivery_id} is being retried.")
     else:
         messages.info(request, f"Delivery {delivery_id} was sent, or is being sent at this moment.")
     return redirect("web:notifications")
@@ -91,7 +91,7 @@ def send_test(request: HttpRequest, subscription_id: int) -> HttpResponse:
         return refused(request, error)
     for delivery in made:
         tasks.enqueue(tasks.send_delivery, delivery_id=delivery.pk)
-    messages.info(request, "A test is on its way: its answer stands among the last deliveries.")
+    messages.info(request, "Test sent; its result appears under the last deliveries.")
     return redirect("web:notifications")
 
 
@@ -105,7 +105,7 @@ def keep_own_address(request: HttpRequest) -> HttpResponse:
         services.keep_own_address(user=user, address=request.POST.get("address", ""))
     except Invalid as error:
         return refused(request, error)
-    said = f"What is assigned to you or mentions you goes to {user.email}." if user.email else "You get no mail."
+    said = f"Assignments and mentions are sent to {user.email}." if user.email else "E-mail is off."
     messages.info(request, said)
     return redirect("web:notifications")
 

@@ -26,7 +26,7 @@ from apps.web.overview.platforms import NEWEST_RUNS, load_matrix
 LATEST_RUNS = 10
 LATEST_CAMPAIGNS = 5
 # Upper limit of the run count.
-MOST_TOLD = 10_000
+MOST_COUNTED = 10_000
 LARGEST_FINDINGS = 3
 WITNESSES = 6
 WITNESSES_AN_ARTICLE = 2
@@ -83,7 +83,7 @@ def _findings() -> dict[str, Any]:
 
 def _totals() -> Totals:
     return Totals(
-        runs=how_many(Run.objects.all(), MOST_TOLD),
+        runs=how_many(Run.objects.all(), MOST_COUNTED),
         open_runs=Run.objects.filter(state=Run.State.OPEN).count(),
         systems=System.objects.filter(archived_at=None).count(),
     )

@@ -262,7 +262,7 @@ def withdraw(request: HttpRequest, sign_off_id: int) -> HttpResponse:
     if row is None:
         raise Http404(f"there is no sign-off {sign_off_id}")
     ended = sign_offs.withdraw(sign_off=sign_off_id, by=writer(request))
-    messages.info(request, "The sign-off is withdrawn." if ended else "It was withdrawn already.")
+    messages.info(request, "Sign-off withdrawn." if ended else "Already withdrawn.")
     back = reverse("web:release", args=[row.release.platform.slug, row.release.version])
     return redirect(f"{back}?{urlencode({'hardware': row.hardware_class.slug})}#sign-off")
 

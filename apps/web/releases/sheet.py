@@ -24,7 +24,7 @@ COUNTED = (
     (RowVerdict.WORSE, "worse"),
     (RowVerdict.BETTER, "better"),
     (RowVerdict.UNCHANGED, "unchanged"),
-    (RowVerdict.NOT_TOLD_APART, "not told apart"),
+    (RowVerdict.INCONCLUSIVE, "inconclusive"),
     (RowVerdict.TOO_FEW, "too few repetitions"),
     (RowVerdict.MISSING, "missing"),
 )
@@ -127,7 +127,7 @@ def to_repeat(check: ReleaseCheck) -> list[int]:
 
 def _can_be_planned(row: CheckRow) -> bool:
     """Whether the campaign form can plan it: an agent's tool, no fixed rate, within the maximum of repetitions."""
-    more_would_tell = row.needed is not None and row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.TOO_FEW)
+    more_would_tell = row.needed is not None and row.verdict in (RowVerdict.INCONCLUSIVE, RowVerdict.TOO_FEW)
     is_possible = row.tool in WORKLOADS and row.rate is None and bool(row.system and row.runs_before)
     return more_would_tell and is_possible and (row.needed or 0) <= MAX_REPETITIONS
 
@@ -165,14 +165,14 @@ def _title(row: CheckRow) -> str:
 def _also(row: CheckRow) -> str:
     """Details beyond the verdict."""
     parts = [row.reason] if row.reason else []
-    if row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.UNCHANGED) and row.visible_worse is not None:
+    if row.verdict in (RowVerdict.INCONCLUSIVE, RowVerdict.UNCHANGED) and row.visible_worse is not None:
         turn = "rise" if row.direction == "lower" else "fall"
-        parts.append(f"a {turn} of {share(row.visible_worse)} would have been seen")
-    if row.verdict is RowVerdict.NOT_TOLD_APART and row.worst:
+        parts.append(f"a {turn} of {share(row.visible_worse)} would have been detected")
+    if row.verdict is RowVerdict.INCONCLUSIVE and row.worst:
         parts.append(f"may be worse by up to {share(row.worst)}")
-    if row.needed is not None and row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.TOO_FEW):
+    if row.needed is not None and row.verdict in (RowVerdict.INCONCLUSIVE, RowVerdict.TOO_FEW):
         many = f"more than {MORE_THAN_MOST:,}" if row.needed > MORE_THAN_MOST else f"{row.needed:,}"
-        parts.append(f"{many} repetitions of each would likely tell")
+        parts.append(f"{many} repetitions per side needed")
     # Older stored reasons lack the space before "%".
     return BARE_PERCENT.sub(f"{NBSP}%", "; ".join(parts))
 
@@ -189,14 +189,14 @@ class Count:
 
 def counts(check: ReleaseCheck) -> list[Count]:
     """In the order of COUNTED."""
-    told = check.counts
+    found = check.counts
     kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.MISSING: "unknown"}
     return [
         Count(
             words,
-            told[verdict],
-            kinds.get(verdict, "") if told[verdict] else "",
-            f"{told['accepted']} accepted" if verdict is RowVerdict.WORSE and told["accepted"] else "",
+            found[verdict],
+            kinds.get(verdict, "") if found[verdict] else "",
+            f"{found['accepted']} accepted" if verdict is RowVerdict.WORSE and found["accepted"] else "",
         )
         for verdict, words in COUNTED
     ]
@@ -220,7 +220,7 @@ def overall(checks: Sequence[ReleaseCheck]) -> str:
         named = ", ".join(f"{check.platform_name} {check.release} on {check.hardware_name}" for check in bad[:3])
         more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
         parts.append(f"{_number(len(bad))} regressed beyond what was accepted: {named}{more}")
-    parts += [f"{_number(unsure)} cannot be told"] if unsure else []
+    parts += [f"{_number(unsure)} inconclusive"] if unsure else []
     parts += [f"{_number(first)} {'is the first on its' if first == 1 else 'are the first on their'} hardware"] * (
         first > 0
     )

@@ -13,7 +13,7 @@ from apps.runs.models import Run
 
 # Tags have no table of their own: those of this many newest runs are offered.
 TAGGED_RUNS = 2000
-OLDER_TAGS = f"Tags of the latest {TAGGED_RUNS:,} runs; write an older one under Words."
+OLDER_TAGS = f"Tags of the latest {TAGGED_RUNS:,} runs; search for older ones under Words."
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,8 @@ def hidden(events: Iterable[EventDetail]) -> list[UnobservedPart]:
     nodes: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for event in events:
         if event.kind == NOT_OBSERVABLE:
-            told = event.detail
-            key = (str(told.get("what", event.label)), str(told.get("reason", "")), str(told.get("remedy", "")))
+            found = event.detail
+            key = (str(found.get("what", event.label)), str(found.get("reason", "")), str(found.get("remedy", "")))
             nodes[key].append(event.node)
     return [UnobservedPart(*key, tuple(sorted(set(names)))) for key, names in nodes.items()]
 

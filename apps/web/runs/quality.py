@@ -56,9 +56,9 @@ def exclude(request: HttpRequest, run_id: int) -> HttpResponse:
     else:
         messages.info(
             request,
-            f"Run {run_id} is left out of all comparisons from now on."
+            f"Run {run_id} is excluded from all comparisons."
             if done
-            else f"Run {run_id} was left out before, for the reason below.",
+            else f"Run {run_id} is already excluded, for the reason below.",
         )
     return _back(run_id)
 
@@ -68,7 +68,7 @@ def exclude(request: HttpRequest, run_id: int) -> HttpResponse:
 def count_again(request: HttpRequest, run_id: int) -> HttpResponse:
     run = get_object_or_404(Run, pk=run_id)
     done = exclusion.count_again(run=run, by=writer(request))
-    messages.info(request, f"Run {run_id} {'counts again' if done else 'was not left out'}.")
+    messages.info(request, f"Run {run_id} {'counts again' if done else 'was not excluded'}.")
     return _back(run_id)
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.current_user import may_write
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
-from apps.runs.pure import CLIENT, Happening, timeline
+from apps.runs.pure import CLIENT, TimelineEntry, timeline
 from apps.web.components.addresses import overlay_address, runs_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments
@@ -80,7 +80,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         return response
     index = queries.series_index(run_id)
     counters = counters_of(index)
-    told = [node.variables for node in run.nodes if node.variables is not None]
+    known = [node.variables for node in run.nodes if node.variables is not None]
     whole = whole_clock(run, counters)
     latencies = latency.of_run(run, queries.distributions([run_id]))
     charts = runs_timeline.charts(index, primary=run.primary_metric, is_live=is_live)
@@ -88,7 +88,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "latency": latencies,
         "counters": counters,
         "clock_charts": charts,
-        "story": steps.told(run.events),
+        "story": steps.run_steps(run.events),
         "quality": quality.shown(run),
         "hidden": observation.hidden(run.events),
         "overhead": observation.overhead(index),
@@ -99,8 +99,8 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
         "attached": runs_attachments.shown(attachments.tables(run_id)),
         "may_write": may_write(request),
-        "variable_count": len({name for variables in told for name in variables}),
-        "variable_nodes": len(told),
+        "variable_count": len({name for variables in known for name in variables}),
+        "variable_nodes": len(known),
         "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",
         "ladder_address": runs_address(system=run.system.slug, workload=run.row.workload_id),
     }
@@ -176,7 +176,7 @@ def measured(run: RunDetail) -> tuple[float, float] | None:
     return run.measured_from, run.measured_to
 
 
-def happenings(run: RunDetail, whole: tuple[float, float] | None) -> list[Happening]:
+def happenings(run: RunDetail, whole: tuple[float, float] | None) -> list[TimelineEntry]:
     """From stored events only; the page's script requests those derived from samples."""
     return timeline.happenings(run.events, measured(run), whole[1] if whole else None)
 

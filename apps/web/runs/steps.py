@@ -37,13 +37,13 @@ class StepCheck:
 
 
 @dataclass(frozen=True)
-class Story:
+class RunSteps:
     steps: Sequence[RunStep]
     claims: Sequence[StepCheck]
     has_fault: bool
 
 
-def told(events: Iterable[EventDetail]) -> Story:
+def run_steps(events: Iterable[EventDetail]) -> RunSteps:
     ordered = sorted(events, key=lambda event: (event.starts_at, event.kind != FAULT, event.ends_at or event.starts_at))
     steps, fault = [], None
     for event in ordered:
@@ -67,7 +67,7 @@ def told(events: Iterable[EventDetail]) -> Story:
         for event in ordered
         if event.kind == CHECK
     ]
-    return Story(steps, claims, fault is not None)
+    return RunSteps(steps, claims, fault is not None)
 
 
 def _seconds(value: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from apps.runs.pure import NO_MOMENT, Happening
+from apps.runs.pure import NO_MOMENT, TimelineEntry
 
 if TYPE_CHECKING:
     from apps.runs.api import EventDetail, SeriesInfo
@@ -42,7 +42,7 @@ class Listed:
         return self.kind.replace("_", " ")
 
 
-def listed(happenings: Iterable[Happening], events: Iterable[EventDetail]) -> list[Listed]:
+def listed(happenings: Iterable[TimelineEntry], events: Iterable[EventDetail]) -> list[Listed]:
     """Events in time order, then those that concern the whole run."""
     rows = [Listed(one.kind, one.label, one.starts_at, one.ends_at, one.node) for one in happenings]
     others = (event for event in events if event.kind in NO_MOMENT)

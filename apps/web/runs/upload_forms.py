@@ -19,7 +19,7 @@ from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted
 
 # In page order.
 LABELS = {
-    "format": "What the file is",
+    "format": "Format",
     "file": "File",
     "series": "Its series",
     "system": "System",
@@ -62,7 +62,7 @@ class Uploaded:
 class Upload(forms.Form):
     format = forms.ChoiceField(
         choices=[("", "choose"), *((one.name, one.title) for one in SUBMITTED.values())],
-        error_messages={"required": "is not chosen: say what the file is; it is never guessed"},
+        error_messages={"required": "is not chosen: choose the file's format; it is never guessed"},
     )
     file = forms.FileField(
         error_messages={
@@ -75,14 +75,14 @@ class Upload(forms.Form):
         System.objects.none(),
         to_field_name="slug",
         error_messages={
-            "required": "is not chosen: on which system was it measured?",
-            "invalid_choice": "is no system in use: choose from the list",
+            "required": "is not chosen: choose the system that was measured",
+            "invalid_choice": "is not a system in use: choose from the list",
         },
     )
     workload = forms.ModelChoiceField(
         Workload.objects.none(),
         required=False,
-        error_messages={"invalid_choice": "is no known workload: choose from the list"},
+        error_messages={"invalid_choice": "is not a known workload: choose from the list"},
     )
     parameters = forms.CharField(required=False, max_length=2000)
     threads = forms.IntegerField(required=False, min_value=1, max_value=catalog.MAX_THREADS)
@@ -90,8 +90,8 @@ class Upload(forms.Form):
     warmup = forms.FloatField(required=False, min_value=0, max_value=30 * 24 * 3600)
     started_at = forms.DateTimeField(
         error_messages={
-            "required": "is empty: say when the load began",
-            "invalid": "is no time: write it as 2026-01-31 12:00:00",
+            "required": "is empty: enter when the load began",
+            "invalid": "is not a time: write it as 2026-01-31 12:00:00",
         }
     )
     repetition = forms.IntegerField(min_value=1, max_value=100_000, initial=1)
@@ -133,7 +133,7 @@ class Upload(forms.Form):
             both = data["workload"] is not None
             self.add_error(
                 "parameters" if both else "workload",
-                "describes another one: choose one, or describe a new one"
+                "describes another workload: choose one, or describe a new one"
                 if both
                 else "is not chosen: choose one, or describe a new one below",
             )
@@ -204,7 +204,7 @@ class Upload(forms.Form):
 class Attach(forms.Form):
     format = forms.ChoiceField(
         choices=[("", "choose"), *((one.name, one.title) for one in ATTACHED.values())],
-        error_messages={"required": "is not chosen: say what the file is; it is never guessed"},
+        error_messages={"required": "is not chosen: choose the file's format; it is never guessed"},
     )
     file = forms.FileField(error_messages={"required": "is missing: choose one", "empty": "is empty: choose another"})
 
@@ -224,7 +224,7 @@ class Attach(forms.Form):
         return artifact.name
 
     def problems(self) -> list[UploadProblem]:
-        return _problems(self, {"format": "What the file is", "file": "File"})
+        return _problems(self, {"format": "Format", "file": "File"})
 
 
 def made_by() -> list[tuple[str, str]]:
@@ -258,7 +258,7 @@ def _parameters(text: str) -> Iterable[tuple[str, Any]]:
     for word in filter(None, (part.strip() for part in text.replace("\n", ",").split(","))):
         name, sign, value = (part.strip() for part in word.partition("="))
         if not (name and sign and value):
-            raise forms.ValidationError(f"{word[:40]!r} is no parameter: write name=value, for example warehouses=100")
+            raise forms.ValidationError(f"{word[:40]!r} is not a parameter: write name=value, such as warehouses=100")
         yield name, _value(value)
 
 

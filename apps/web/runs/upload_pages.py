@@ -27,7 +27,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     if done.created:
         tasks.seal_at_once(done.run.pk)
     else:
-        messages.info(request, "The same was uploaded before: this is its run.")
+        messages.info(request, "This output was uploaded before; this is its run.")
     return redirect("web:run", done.run.pk)
 
 
@@ -47,7 +47,7 @@ def attach(request: HttpRequest, run_id: int) -> HttpResponse:
     form = Attach(request.POST, request.FILES) if request.method == "POST" else Attach()
     name = form.attach(run) if form.is_bound else None
     if name is not None:
-        messages.info(request, f"{name} is attached; its table is below.")
+        messages.info(request, f"{name} attached; its table is below.")
         return redirect("web:run", run.pk)
     context = {
         "form": form,

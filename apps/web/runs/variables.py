@@ -26,8 +26,8 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         run = Run.objects.select_related("system").get(pk=run_id)
     except Run.DoesNotExist as error:
         raise Http404(f"there is no run {run_id}") from error
-    told = run.nodes.filter(configuration__isnull=False).order_by("number")
-    held = dict(told.values_list("name", "configuration__variables"))
+    found = run.nodes.filter(configuration__isnull=False).order_by("number")
+    held = dict(found.values_list("name", "configuration__variables"))
     context = {"run": run, "nodes": list(held), "variables": by_name(list(held.values()))}
     return render_page(request, "web/runs/variables_page.html", context, part="web/runs/variables.html")
 

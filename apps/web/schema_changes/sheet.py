@@ -148,16 +148,19 @@ def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> ChangeSheet:
         )
         shown.add(operation)
     elsewhere = {operation: rows for operation, rows in stated.items() if operation not in shown}
-    told = [
+    entries = [
         place for place in range(len(HEADS)) if any(r.cells[place].told for rows in elsewhere.values() for r in rows)
     ]
     return ChangeSheet(
         settings=tuple(settings),
         stated=tuple(
-            (title_of(operation), tuple(replace(row, cells=tuple(row.cells[place] for place in told)) for row in rows))
+            (
+                title_of(operation),
+                tuple(replace(row, cells=tuple(row.cells[place] for place in entries)) for row in rows),
+            )
             for operation, rows in elsewhere.items()
         ),
-        stated_heads=tuple(HEADS[place] for place in told),
+        stated_heads=tuple(HEADS[place] for place in entries),
         remarks=tuple(figure for figure in figures if figure.side is None or figure.metric not in STATED),
     )
 
@@ -192,19 +195,19 @@ def _row(change: SchemaChange, changes: Sequence[SchemaChange]) -> SystemRow:
 
 
 def _cell(change: SchemaChange, key: str, beside: str, words: str) -> SheetCell:
-    told = change.value(key)
-    if told.median is None:
-        return SheetCell(told.missing, False, (), told.quantity.meaning)
-    unit = told.quantity.unit
+    found = change.value(key)
+    if found.median is None:
+        return SheetCell(found.missing, False, (), found.quantity.meaning)
+    unit = found.quantity.unit
     below = []
-    if told.count > 1 and told.low is not None and told.high is not None:
-        below.append(f"{units.format_number(told.low, unit=unit)} to {units.format_number(told.high, unit=unit)}")
+    if found.count > 1 and found.low is not None and found.high is not None:
+        below.append(f"{units.format_number(found.low, unit=unit)} to {units.format_number(found.high, unit=unit)}")
     if beside:
         other = change.value(beside)
         text = other.missing if other.median is None else units.format_number(other.median, unit=other.quantity.unit)
         below.append(words.format(text))
-    title = f"{told.quantity.meaning}: {units.all_digits(told.median)} {unit}, median of {told.count}"
-    return SheetCell(units.format_number(told.median, unit=unit), True, tuple(below), title)
+    title = f"{found.quantity.meaning}: {units.all_digits(found.median)} {unit}, median of {found.count}"
+    return SheetCell(units.format_number(found.median, unit=unit), True, tuple(below), title)
 
 
 def _trial_cells(trial: ChangeTrial) -> tuple[SheetCell, ...]:
@@ -239,10 +242,10 @@ def _answers(changes: Sequence[SchemaChange]) -> Iterable[str]:
             ("gap", "gap_before", "longest time without a transaction"),
             ("stall", "", "longest stall"),
         ):
-            told = [(change, change.value(key)) for change in own]
-            if told and all(each.median is not None for _, each in told):
+            values = [(change, change.value(key)) for change in own]
+            if values and all(each.median is not None for _, each in values):
                 named = ", ".join(
-                    f"{units.with_unit(each.median, 's')} on {change.system_name}" for change, each in told
+                    f"{units.with_unit(each.median, 's')} on {change.system_name}" for change, each in values
                 )
                 yield f"{manner.text}: {words} {named}{_undisturbed(own, before)}"
                 break
@@ -308,8 +311,8 @@ def _measured_lines(setting: Setting, manner: MannerRows, row: SystemRow) -> lis
     who = [" ".join(change.origins), setting.title, setting.setting, manner.title]
     who += [change.system, change.platform, change.release]
     return [
-        [*who, told.quantity.key, told.quantity.unit, told.count, told.median, told.low, told.high, told.words]
-        for told in change.told
+        [*who, found.quantity.key, found.quantity.unit, found.count, found.median, found.low, found.high, found.words]
+        for found in change.told
     ]
 
 

@@ -51,12 +51,12 @@ class TimelineAddress:
             if key:
                 found[key] = None
             elif text:
-                errors.append(FieldProblem("series", f"{text[:80]!r} is no series", "write RUN:METRIC:NODE"))
+                errors.append(FieldProblem("series", f"{text[:80]!r} is not a series", "write RUN:METRIC:NODE"))
         if len(found) > MOST_SERIES:
             errors.append(FieldProblem("series", f"{len(found)} are too many", f"choose at most {MOST_SERIES}"))
         align = query.get("align", "") or RUN
         if len(align) > KIND_LIMIT or not align.isprintable():
-            errors.append(FieldProblem("align", "is no kind of event", "choose from the list"))
+            errors.append(FieldProblem("align", "is not a kind of event", "choose from the list"))
         if errors:
             raise Invalid(errors)
         zoom = tuple((name, str(query[name])) for name in ("from", "to") if query.get(name))

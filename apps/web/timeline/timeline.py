@@ -84,7 +84,7 @@ def _added(text: str) -> int | None:
     if not text:
         return None
     if not (whole_number(text) is not None and 0 < int(text) <= LARGEST_RUN):
-        raise Invalid([FieldProblem("add", f"{text[:40]!r} is no run", "write its number")])
+        raise Invalid([FieldProblem("add", f"{text[:40]!r} is not a run", "write its number")])
     return int(text)
 
 

@@ -84,28 +84,28 @@ def query(chosen: HistoryFilter) -> str:
 
 
 def answer(rows: Sequence[HistoryRow], *, more: bool) -> str:
-    """For example "12 series are watched: 9 could show a change, 3 too short. 2 have changes that hold"."""
+    """For example "12 series are watched: 9 can show a change, 3 too short. 2 have active changes"."""
     if not rows:
-        return "No series fits." if more else "No series is watched here."
+        return "No matches." if more else "No series watched yet."
     short = sum(row.reason.startswith("too short") for row in rows)
     noisy = sum(row.reason.startswith("too noisy") for row in rows)
     changed = sum(bool(row.changes) for row in rows)
     parts = [f"{number} {words}" for number, words in ((short, "too short"), (noisy, "too noisy")) if number]
     fit = len(rows) - short - noisy
     many = f"{'More than ' if more else ''}{len(rows)} series {'is' if len(rows) == 1 else 'are'} watched"
-    told = ", ".join([f"{fit} could show a change", *parts])
-    return f"{many}: {told}. {changed or 'None'} {'has' if changed == 1 else 'have'} changes that hold."
+    text = ", ".join([f"{fit} can show a change", *parts])
+    return f"{many}: {text}. {changed or 'None'} {'has' if changed == 1 else 'have'} active changes."
 
 
 def lede(found: HistoryDetail) -> str:
     """Current changes, and the smallest detectable one."""
     row = found.row
     holding = [change for change in found.changes if change.gone_at is None][::-1]
-    told = "; ".join(_words(change, row.unit) for change in holding) or "no change holds"
+    text = "; ".join(_words(change, row.unit) for change in holding) or "no active change"
     if row.reason:
-        return f"{told[:1].upper()}{told[1:]}. It is {row.reason}."
-    seen = f"a change of {share(row.effect)} would be seen within ten runs" if row.effect is not None else ""
-    return f"{told[:1].upper()}{told[1:]}. After {row.runs} runs {seen}."
+        return f"{text[:1].upper()}{text[1:]}. {row.reason[:1].upper()}{row.reason[1:]}."
+    seen = f"a change of {share(row.effect)} would be detected within ten runs" if row.effect is not None else ""
+    return f"{text[:1].upper()}{text[1:]}. After {row.runs} runs {seen}."
 
 
 def _words(change: HistoryChange, unit: str) -> str:
@@ -123,8 +123,8 @@ def drawn(found: HistoryDetail) -> TrendChart | None:
             change.place,
             sign(change.verdict) + percent(change.ratio or 1),
             "gone" if change.gone_at else change.verdict,
-            f"{change.verdict}, first told at run {change.run}"
-            + ("; newer runs do not bear it out" * bool(change.gone_at)),
+            f"{change.verdict}, detected at run {change.run}"
+            + ("; newer runs do not confirm it" * bool(change.gone_at)),
         )
         for change in found.changes
     ]
@@ -147,11 +147,11 @@ def sign(verdict: str) -> str:
 
 def releases(found: HistoryDetail) -> list[dict[str, Any]]:
     """Newest first."""
-    told = []
+    rows = []
     for version, members in groupby(found.points, key=lambda point: point.version):
         own = list(members)
         values = [point.value for point in own]
-        told.append(
+        rows.append(
             {
                 "version": version,
                 "runs": own,
@@ -161,7 +161,7 @@ def releases(found: HistoryDetail) -> list[dict[str, Any]]:
                 "most": max(values),
             }
         )
-    return told[::-1]
+    return rows[::-1]
 
 
 def _choices() -> dict[str, Any]:

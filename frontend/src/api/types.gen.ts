@@ -553,7 +553,7 @@ export interface components {
             subscription: number | null;
             to: string;
             is_test: boolean;
-            findings: components["schemas"]["FindingTold"][];
+            findings: components["schemas"]["NotifiedFinding"][];
             told: number;
             state: string;
             attempts: number;
@@ -831,10 +831,6 @@ export interface components {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["Finding"][];
-        };
-        FindingTold: {
-            id: number;
-            title: string;
         };
         Finishing: {
             amount: number;
@@ -1461,8 +1457,12 @@ export interface components {
             mentions: string[];
             sentence: string;
         };
+        NotifiedFinding: {
+            id: number;
+            title: string;
+        };
         /** @enum {string} */
-        ObjectiveState: "within" | "beyond" | "not told apart" | "too few repetitions" | "not observed";
+        ObjectiveState: "within" | "beyond" | "inconclusive" | "too few repetitions" | "not observed";
         Obstacle: {
             side: string;
             differences: [
@@ -1479,7 +1479,7 @@ export interface components {
             subscription: number | null;
             to: string;
             is_test: boolean;
-            findings: components["schemas"]["FindingTold"][];
+            findings: components["schemas"]["NotifiedFinding"][];
             told: number;
             state: string;
             attempts: number;
@@ -1857,7 +1857,7 @@ export interface components {
             fastest: number;
         };
         /** @enum {string} */
-        RowVerdict: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "not told apart" | "unchanged";
+        RowVerdict: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "inconclusive" | "unchanged";
         Run: {
             id: number;
             readonly address: string;
@@ -2763,7 +2763,7 @@ export interface components {
             readonly unit: string;
         };
         /** @enum {string} */
-        Verdict: "higher" | "lower" | "equivalent" | "not told apart" | "too few repetitions" | "no ratio";
+        Verdict: "higher" | "lower" | "equivalent" | "inconclusive" | "too few repetitions" | "no ratio";
         /** @enum {string} */
         Weight: "withholds the verdict" | "important" | "minor";
         Whole: {
@@ -3128,7 +3128,6 @@ export type Files = components['schemas']['Files'];
 export type Finding = components['schemas']['Finding'];
 export type FindingDetail = components['schemas']['FindingDetail'];
 export type FindingList = components['schemas']['FindingList'];
-export type FindingTold = components['schemas']['FindingTold'];
 export type Finishing = components['schemas']['Finishing'];
 export type Fit = components['schemas']['Fit'];
 export type Gain = components['schemas']['Gain'];
@@ -3203,6 +3202,7 @@ export type NodeDetail = components['schemas']['NodeDetail'];
 export type NodeWork = components['schemas']['NodeWork'];
 export type NotObserved = components['schemas']['NotObserved'];
 export type Note = components['schemas']['Note'];
+export type NotifiedFinding = components['schemas']['NotifiedFinding'];
 export type ObjectiveState = components['schemas']['ObjectiveState'];
 export type Obstacle = components['schemas']['Obstacle'];
 export type OneDelivery = components['schemas']['OneDelivery'];

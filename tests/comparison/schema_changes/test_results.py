@@ -74,7 +74,7 @@ def test_runs_that_failed_or_were_excluded_are_named_and_do_not_count() -> None:
         failed.pk: "failed: the disk was full",
         excluded.pk: "excluded",
     }
-    assert change.value("stall").words == "no run counts"
+    assert change.value("stall").words == "no run counted"
 
 
 def test_an_uploaded_run_is_sorted_by_the_words_of_its_statement() -> None:

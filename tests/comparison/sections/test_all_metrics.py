@@ -112,7 +112,7 @@ def test_where_a_run_is_negative_the_order_of_the_runs_decides(comparison: Compa
     one = of(everything(comparison), READS, comparison)
     assert one.cell.ratio is not None
     assert (one.cell.words, one.cell.ratio.value) == ("higher", None)
-    assert one.cell.ratio.reason == "by the order of the runs: one is negative, so no ratio exists"
+    assert one.cell.ratio.reason == "by the rank test: a run is negative, so no ratio exists"
 
 
 def test_it_asks_the_same_number_of_queries_whatever_there_is(comparison: Comparison) -> None:
@@ -153,7 +153,7 @@ def test_what_nobody_can_judge_is_not_called_without_a_difference() -> None:
     assert summary([few, few]) == f"All 2 comparisons {unknown}"
     assert summary([same, few]) == f"None of 1 comparison shows a difference; 1 {unknown}"
     assert summary([better, same, few]) == f"1 of 3 comparisons shows a difference (1 better); 1 does not; 1 {unknown}"
-    assert summary([withheld]) == "1 of 1 comparisons would show a difference, but their verdicts are withheld"
+    assert summary([withheld]) == "1 of 1 comparisons differ, but their verdicts are withheld"
 
 
 def test_an_unknown_choice_of_rows_is_refused_in_words(client: Client, comparison: Comparison) -> None:

@@ -132,7 +132,7 @@ def test_an_objective_is_held_up_to_the_first_level_that_is_not_surely_within_it
     found = reach(rungs, percent=95.0, limit=11.0)
     assert [each.held for each in found.levels] == [
         ObjectiveState.WITHIN,
-        ObjectiveState.NOT_TOLD,
+        ObjectiveState.INCONCLUSIVE,
         ObjectiveState.WITHIN,
         ObjectiveState.BEYOND,
         ObjectiveState.TOO_FEW,

@@ -12,7 +12,7 @@ from apps.comparison import compare
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.serialisation import from_json, to_json
 from apps.comparison.sections.steadiness import (
-    HICCUPS,
+    DIPS,
     LONGEST,
     READING,
     VARIATION,
@@ -67,7 +67,7 @@ def test_the_side_whose_seconds_vary_more_is_worse() -> None:
     assert side.ratio.value == pytest.approx(5.0, rel=0.2)
     assert side.words == "worse"
     assert cells(found, WORST.key)[1].words == "worse"
-    assert cells(found, HICCUPS.key)[1].words == "none on either side"
+    assert cells(found, DIPS.key)[1].words == "none on either side"
 
 
 def test_hiccups_that_one_side_never_had_are_judged_by_the_order_of_the_runs() -> None:
@@ -78,7 +78,7 @@ def test_hiccups_that_one_side_never_had_are_judged_by_the_order_of_the_runs() -
     assert [each.value for each in side.replicates] == [2.0, 3.0, 4.0, 5.0]
     assert side.ratio is not None
     assert (side.words, side.ratio.value, side.ratio.delta) == ("worse", None, 1.0)
-    assert cells(found, HICCUPS.key)[1].replicates[0].value == pytest.approx(100 * 2 / 60)
+    assert cells(found, DIPS.key)[1].replicates[0].value == pytest.approx(100 * 2 / 60)
 
 
 def test_three_runs_of_each_side_without_hiccups_on_one_are_too_few() -> None:
@@ -93,7 +93,7 @@ def test_sides_that_change_places_turn_every_verdict() -> None:
     runs_of(a_system("b"), [noisy(100, seed, low=4) for seed in range(10, 14)])
     there, back = steadiness_of(compared("a", "b")), steadiness_of(compared("b", "a"))
     turned = {"better": "worse", "worse": "better"}
-    for metric in (VARIATION, HICCUPS, LONGEST, WORST):
+    for metric in (VARIATION, DIPS, LONGEST, WORST):
         one, other = cells(there, metric.key)[1], cells(back, metric.key)[1]
         assert one.words == turned[other.words], metric.key
 
@@ -103,7 +103,7 @@ def test_no_verdict_is_given_on_other_hardware_until_a_person_accepts_it() -> No
     large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
     runs_of(a_system("b", hardware_class=large), [noisy(100, seed, low=4) for seed in range(10, 14)])
     found = steadiness_of(compared())
-    for metric in (VARIATION, HICCUPS):
+    for metric in (VARIATION, DIPS):
         assert cells(found, metric.key)[1].words == "verdict withheld"
     variation = cells(found, VARIATION.key)[1].ratio
     assert variation is not None
@@ -126,7 +126,7 @@ def test_runs_of_longer_intervals_are_left_out_and_that_is_said() -> None:
     assert found.step == 1.0
     assert len(cells(found, VARIATION.key)[1].replicates) == 4
     assert found.notes == (
-        "1 run sampled every 10 s instead of every 1 s: not part of the steadiness, since longer intervals vary less.",
+        "1 run sampled every 10 s instead of every 1 s: left out of the steadiness, since longer intervals vary less.",
     )
 
 
@@ -138,7 +138,7 @@ def test_runs_without_seconds_are_said_and_without_any_there_is_nothing_to_show(
     runs_of(a, [noisy(20, 1)])
     found = steadiness_of(compared())
     assert found is not None
-    assert found.notes == ("2 runs without client.throughput by the second: not part of the steadiness.",)
+    assert found.notes == ("2 runs without client.throughput by the second: left out of the steadiness.",)
 
 
 def test_it_asks_as_often_for_many_runs_as_for_few() -> None:

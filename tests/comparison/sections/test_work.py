@@ -130,7 +130,7 @@ def test_what_is_not_observed_is_said_with_its_reason() -> None:
         a_redo_run(a_system(slug), 1000.0, 0)
     work = first(compared())
     missing = {(each.side, each.metric): each.reason for each in work.not_observed}
-    assert missing["b", "work.cpu.server"] == "no node counts it, or the agent may not read it"
+    assert missing["b", "work.cpu.server"] == "not counted by any node, or not readable by the agent"
     assert "work.cpu.server" not in {metric.key for metric in work.metrics}
 
 
@@ -140,7 +140,7 @@ def test_runs_without_a_count_of_their_work_are_said() -> None:
     a_redo_run(a_system("b"), 1000.0, 0)
     a_sampled_run([], {TPS: 1000.0}, system=a, load_level=a_load_level(4))
     assert first(compared()).notes == (
-        "1 run of a without counters or without a count of its transactions: not part of the work.",
+        "1 run of a without counters or without a count of its transactions: left out of the work.",
     )
 
 

@@ -43,7 +43,7 @@ def test_the_newest_are_taken_of_each_level_and_of_runs_that_do_not_count(
     assert comparison.notes[:2] == (
         "Only the newest 2 of 3 runs of a at 4 threads, of 3 runs of b at 4 threads and of 3 runs of a at 8 threads"
         " count; choose runs or a campaign to compare others.",
-        "Only the newest 2 of 4 runs of a at 4 threads that do not count are listed.",
+        "Only the newest 2 of 4 runs of a at 4 threads that are not counted are listed.",
     )
 
 

@@ -62,7 +62,7 @@ def test_the_repetitions_named_find_the_difference_seen_in_the_table(
 
 def test_a_difference_that_only_its_company_demotes_says_how_many_repetitions_would_tell() -> None:
     table = seen_table((0.06, *[0.0] * 15), (0.015, 0.015), 0)
-    assert table[0].verdict is Verdict.NOT_TOLD_APART
+    assert table[0].verdict is Verdict.INCONCLUSIVE
     assert "16 comparisons" in table[0].reason
     assert table[0].needed is not None
     assert 3 < table[0].needed <= 10

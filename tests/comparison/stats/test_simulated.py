@@ -151,12 +151,12 @@ def test_repetitions_do_not_make_a_grid_finer() -> None:
     next_to = welch.compare(Sample((a,) * 100, (), SYSBENCH.resolution), Sample((b,) * 100, (), SYSBENCH.resolution))
     assert same.high is not None
     assert same.high >= 1 + SYSBENCH.resolution
-    assert next_to.verdict is Verdict.NOT_TOLD_APART
+    assert next_to.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_grid_too_coarse_for_the_margin_says_that_more_runs_do_not_tell() -> None:
     coarse = welch.compare(Sample((8.0,) * 10, (), 0.06), Sample((8.0,) * 10, (), 0.06))
-    assert coarse.verdict is Verdict.NOT_TOLD_APART
+    assert coarse.verdict is Verdict.INCONCLUSIVE
     assert coarse.needed == welch.MOST_REPETITIONS + 1
     assert "too coarse" in coarse.reason
 

@@ -92,7 +92,7 @@ def test_equal_runs_on_both_sides_claim_no_interval() -> None:
 def test_runs_without_measure_give_an_endless_interval_not_an_error() -> None:
     ratio = welch.compare(Sample((1e-300, 1.0, 1e300)), Sample((1e300, 1.0, 1e-300)))
     assert ratio.high == math.inf
-    assert ratio.verdict is Verdict.NOT_TOLD_APART
+    assert ratio.verdict is Verdict.INCONCLUSIVE
 
 
 def test_one_side_without_spread_leaves_the_others_freedom() -> None:
@@ -120,7 +120,7 @@ def test_verdicts(side: float, verdict: Verdict) -> None:
 
 def test_an_interval_that_leaves_the_margin_is_not_equivalence() -> None:
     ratio = welch.compare(Sample((0.98, 1.0, 1.02)), Sample((0.981, 1.001, 1.021)))
-    assert ratio.verdict is Verdict.NOT_TOLD_APART
+    assert ratio.verdict is Verdict.INCONCLUSIVE
     assert ratio.needed is not None
     assert ratio.needed > 3
 
@@ -234,9 +234,9 @@ def _corrected(found: list[Ratio]) -> list[Ratio]:
 
 
 def test_a_difference_that_is_no_discovery_among_many_is_not_told_apart() -> None:
-    found = [Ratio(Verdict.HIGHER, value=1.1, p=0.04), *[Ratio(Verdict.NOT_TOLD_APART, value=1.0, p=0.5)] * 9]
+    found = [Ratio(Verdict.HIGHER, value=1.1, p=0.04), *[Ratio(Verdict.INCONCLUSIVE, value=1.0, p=0.5)] * 9]
     corrected = _corrected([*found, Ratio(Verdict.TOO_FEW, value=2.0)])
-    assert corrected[0].verdict is Verdict.NOT_TOLD_APART
+    assert corrected[0].verdict is Verdict.INCONCLUSIVE
     assert "10 comparisons" in corrected[0].reason
     assert corrected[0].adjusted_p == pytest.approx(0.4)
     assert corrected[-1].adjusted_p is None
@@ -246,11 +246,11 @@ def test_no_metric_is_exempt_from_the_correction() -> None:
     """Where a cautious p is known it counts: Welch's far tails are too thin."""
     corrected = _corrected([Ratio(Verdict.HIGHER, p=0.01, cautious_p=0.03), Ratio(Verdict.LOWER, p=0.9)])
     assert corrected[0].adjusted_p == pytest.approx(0.06)
-    assert corrected[0].verdict is Verdict.NOT_TOLD_APART
+    assert corrected[0].verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_clear_difference_survives_the_correction() -> None:
-    corrected = _corrected([Ratio(Verdict.LOWER, p=0.001), Ratio(Verdict.NOT_TOLD_APART, p=0.9)])
+    corrected = _corrected([Ratio(Verdict.LOWER, p=0.001), Ratio(Verdict.INCONCLUSIVE, p=0.9)])
     assert corrected[0].verdict is Verdict.LOWER
 
 

@@ -120,13 +120,13 @@ def test_a_proxy_s_cpu_is_part_of_the_system_s() -> None:
 def test_a_node_seen_for_part_of_the_time_counts_with_what_was_seen_and_that_is_said() -> None:
     found = spent([a_node("g1", redo=300.0), a_node("g2", redo=100.0, seconds=30.0)], per_second=10.0, length=60.0)
     assert found.whole["work.redo"] == 35.0
-    assert found.partly == ("g2 was observed for 50 % of the measured phase: what it did besides is not counted.",)
+    assert found.partly == ("g2 was observed for 50 % of the measured phase; its work outside that is not counted.",)
 
 
 def test_a_counter_that_fell_is_said() -> None:
     node = Node("db1", {STATUS + "Innodb_os_log_written": Rate(5.0, 290.0, resets=1)})
     assert spent([node], per_second=1.0, length=60.0).partly == (
-        "Counters of db1 fell: what they had counted since the sample before is lost.",
+        "Counters of db1 fell; counts since the previous sample are lost.",
     )
 
 

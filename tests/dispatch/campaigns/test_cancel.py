@@ -49,7 +49,7 @@ def test_campaign_cancels_what_is_not_final(db: None) -> None:
         *["cancelled"] * 3,
     ]
     assert (done.changed, done.state) == (True, "cancelling")
-    assert done.message == ("Cancelled the 3 waiting jobs; 1 running job will stop when the agent has cleaned up.")
+    assert done.message == ("Cancelled the 3 waiting jobs; 1 running job will stop once the agent has cleaned up.")
     campaign.refresh_from_db()
     assert campaign.cancelled_at == START
 
@@ -59,7 +59,7 @@ def test_campaign_cancels_what_is_not_final(db: None) -> None:
     [
         (["queued"], "Cancelled the waiting job."),
         (["queued", "matched"], "Cancelled the 2 waiting jobs."),
-        (["running"], "1 running job will stop when the agent has cleaned up."),
+        (["running"], "1 running job will stop once the agent has cleaned up."),
     ],
 )
 def test_the_message_counts_what_was_cancelled(db: None, states: list[str], said: str) -> None:

@@ -41,7 +41,7 @@ def test_start_plans_and_matches_at_once_and_says_that_again_is_another(file: Pa
 
 
 def test_check_says_the_size_and_stores_nothing(file: Path) -> None:
-    assert f"{file}: nothing is wrong; 14 jobs, 42 runs, at most about" in said("check", str(file))
+    assert f"{file}: valid; 14 jobs, 42 runs, at most about" in said("check", str(file))
     assert not Campaign.objects.exists()
 
 

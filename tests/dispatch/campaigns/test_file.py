@@ -108,8 +108,8 @@ def test_everything_that_is_wrong_is_said_at_once_with_its_line_and_a_remedy() -
             systems: [a, c]
         """)
     beginnings = [
-        "name: line 2: is '' (use what the campaign is to find out",
-        "repetition: line 4: is not known here (known are name, systems, repetitions",
+        "name: line 2: is '' (use the campaign's question",
+        "repetition: line 4: is unknown (use one of name, systems, repetitions",
         "repetitions: line 5: is 0 (use a whole number from 1 to 100",
         "workloads.1.load_levels.0: line 12: is 0 (use a number of threads",
         "workloads.3.duration: line 18: is -1 (use seconds of each run's measured phase",
@@ -135,10 +135,10 @@ def test_everything_that_is_wrong_is_said_at_once_with_its_line_and_a_remedy() -
         ("- a", "use a mapping with name, systems"),
         ("name: [", "line 1: is not YAML"),
         ("name: a\nname: b\n", "line 2: is not YAML: key 'name' is given twice"),
-        ("name: &x [a]\nsystems: *x\n", "line 2: an alias (*name) is not read here"),
-        ("name: a\n1: b\n", "has the name 1, which is no text"),
+        ("name: &x [a]\nsystems: *x\n", "line 2: an alias (*name) is not supported"),
+        ("name: a\n1: b\n", "has the name 1, which is not a text"),
         ("name: .nan\n", "name: line 1: is nan"),
-        ('name: "\\0"\n', "contains NUL, which no column holds"),
+        ('name: "\\0"\n', "contains NUL, which cannot be stored"),
         ('name: "\\ud800"\n', "line 1: is not YAML: a text contains half a character"),
         ("? [a]\n: b\n", "is not YAML"),
         ("name: !!binary aGFsbG8=\n", "name: line 1: is b'hallo'"),

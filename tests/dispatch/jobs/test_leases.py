@@ -117,7 +117,7 @@ def test_expired_job_is_lost_when_its_system_was_given_to_another_job(db: None) 
     assert first is not None
     leases.expire_leases(now=AFTER_LEASE)
     a_job(state="running", systems=[job.system], started_at=AFTER_LEASE)
-    with pytest.raises(LeaseLost, match="went elsewhere"):
+    with pytest.raises(LeaseLost, match="was reassigned"):
         leases.renew(agent=first, job_id=job.pk, attempt=1, progress="", now=AFTER_LEASE + SECOND)
     job.refresh_from_db()
     assert (job.state, job.agent) == ("queued", None)
@@ -140,9 +140,9 @@ def test_finished_or_foreign_or_unknown_attempts_are_not_renewed(db: None) -> No
         leases.renew(agent=job.agent, job_id=job.pk, attempt=2, progress="", now=START)
     with pytest.raises(NoSuchJob):
         leases.renew(agent=job.agent, job_id=job.pk + 1000, attempt=1, progress="", now=START)
-    with pytest.raises(NoSuchJob, match="was not given"):
+    with pytest.raises(NoSuchJob, match="does not hold"):
         leases.renew(agent=an_agent(), job_id=job.pk, attempt=1, progress="", now=START)
-    with pytest.raises(NoSuchJob, match="was not given"):
+    with pytest.raises(NoSuchJob, match="does not hold"):
         end(job, an_agent(), "failed")
     measure_all(job)
     end(job, job.agent, "succeeded")
@@ -335,7 +335,7 @@ def test_expiry_after_the_last_run_is_a_success_that_says_what_is_unknown(db: No
     leases.expire_leases(now=AFTER_LEASE)
     job.refresh_from_db()
     assert job.state == "succeeded"
-    assert "whether it cleaned up is not known" in job.reason
+    assert "clean-up unknown" in job.reason
 
 
 def test_cancelling_job_ends_with_its_lease(db: None) -> None:

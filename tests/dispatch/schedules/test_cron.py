@@ -45,7 +45,7 @@ def test_what_is_due_every_half_hour_goes_on_evenly() -> None:
         (SPRING, "30 3 * * *", "forward by 1 h on 2026-03-29 at 03:00: 03:30 is skipped that day and due right after."),
         (AUTUMN, "30 3 * * *", "go back by 1 h on 2026-10-25 at 04:00: 03:30 comes twice and is due the first time."),
         (AUTUMN, "*/30 * * * *", "03:00, 03:30 are due both times."),
-        (SPRING, "0 22 * * *", "no time of this schedule is touched."),
+        (SPRING, "0 22 * * *", "this schedule is not affected."),
     ],
 )  # fmt: skip
 def test_the_next_clock_change_is_told(moment: datetime, expression: str, told: str) -> None:
@@ -67,7 +67,7 @@ def test_a_zone_without_clock_changes_has_none_to_tell() -> None:
         ("60 3 * * *", "cannot be read: bad minute"),
         ("0 3 * * XYZ", "cannot be read: bad day-of-week"),
         ("0 0 31 2 *", "cannot be read: bad day-of-month"),
-        ("1," * 60 + "1 * * * *", "has 129 characters, of which at most 100 are read"),
+        ("1," * 60 + "1 * * * *", "has 129 characters, at most 100 are allowed"),
     ],
 )
 def test_an_expression_that_is_wrong_is_refused_with_what_is_wrong(expression: str, told: str) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.dispatch.campaigns import file
-from apps.dispatch.models import Campaign, Schedule, Slot
+from apps.dispatch.models import Campaign, Schedule, ScheduledRun
 from apps.dispatch.schedules import services
 from tests.dispatch.jobs.test_races import at_once
 from tests.dispatch.schedules.scheduled import PLAN, a_schedule, end_jobs, stated
@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 
 def slots(schedule: Schedule) -> list[tuple[str, str]]:
-    return [(slot.state, slot.reason) for slot in schedule.slots.order_by("due_at")]
+    return [(scheduled.state, scheduled.reason) for scheduled in schedule.slots.order_by("due_at")]
 
 
 def test_it_begins_a_campaign_of_its_plan_and_is_due_again_later() -> None:
@@ -44,21 +44,21 @@ def test_two_beats_begin_one_campaign() -> None:
     a_schedule(next_at=NOW)
     begun = at_once(*[partial(services.start_due, now=NOW)] * 3)
     assert sorted(map(str, begun)) == ["0", "0", "1"]
-    assert (Campaign.objects.count(), Slot.objects.count()) == (1, 1)
+    assert (Campaign.objects.count(), ScheduledRun.objects.count()) == (1, 1)
 
 
 def test_after_an_absence_one_is_caught_up_and_the_others_say_why_not() -> None:
     schedule = a_schedule(next_at=NOW - 2 * DAY, cron=f"{NOW.minute} {NOW.hour} * * *")
     assert services.start_due(now=NOW) == 1
     assert [state for state, _ in slots(schedule)] == ["not started", "not started", "started"]
-    assert "the server was away" in slots(schedule)[0][1]
+    assert "the server was down" in slots(schedule)[0][1]
 
 
 def test_a_long_absence_tells_the_latest_times_and_counts_the_others() -> None:
     schedule = a_schedule(next_at=NOW - DAY, cron="*/5 * * * *")
     assert services.start_due(now=NOW) == 1
-    assert len(slots(schedule)) == services.TOLD_MISSED + 1
-    assert "earlier times passed untold" in slots(schedule)[0][1]
+    assert len(slots(schedule)) == services.LISTED_MISSED + 1
+    assert "earlier times are not listed" in slots(schedule)[0][1]
 
 
 def test_while_the_campaign_before_is_not_done_none_is_begun() -> None:
@@ -108,7 +108,7 @@ def test_paused_it_begins_nothing_and_makes_up_for_nothing_when_resumed() -> Non
     resumed = services.resume(schedule_id=schedule.pk, now=NOW + 5 * DAY)
     assert resumed.next_at is not None
     assert resumed.next_at > NOW + 5 * DAY
-    assert not Slot.objects.exists()
+    assert not ScheduledRun.objects.exists()
 
 
 def test_a_paused_one_stays_paused_when_it_is_edited() -> None:
@@ -133,9 +133,9 @@ def test_an_archived_one_begins_nothing_and_can_no_longer_be_changed() -> None:
 
 def test_run_now_is_a_slot_of_its_own_and_waits_for_what_is_not_done() -> None:
     schedule, ann = a_schedule(), a_user(username="ann")
-    slot = services.run_now(schedule_id=schedule.pk, by=ann, now=NOW)
-    assert slot.campaign is not None
-    assert slot.campaign.created_by == ann
+    scheduled = services.run_now(schedule_id=schedule.pk, by=ann, now=NOW)
+    assert scheduled.campaign is not None
+    assert scheduled.campaign.created_by == ann
     with pytest.raises(Invalid, match="is not done: 2 of its 2 jobs"):
         services.run_now(schedule_id=schedule.pk, by=ann, now=NOW)
     end_jobs("failed", reason="broken")

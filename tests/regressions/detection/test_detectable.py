@@ -14,21 +14,21 @@ def of(values: ArrayLike, **fields: Any) -> Detectable:
 
 
 def test_a_short_series_says_what_it_lacks() -> None:
-    assert of(a_series()[:9]) == Detectable(9, reason="too short: 9 runs, 10 are needed")
-    assert of([1.0]).reason == "too short: 1 run, 10 are needed"
-    assert of([]).reason == "too short: 0 runs, 10 are needed"
+    assert of(a_series()[:9]) == Detectable(9, reason="too short: 9 of the 10 runs needed")
+    assert of([1.0]).reason == "too short: 1 of the 10 runs needed"
+    assert of([]).reason == "too short: 0 of the 10 runs needed"
 
 
 def test_a_series_begins_anew_with_its_hardware() -> None:
     found = of(a_series(), resets=[55]).reason
-    assert found == "too short: 5 runs since hardware or configuration changed, 10 are needed"
+    assert found == "too short: 5 of the 10 runs needed since hardware or configuration changed"
 
 
 def test_a_noisy_series_says_what_it_would_still_show() -> None:
     found = of(a_series(variation=0.3))
     assert found.effect is not None
     assert found.effect > 0.25
-    assert found.reason == f"too noisy: only changes of {found.effect * 100:.0f}\u00a0% and more would be found"
+    assert found.reason == f"too noisy: only changes of {found.effect * 100:.0f}\u00a0% and more are detectable"
 
 
 def test_a_steady_series_is_fit_to_be_watched() -> None:

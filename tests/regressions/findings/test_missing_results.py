@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from apps.dispatch.models import Schedule, Slot
+from apps.dispatch.models import Schedule, ScheduledRun
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results
 from apps.regressions.findings.filters import matching, read
@@ -22,12 +22,12 @@ HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
 
-def begun(schedule: Schedule, at: timedelta = timedelta(0)) -> Slot:
+def begun(schedule: Schedule, at: timedelta = timedelta(0)) -> ScheduledRun:
     Schedule.objects.filter(pk=schedule.pk).update(next_at=NOW + at)
     services.start_due(now=NOW + at)
-    slot = schedule.slots.get(due_at=NOW + at)
-    Slot.objects.filter(pk=slot.pk).update(begun_at=NOW + at)
-    return slot
+    scheduled = schedule.slots.get(due_at=NOW + at)
+    ScheduledRun.objects.filter(pk=scheduled.pk).update(begun_at=NOW + at)
+    return scheduled
 
 
 def look(at: timedelta) -> list[str]:
@@ -35,28 +35,28 @@ def look(at: timedelta) -> list[str]:
 
 
 def test_a_campaign_that_succeeds_is_complete_and_no_finding() -> None:
-    slot = begun(a_schedule())
+    scheduled = begun(a_schedule())
     assert look(HOUR) == []
-    slot.refresh_from_db()
-    assert slot.state == "started", "there is patience left"
+    scheduled.refresh_from_db()
+    assert scheduled.state == "started", "there is patience left"
     end_jobs("succeeded")
     assert look(2 * HOUR) == []
-    slot.refresh_from_db()
-    assert (slot.state, slot.reason) == ("complete", "")
+    scheduled.refresh_from_db()
+    assert (scheduled.state, scheduled.reason) == ("complete", "")
     assert not Finding.objects.exists()
 
 
 def test_what_has_not_come_when_patience_is_over_is_one_finding_with_its_reasons() -> None:
     schedule = a_schedule()
     an_agent(name="lab", labels=["system:a"], last_seen_at=NOW - 3 * HOUR)
-    slot = begun(schedule)
+    scheduled = begun(schedule)
     assert look(13 * HOUR) == ["nightly: 2 expected results did not come"]
-    slot.refresh_from_db()
-    assert slot.state == "missing"
+    scheduled.refresh_from_db()
+    assert scheduled.state == "missing"
     seen = f"{NOW - 3 * HOUR:%Y-%m-%d %H:%M} UTC"
     reasons = list(Change.objects.order_by("system__slug").values_list("reason", flat=True))
     assert reasons == [f"agent lab not seen since {seen}", "no agent has the labels system:b"]
-    assert slot.reason.splitlines()[0] == f"a × oltp_read_only: agent lab not seen since {seen}"
+    assert scheduled.reason.splitlines()[0] == f"a × oltp_read_only: agent lab not seen since {seen}"
     finding = Finding.objects.get()
     assert (finding.kind, finding.verdict, finding.state, finding.schedule) == ("missing", "missing", "new", schedule)
     assert look(14 * HOUR) == []
@@ -79,25 +79,25 @@ def test_what_is_missing_is_found_by_the_place_where_it_is_missing() -> None:
 
 
 def test_a_failed_job_is_told_as_soon_as_the_others_have_ended() -> None:
-    slot = begun(a_schedule())
+    scheduled = begun(a_schedule())
     end_jobs("failed", system__slug="a", reason="disk full")
     assert look(HOUR) == []
     end_jobs("succeeded")
     assert look(HOUR) == ["nightly: 1 expected result did not come"]
     assert "failed: disk full" in Change.objects.get().reason
-    slot.refresh_from_db()
-    assert slot.reason.startswith("a × oltp_read_only: job ")
+    scheduled.refresh_from_db()
+    assert scheduled.reason.startswith("a × oltp_read_only: job ")
 
 
 def test_results_that_come_late_complete_the_slot_and_ask_for_a_look_at_the_finding() -> None:
-    slot = begun(a_schedule())
+    scheduled = begun(a_schedule())
     look(13 * HOUR)
     end_jobs("succeeded")
     # They ended after it was settled, whatever the clock of this test says.
-    Slot.objects.update(settled_at=NOW - HOUR)
+    ScheduledRun.objects.update(settled_at=NOW - HOUR)
     assert look(20 * HOUR) == ["nightly: 2 expected results did not come"]
-    slot.refresh_from_db()
-    assert (slot.state, slot.reason) == ("complete", "came late")
+    scheduled.refresh_from_db()
+    assert (scheduled.state, scheduled.reason) == ("complete", "came late")
     finding = Finding.objects.get()
     assert (finding.verdict, finding.state) == ("gone", "verify")
 
@@ -114,10 +114,10 @@ def test_the_next_campaign_that_brings_everything_makes_it_gone() -> None:
 
 
 def test_a_repetition_of_the_finding_that_succeeds_makes_it_gone() -> None:
-    slot = begun(a_schedule())
+    scheduled = begun(a_schedule())
     end_jobs("failed", reason="disk full")
     look(HOUR)
-    finding, campaign = Finding.objects.get(), slot.campaign
+    finding, campaign = Finding.objects.get(), scheduled.campaign
     assert campaign is not None
     workload = campaign.jobs.all()[0].workload
     other = a_campaign(*campaign.systems.all(), workloads=[workload])

@@ -64,7 +64,7 @@ def test_the_whole_history_of_a_finding_says_who_did_what(alice: User, bob: User
         "Splashboard found 1 change",
         "alice assigned it to alice",
         "alice set it from new to confirmed: three machines agree",
-        "bob made it due on 2026-06-30",
+        "bob set its due date to 2026-06-30",
         "bob labelled it “commit”, “redo”",
         "bob set it from confirmed to accepted until 2026-06-30: known trade-off",
         "alice re-opened it; it was accepted: worse than thought",
@@ -150,7 +150,7 @@ def test_an_acceptance_has_a_reason_and_an_end_that_is_to_come(alice: User) -> N
     with pytest.raises(Invalid) as refused:
         _accept(finding, alice, reason=" ", until=date(2026, 2, 28))
     assert [error.field for error in refused.value.errors] == ["reason", "until"]
-    with pytest.raises(Invalid, match="cannot be accepted"):
+    with pytest.raises(Invalid, match="not acceptable"):
         _accept(a_finding(state="verify"), alice)
 
 
@@ -182,12 +182,12 @@ def test_a_comment_knows_whom_it_mentions(alice: User, bob: User) -> None:
     text = "@bob, ask @alice. Not @left, @nobody, mail@bob or @@bob."
     note = review.comment(finding_id=a_finding().pk, by=alice, text=text)
     assert [user.username for user in note.mentions.order_by("username")] == ["alice", "bob"]
-    assert review.not_told(note) == ["left", "nobody"]
+    assert review.unknown_mentions(note) == ["left", "nobody"]
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "", "ftp://a.example/1", "https://a.example/" + "x" * 500])
 def test_only_web_pages_are_linked(alice: User, url: str) -> None:
-    with pytest.raises(Invalid, match="no address of a web page"):
+    with pytest.raises(Invalid, match="not a web address"):
         review.link(finding_id=a_finding().pk, by=alice, url=url)
 
 
@@ -293,7 +293,7 @@ def test_both_sides_are_measured_again_as_they_were_in_turns(alice: User) -> Non
 def test_one_press_too_many_schedules_nothing_twice(alice: User) -> None:
     finding = a_finding()
     campaign = review.repeat(finding_id=finding.pk, by=alice, repetitions=4)
-    with pytest.raises(Invalid, match=f"campaign {campaign.pk} is measuring them again already"):
+    with pytest.raises(Invalid, match=f"campaign {campaign.pk} is already measuring them again"):
         review.repeat(finding_id=finding.pk, by=alice)
     assert finding.repetitions.count() == 1
     assert review.plan_of(finding.pk).under_way == campaign.pk
@@ -307,7 +307,7 @@ def test_as_many_repetitions_are_proposed_as_the_last_comparison_says_are_missin
     (row,) = check.rows
     stored_checks.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=9),)))
     plan = review.plan_of(finding.pk)
-    assert (plan.repetitions, plan.why) == (7, "so many more are likely to tell")  # two on each side are there
+    assert (plan.repetitions, plan.why) == (7, "needed for a verdict")  # two on each side are there
     stored_checks.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=1001),)))
     assert review.plan_of(finding.pk).repetitions == repeat.MOST
 
@@ -324,7 +324,7 @@ def test_only_what_still_holds_is_measured_again(alice: User) -> None:
 def test_what_no_agent_can_measure_is_said(alice: User) -> None:
     finding = a_finding()
     finding.changes.update(runs_before=[], runs_after=[])
-    with pytest.raises(Invalid, match="how these changes were measured is not known"):
+    with pytest.raises(Invalid, match="the measurement parameters of these changes are unknown"):
         review.repeat(finding_id=finding.pk, by=alice)
     a_campaign()
     assert not finding.repetitions.exists()

@@ -38,7 +38,7 @@ def test_values_that_overlap_are_no_difference() -> None:
         panels(BEFORE, "cpu.busy", (40.0, 45.0, 50.0)), panels(AFTER, "cpu.busy", (49.0, 60.0, 70.0))
     )
     assert found.differences == ()
-    assert found.sentence == "no resource stands out among 1 indicator that both sides saw"
+    assert found.sentence == "no resource stands out among 1 common indicator"
 
 
 def test_values_are_told_apart_by_how_much_the_repetitions_scatter() -> None:
@@ -108,7 +108,7 @@ def test_what_one_side_could_not_see_is_no_difference() -> None:
         {2: panel(reading("cpu.busy", 99.0, UseLevel.SATURATED))},
     )
     assert found.differences == ()
-    assert "no indicator was seen on both sides" in found.sentence
+    assert "no common indicator" in found.sentence
 
 
 def test_runs_without_a_panel_are_said() -> None:

@@ -1,4 +1,4 @@
-"""A release is held against the one before it, row by row, and the gate says whether it passes."""
+"""A release is compared with the one before it, row by row, and the gate says whether it passes."""
 
 from dataclasses import replace
 
@@ -81,7 +81,7 @@ def test_a_system_that_the_new_release_lacks_is_missing_and_one_without_counterp
         ("old-b", "missing"),
         ("old-a", "unchanged"),
     ]
-    assert found.notes == ("new-c has no counterpart in MariaDB 10.11.19: none is set like it.",)
+    assert found.notes == ("new-c has no matching system in MariaDB 10.11.19: none has its settings.",)
 
 
 def test_the_only_system_there_is_is_taken_and_what_it_differs_in_is_said() -> None:
@@ -89,7 +89,7 @@ def test_the_only_system_there_is_is_taken_and_what_it_differs_in_is_said() -> N
     measure(a_system_of(NEW, "new", settings={"pool": "2G"}), SLOWER)
     found = checked()
     assert found.lines[0].differs == "pool 1G → 2G"
-    assert "though it is set otherwise: pool 1G → 2G" in found.notes[0]
+    assert "despite other settings: pool 1G → 2G" in found.notes[0]
     assert found.result is Result.REGRESSION
 
 
@@ -108,7 +108,7 @@ def test_a_release_without_predecessor_cannot_be_told() -> None:
     measure(a_system_of(NEW))
     found = checked()
     assert (found.result, found.summary) == (Result.CANNOT_TELL, "nothing to compare")
-    assert found.why == ("There is no earlier release with runs to hold it against.",)
+    assert found.why == ("There is no earlier release with runs to compare with.",)
 
 
 def test_two_runs_are_too_few_to_tell() -> None:
@@ -142,7 +142,7 @@ def test_a_difference_below_the_threshold_is_none_that_counts() -> None:
     Threshold.objects.create(workload=workload, metric=a_metric(), smallest=0.2, significant=1e-5, by=a_user())
     row = checked().rows[0]
     assert (row.verdict, row.smallest) == (RowVerdict.UNCHANGED, 0.2)
-    assert row.reason == "lower, but by less than the 20\u00a0% from which on it counts"
+    assert row.reason == "lower, but by less than the threshold of 20\u00a0%"
 
 
 def test_lower_is_better_where_the_metric_says_so() -> None:
@@ -186,8 +186,8 @@ def a_row(verdict: RowVerdict, **fields: object) -> CheckRow:
         ([a_row(RowVerdict.WORSE, is_accepted=True), a_row(RowVerdict.MISSING)], "cannot tell"),
         ([a_row(RowVerdict.WORSE), a_row(RowVerdict.MISSING)], "regression"),
         ([a_row(RowVerdict.BETTER), a_row(RowVerdict.UNCHANGED)], "fine"),
-        ([a_row(RowVerdict.NOT_TOLD_APART, worst=0.04)], "fine"),
-        ([a_row(RowVerdict.NOT_TOLD_APART, worst=0.14)], "cannot tell"),
+        ([a_row(RowVerdict.INCONCLUSIVE, worst=0.04)], "fine"),
+        ([a_row(RowVerdict.INCONCLUSIVE, worst=0.14)], "cannot tell"),
         ([a_row(RowVerdict.TOO_FEW)], "cannot tell"),
         ([a_row(RowVerdict.WITHHELD)], "cannot tell"),
         ([], "cannot tell"),

@@ -41,9 +41,7 @@ def simulate(*, runs: int, variation: float, effect: float, releases: int, seed:
         worst = [verdicts.worst(ratio, Direction.HIGHER) or 0.0 for ratio in ratios]
         differ = [row in (RowVerdict.WORSE, RowVerdict.BETTER) for row in rows]
         is_regression = RowVerdict.WORSE in rows
-        coarse = any(
-            row is RowVerdict.NOT_TOLD_APART and each > TOLERANCE for row, each in zip(rows, worst, strict=True)
-        )
+        coarse = any(row is RowVerdict.INCONCLUSIVE and each > TOLERANCE for row, each in zip(rows, worst, strict=True))
         regressions += is_regression
         passes += not is_regression and not coarse
         found += rows[:SLOWED].count(RowVerdict.WORSE) if effect else 0

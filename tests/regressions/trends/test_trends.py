@@ -250,7 +250,7 @@ def test_what_changes_with_the_conditions_is_no_finding(db: None, other: dict[st
     assert not Finding.objects.exists()
     own = History.objects.get()
     assert own.resets == [runs[24].pk]
-    assert own.reason == "too short: 8 runs since hardware or configuration changed, 10 are needed"
+    assert own.reason == "too short: 8 of the 10 runs needed since hardware or configuration changed"
 
 
 def test_a_host_that_is_only_busier_or_less_known_is_the_same(db: None) -> None:
@@ -264,7 +264,7 @@ def test_a_host_that_is_only_busier_or_less_known_is_the_same(db: None) -> None:
 def test_a_series_that_is_too_short_or_too_noisy_says_so(db: None) -> None:
     followed(runs_of(a_release("10.11.19"), values(runs=6)))
     own = History.objects.get()
-    assert (own.runs, own.effect, own.reason) == (6, None, "too short: 6 runs, 10 are needed")
+    assert (own.runs, own.effect, own.reason) == (6, None, "too short: 6 of the 10 runs needed")
     followed(runs_of(a_release("10.11.20"), values(runs=30, noise=0.3)))
     own.refresh_from_db()
     assert own.reason.startswith("too noisy: only changes of ")

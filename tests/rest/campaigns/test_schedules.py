@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from apps.dispatch.models import Campaign, Schedule, Slot
+from apps.dispatch.models import Campaign, Schedule, ScheduledRun
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results
 from tests.dispatch.schedules.scheduled import PLAN, a_schedule, end_jobs
@@ -90,7 +90,7 @@ def test_slots_are_told_page_by_page_with_their_reasons(engineer: APIClient) -> 
     services.start_due(now=NOW)
     end_jobs("failed", reason="disk full")
     missing_results.look(now=NOW + timedelta(hours=1))
-    Slot.objects.create(schedule=schedule, due_at=NOW + timedelta(days=1), state="not started", reason="away")
+    ScheduledRun.objects.create(schedule=schedule, due_at=NOW + timedelta(days=1), state="not started", reason="away")
     address = f"{ADDRESS}{schedule.pk}/slots/?limit=1"
     page = engineer.get(address).json()
     assert [(slot["state"], slot["reasons"]) for slot in page["results"]] == [("not started", ["away"])]

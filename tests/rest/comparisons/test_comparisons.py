@@ -76,7 +76,7 @@ def test_the_objective_of_the_page_is_taken_as_it_stands_there(anyone: APIClient
 
 def test_runs_that_are_of_no_side_are_named_and_not_passed_over(anyone: APIClient, workload: Workload) -> None:
     notes = anyone.get(f"{COMPARISONS}?side=a&side=b&workload={workload.pk}&runs=998,999").json()["notes"]
-    assert "Asked for and not among the runs of these sides: 998, 999." in notes
+    assert "Requested, but not a run of these sides: 998, 999." in notes
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_list_that_is_asked_wrongly_names_the_field_and_the_remedy(
 def test_an_empty_matrix_says_which_filter_left_nothing(anyone: APIClient, workload: Workload) -> None:
     answer = anyone.get(f"{MATRIX}?side=a&side=b&tool=tpcc&campaign=7").json()
     assert answer["rows"] == []
-    assert answer["notes"] == ["The baseline shares no workload with any other side with tool tpcc and campaign 7."]
+    assert answer["notes"] == ["No other side shares a workload with the baseline with tool tpcc and campaign 7."]
 
 
 def test_latencies_of_a_side_are_those_of_all_its_transactions_together(anyone: APIClient, workload: Workload) -> None:

@@ -68,10 +68,10 @@ def test_unforeseen_error_shows_nothing_of_its_inside_and_is_logged(caplog: pyte
 
 def test_an_error_of_the_server_claims_nothing_about_what_was_stored() -> None:
     assert (
-        "It is not certain what was stored. Sending the same again is safe except for a campaign"
+        "What was stored is uncertain. Sending the same again is safe except for a campaign"
         in (answer(KeyError()).data["detail"])
     )
-    assert answer(KeyError(), "GET").data["detail"] == "The server made an error, which is in its log."
+    assert answer(KeyError(), "GET").data["detail"] == "Internal error; details are in the server's log."
 
 
 def full_database() -> OperationalError:

@@ -77,7 +77,7 @@ def test_how_much_worse_may_pass_is_asked_for(anyone: APIClient) -> None:
     two_releases(before=(1000.0, 1030.0, 960.0), after=(990.0, 1040.0, 975.0))
     for tolerance, result in (("0.2", "fine"), ("0.01", "cannot tell")):
         found = read(anyone, tolerance=tolerance)
-        assert (found["result"], found["rows"][0]["verdict"]) == (result, "not told apart")
+        assert (found["result"], found["rows"][0]["verdict"]) == (result, "inconclusive")
         assert found["rows"][0]["is_coarse"] == (result == "cannot tell")
 
 

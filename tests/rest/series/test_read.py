@@ -108,7 +108,7 @@ def test_a_run_that_is_stored_anew_meanwhile_ends_the_answer_as_broken(answers: 
         content = next(pieces)
         Run.objects.filter(pk=run.pk).update(derivation=run.derivation + 1)
         received = [content]
-        with pytest.raises(ApiProblem, match="stored anew"):
+        with pytest.raises(ApiProblem, match="was replaced"):
             received.extend(pieces)
         Run.objects.filter(pk=run.pk).update(derivation=run.derivation)
         for read in reads:

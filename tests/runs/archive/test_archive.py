@@ -246,7 +246,7 @@ def test_what_the_disk_gives_back_otherwise_is_not_taken_for_archived(
             (folder / path).write_bytes(b"PAR1")
 
     monkeypatch.setattr(store, "_write", rotten)
-    with pytest.raises(archive.Damaged, match="does not come back"):
+    with pytest.raises(archive.Damaged, match="reads differently"):
         archive.archive(run_id=run.pk, now=NOW)
     assert not ArchivedRun.objects.exists()
 
@@ -264,7 +264,7 @@ def test_a_damaged_file_is_named_with_what_to_do_and_the_other_runs_are_restored
     source = archive.archive_storage()
     damaged, whole = (restored(source, uids=[run.uid])[0] for run in runs)
     assert f"{runs[0].uid}.parquet of the archive has changed" in damaged.problem
-    assert "bring it back from a backup" in damaged.problem
+    assert "restore it from a backup" in damaged.problem
     assert whole.run is not None
     assert [run.uid for run in Run.objects.all()] == [runs[1].uid], "half a run is none"
     gone.unlink()
@@ -281,8 +281,8 @@ def reworded(folder: Path, known: ArchivedRun, old: str, new: str) -> None:
     ("old", "new", "said"),
     [
         ('"version": 1', '"version": 2', "layout 2, this installation reads 1: update it"),
-        ('"version": 1', '"version": ', "no manifest"),
-        ('"path": "series/', '"path": "../../series/', "no path within the archive"),
+        ('"version": 1', '"version": ', "not a manifest"),
+        ('"path": "series/', '"path": "../../series/', "not a path within the archive"),
     ],
 )
 def test_a_manifest_that_cannot_be_followed_is_named(folder: Path, old: str, new: str, said: str) -> None:

@@ -105,7 +105,7 @@ def test_a_damaged_batch_is_not_stored() -> None:
 def test_another_batch_under_the_same_number_is_refused() -> None:
     upload = an_upload()
     upload.send_batch(0)
-    with pytest.raises(Refused, match="held with other content"):
+    with pytest.raises(Refused, match="stored with other content"):
         accept.accept_batch(
             run=upload.run, sequence=0, checksum=wire.checksum(upload.batches[1]), payload=upload.batches[1]
         )

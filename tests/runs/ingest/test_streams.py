@@ -100,7 +100,7 @@ def test_nothing_is_taken_once_the_run_was_sealed_without_it() -> None:
     drive(run)
     give_up_waiting(run)
     assert seal.seal(run_id=run.pk)
-    with pytest.raises(streams.Closed, match="sealed without waiting"):
+    with pytest.raises(streams.Closed, match="sealed without this stream"):
         send(stream, sampled_batches(run), 0)
     with pytest.raises(streams.Closed):
         streams.end(stream=stream, batches=2)
@@ -111,7 +111,7 @@ def test_a_resend_changes_nothing_and_other_content_is_refused() -> None:
     payloads = sampled_batches(run)
     send(stream, payloads, 0, 0)
     assert stream.batches.count() == 1
-    with pytest.raises(streams.Closed, match="batch 0 of this stream is held with other content"):
+    with pytest.raises(streams.Closed, match="batch 0 of this stream is stored with other content"):
         streams.accept_batch(stream=stream, sequence=0, checksum=wire.checksum(payloads[1]), payload=payloads[1])
     streams.end(stream=stream, batches=1)
     streams.end(stream=stream, batches=1)

@@ -10,9 +10,8 @@ from apps.catalog.services import metrics_for
 from apps.runs import queries
 from apps.runs.ingest import accept
 from apps.runs.models import Batch, Run
-from apps.runs.queries import SeriesValues
+from apps.runs.queries import SeriesValues, series
 from apps.runs.queries import nodes as queries_nodes
-from apps.runs.queries import series as series_module
 from tests.runs.uploads import OUTPUT, Samples, Upload, a_minute, an_open_run, an_upload
 
 pytestmark = pytest.mark.django_db
@@ -139,7 +138,7 @@ def test_an_unreadable_live_batch_shows_nothing_and_does_not_raise(caplog: pytes
 
 @pytest.mark.parametrize(
     ("module", "at"),
-    [(queries_nodes, "live"), (queries_nodes, "sealed"), (series_module, "described"), (series_module, "zeros")],
+    [(queries_nodes, "live"), (queries_nodes, "sealed"), (series, "described"), (series, "zeros")],
 )
 def test_a_reader_sees_all_of_a_run_that_is_sealed_meanwhile(
     monkeypatch: pytest.MonkeyPatch, module: Any, at: str

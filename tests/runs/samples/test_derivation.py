@@ -6,7 +6,7 @@ import pytest
 from apps.catalog.metrics import derived_metrics, formula
 from apps.catalog.metrics.derived_metrics import DerivedSpec
 from apps.catalog.metrics.formula import Formula
-from apps.runs.samples import derivation as samples_derived
+from apps.runs.samples import derivation
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.derivation import Inputs
 from apps.runs.samples.rates import WHOLE_RUN, Phase
@@ -68,7 +68,7 @@ def a_node(clock: list[float], name: str = "db1", **series: list[Number]) -> Sam
 def shown(key: str, *nodes: SampledNode, how: str = "sum") -> str:
     spec = derived_metrics.find(key)
     assert spec is not None
-    line = samples_derived.evaluate(spec, [Inputs(node) for node in nodes], how)
+    line = derivation.evaluate(spec, [Inputs(node) for node in nodes], how)
     assert line is not None
     return repr(line.values.round(6).tolist())
 
@@ -93,7 +93,7 @@ def test_gaps_and_resets_of_an_input_are_those_of_the_result() -> None:
     assert shown(PER_TRANSACTION, node) == "[5.0, nan, 20.0, nan]"
     spec = derived_metrics.find(PER_TRANSACTION)
     assert spec is not None
-    line = samples_derived.evaluate(spec, [Inputs(node)])
+    line = derivation.evaluate(spec, [Inputs(node)])
     assert line is not None
     assert line.resets == (4.0,)
 
@@ -133,7 +133,7 @@ def test_a_machine_that_is_busy_all_the_time_is_so_to_the_last_digit() -> None:
 def test_a_gauge_beside_a_counter_counts_as_it_was_at_the_end_of_the_interval() -> None:
     text = f"{STATUS}Questions / {STATUS}Threads_running"
     spec = DerivedSpec(key="derived.x", name="x", unit="x", kind="gauge", direction="neutral", formula=Formula(text))
-    line = samples_derived.evaluate(spec, [Inputs(a_node([0, 1, 2], Questions=[0, 10, 30], Threads_running=[1, 2, 4]))])
+    line = derivation.evaluate(spec, [Inputs(a_node([0, 1, 2], Questions=[0, 10, 30], Threads_running=[1, 2, 4]))])
     assert line is not None
     assert (line.at.tolist(), line.values.tolist()) == ([1, 2], [5, 5])
 
@@ -155,19 +155,17 @@ def test_a_node_without_an_input_does_not_have_the_metric() -> None:
     node = a_node([0, 1], Questions=[0, 1])
     spec = derived_metrics.find(PER_TRANSACTION)
     assert spec is not None
-    assert samples_derived.evaluate(spec, [Inputs(node)]) is None
-    assert PER_TRANSACTION not in samples_derived.columns(samples_derived.Inputs(node))
+    assert derivation.evaluate(spec, [Inputs(node)]) is None
+    assert PER_TRANSACTION not in derivation.columns(derivation.Inputs(node))
 
 
 def test_one_sample_gives_no_rate() -> None:
-    assert samples_derived.columns(samples_derived.Inputs(a_node([0], Questions=[5], Com_commit=[1]))) == {}
+    assert derivation.columns(derivation.Inputs(a_node([0], Questions=[5], Com_commit=[1]))) == {}
 
 
 def test_statistics_weigh_intervals_by_their_length_and_keep_to_the_phase() -> None:
     node = a_node([0, 1, 4], Innodb_row_lock_time=[0, 4000, 4000])
-    whole, late = samples_derived.statistics(
-        samples_derived.columns(samples_derived.Inputs(node))[WAITING], [WHOLE_RUN, Phase(1, 4)]
-    )
+    whole, late = derivation.statistics(derivation.columns(derivation.Inputs(node))[WAITING], [WHOLE_RUN, Phase(1, 4)])
     assert (whole.count, whole.mean, whole.maximum) == (2, 1.0, 4.0)
     assert (late.count, late.mean) == (1, 0.0)
 
@@ -175,7 +173,7 @@ def test_statistics_weigh_intervals_by_their_length_and_keep_to_the_phase() -> N
 @pytest.mark.parametrize("name", ["single", "g1", "g2", "g3"])
 def test_every_formula_gives_plausible_values_of_recorded_servers(name: str) -> None:
     node = recorded.nodes()[name]
-    found = samples_derived.columns(samples_derived.Inputs(node))
+    found = derivation.columns(derivation.Inputs(node))
     assert len(found) > 35
     for key, line in found.items():
         spec = derived_metrics.find(key)
@@ -186,7 +184,7 @@ def test_every_formula_gives_plausible_values_of_recorded_servers(name: str) -> 
 
 
 def test_the_recorded_servers_have_every_derived_metric_between_them() -> None:
-    found = {key for node in recorded.nodes().values() for key in samples_derived.columns(samples_derived.Inputs(node))}
+    found = {key for node in recorded.nodes().values() for key in derivation.columns(derivation.Inputs(node))}
     assert {spec.key for spec in derived_metrics.DERIVED.values()} - found == UNRECORDED
     for family in derived_metrics.FAMILIES:
         assert any(formula.meant(family.key, key) for key in found), family.key
@@ -201,12 +199,10 @@ def test_what_the_formulas_say_agrees_with_what_the_server_says() -> None:
         assert column is not None
         return float(column.values[-1] - column.values[0])
 
-    busy = samples_derived.statistics(
-        samples_derived.columns(samples_derived.Inputs(node))["derived.cpu.busy"], [WHOLE_RUN]
-    )[0]
+    busy = derivation.statistics(derivation.columns(derivation.Inputs(node))["derived.cpu.busy"], [WHOLE_RUN])[0]
     states = {key: rise(key) for key in (*node.changing, *node.constants) if key.startswith("host.cpu.")}
     away = sum(states[f"host.cpu.{state}"] for state in ("idle", "iowait", "steal"))
     assert busy.mean == pytest.approx(100 * (1 - away / sum(states.values())), abs=1)
-    waiting = samples_derived.statistics(samples_derived.columns(samples_derived.Inputs(node))[WAITING], [WHOLE_RUN])[0]
+    waiting = derivation.statistics(derivation.columns(derivation.Inputs(node))[WAITING], [WHOLE_RUN])[0]
     elapsed = float(node.clock[-1] - node.clock[0])
     assert waiting.mean == pytest.approx(rise(STATUS + "Innodb_row_lock_time") / 1000 / elapsed)

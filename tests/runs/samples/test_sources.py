@@ -1,4 +1,4 @@
-"""What was sampled of a run, in words."""
+"""Sampled sources of a run, in words."""
 
 import numpy as np
 

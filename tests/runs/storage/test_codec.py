@@ -67,14 +67,14 @@ def test_a_mixed_series_is_decimal() -> None:
 @pytest.mark.parametrize(
     ("samples", "says"),
     [
-        (["12"], "'12' is no number"),
-        ([1, True], "'True' is no number"),
+        (["12"], "'12' is not a number"),
+        ([1, True], "'True' is not a number"),
         ([math.inf], "infinite"),
         ([1e400, 2], "infinite"),
         ([2**64], "64 bits"),
         ([-1, 2**63], "64 bits"),
         ([1.5, 10**400], "too large"),
-        ([[1]], "no number"),
+        ([[1]], "not a number"),
     ],
 )
 def test_a_sample_that_no_series_can_hold_is_refused(samples: list[int], says: str) -> None:

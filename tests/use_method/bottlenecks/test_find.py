@@ -91,7 +91,7 @@ def test_two_that_saturate_at_the_same_level_are_both_named_and_what_would_part_
         (64, 141.0, [panel(cpu=FULL, row_locks=FULL)]),
     )
     assert headline(found) == "limited by CPU and row locks from 16 threads on"
-    tie = "saturate at the same level: levels between 4 and 16 threads would tell which comes first"
+    tie = "saturate at the same level: levels between 4 and 16 threads would show which comes first"
     assert any(note.endswith(tie) for note in notes_of(found))
 
 
@@ -146,7 +146,7 @@ def test_what_nobody_could_see_is_told_with_nothing_saturated() -> None:
 
 def test_a_side_whose_nodes_nobody_sampled_is_not_called_unsaturated() -> None:
     found = ladder((1, 10.0, [panel(client={"client": OK})]), (64, 20.0, [panel(cpu=UNSEEN, client={"client": OK})]))
-    assert (found.kind, headline(found).partition(":")[0]) == (Kind.UNSEEN, "what limits it was not observed")
+    assert (found.kind, headline(found).partition(":")[0]) == (Kind.UNSEEN, "limit not observed")
 
 
 def test_throughput_that_stands_with_nothing_saturated_is_told() -> None:
@@ -156,12 +156,12 @@ def test_throughput_that_stands_with_nothing_saturated_is_told() -> None:
 
 
 def test_a_ladder_without_panels_is_not_judged() -> None:
-    assert headline(ladder((4, 100.0, []))) == "no run is judged yet"
+    assert headline(ladder((4, 100.0, []))) == "no run assessed yet"
 
 
 def test_a_single_level_names_what_is_saturated_there() -> None:
     found = ladder((16, 100.0, [panel(cpu=FULL)]))
-    assert headline(found) == "limited by CPU at 16 threads, the only level judged"
+    assert headline(found) == "limited by CPU at 16 threads, the only level"
 
 
 def test_a_cpu_of_which_the_load_generator_takes_a_good_part_is_not_called_the_servers_alone() -> None:
@@ -174,7 +174,7 @@ def test_a_cpu_of_which_the_load_generator_takes_a_good_part_is_not_called_the_s
 
 
 def test_a_name_keeps_its_capital_within_a_sentence() -> None:
-    assert headline(ladder((4, 100.0, [panel(galera=FULL)]))) == "limited by Galera at 4 threads, the only level judged"
+    assert headline(ladder((4, 100.0, [panel(galera=FULL)]))) == "limited by Galera at 4 threads, the only level"
 
 
 def test_the_typical_panel_says_what_most_runs_say_and_which_run_shows_it() -> None:

@@ -59,13 +59,13 @@ def test_a_side_under_a_fixed_rate_alone_has_no_ladder_and_is_told_what_is_satur
     for slug in ("a", "b"):
         keep(a_busy_run(system=a_system(slug), load_level=a_load_level(8, rate=100.0)), panel(row_locks=FULL))
     side = limits_of(compare(a_workload())).sides[0]
-    assert side.headline.startswith("no ladder")
+    assert side.headline.startswith("fixed rate")
     assert [note.replace("\u00a0", " ") for note in side.notes] == ["At 8 threads, 100/s saturated: row locks"]
 
 
 def test_a_side_without_a_run_is_not_said_to_be_waiting(workload: Workload) -> None:
     found = limits_of(compare(a_workload("oltp_insert")))
-    assert {side.headline for side in found.sides} == {"no run counts"}
+    assert {side.headline for side in found.sides} == {"no run counted"}
     assert found.pending == 0
 
 

@@ -75,8 +75,8 @@ def test_a_deadlock_among_thousands_of_transactions_is_watched() -> None:
 def test_the_tools_own_count_has_the_errors_that_it_passed_over() -> None:
     assert of("share", told(failed=5.0)).level is UseLevel.ERROR
     assert of("share", told(failed=0.5)).level is UseLevel.WATCH
-    assert of("share", told()).words == "errors were counted, and there were none"
-    assert of("share", told(done=None)).words == "sysbench_oltp does not say how many of its operations failed"
+    assert of("share", told()).words == "errors were counted: none"
+    assert of("share", told(done=None)).words == "sysbench_oltp does not report how many of its operations failed"
 
 
 def test_a_run_without_an_error_lights_nothing_and_a_run_that_broke_off_at_once_tells_why() -> None:

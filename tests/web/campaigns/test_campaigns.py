@@ -75,9 +75,9 @@ def test_campaign_that_is_not_there_is_404(db: None, client: Client) -> None:
 def test_waiting_campaign_says_what_it_waits_for(db: None, client: Client) -> None:
     campaign = a_campaign(a_system("far-away"))
     page = client.get(f"/campaigns/{campaign.pk}/")
-    assert "No agent that is alive can reach far-away: it needs the label system:far-away." in words(page)
+    assert "No live agent can reach far-away: it needs the label system:far-away." in words(page)
     an_agent(campaign.systems.get(), last_seen_at=timezone.now())
-    assert "No agent that is alive" not in words(client.get(f"/campaigns/{campaign.pk}/"))
+    assert "No live agent" not in words(client.get(f"/campaigns/{campaign.pk}/"))
 
 
 def test_running_campaign_is_live(db: None, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_cancel_of_a_job_says_what_it_did(engineer: Client) -> None:
     job.refresh_from_db()
     assert (job.state, job.reason) == ("cancelling", "cancelled by ann")
     again = engineer.post(f"/jobs/{job.pk}/cancel/", headers=HTMX)
-    assert "is being cancelled already" in words(again)
+    assert "is already being cancelled" in words(again)
 
 
 def test_cancel_of_a_campaign_works_without_scripts_too(engineer: Client) -> None:

@@ -61,7 +61,7 @@ def test_campaign_follows_its_jobs_and_is_cancelled_after_a_question(browser_pag
     campaign = a_campaign(a_system("a"), a_system("b"))
     sign_in(browser_page)
     browser_page.goto(f"/campaigns/{campaign.pk}/")
-    expect(browser_page.get_by_text("No agent that is alive can reach a:")).to_be_visible()
+    expect(browser_page.get_by_text("No live agent can reach a:")).to_be_visible()
     agent = an_agent(*campaign.systems.all(), last_seen_at=timezone.now())
     leases.match_jobs(now=timezone.now())
     leases.claim(agent=agent, now=timezone.now())
@@ -80,7 +80,7 @@ def test_campaign_follows_its_jobs_and_is_cancelled_after_a_question(browser_pag
 
     browser_page.once("dialog", agree)
     browser_page.keyboard.press("Enter")
-    expect(browser_page.get_by_text("1 running job will stop when the agent has cleaned up")).to_be_visible()
+    expect(browser_page.get_by_text("1 running job will stop once the agent has cleaned up")).to_be_visible()
     assert "What was measured is kept" in asked[0]
     assert sorted(campaign.jobs.values_list("state", flat=True)) == ["cancelled", "cancelling"]
 

@@ -48,20 +48,20 @@ def test_new_workload_is_made_with_the_plan(engineer: Client) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("name", "", "is empty: say what the campaign is to find out"),
+        ("name", "", "is empty: state the campaign's question"),
         ("systems", [], "none is chosen: choose at least one"),
-        ("systems", ["gone"], "gone is no system in use"),
+        ("systems", ["gone"], "gone is not a system in use"),
         ("workloads", [], "none is chosen: choose at least one"),
-        ("threads", "1, four", "'four' is no number of threads"),
-        ("threads", "0", "'0' is no number of threads"),
+        ("threads", "1, four", "'four' is not a number of threads"),
+        ("threads", "0", "'0' is not a number of threads"),
         ("threads", "", "none is given: give at least one number of threads"),
         ("repetitions", "0", "0 is out of range: use 1 to 100"),
-        ("repetitions", "many", "is no number"),
+        ("repetitions", "many", "is not a number"),
         ("warmup", "-1", "-1 s is out of range"),
         ("warmup", "", "is empty: write a number"),
         ("duration", "0", "0 s is out of range"),
-        ("duration", "nan", "is no number"),
-        ("test", "made_up", "is no test of sysbench"),
+        ("duration", "nan", "is not a number"),
+        ("test", "made_up", "is not a known sysbench test"),
     ],
 )
 def test_what_is_wrong_stands_beside_its_field_and_nothing_typed_is_lost(

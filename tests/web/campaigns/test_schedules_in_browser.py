@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from apps.dispatch.models import Schedule, Slot
+from apps.dispatch.models import Schedule, ScheduledRun
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results
 from tests.dispatch.schedules.scheduled import a_schedule, end_jobs
@@ -48,8 +48,8 @@ def test_pages_fit_a_phone_and_say_what_did_not_come(browser_page: Page) -> None
     end_jobs("failed", reason="the data directory has no room left, of which sysbench says so in very many words")
     missing_results.look(now=now)
     for day, state in enumerate(("complete", "not started", "missing", "complete"), 1):
-        reason = "the server was away" if state == "not started" else ""
-        Slot.objects.create(schedule=schedule, due_at=now - timedelta(days=day), state=state, reason=reason)
+        reason = "the server was down" if state == "not started" else ""
+        ScheduledRun.objects.create(schedule=schedule, due_at=now - timedelta(days=day), state=state, reason=reason)
     sign_in(browser_page)
     browser_page.goto("/schedules/")
     expect(browser_page.get_by_text("1 of 1 brought not everything the last time")).to_be_visible()

@@ -23,7 +23,7 @@ def workload() -> Workload:
 
 @pytest.fixture
 def sides(workload: Workload) -> tuple[System, System]:
-    """Three runs of each at 4 threads; at 8 threads one run of the second only."""
+    """Three runs per side at 4 threads; at 8 threads one run of the second only."""
     a, b = a_system("a", name="Alpha"), a_system("b", name="Beta", settings={"sync_binlog": "0"})
     for system, values, threads in ((a, A, 4), (b, B, 4), (a, A, 8), (b, B[:1], 8)):
         for number, value in enumerate(values):

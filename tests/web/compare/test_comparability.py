@@ -47,7 +47,7 @@ def test_an_engineer_accepts_the_difference_with_a_reason_and_everybody_reads_it
     query = address(workload).partition("?")[2]
     form = {"query": query, "accept": accept, "reason": ""}
     refused = client.post("/compare/acknowledge/", form, follow=True)
-    assert "must say in 1 to 2,000 characters" in refused.content.decode()
+    assert "must state in 1 to 2,000 characters" in refused.content.decode()
     accepted = client.post("/compare/acknowledge/", form | {"reason": "the next <size>"}, follow=True)
     assert "better</span>" in accepted.content.decode()
     client.logout()
@@ -99,8 +99,8 @@ def test_memory_and_buffer_pool_are_always_told_known_or_not(
 
 
 def test_a_table_that_grows_is_only_said_to_have_fitted_when_the_runs_began() -> None:
-    assert comparability._fits(585.0) == "585\u00a0×, all of it fitted then"
-    assert comparability._fits(0.5) == "0.500\u00a0×, it did not fit"
+    assert comparability._fits(585.0) == "585\u00a0×: all of it fitted"
+    assert comparability._fits(0.5) == "0.500\u00a0×: it did not fit"
 
 
 def test_the_settings_that_differ_are_shown(client: Client, workload: Workload, sides: object) -> None:

@@ -35,9 +35,7 @@ def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload
         "Beta against Alpha, throughput: better at 4 threads 1.30 × [1.27, 1.33];"
         " too few repetitions at 8 threads: needs 2 more runs of Beta."
     )
-    assert answers[1].startswith(
-        "Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.769 × [0.744, 0.794];"
-    )
+    assert answers[1].startswith("Beta against Alpha, p95: better at 4 threads 0.769 × [0.744, 0.794];")
     assert html.index("data-answer") < html.index("compare-table")
 
 
@@ -120,7 +118,7 @@ def test_a_side_shows_where_its_runs_come_from_unless_agents_measured_them_all(
 
 def test_a_median_is_called_a_median(client: Client, workload: Workload, sides: tuple[System, System]) -> None:
     html = page(client, address(workload))
-    assert "Value: geometric mean over the runs, so that dividing two values gives the ratio; a typical" in html
+    assert "Value: geometric mean of the runs: the ratio is the quotient of two values; a typical" in html
     assert "median" not in html
     Measurement.objects.filter(run__system=sides[0], run__load_level__threads=8, metric__key=TPS).update(value=0)
     html = page(client, address(workload))

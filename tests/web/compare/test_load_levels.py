@@ -1,4 +1,4 @@
-"""The part "Over threads" of Compare: fit, objective and charts, on runs in the database."""
+"""The part "Load levels" of Compare: fit, objective and charts, on runs in the database."""
 
 import json
 import re
@@ -83,13 +83,13 @@ def test_each_side_has_its_knee_and_its_peak_with_intervals(client: Client, work
 def test_the_viewers_objective_ends_at_the_last_level_that_surely_keeps_it(client: Client, workload: Workload) -> None:
     """Runs have a p95 of two ms a thread, so 10 ms holds up to 4 threads."""
     html = part(client, workload, objective="10")
-    assert "p95 within 10.0 ms: up to 4 threads; surely not at 8 threads" in told(html, "aurora")
+    assert "p95 within 10.0 ms: up to 4 threads; exceeded at 8 threads" in told(html, "aurora")
     assert chart(html)["latency"]["objective"] == 10
     assert "p99 not observed" in told(part(client, workload, objective="10", percentile="99"), "aurora")
 
 
 @pytest.mark.parametrize(
-    ("options", "words"), [({"objective": "fast"}, "is no time"), ({"percentile": "12"}, "is not known")]
+    ("options", "words"), [({"objective": "fast"}, "is not a time"), ({"percentile": "12"}, "is not known")]
 )
 def test_an_objective_that_is_none_is_said(client: Client, workload: Workload, options: Any, words: str) -> None:
     assert words in part(client, workload, **options)

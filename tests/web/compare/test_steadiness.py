@@ -72,7 +72,7 @@ def test_a_sentence_says_who_is_steadier_before_the_table(client: Client, sides:
         r"Beta against Alpha, coefficient of variation: worse at 4 threads [\d.]+\s× \[[\d.]+,\s[\d.]+\]\.$",
         told(html, "steadiness.variation"),
     )
-    assert "worse at 4 threads: by the order of the runs" in told(html, "steadiness.hiccups")
+    assert "worse at 4 threads: by the rank test" in told(html, "steadiness.hiccups")
     assert html.index("data-answer") < html.index("<table")
 
 
@@ -141,7 +141,7 @@ def test_work_in_json_says_by_what_it_was_divided_and_how(client: Client, workin
     cell = next(each for each in work["cells"] if (each["side"], each["metric"]) == ("b", "work.redo"))
     assert cell["ratio"]["value"] == pytest.approx(0.5)
     assert {each["reason"] for each in work["not_observed"] if each["metric"] == "work.cpu.server"} == {
-        "no node counts it, or the agent may not read it"
+        "not counted by any node, or not readable by the agent"
     }
 
 

@@ -1,4 +1,4 @@
-"""The part "What limits each side" of Compare."""
+"""The part "Limits" of Compare."""
 
 from io import StringIO
 
@@ -109,7 +109,7 @@ def test_the_part_asks_again_until_all_runs_are_judged(client: Client, workload:
 def test_sides_without_samples_have_nothing_to_show(client: Client) -> None:
     for slug in ("a", "b"):
         a_measured_run({TPS: 100.0}, system=a_system(slug))
-    assert "These sides have nothing to show here." in part(client, a_workload())
+    assert "No data for these sides." in part(client, a_workload())
 
 
 def test_the_api_gives_the_same_answer(client: Client, workload: Workload) -> None:

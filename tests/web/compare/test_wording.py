@@ -14,9 +14,9 @@ NAMES = {"a": "A", "b": "B"}
 
 
 def a_cell(*, more: int, needed: int) -> Cell:
-    ratio = Ratio(Verdict.NOT_TOLD_APART, value=1.02, low=0.9, high=1.2, needed=needed)
+    ratio = Ratio(Verdict.INCONCLUSIVE, value=1.02, low=0.9, high=1.2, needed=needed)
     lacking = (More("a", more), More("b", more))
-    return Cell("b", 1, "client.throughput", (), None, 0, ratio, Verdict.NOT_TOLD_APART.value, lacking)
+    return Cell("b", 1, "client.throughput", (), None, 0, ratio, Verdict.INCONCLUSIVE.value, lacking)
 
 
 def a_level(threads: int) -> Level:
@@ -26,36 +26,34 @@ def a_level(threads: int) -> Level:
 def test_what_would_tell_is_said_of_each_load_level_where_it_differs() -> None:
     pairs = [(a_level(4), a_cell(more=998, needed=MOST_REPETITIONS + 1)), (a_level(2), a_cell(more=2, needed=5))]
     assert compare_wording._remedies(pairs, NAMES) == (
-        "2 more runs of each would likely tell at 2 threads, even 1,000 runs of each would not tell at 4 threads"
+        "about 2 more runs per side needed at 2 threads, even 1,000 runs per side are too few at 4 threads"
     )
     same = [(a_level(4), a_cell(more=2, needed=5)), (a_level(2), a_cell(more=2, needed=5))]
-    assert compare_wording._remedies(same, NAMES) == "2 more runs of each would likely tell"
+    assert compare_wording._remedies(same, NAMES) == "about 2 more runs per side needed"
 
 
 def test_a_difference_that_its_company_demotes_says_so_and_what_would_tell() -> None:
     cell = a_cell(more=2, needed=5)
-    reason = "higher if looked at alone, not among 16 comparisons at once"
-    ratio = Ratio(Verdict.NOT_TOLD_APART, value=1.05, low=1.01, high=1.09, needed=5, reason=reason)
-    assert compare_wording.remedy(replace(cell, ratio=ratio), NAMES) == (
-        f"{reason}; 2 more runs of each would likely tell"
-    )
+    reason = "higher alone, but not after correction for 16 comparisons"
+    ratio = Ratio(Verdict.INCONCLUSIVE, value=1.05, low=1.01, high=1.09, needed=5, reason=reason)
+    assert compare_wording.remedy(replace(cell, ratio=ratio), NAMES) == (f"{reason}; about 2 more runs per side needed")
 
 
 def test_no_load_level_is_passed_over_where_few_things_would_tell() -> None:
     pairs = [(a_level(threads), a_cell(more=2 if threads < 8 else 3, needed=5)) for threads in (1, 2, 4, 8, 16)]
     assert compare_wording._remedies(pairs, NAMES) == (
-        "2 more runs of each would likely tell at 1, 2 and 4 threads, 3 more runs of each would likely tell"
-        " at 8 and 16 threads"
+        "about 2 more runs per side needed at 1, 2 and 4 threads, about 3 more runs per side needed at 8 and 16 threads"
     )
     many = [(a_level(threads), a_cell(more=threads, needed=5)) for threads in (1, 2, 4, 8)]
-    assert compare_wording._remedies(many, NAMES) == ("1 to 8 more runs of each would likely tell")
+    assert compare_wording._remedies(many, NAMES) == ("about 1 to 8 more runs per side needed")
 
 
 def test_more_runs_than_were_looked_at_are_not_given_as_a_number() -> None:
     assert (
-        compare_wording._lacking(a_cell(more=998, needed=MOST_REPETITIONS + 1), NAMES) == "more than 1,000 runs of each"
+        compare_wording._lacking(a_cell(more=998, needed=MOST_REPETITIONS + 1), NAMES)
+        == "more than 1,000 runs per side"
     )
-    assert compare_wording._lacking(a_cell(more=3, needed=6), NAMES) == "3 more runs of each"
+    assert compare_wording._lacking(a_cell(more=3, needed=6), NAMES) == "3 more runs per side"
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_settings_explain_part_of_the_outage(client: Client, galera: System, mha
     a_failover(galera, made_up(6.5, proxy=0.9))
     a_failover(mha, made_up(7.6))
     words = words_of(page_of(client))
-    assert "Up to 1 of 6.50 s are the proxy's interval × fall (500ms × 2); it acted 0.900 s after the fault" in words
+    assert "Up to 1 of 6.50 s are the proxy's interval × fall (500ms × 2); acted 0.900 s after the fault" in words
     assert "Up to 5 of 6.50 s are the cluster's evs.suspect_timeout (PT5S)" in words
     assert "they do not add up" in words
     assert "Up to 4 of 7.60 s are the manager's ping_interval × pings (1 s × 4)" in words
@@ -122,7 +122,7 @@ def test_lost_and_doubled_writes_are_counted_and_listed(client: Client, galera: 
 def test_rows_that_a_report_does_not_list_are_said_to_be_in_its_artifact(client: Client, galera: System) -> None:
     run = a_failover(galera, made_up(3.0, counts={"missing": [161]}))
     run.measurements.filter(metric__key="failover.stale_reads").update(value=18)
-    assert "acknowledged before 18, which the run's report does not list; its artifact has" in words_of(page_of(client))
+    assert "acknowledged insert 18, not listed in the run's report; its artifact holds" in words_of(page_of(client))
 
 
 def test_a_run_without_a_read_back_says_so_and_never_zero(client: Client, galera: System) -> None:
@@ -159,7 +159,7 @@ def test_excluded_and_held_up_trials_are_shown_and_do_not_count(client: Client, 
     a_failover(galera, made_up(9.0), is_excluded=True)
     words = words_of(page_of(client))
     assert "2.00 s (1 trial)" in words
-    assert "not counted: a person left it out" in words
+    assert "not counted: excluded by a person" in words
 
 
 def test_a_fault_that_never_came_is_told_apart(client: Client, galera: System) -> None:

@@ -203,7 +203,7 @@ def test_a_row_that_is_not_told_apart_says_which_fall_would_have_been_seen(engin
     assert row.visible > 1
     html = page(engineer, ADDRESS)
     fall = 100 * (1 - 1 / (1 + row.visible))
-    assert f"a fall of {fall:.0f} % would have been seen; may be worse by up to" in text_of(html)
+    assert f"a fall of {fall:.0f} % would have been detected; may be worse by up to" in text_of(html)
     (line,) = csv.DictReader(io.StringIO(engineer.get(f"{ADDRESS}release.csv").content.decode()))
     assert float(line["visible"]) == pytest.approx(fall / 100)
 
@@ -211,9 +211,9 @@ def test_a_row_that_is_not_told_apart_says_which_fall_would_have_been_seen(engin
 def test_who_may_write_is_offered_the_campaign_that_would_tell(client: Client, engineer: Client) -> None:
     two_releases(before=(1000.0, 1090.0, 910.0), after=(900.0, 1010.0, 800.0))
     (row,) = checked().rows
-    assert row.verdict == "not told apart"
+    assert row.verdict == "inconclusive"
     html = page(engineer, f"{ADDRESS}?rows=all")
-    assert f"{row.needed} repetitions of each would likely tell: plan them" in text_of(html)
+    assert f"{row.needed} repetitions per side needed: plan them" in text_of(html)
     found = re.search(r'href="(/campaigns/new/[^"]+)"[^>]*>plan them', html)
     assert found is not None
     form = page(engineer, found[1].replace("&amp;", "&"))
@@ -239,7 +239,7 @@ def test_rows_with_too_few_repetitions_and_first_releases_are_told_in_plain_word
     assert "1 row has too few repetitions." in text_of(page(client, ADDRESS))
     checked(OLD)
     text = text_of(page(client, "/releases/"))
-    assert "1 release cannot be told; 1 release is the first on its hardware." in text
+    assert "1 release inconclusive; 1 release is the first on its hardware." in text
 
 
 def test_markdown_links_findings_and_says_until_when_and_why_they_are_accepted(client: Client) -> None:

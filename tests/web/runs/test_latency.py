@@ -99,7 +99,7 @@ def test_a_run_without_a_histogram_says_why(client: Client) -> None:
     Distribution.objects.filter(run=older).delete()
     for run, words in (
         (without, "Run it with --histogram=on"),
-        (older, "stored before histograms were kept: manage.py reseal"),
+        (older, "stored before histograms existed: manage.py reseal"),
         (an_open_run(), "arrives with the last lines of sysbench"),
         (a_run(), "printed no final report"),
     ):

@@ -1,4 +1,4 @@
-"""What is held against a run stands wherever the run appears; who may write can leave it out."""
+"""What is compared with a run stands wherever the run appears; who may write can leave it out."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -110,7 +110,7 @@ def test_an_engineer_leaves_a_run_out_and_lets_it_count_again(engineer: Client, 
     assert 'id="exclude"' in text
     answer = engineer.post(reverse("web:run-exclude", args=[doubted.pk]), {"reason": "a backup ran"}, follow=True)
     text = " ".join(answer.content.decode().split())
-    assert f"Run {doubted.pk} is left out of all comparisons from now on." in text
+    assert f"Run {doubted.pk} is excluded from all comparisons." in text
     assert "excluded</span> from all comparisons by ann" in text
     assert 'id="exclude"' not in text
     engineer.post(reverse("web:run-count-again", args=[doubted.pk]))
@@ -121,7 +121,7 @@ def test_an_engineer_leaves_a_run_out_and_lets_it_count_again(engineer: Client, 
 
 def test_without_a_reason_nothing_is_changed(engineer: Client, doubted: Run) -> None:
     answer = engineer.post(reverse("web:run-exclude", args=[doubted.pk]), {"reason": " "}, follow=True)
-    assert "Nothing was changed: reason: must say why" in answer.content.decode()
+    assert "Nothing was changed: reason: must state the reason" in answer.content.decode()
     assert not Exclusion.objects.exists()
 
 

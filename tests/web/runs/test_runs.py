@@ -114,7 +114,7 @@ def test_tags_of_the_newest_runs_are_offered_and_an_older_one_can_be_asked_for(
     ]
     page = client.get("/runs/").content.decode()
     assert [name for name in ("old", "a", "b") if f'name="tag" value="{name}"' in page] == ["a", "b"]
-    assert "write an older one under Words" in page
+    assert "search for older ones under Words" in page
     page = client.get("/runs/?tag=old").content.decode()
     assert '<input type="checkbox" name="tag" value="old" checked>' in squeezed(page)
     assert _ids(page) == [runs[0].pk]

@@ -25,7 +25,7 @@ EVENTS = [
 
 
 def test_steps_are_told_in_their_order_with_seconds_since_the_fault() -> None:
-    story = steps.told(EVENTS)
+    story = steps.run_steps(EVENTS)
     assert [(step.kind, step.after, step.lasted, step.at) for step in story.steps] == [
         ("phase", "", "2.00", "2.00"),
         ("fault", "0.00", "0.04", "13.38"),
@@ -36,10 +36,10 @@ def test_steps_are_told_in_their_order_with_seconds_since_the_fault() -> None:
 
 
 def test_what_was_checked_is_told_in_full_with_its_verdict() -> None:
-    claims = steps.told(EVENTS).claims
+    claims = steps.run_steps(EVENTS).claims
     assert [(claim.label, claim.held) for claim in claims] == [("all 596 rows are there", True), ("step", False)]
 
 
 def test_a_run_without_steps_has_no_story() -> None:
-    story = steps.told([an_event("load", 1.0, 9.0, from_output=False)])
+    story = steps.run_steps([an_event("load", 1.0, 9.0, from_output=False)])
     assert (list(story.steps), list(story.claims), story.has_fault) == ([], [], False)

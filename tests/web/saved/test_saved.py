@@ -147,7 +147,7 @@ def test_a_refresh_shows_the_new_answer_and_the_old_snapshot_stays_readable(
     assert engineer.post(f"{url}refresh/").headers["Location"] == url
     html = page(engineer, url)
     assert answer_of(html) != first
-    assert "Snapshot 2 shows what is true now." in html
+    assert "Snapshot 2 shows the current result." in html
     old = page(engineer, f"{url}?snapshot=1")
     assert answer_of(old) == first
     assert "Show snapshot 2, the newest" in old
@@ -237,7 +237,7 @@ def test_a_comparison_that_cannot_be_kept_leads_back_with_the_reason(
     assert "title: is empty" in page(engineer, answer.headers["Location"])
     query = question(workload).with_option("objective", "soon").query()
     answer = engineer.post("/comparisons/save/", {"title": "x", "query": query})
-    assert "is no time (give milliseconds above 0)" in page(engineer, answer.headers["Location"])
+    assert "is not a time (give milliseconds above 0)" in page(engineer, answer.headers["Location"])
     assert not SavedComparison.objects.exists()
 
 

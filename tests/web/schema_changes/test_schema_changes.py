@@ -48,7 +48,7 @@ def test_statements_systems_and_algorithms_stand_side_by_side_with_an_answer(cli
     assert "COPY: longest time without a transaction 6.25 s on galera, 5.50 s on single." in page
     assert "INSTANT: longest stall 0 s on galera." in page
     assert "8 behind it" in page
-    assert "not observable: nobody looked who waits" in page
+    assert "not observable: the process list was not sampled" in page
     assert f'href="/runs/{run.pk}/?from=0.0&amp;to=22.3"' in page
     assert "of p99 latency" in page
     assert "Compare these systems" in page

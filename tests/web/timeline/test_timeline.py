@@ -45,10 +45,10 @@ def test_an_address_without_series_says_where_they_come_from(client: Client) -> 
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("series=x:y:z", "is no series"),
-        ("series=1:client.throughput", "is no series"),
-        ("align=" + "x" * 99, "is no kind of event"),
-        ("series=1:a:b&add=many", "is no run"),
+        ("series=x:y:z", "is not a series"),
+        ("series=1:client.throughput", "is not a series"),
+        ("align=" + "x" * 99, "is not a kind of event"),
+        ("series=1:a:b&add=many", "is not a run"),
         ("&".join(f"series=1:m{number}:db1" for number in range(25)), "at most 24"),
     ],
 )

@@ -43,7 +43,7 @@ def page(client: Client, address: str, status: int = 200) -> str:
 
 def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> None:
     text = page(client, "/trends/")
-    assert "No series is watched here." in text
+    assert "No series watched yet." in text
     assert "The first run of a" in text
     assert "No thresholds yet: the default applies." in page(client, "/thresholds/")
 
@@ -51,8 +51,8 @@ def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> N
 def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell: History) -> None:
     followed(runs_of(a_release("10.11.19"), [1.0, 2.0], load_level=a_load_level(16)))
     text = page(client, "/trends/")
-    assert "2 series are watched: 1 could show a change, 1 too short. 1 has changes that hold." in text
-    assert "too short: 2 runs, 10 are needed" in text
+    assert "2 series are watched: 1 can show a change, 1 too short. 1 has active changes." in text
+    assert "too short: 2 of the 10 runs needed" in text
     assert "1 change</span>" in text
     assert "16 threads" not in page(client, "/trends/?sight=fit")
     assert "No watched series fits these filters" in page(client, "/trends/?text=nothing")
@@ -93,7 +93,7 @@ def test_a_series_shows_its_change_its_releases_and_every_run(
         text = page(client, f"/trends/{fell.pk}/")
     change = fell.changes.get()
     assert re.search(r"−15.%? \([\d,.]+.transactions/s → [\d,.]+.transactions/s\) with 10.11.20, worse", text)
-    assert re.search(r"a change of \d\.\d % would be seen within ten runs", text)
+    assert re.search(r"a change of \d\.\d % would be detected within ten runs", text)
     (drawn,) = page_data(text, "trend-charts")
     assert [point["value"] for point in drawn["points"]] == pytest.approx(VALUES)
     assert [(level["start"], level["end"]) for level in drawn["levels"]] == [(0, 24), (24, 36)]
@@ -112,13 +112,13 @@ def test_a_series_says_where_conditions_changed(client: Client, fell: History) -
     followed(runs_of(a_release("10.11.20"), VALUES[24:27], day=5, duration=120))
     text = page(client, f"/trends/{fell.pk}/")
     assert "planned length 120 s instead of 60 s" in text
-    assert "It is too short: 3 runs since hardware or configuration changed, 10 are needed." in text
+    assert "Too short: 3 of the 10 runs needed since hardware or configuration changed." in text
 
 
 def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: History, enqueued: list[str]) -> None:
     address = f"/thresholds/?workload={fell.workload_id}&percent=30&significant=1e-6"
     text = page(engineer, address)
-    assert "It would have raised nothing on 1 series; 1 that is told now would go." in text
+    assert "It would have reported nothing on 1 series; 1 reported now would be withdrawn." in text
     assert "<strong>would go</strong>" in text
     assert not Threshold.objects.exists()
     told = {"workload": str(fell.workload_id), "metric": "", "percent": "30", "significant": "1e-6"}
@@ -127,7 +127,7 @@ def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: 
     assert (kept.smallest, kept.significant, kept.by.username) == (0.3, 1e-6, "ann")
     assert enqueued == ["workers.tasks.follow_rest"]
     text = page(engineer, "/thresholds/?percent=2&significant=1e-6")
-    assert "All have a more particular one, which goes before." in text
+    assert "All have a more specific one, which takes precedence." in text
     assert "30 %" in text
     assert engineer.post(f"/thresholds/{kept.pk}/drop/").status_code == 302
     assert not Threshold.objects.exists()
@@ -136,7 +136,7 @@ def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: 
 def test_what_would_be_new_is_said(client: Client, fell: History) -> None:
     fell.changes.update(gone_at="2026-01-01T00:00Z")
     text = page(client, "/thresholds/?percent=2&significant=1e-6")
-    assert "It would have raised this one on 1 series: 1 that nobody was told yet." in text
+    assert "It would have reported this one on 1 series: 1 not reported yet." in text
     assert "Engineers save thresholds." in text
 
 
@@ -208,21 +208,21 @@ def test_what_is_drawn_is_what_was_measured_and_leads_to_the_run(browser_page: P
 def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Client, fell: History) -> None:
     followed(runs_of(a_release("10.11.20"), VALUES[:6], workload=a_workload("oltp_delete"))[-1:])
     text = page(client, "/thresholds/?percent=30&significant=1e-6")
-    assert "nothing on 2 series, of which 1 is too short to tell anything; 1 that is told now would go." in text
-    assert "Its size also judges releases: no kept comparison has a row that it would count for." in text
+    assert "nothing on 2 series, of which 1 is too short to show a change; 1 reported now would be withdrawn." in text
+    assert "The size also applies to releases: no stored comparison has a row that it applies to." in text
 
 
 @pytest.mark.parametrize(
     ("counts", "words"),
     [
-        ((3, 40, 2, 0), "of 40 rows of their last comparisons, 2 that are worse now would be called unchanged"),
+        ((3, 40, 2, 0), "of 40 rows of their last comparisons, 2 that are worse now would become unchanged"),
         ((3, 40, 0, 1), "of 40 rows of their last comparisons, 1 that is worse by too little now would be"),
-        ((1, 1, 0, 0), "of 1 row of their last comparisons, none worse would be called otherwise."),
+        ((1, 1, 0, 0), "of 1 row of their last comparisons, no verdict would change."),
     ],
 )
 def test_what_a_threshold_does_to_releases_is_a_sentence(counts: tuple[int, int, int, int], words: str) -> None:
     tried = Tried((None, None), DEFAULT_LIMITS, 1, 1, 0, 0, (), TriedReleases(*counts))
-    assert on_releases(tried).startswith(f"Its size also judges releases: {words}")
+    assert on_releases(tried).startswith(f"The size also applies to releases: {words}")
 
 
 @pytest.mark.parametrize(

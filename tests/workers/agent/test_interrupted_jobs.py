@@ -94,7 +94,7 @@ def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
         server.start()
         again = start_agent()
         eventually(ended(server), what="the job's end has arrived")
-        eventually(lambda: "dropped what an earlier job had left" in again.log.read_text(), what="tables are dropped")
+        eventually(lambda: "dropped leftovers of an earlier job" in again.log.read_text(), what="tables are dropped")
     reason = "the agent stopped without notice"
     assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": reason, "skipped": []}]
     run = only_run(server)

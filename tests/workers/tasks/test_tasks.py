@@ -96,7 +96,7 @@ def test_sweep_closes_an_abandoned_run_only_when_nothing_more_will_come(
     assert run.state == ("ended" if closed else "open")
     if closed:
         assert run.outcome == "cancelled"
-        assert run.reason == "lease lost: its agent never said how this run ended"
+        assert run.reason == "lease lost: its agent never reported the end of this run"
 
 
 def test_sweep_never_closes_a_run_of_a_living_attempt(db: None) -> None:

@@ -197,7 +197,7 @@ def test_two_processes_that_look_at_the_same_runs_make_no_twins(broker: Broker, 
     worker.start()
     eventually(lambda: Looked.objects.count() == len(runs), what="all runs are looked at", seen=worker.said)
     for _ in range(4):
-        recheck_queue.mark_releases(Pending.objects.values_list("release_id", "hardware_class_id"))
+        recheck_queue.add_releases(Pending.objects.values_list("release_id", "hardware_class_id"))
         assert tasks.enqueue(tasks.check_pending)
     eventually(lambda: worker.said().count("check_pending") >= 8, what="all checks have run", seen=worker.said)
     eventually(lambda: not Pending.objects.exists(), what="nothing is left to check", seen=worker.said)

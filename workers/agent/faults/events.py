@@ -14,7 +14,7 @@ UNFORESEEN = ("kill", "freeze", "cut", "stop", "crash")  # unplanned faults, whi
 
 
 @dataclass(frozen=True)
-class Struck:
+class InjectedFault:
     """The injected fault, and when its control ran."""
 
     fault: Fault
@@ -22,8 +22,8 @@ class Struck:
     ended: float
 
 
-def tell(
-    record: Record, struck: Struck | None, *, warmup: float, interval: float, rule: SteadyState
+def phase_values(
+    record: Record, struck: InjectedFault | None, *, warmup: float, interval: float, rule: SteadyState
 ) -> dict[str, float]:
     """The values of `failover.*`; a phase that was not reached has no value, only an event."""
     writes, states = record.writes(), sorted(record.states, key=lambda state: state.t)
@@ -36,8 +36,8 @@ def tell(
     if gap is None:
         return {}
     cut_off = phases.is_interruption(gap, writes, fault=at, start=warmup, interval=interval)
-    told = {"recovered": gap.end is not None, "interrupted": cut_off}
-    _event("outage", _outage_words(gap, cut_off=cut_off), gap.start, gap.end or gap.until, "client", **told)
+    shown = {"recovered": gap.end is not None, "interrupted": cut_off}
+    _event("outage", _outage_words(gap, cut_off=cut_off), gap.start, gap.end or gap.until, "client", **shown)
     values = {"failover.outage": gap.length} if gap.end is not None else {}
     if not struck:
         return values
@@ -98,7 +98,7 @@ def _outage_words(gap: Gap, *, cut_off: bool) -> str:
     return f"no write acknowledged for {gap.length:.2f} s"
 
 
-def tell_rejoin(node: str, began: float, ended: float) -> Mapping[str, float]:
+def report_rejoin(node: str, began: float, ended: float) -> Mapping[str, float]:
     _event("rejoin", f"{node} is in step again, {ended - began:.2f} s after it was put right", began, ended, node)
     return {"failover.rejoin": ended - began}
 

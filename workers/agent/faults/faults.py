@@ -108,7 +108,7 @@ class Faulty:
         """Raises Failed."""
         self._done = False
         if self.fault.undo:
-            run(self.fault.undo, f"node {self.fault.node} could not be put right", timeout)
+            run(self.fault.undo, f"node {self.fault.node} could not be restored", timeout)
 
 
 def run(argv: Sequence[str], problem: str, timeout: float) -> None:

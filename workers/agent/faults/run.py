@@ -52,7 +52,7 @@ class ProbeRun:
             record=self.record,
             clock=clock,
             run=self.id,
-            patience=self.chosen["rejoin_timeout"],
+            timeout=self.chosen["rejoin_timeout"],
         )
         with ExitStack() as stack:
             lanes = [self._insert_lane(clock), *self._read_lanes(clock)]
@@ -83,7 +83,7 @@ class ProbeRun:
 
     def _load(
         self, clock: LoadClock, lanes: list[Lane], faulty: Faulty | None
-    ) -> tuple[events.Struck | None, float | None]:
+    ) -> tuple[events.InjectedFault | None, float | None]:
         """Returns the fault and, if it was undone under load, when. Raises Failed."""
         for lane in lanes:
             lane.start(self.until)
@@ -96,14 +96,14 @@ class ProbeRun:
         reporting.join()
         return struck, undo_began
 
-    def _story(self, struck: events.Struck | None) -> dict[str, float]:
+    def _story(self, struck: events.InjectedFault | None) -> dict[str, float]:
         rule = SteadyState(
             seconds=self.chosen["baseline_seconds"],
             share=self.chosen["baseline_share"],
             latency=self.chosen["baseline_latency"],
         )
         interval = 1 / self.chosen["rate"]
-        return events.tell(self.record, struck, warmup=self.order.warmup, interval=interval, rule=rule)
+        return events.phase_values(self.record, struck, warmup=self.order.warmup, interval=interval, rule=rule)
 
     # ------------------------------------------------------------ load
 
@@ -162,12 +162,12 @@ class ProbeRun:
 
     # ------------------------------------------------------------ fault
 
-    def _strike(self, clock: LoadClock, faulty: Faulty) -> tuple[events.Struck, float | None]:
+    def _strike(self, clock: LoadClock, faulty: Faulty) -> tuple[events.InjectedFault, float | None]:
         """Injects the fault on schedule; undoes a lasting fault under load and returns when the undoing began."""
         clock.sleep_until(self.order.warmup + self.chosen["fault_at"])
         began = clock.now()
         faulty.strike()
-        struck = events.Struck(faulty.fault, began, clock.now())
+        struck = events.InjectedFault(faulty.fault, began, clock.now())
         say("probe", what="fault", label=struck.fault.words(), start=round(began, 5), end=round(struck.ended, 5))
         if faulty.fault.control not in faults.LASTING:
             return struck, None

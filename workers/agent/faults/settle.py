@@ -20,7 +20,7 @@ SHOWN = 100  # at most so many inserts or reads in an event
 
 
 class Settling:
-    """`patience`: deadline in s for the nodes to be in step; `run` identifies the rows."""
+    """`timeout`: deadline in s for the nodes to be in step; `run` identifies the rows."""
 
     def __init__(
         self,
@@ -30,14 +30,14 @@ class Settling:
         record: Record,
         clock: LoadClock,
         run: str,
-        patience: float,
+        timeout: float,
     ) -> None:
         self._told = system
         self._names = names
         self._record = record
         self._clock = clock
         self._run = run
-        self._patience = patience
+        self._timeout = timeout
 
     def settle(self, faulty: Faulty | None, undo_began: float | None) -> dict[str, float]:
         """The counts and the rejoin time. `undo_began`: when the fault was undone under load. Raises Failed."""
@@ -45,7 +45,7 @@ class Settling:
         starting = None
         if faulty and fault and fault.undo and undo_began is None:
             undo_began = self._clock.now()
-            starting = _Starting(faulty, self._patience)
+            starting = _Starting(faulty, self._timeout)
             starting.start()
         came_back = self._await_in_step(fault, starting)
         values = dict(self._rejoin(fault, undo_began, came_back)) if fault and undo_began is not None else {}
@@ -53,7 +53,7 @@ class Settling:
 
     def _await_in_step(self, fault: Fault | None, starting: "_Starting | None") -> float:
         """The time when every node was in step with the writer. Raises Failed."""
-        deadline = self._clock.now() + self._patience
+        deadline = self._clock.now() + self._timeout
         while True:
             reasons = self._out_of_step()
             came_back = self._clock.now()
@@ -74,7 +74,7 @@ class Settling:
         """For a fault undone under load, the node's polls give the time of its return."""
         if fault.control in LASTING:
             came_back = phases.rejoined(self._record.states, node=fault.node, since=began, until=came_back)
-        return events.tell_rejoin(fault.node, began, came_back)
+        return events.report_rejoin(fault.node, began, came_back)
 
     def _out_of_step(self) -> dict[str, str]:
         """Node -> why it is not in step; "" stands for the endpoint."""
@@ -94,9 +94,9 @@ class Settling:
         struck = fault.node if fault else ""
         node = struck if struck in reasons else next(iter(reasons))
         start = self._told.controls.get(node or struck, {}).get("start") or (fault.undo if fault else ())
-        remedy = f"run: {' '.join(start)}" if start else "bring it back by hand"
+        remedy = f"run: {' '.join(start)}" if start else "restore it manually"
         who = f"node {node}" if node else "the system"
-        return f"{who} is not in step {self._patience:g} s after the load: {reasons[node]}; {remedy}"
+        return f"{who} is not in step {self._timeout:g} s after the load: {reasons[node]}; {remedy}"
 
     def _account(self) -> dict[str, float]:
         """The counts, checked against the table. Raises pymysql.MySQLError or OSError."""

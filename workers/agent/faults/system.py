@@ -79,7 +79,7 @@ class TargetSystem:
             connection.close()
 
 
-def tell(system: SystemConfig, schema: str) -> str:
+def description(system: SystemConfig, schema: str) -> str:
     """The content of the secrets file."""
     return secrets_of(
         system,

@@ -19,7 +19,7 @@ ARTIFACT = "digests.jsonl"
 MOST = 50  # statements kept per node, the longest-running; the others are summed
 TEXT_LIMIT = 1000  # characters of a statement
 TICK = 0.1  # s
-PATIENCE = 3.0  # s for all nodes together: a frozen or disconnected node delays nothing
+TIMEOUT = 3.0  # s for all nodes together: a frozen or disconnected node delays nothing
 PICOSECONDS = 10**12
 # Name in the artifact -> column. Cumulative counters: the phase's value is the difference of two readings.
 COUNTS = {
@@ -107,7 +107,7 @@ class DigestReader:
     def finish(self) -> bytes:
         """The artifact: one line per node that answered in time; empty without any."""
         self._ended.set()
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         for thread in self._threads:
             thread.join(timeout=max(0.0, deadline - time.monotonic()))
         lines = dict(self._lines)  # late answers are not waited for

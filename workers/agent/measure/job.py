@@ -21,7 +21,7 @@ from workers.protocol import wire
 from workers.protocol.workloads import declaration
 
 log = logging.getLogger("splashboard.agent.job")
-CLEAN_UP_PATIENCE = 20.0  # s of retries; then the tables are left for a later attempt
+CLEAN_UP_TIMEOUT = 20.0  # s of retries; then the tables are left for a later attempt
 CLEAN_UP_PAUSE = 1.0  # s between retries
 
 
@@ -72,7 +72,7 @@ class JobExecution:
             stop = failed(f"the agent cannot work with its files: {problem}")
         except Exception as error:  # a bug ends this job, not the agent
             log.exception("job %s", self.message.id)
-            stop = failed(f"the agent failed, its log says where: {type(error).__name__}: {error}")
+            stop = failed(f"the agent failed, see its log: {type(error).__name__}: {error}")
         asked = self.switch.asked
         return asked if asked and not asked.job else stop
 
@@ -113,7 +113,7 @@ class JobExecution:
                 except Stopped as stopped:
                     climb.stopped(planned, stopped)
                 if climb.skipped:
-                    log.info("job %s: the ladder ends here: %s", self.message.id, climb.skipped[0].reason)
+                    log.info("job %s: ramp ended: %s", self.message.id, climb.skipped[0].reason)
                     self.skipped = climb.skipped
                     break
         finally:
@@ -194,7 +194,7 @@ class JobExecution:
         if workspace is None:
             self._run_clean_up(tool, target)
             return
-        deadline = time.monotonic() + CLEAN_UP_PATIENCE
+        deadline = time.monotonic() + CLEAN_UP_TIMEOUT
         while True:
             try:
                 self._drop(system, tool, target, workspace)
@@ -238,7 +238,7 @@ def clean_leftovers(system: SystemConfig, journal: Journal) -> None:
         if leftover.system == system.slug:
             database.remove_workspace(system, leftover.workspace)
             journal.remove_leftover(leftover)
-            log.info("dropped what an earlier job had left in schema %s of %s", leftover.workspace.schema, system.slug)
+            log.info("dropped leftovers of an earlier job in schema %s of %s", leftover.workspace.schema, system.slug)
 
 
 def _words(load_level: wire.LoadLevelMessage) -> str:

@@ -110,7 +110,7 @@ class RunMeasurement:
             stop = failed(str(problem))
         finally:
             executed = statements.finish()
-            self._tell_hidden(statements)
+            self._report_hidden(statements)
             sampling.stop()
         return self._end(stop, executed)
 
@@ -213,7 +213,7 @@ class RunMeasurement:
             raise Stopped(stop)
         return rung
 
-    def _tell_hidden(self, statements: digests.DigestReader) -> None:
+    def _report_hidden(self, statements: digests.DigestReader) -> None:
         t = round(self._load.clock.now(), 6)
         for node, hidden in statements.hidden().items():
             detail = {"what": hidden.what, "reason": hidden.reason, "remedy": hidden.remedy}

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from workers.agent.measure.clock import RunClock
 from workers.agent.measure.recorder import LABEL_LIMIT, SampleRecorder
-from workers.agent.samplers import HiddenFromSampler, SampleSource, SeesNothing, SourceFailed, SourceReading
+from workers.agent.samplers import HiddenFromSampler, NothingObserved, SampleSource, SourceFailed, SourceReading
 from workers.protocol.wire import EventMessage, Number
 
 log = logging.getLogger("splashboard.agent.sampling")
 INTERVAL = 1.0  # s
-PATIENCE = 0.9  # s for all sources of a node together, so that a hanging source does not block the others
+TIMEOUT = 0.9  # s for all sources of a node together, so that a hanging source does not block the others
 # s. A counter read this much later than its sample's time would yield a rate too high by that share of a second,
 # followed by one too low.
 LATE = 0.1  # s
@@ -77,7 +77,7 @@ class _Asker:
         self._requests.put(True)
 
     def finish(self, timeout: float) -> _Answer:
-        """After `begin`. Raises SourceFailed (ReadLate), also when no answer comes within `timeout` s; SeesNothing."""
+        """After `begin`. Raises NothingObserved, or SourceFailed (ReadLate), also without an answer in `timeout` s."""
         if self._late:
             raise SourceFailed("it has not answered yet")
         try:
@@ -100,7 +100,7 @@ class _Asker:
             found: SourceReading | Exception
             try:
                 found = self.source.read()
-            except (SourceFailed, SeesNothing) as failure:
+            except (SourceFailed, NothingObserved) as failure:
                 found = failure
             except Exception as error:  # a counter of unknown format must not end the run
                 log.exception("source %s", self.source.name)
@@ -141,9 +141,9 @@ class NodeSampler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stops within PATIENCE; nothing is recorded afterwards."""
+        """Stops within TIMEOUT; nothing is recorded afterwards."""
         self._stopping.set()
-        self._thread.join(timeout=INTERVAL + PATIENCE + 1)
+        self._thread.join(timeout=INTERVAL + TIMEOUT + 1)
         for asker in self._askers:
             asker.close()
         for name in list(self._stretches):
@@ -168,7 +168,7 @@ class NodeSampler:
             slot = next_slot(slot, self._clock.now() - start)
 
     def _take(self, slot: int) -> None:
-        deadline = self._clock.now() + PATIENCE
+        deadline = self._clock.now() + TIMEOUT
         values: dict[str, Number] = {}
         # All reads start together, at the sample's time: a server that is slow to answer would misdate the others.
         t = self._clock.now()
@@ -181,7 +181,7 @@ class NodeSampler:
             except SourceFailed as failure:
                 self._failed(asker, failure)
                 continue
-            except SeesNothing as nothing:
+            except NothingObserved as nothing:
                 asker.sees_nothing = True
                 self.hide(nothing.hidden)
                 continue

@@ -136,16 +136,16 @@ class Sampler:
         try:
             answer = self._client.sampling(wire.SamplingMessage(systems=nodes))
         except (Unreachable, Rejected, LeaseGone) as problem:
-            self._complain(f"no word of runs to sample: {problem}")
+            self._complain(f"cannot read the runs to sample: {problem}")
             if time.monotonic() - self._heard_at > LONGEST_SILENCE:
                 for run in list(self._joined):
                     self._end(run)
             return
         self._complaint, self._heard_at = "", time.monotonic()
-        told = {each.run: each for each in answer.runs if each.system in systems}
-        for run in self._joined.keys() - told.keys():
+        found = {each.run: each for each in answer.runs if each.system in systems}
+        for run in self._joined.keys() - found.keys():
             self._end(run)
-        for run, each in told.items():
+        for run, each in found.items():
             # A stream begun by an earlier process cannot be resumed.
             if run not in self._joined and run not in self._done and not each.began:
                 self._join(each, systems[each.system], config)

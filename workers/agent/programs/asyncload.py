@@ -209,7 +209,7 @@ async def _recover(client: LoadClient, connection: Any, error: Exception) -> Any
     return connection
 
 
-async def tell(client: LoadClient) -> None:
+async def report_intervals(client: LoadClient) -> None:
     """Prints one interval per second until the load ends."""
     before = 0.0
     while before < client.end:
@@ -249,7 +249,7 @@ async def load(order: Order, secrets: Secrets) -> LoadClient:
     client.zero = time.perf_counter()
     cpu = time.process_time()
     say("begin", tool="asyncload", version="1")
-    await asyncio.gather(tell(client), *(work(client, connection) for connection in opened))
+    await asyncio.gather(report_intervals(client), *(work(client, connection) for connection in opened))
     busy = (time.process_time() - cpu) / client.now()
     _say_total(client, busy)
     return client

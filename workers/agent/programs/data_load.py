@@ -60,7 +60,7 @@ class Feed:
                 self.sent += len(statement)
 
 
-def tell(feed: Feed, zero: float, done: threading.Event) -> None:
+def report_progress(feed: Feed, zero: float, done: threading.Event) -> None:
     """Prints the rows handed to the client, each second."""
     before, rows, number = 0.0, 0, 1
     while not done.wait(max(0.0, number - (time.monotonic() - zero))):
@@ -81,8 +81,8 @@ def run(order: Order) -> None:
         with private_file(order.work / "data_load.cnf", secrets.client_file()) as options, profile:
             zero = time.monotonic()
             say("begin", tool="data_load", version="1")
-            telling = threading.Thread(target=tell, args=(feed, zero, done), daemon=True)
-            telling.start()
+            reporting = threading.Thread(target=report_progress, args=(feed, zero, done), daemon=True)
+            reporting.start()
             process = subprocess.Popen(
                 (client, f"--defaults-file={options}", "--batch", secrets.schema),
                 stdin=subprocess.PIPE,
@@ -99,11 +99,11 @@ def run(order: Order) -> None:
                 process.kill()
                 took = time.monotonic() - zero
                 done.set()
-                telling.join()
+                reporting.join()
         if code:
             raise Failed(f"{client} ended with code {code}: {said.strip()[:500]}")
         if order.parameters["profile"]:
-            profile.tell(start=0.0, end=took)
+            profile.report(start=0.0, end=took)
         values = {"data_load.duration": round(took, 4), "data_load.bytes": feed.sent}
         say("total", **{"from": 0.0, "to": round(took, 4)}, counts={"rows": feed.rows}, values=values)
         _verify(cursor, dump, t=took)
@@ -126,7 +126,7 @@ def _verify(cursor: Cursor, dump: Dump, *, t: float) -> None:
             f"SELECT COUNT(*) FROM {table} a LEFT JOIN {other} b ON b.id = a.{column} WHERE b.id IS NULL"  # noqa: S608
         )
         orphans += int((cursor.fetchone() or (0,))[0])
-    say_check("references", t=t, held=orphans == 0, label=f"{orphans} rows refer to none", expected=0, found=orphans)
+    say_check("references", t=t, held=orphans == 0, label=f"{orphans} rows have no parent", expected=0, found=orphans)
 
 
 def clean_up(order: Order) -> None:

@@ -147,7 +147,7 @@ class Load:
         return found
 
     def _said(self) -> str:
-        return "; ".join(self._fatal[:3]) or "it said no reason"
+        return "; ".join(self._fatal[:3]) or "no reason given"
 
     def _read(self) -> None:
         stream = self._process.stdout

@@ -10,7 +10,7 @@ from workers.agent.programs.report import say
 
 HERTZ = 99
 START = 0.5  # s within which perf exits if it has no permission
-PATIENCE = 30.0  # s for the end of a recording, and for its table
+TIMEOUT = 30.0  # s for the end of a recording, and for its table
 KEPT = 10  # rows of the table in the event
 
 
@@ -49,7 +49,7 @@ class Profile:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
             try:
-                process.communicate(timeout=PATIENCE)
+                process.communicate(timeout=TIMEOUT)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
@@ -76,14 +76,14 @@ class Profile:
             "0.01",
         ]
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=PATIENCE
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=TIMEOUT
         )
         if done.returncode:
             self.refusal = _reason(done.stderr)
         else:
             self.file.write_text(done.stdout)
 
-    def tell(self, *, start: float, end: float) -> None:
+    def report(self, *, start: float, end: float) -> None:
         """Prints an event with the top of the table, or why there is none. Times on the load's clock, s."""
         span = {"from": round(start, 3), "to": round(end, 3)}
         if self.refusal:
@@ -107,4 +107,4 @@ def top_of(table: str) -> list[list[str | float]]:
 def _reason(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     wanted = [line for line in lines if "perf_event_paranoid" in line or "ermission" in line or "rror" in line]
-    return (wanted or lines or ["perf ended without a word"])[0][:160]
+    return (wanted or lines or ["perf ended without a message"])[0][:160]

@@ -257,7 +257,7 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
         and stalls.is_served(load.intervals, rate=order.rate or 0, since=order.warmup, until=first),
         label=f"before the first statement the load ran at {base or 0:.1f} of {order.rate or 0:g} transactions/s"
         if base is not None
-        else f"fewer than {stalls.FEWEST} whole seconds lie before the first statement: none to compare with",
+        else f"fewer than {stalls.FEWEST} whole seconds before the first statement: no baseline",
         expected=order.rate,
         found=base,
     )
@@ -267,7 +267,7 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
         held=not outlived,
         label="the load outlasted the statements"
         if not outlived
-        else "the load ended before the statements did: what they stalled is not all seen; give a longer duration",
+        else "the load ended before the statements: not all stalls were observed; give a longer duration",
     )
     share = order.parameters["stall_share"]
     before = [interval for interval in load.intervals if interval.end <= first]

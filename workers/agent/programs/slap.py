@@ -55,7 +55,7 @@ def slap(order: Order, options: Path, script: Path, number: int) -> float:
         raise Failed(f"mysqlslap: {(done.stderr or done.stdout).strip()[:500]}")
     rows = [row for row in csv.reader(done.stdout.splitlines()) if len(row) >= 6]
     if not rows:
-        raise Failed(f"mysqlslap said no time: {done.stdout[:200]!r}")
+        raise Failed(f"mysqlslap printed no time: {done.stdout[:200]!r}")
     return float(rows[-1][2])  # engine, kind, mean, least, most, clients, statements per client
 
 

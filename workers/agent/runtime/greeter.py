@@ -16,7 +16,7 @@ from workers.protocol import wire
 
 log = logging.getLogger("splashboard.agent.hello")
 INTERVAL = 60.0  # s
-IMPATIENT = 2.0  # s between attempts until the server has answered
+FIRST_PAUSE = 2.0  # s between attempts until the server has answered
 AWAITING = 15.0  # s between hellos while a system is unreachable: it gets no jobs until a hello reports it again
 
 
@@ -52,17 +52,17 @@ class Greeter:
         """Sends a hello now: the configuration has changed."""
         self._wake.set()
 
-    def ask_again(self, slug: str, *, patience: float) -> None:
+    def ask_again(self, slug: str, *, timeout: float) -> None:
         """Sends a hello now, with a new check of the system `slug` even while it is measured.
 
-        Returns when the server has it, or after `patience` seconds; the hello is then sent later.
+        Returns when the server has it, or after `timeout` seconds; the hello is then sent later.
         """
         with self._news:
             self._asked += 1
             asked = self._asked
             self._versions.pop(slug, None)
             self._wake.set()
-            self._news.wait_for(lambda: self._answered >= asked or self._stopping, timeout=patience)
+            self._news.wait_for(lambda: self._answered >= asked or self._stopping, timeout=timeout)
 
     def stop(self) -> None:
         self._stopping = True
@@ -77,13 +77,13 @@ class Greeter:
                 asked = self._asked
             try:
                 pause = self._say_hello()
-                if pause != IMPATIENT:
+                if pause != FIRST_PAUSE:
                     with self._news:
                         self._answered = asked
                         self._news.notify_all()
             except Exception:  # without hellos an agent gets no jobs
                 log.exception("the hello failed")
-                pause = IMPATIENT
+                pause = FIRST_PAUSE
             self._wake.wait(pause)
 
     def _say_hello(self) -> float:
@@ -107,7 +107,7 @@ class Greeter:
             answer = self._client.hello(message)
         except (Unreachable, Rejected, LeaseGone) as problem:
             self._warn_once({f"the server did not take the hello: {problem}"})
-            return IMPATIENT
+            return FIRST_PAUSE
         self._server.measure()
         self._warn_once({*answer.warnings, *unreachable.values()})
         return AWAITING if unreachable else INTERVAL

@@ -66,7 +66,7 @@ class Journal:
     def clear(self) -> None:
         self._file.unlink(missing_ok=True)
 
-    def set_aside(self) -> Path:
+    def quarantine(self) -> Path:
         """Renames a damaged journal, for a person to inspect."""
         target = self._file.with_suffix(".damaged")
         self._file.rename(target)

@@ -27,7 +27,7 @@ log = logging.getLogger("splashboard.agent")
 LONGEST_PAUSE = 10.0  # s between claims while the server is unreachable
 LEFTOVER_INTERVAL = 60.0  # s
 DISK_PAUSE = 1.0  # s between attempts to write a job's end to a full disk
-HELLO_PATIENCE = 10.0  # s to report an unreachable system to the server before the failed job
+HELLO_TIMEOUT = 10.0  # s to report an unreachable system to the server before the failed job
 FAREWELL = 3.0  # s for the spool to drain when the agent stops; the rest is sent at the next start
 
 
@@ -82,7 +82,7 @@ class AgentLoop:
         finally:
             self._greeter.stop()
             self._sampler.stop()
-            self._uploader.stop(patience=FAREWELL)
+            self._uploader.stop(timeout=FAREWELL)
             self._client.close()
             self._spool.close()
 
@@ -99,7 +99,7 @@ class AgentLoop:
             self._config_error = str(error)
             return
         if changed.spool != self._config.spool:
-            log.warning("agent.spool is taken up at the next start only")
+            log.warning("agent.spool takes effect at the next start")
         if (changed.url, changed.token) != (self._config.url, self._config.token):
             self._client.use(url=changed.url, token=changed.token)
         log.info("configuration read: %d systems", len(changed.systems))
@@ -167,7 +167,7 @@ class AgentLoop:
             log.info("job %s: %s", message.id, stop.reason if stop else "succeeded")
             if stop and stop.job == "failed" and stop is not AGENT_STOPPED and not self._stopping.is_set():
                 # An unreachable database would use up the attempts of all jobs: report it to the server first.
-                self._greeter.ask_again(message.system, patience=HELLO_PATIENCE)
+                self._greeter.ask_again(message.system, timeout=HELLO_TIMEOUT)
             job.progress = "uploading"
             number = self._finish(job, stop)
             # The lease is kept until the server has the end, so that it does not reassign the job.

@@ -59,7 +59,7 @@ def recover(spool: Spool, journal: Journal, work: Path) -> None:
     try:
         entry = journal.read()
     except msgspec.MsgspecError as error:
-        log.error("the journal is damaged (%s); it is kept as %s", error, journal.set_aside())
+        log.error("the journal is damaged (%s); it is kept as %s", error, journal.quarantine())
         entry = None
     if entry:
         log.warning("job %s was under way when the agent died; ending it", entry.job)

@@ -129,7 +129,7 @@ class Spool:
         entry.file.unlink(missing_ok=True)
         self._forget(entry)
 
-    def set_aside(self, entry: SpoolEntry, reason: str) -> None:
+    def quarantine(self, entry: SpoolEntry, reason: str) -> None:
         """Quarantines the message: moves it to refused/, with the reason beside it, for a person to inspect."""
         target = self.refused / entry.file.name
         while target.exists():
@@ -187,7 +187,7 @@ class Spool:
             try:
                 message = SpoolMessage.decode(file.read_bytes())
             except Corrupt as problem:
-                self.set_aside(entry, f"corrupt: {problem}")
+                self.quarantine(entry, f"corrupt: {problem}")
                 continue
             self._entries.append(SpoolEntry(number, file, message.group, message.kind, message.run))
         for file in self.refused.glob(f"*{SUFFIX}"):  # numbers are never reused

@@ -40,12 +40,12 @@ class Uploader:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self, *, patience: float) -> None:
-        """Lets the spool drain for at most `patience` seconds; the rest stays on disk for the next start."""
-        deadline = time.monotonic() + patience
+    def stop(self, *, timeout: float) -> None:
+        """Lets the spool drain for at most `timeout` seconds; the rest stays on disk for the next start."""
+        deadline = time.monotonic() + timeout
         while not self._spool.is_empty() and time.monotonic() < deadline:
             self._trouble.clear()
-            self._spool.wait(min(0.2, patience))
+            self._spool.wait(min(0.2, timeout))
         self._stopping.set()
         self._thread.join(timeout=2)
 
@@ -72,7 +72,7 @@ class Uploader:
         try:
             message = self._spool.read(entry)
         except Corrupt as problem:
-            self._set_aside(entry, f"corrupt: {problem}")
+            self._quarantine(entry, f"corrupt: {problem}")
             return True
         status, said = self._client.send(message)
         match verdict(status):
@@ -82,7 +82,7 @@ class Uploader:
                 return True
             case MessageFate.REFUSED:
                 self._trouble.pop(entry.group, None)
-                self._set_aside(entry, f"{message.method} {message.path}: {said}")
+                self._quarantine(entry, f"{message.method} {message.path}: {said}")
                 return True
             case MessageFate.UNAUTHORIZED:
                 log.error("the server does not accept this agent's token (%s); give it a valid one", said)
@@ -97,7 +97,7 @@ class Uploader:
             log.warning("upload of %s waits: %s", entry.file.name, why)
         self._trouble[entry.group] = _Trouble(failures, time.monotonic() + pause)
 
-    def _set_aside(self, entry: SpoolEntry, reason: str) -> None:
-        log.error("%s was set aside in %s: %s", entry.file.name, self._spool.refused, reason)
-        self._spool.set_aside(entry, reason)
+    def _quarantine(self, entry: SpoolEntry, reason: str) -> None:
+        log.error("%s was quarantined in %s: %s", entry.file.name, self._spool.refused, reason)
+        self._spool.quarantine(entry, reason)
         self._on_refused(entry, reason)

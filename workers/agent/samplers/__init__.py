@@ -23,7 +23,7 @@ class HiddenFromSampler:
         return f"{self.what}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
 
 
-class SeesNothing(Exception):
+class NothingObserved(Exception):
     """The source can observe nothing in this run and is not read again."""
 
     def __init__(self, hidden: HiddenFromSampler) -> None:
@@ -54,7 +54,7 @@ class SampleSource(Protocol):
     prompt: bool
 
     def read(self) -> SourceReading:
-        """Metric key -> current value. Raises SourceFailed, SeesNothing."""
+        """Metric key -> current value. Raises SourceFailed, NothingObserved."""
 
     def close(self) -> None:
         """Frees its resources; it is not read again."""

@@ -66,7 +66,7 @@ def parse(statistics: str) -> SourceReading:
     """Parses `show stat`: CSV whose first line, after a #, names the columns. Raises SourceFailed."""
     text = statistics.strip().removeprefix("# ")
     if not text.startswith("pxname,svname,"):
-        raise SourceFailed(f"HAProxy did not tell its statistics: {text[:80]!r}")
+        raise SourceFailed(f"HAProxy returned no statistics: {text[:80]!r}")
     values: dict[str, Number] = {}
     states: dict[str, str] = {}
     for row in csv.DictReader(io.StringIO(text)):

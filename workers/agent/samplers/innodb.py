@@ -1,7 +1,7 @@
 """The enabled counters of information_schema.INNODB_METRICS, under InnoDB's own names."""
 
 from workers.agent.runtime.config import ServerAddress, SystemConfig
-from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceFailed, SourceReading
+from workers.agent.samplers import HiddenFromSampler, NothingObserved, SourceFailed, SourceReading
 from workers.agent.samplers.connection import Asking, Denied, NotSupported
 
 WHAT = "InnoDB metrics"
@@ -27,9 +27,9 @@ class InnodbMetrics:
             )
         except Denied as error:
             remedy = f"GRANT PROCESS ON *.* to {self._user}"
-            raise SeesNothing(HiddenFromSampler(WHAT, str(error), remedy)) from error
+            raise NothingObserved(HiddenFromSampler(WHAT, str(error), remedy)) from error
         except NotSupported as error:
-            raise SeesNothing(HiddenFromSampler(WHAT, f"this server does not have them ({error})")) from error
+            raise NothingObserved(HiddenFromSampler(WHAT, f"this server does not have them ({error})")) from error
 
     def close(self) -> None:
         self._server.close()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.runtime.config import ServerAddress, SystemConfig
-from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceReading
+from workers.agent.samplers import HiddenFromSampler, NothingObserved, SourceReading
 from workers.agent.samplers.connection import Asking, Denied, NotSupported
 from workers.protocol.wire import Number
 
@@ -78,8 +78,8 @@ class Replication:
                 return self._server.table(statements[0])
             except NotSupported as error:
                 if len(statements) == 1:
-                    hidden = HiddenFromSampler("state of replication", f"this server does not tell it ({error})")
-                    raise SeesNothing(hidden) from error
+                    hidden = HiddenFromSampler("state of replication", f"not reported by this server ({error})")
+                    raise NothingObserved(hidden) from error
                 del statements[0]
 
 

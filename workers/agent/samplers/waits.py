@@ -1,7 +1,7 @@
 """The server's waits by event class, from performance_schema."""
 
 from workers.agent.runtime.config import ServerAddress, SystemConfig
-from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceReading
+from workers.agent.samplers import HiddenFromSampler, NothingObserved, SourceReading
 from workers.agent.samplers.connection import Asking, Denied, NotSupported
 from workers.protocol.wire import Number
 
@@ -33,9 +33,9 @@ class Waits:
             rows = self._server.ask(WAITS)
         except Denied as error:
             remedy = f"GRANT SELECT ON performance_schema.* to {self._user}"
-            raise SeesNothing(HiddenFromSampler(WHAT, str(error), remedy)) from error
+            raise NothingObserved(HiddenFromSampler(WHAT, str(error), remedy)) from error
         except NotSupported as error:
-            raise SeesNothing(HiddenFromSampler(WHAT, f"this server does not count them ({error})")) from error
+            raise NothingObserved(HiddenFromSampler(WHAT, f"this server does not count them ({error})")) from error
         values: dict[str, Number] = {}
         for event, count, picoseconds in rows:
             key = "mysql.waits." + str(event).removeprefix("wait/").replace("/", ".")
@@ -48,7 +48,7 @@ class Waits:
 
     def _look(self) -> list[HiddenFromSampler]:
         if self._server.ask(SWITCH) != ((1,),):
-            raise SeesNothing(
+            raise NothingObserved(
                 HiddenFromSampler(WHAT, "performance_schema is OFF", "start the server with performance_schema = ON")
             )
         ((known, on),) = self._server.ask(INSTRUMENTS)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent.tools import Finished, RunCheckResult
-from workers.agent.tools import report_output as report
+from workers.agent.tools import Finished, RunCheckResult, report_output
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
 from workers.protocol.workloads import app_ingest
@@ -18,11 +17,11 @@ class AppIngest(LuaTool):
         return {f"{kind}{number}": 0 for number in range(1, chosen["tables"] + 1) for kind in ("child", "parent")}
 
     def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
-        found = report.count_rows(finished, list(self.rows(chosen)))
+        found = report_output.count_rows(finished, list(self.rows(chosen)))
         children, parents = (
             sum(rows for table, rows in found.items() if table.startswith(kind)) for kind in ("child", "parent")
         )
         counted = reported.counts["rows"]
         held = children + parents == counted and children == parents * chosen["children"]
         label = f"the client counted {counted} rows; the tables hold {parents} parents and {children} children"
-        return [report.all_matched(reported), RunCheckResult("rows", held, label)]
+        return [report_output.all_matched(reported), RunCheckResult("rows", held, label)]

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.measure import database
-from workers.agent.tools import Finished, InvalidToolParameters, RunCheckResult
-from workers.agent.tools import report_output as report
+from workers.agent.tools import Finished, InvalidToolParameters, RunCheckResult, report_output
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
 from workers.protocol.workloads import app_oltp
@@ -29,7 +28,7 @@ class AppOltp(LuaTool):
 
     def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         prepared = self.rows(chosen)
-        found = sum(report.count_rows(finished, list(prepared)).values())
+        found = sum(report_output.count_rows(finished, list(prepared)).values())
         inserted, deleted = reported.counts["rows"], reported.counts["rows_deleted"]
         label = (
             f"of {sum(prepared.values())} rows the client deleted {deleted} and inserted {inserted}; "
@@ -37,7 +36,7 @@ class AppOltp(LuaTool):
         )
         held = found == sum(prepared.values()) + inserted - deleted
         return [
-            report.all_matched(reported),
+            report_output.all_matched(reported),
             RunCheckResult("rows", held, label),
             _no_orphans(finished, chosen["tables"]),
         ]

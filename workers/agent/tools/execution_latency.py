@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent.tools import Finished, RunCheckResult
-from workers.agent.tools import report_output as report
+from workers.agent.tools import Finished, RunCheckResult, report_output
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
 from workers.protocol.workloads import execution_latency
@@ -19,7 +18,11 @@ class ExecutionLatency(LuaTool):
         return {"served": chosen["rows"]}
 
     def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
-        return [report.all_matched(reported), report.rows_are(finished, self.rows(chosen)), _clocks_agree(reported)]
+        return [
+            report_output.all_matched(reported),
+            report_output.rows_are(finished, self.rows(chosen)),
+            _clocks_agree(reported),
+        ]
 
 
 def _clocks_agree(reported: Reported) -> RunCheckResult:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from workers.agent.faults.system import TABLE, tell
+from workers.agent.faults.system import TABLE, description
 from workers.agent.programs.order import Order
 from workers.agent.runtime.config import SystemConfig
 from workers.agent.tools import DataSet, InvalidToolParameters, Invocation, Target
@@ -24,7 +24,7 @@ class Failover(ProgramTool):
         return DataSet((TABLE,), 0)
 
     def secrets(self, system: SystemConfig, schema: str) -> str:
-        return tell(system, schema)
+        return description(system, schema)
 
     def accept(self, order: Order) -> None:
         chosen = order.parameters

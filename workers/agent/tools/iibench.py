@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent.tools import Finished, RunCheckResult
-from workers.agent.tools import report_output as report
+from workers.agent.tools import Finished, RunCheckResult, report_output
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
 from workers.protocol.workloads import iibench
@@ -26,4 +25,7 @@ class IIBench(LuaTool):
 
     def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         del chosen
-        return [report.all_matched(reported), report.rows_are(finished, {"purchases": reported.counts["rows"]})]
+        return [
+            report_output.all_matched(reported),
+            report_output.rows_are(finished, {"purchases": reported.counts["rows"]}),
+        ]

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workers.agent.tools import DataSet, Finished, InvalidToolParameters, RunCheckResult
-from workers.agent.tools import report_output as report
+from workers.agent.tools import DataSet, Finished, InvalidToolParameters, RunCheckResult, report_output
 from workers.agent.tools.report_output import Reported
 from workers.agent.tools.sysbench import SysbenchProgram
 from workers.protocol.workloads import declaration
@@ -52,15 +51,15 @@ class LuaTool(SysbenchProgram):
         )
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
-        reported = report.read(finished.output)
-        load = report.took_part(reported)
+        reported = report_output.read(finished.output)
+        load = report_output.took_part(reported)
         if not load.held:
             return [load]
         chosen = self.checked(finished.parameters)
         return [
             load,
-            *report.writes_agree(finished, reported),
-            *report.reads_agree(finished, reported),
+            *report_output.writes_agree(finished, reported),
+            *report_output.reads_agree(finished, reported),
             *self.claims(finished, reported, chosen),
         ]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workers.agent.tools import Invocation, ToolMissing
 
-PATIENCE = 3.0  # s between SIGTERM and SIGKILL
+KILL_AFTER = 3.0  # s between SIGTERM and SIGKILL
 DRAIN = 2.0  # s for the rest of the output after the end
 TAIL = 64 * 1024  # bytes of output searched for the reason of a failure
 
@@ -85,7 +85,7 @@ def stop_group(pid: int, *, is_gone: Callable[[], bool]) -> None:
     for signal_number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal_number)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + KILL_AFTER
         while time.monotonic() < deadline:
             if is_gone():
                 return

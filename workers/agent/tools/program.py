@@ -12,8 +12,16 @@ from workers.agent import __version__
 from workers.agent.programs.order import Order, arguments
 from workers.agent.programs.report import secrets_of
 from workers.agent.runtime.config import SystemConfig
-from workers.agent.tools import Finished, InvalidToolParameters, Invocation, Plain, RunCheckResult, Target, ToolMissing
-from workers.agent.tools import report_output as report
+from workers.agent.tools import (
+    Finished,
+    InvalidToolParameters,
+    Invocation,
+    Plain,
+    RunCheckResult,
+    Target,
+    ToolMissing,
+    report_output,
+)
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads.declaration import WorkloadSpec, check
 
@@ -69,13 +77,13 @@ class ProgramTool(Plain):
         before, measured = math.ceil(warmup), max(1, math.ceil(duration))
         order = self._order(target, parameters, load_level, warmup=before, duration=measured)
         self.accept(order)
-        timeout = before + measured * self.patience() + END_GRACE
+        timeout = before + measured * self.timeout_factor() + END_GRACE
         return Invocation(self._argv("run", order), timeout, warmup=before, measured=measured)
 
     def accept(self, order: Order) -> None:
         """Raises InvalidToolParameters when the load level or the times do not fit."""
 
-    def patience(self) -> float:
+    def timeout_factor(self) -> float:
         """A run's time limit as a multiple of its duration, including the work before and after the load."""
         return 1.0
 
@@ -97,14 +105,14 @@ class ProgramTool(Plain):
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
         """Checks that the program cannot make itself; its own are in its report."""
-        executed = report.executed(finished.output)
+        executed = report_output.executed(finished.output)
         if executed is None:
             return []
-        found = report.writes_agree(finished, executed)
+        found = report_output.writes_agree(finished, executed)
         if executed.counts["reads"]:
-            found += report.reads_agree(finished, executed)
+            found += report_output.reads_agree(finished, executed)
         if "unmatched" in executed.counts:
-            found.append(report.all_matched(executed, most=0.01))
+            found.append(report_output.all_matched(executed, most=0.01))
         return found
 
     def _order(

@@ -10,7 +10,7 @@ from workers.agent.tools.generators import AsyncLoad, Slap
 from workers.agent.tools.iibench import IIBench
 from workers.agent.tools.index_cost import IndexCost
 from workers.agent.tools.machine import Cpu, FileIO
-from workers.agent.tools.schema_changes import DdlUnderLoad
+from workers.agent.tools.schema_changes import SchemaChangesUnderLoad
 from workers.agent.tools.sysbench import Sysbench
 from workers.agent.tools.sysbench_oltp import SysbenchOltp
 from workers.agent.tools.tpcc_like import TpccLike
@@ -25,7 +25,7 @@ TOOLS: dict[str, Tool] = {
         AppOltp(),
         TpccLike(),
         ExecutionLatency(),
-        DdlUnderLoad(),
+        SchemaChangesUnderLoad(),
         DataLoad(),
         IndexCost(),
         AsyncLoad(),

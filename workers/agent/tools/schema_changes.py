@@ -9,7 +9,7 @@ from workers.agent.tools.program import ProgramTool, whole_rate
 from workers.protocol.workloads import schema_changes
 
 
-class DdlUnderLoad(ProgramTool):
+class SchemaChangesUnderLoad(ProgramTool):
     spec = schema_changes.SPEC
     module = "workers.agent.programs.schema_changes"
     programs = ("sysbench",)
@@ -29,5 +29,5 @@ class DdlUnderLoad(ProgramTool):
                 f"the last statement would come after {last:g} s; the measured phase has {order.duration:g} s"
             )
 
-    def patience(self) -> float:
+    def timeout_factor(self) -> float:
         return 3.0

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from workers.agent.tools import DataSet, Finished, RunCheckResult
-from workers.agent.tools import report_output as report
+from workers.agent.tools import DataSet, Finished, RunCheckResult, report_output
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
 from workers.agent.tools.sysbench import ids_are_dense
@@ -33,13 +32,13 @@ class SysbenchOltp(LuaTool):
             found.append(ids_are_dense(finished))
         if chosen["test"] in UPDATES:
             # Threads delete and insert the same ids; without a transaction other threads find them missing.
-            found.append(report.all_matched(reported, most=0.1 if chosen["skip_trx"] else 0.01))
+            found.append(report_output.all_matched(reported, most=0.1 if chosen["skip_trx"] else 0.01))
         if chosen["test"] == "oltp_delete":
-            found.append(report.all_matched(reported, most=0.5))
+            found.append(report_output.all_matched(reported, most=0.5))
         if chosen["test"] not in CHANGES_ROWS:
-            found.append(report.rows_are(finished, self.rows(chosen)))
+            found.append(report_output.rows_are(finished, self.rows(chosen)))
         if _draws_ids(chosen):
-            found.append(report.rows_in_all_are(finished, tuple(self.rows(chosen)), reported.counts["writes"]))
+            found.append(report_output.rows_in_all_are(finished, tuple(self.rows(chosen)), reported.counts["writes"]))
         return found
 
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.measure import database
-from workers.agent.tools import Finished, RunCheckResult
-from workers.agent.tools import report_output as report
+from workers.agent.tools import Finished, RunCheckResult, report_output
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
 from workers.protocol.workloads import tpcc_like
@@ -48,7 +47,7 @@ class TpccLike(LuaTool):
 
     def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         del chosen
-        found = [report.all_matched(reported)]
+        found = [report_output.all_matched(reported)]
         with database.session(finished.system, doing="check the tables' consistency") as cursor:
             cursor.execute(f"USE `{finished.schema}`")
             for number, (condition, contradiction) in enumerate(CONDITIONS.items(), start=1):

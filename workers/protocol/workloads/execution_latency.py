@@ -5,7 +5,7 @@ from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 SPEC = WorkloadSpec(
     tool="execution_latency",
     title="Execution latency",
-    description="The time from sending a request to the moment at which the server says that the statement began, "
+    description="The time from sending a request to the moment at which the server reports the statement's start, "
     "under a load of reads and updates. How far the server's clock is ahead is measured on an idle connection before "
     "and after the load, and told with its uncertainty.",
     parameters=(

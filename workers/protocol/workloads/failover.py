@@ -39,10 +39,8 @@ SPEC = WorkloadSpec(
         ),
         Parameter("timeout", "number", "s that the client waits for an answer", 4, low=0.5, high=30),
         Parameter("retries", "whole", "times that a client sends a failed insert again", 0, high=10),
-        Parameter("hold", "number", "s that a frozen or cut node stays so", 10, low=0.1, high=3600),
-        Parameter(
-            "rejoin_timeout", "number", "s that the struck node may take to be in step again", 120, low=5, high=7200
-        ),
+        Parameter("hold", "number", "s that a node stays frozen or cut off", 10, low=0.1, high=3600),
+        Parameter("rejoin_timeout", "number", "s that the faulted node may take to catch up", 120, low=5, high=7200),
         Parameter("baseline_seconds", "whole", "s in a row that must be as before the fault", 3, low=1, high=60),
         Parameter(
             "baseline_share",

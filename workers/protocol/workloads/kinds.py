@@ -16,7 +16,7 @@ KINDS: Mapping[str, str] = {
     READS: "reads",
     WRITES: "writes",
     MIXED: "reads and writes mixed",
-    INGEST: "taking in data",
+    INGEST: "ingest",
     TPCC: "TPC-C-like transactions",
     SCHEMA_CHANGE: "schema changes under load",
     FAILOVER: "failover",

@@ -9,7 +9,7 @@ LOCKS = ("default", "none", "shared", "exclusive")
 SETTLE = 3.0
 SPEC = WorkloadSpec(
     tool="ddl_under_load",
-    title="DDL under load",
+    title="Schema changes under load",
     description="sysbench's oltp_read_write at a fixed rate while its first table is altered: how long the statements "
     "take and how deep and long they stall the load. The load level must have a rate that the system serves.",
     parameters=(

@@ -7,7 +7,7 @@ SPEC = WorkloadSpec(
     tool="slap",
     title="mysqlslap",
     description="mysqlslap with as many clients as the load level has threads, started again and again until the time "
-    "is over; each round is one interval. It connects anew in each round and tells no latency of single statements.",
+    "is over; each round is one interval. It connects anew in each round and reports no latency of single statements.",
     parameters=(
         Parameter("mix", "choice", "what each statement does", choices=("insert", "point_select")),
         *TABLES[1:],

@@ -14,7 +14,7 @@ SPEC = WorkloadSpec(
     tool="sysbench_oltp",
     title="sysbench OLTP",
     description="sysbench's OLTP tests with our reports: refused connections and writes that match nothing are "
-    "counted, so that a ladder may climb until the server refuses. The test connect opens a connection for each "
+    "counted, so that load can ramp until the server refuses. The test connect opens a connection for each "
     "transaction: the storm itself.",
     parameters=(
         Parameter("test", "choice", "which of sysbench's tests, or connect", choices=TESTS),

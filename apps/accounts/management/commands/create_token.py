@@ -9,7 +9,7 @@ from apps.accounts.models import ApiToken, User
 
 
 class Command(BaseCommand):
-    help = "Make a token for the REST API and print its secret, which cannot be read again."
+    help = "Create a token for the REST API and print its secret, which is shown once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="whose token it is")
@@ -25,9 +25,9 @@ class Command(BaseCommand):
         if not user.is_active:
             raise CommandError(f"User {user.username!r} is not active.")
         if not options["name"].strip() or len(options["name"]) > 100:
-            raise CommandError("NAME must have 1 to 100 characters: say what the token is for.")
+            raise CommandError("NAME must have 1 to 100 characters: describe the token's use.")
         if ApiToken.objects.filter(user=user, name=options["name"], revoked_at=None).exists():
-            raise CommandError(f"{user.username!r} has a token {options['name']!r} already: choose another name.")
+            raise CommandError(f"{user.username!r} already has a token {options['name']!r}: choose another name.")
         _, secret = services.create_token(user=user, name=options["name"])
         if not user.may_write:
             self.stderr.write(f"Note: {user.username} has the role {user.role} and may only read.")

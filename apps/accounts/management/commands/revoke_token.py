@@ -10,11 +10,11 @@ from apps.accounts.models import ApiToken, User
 
 
 class Command(BaseCommand):
-    help = "End a token for the REST API: from now on nobody is let in with it."
+    help = "Revoke a token for the REST API."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="whose token it is")
-        parser.add_argument("name", help="as it was named when it was made")
+        parser.add_argument("name", help="its name")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         username, name, now = options["user"], options["name"], timezone.now()

@@ -12,13 +12,13 @@ from apps.accounts.models import User
 
 
 class Command(BaseCommand):
-    help = "Make a user or change one: role, mailbox, whether they may sign in. Prints a link that signs them in once."
+    help = "Create or change a user: role, mailbox, whether they may sign in. Prints a link that signs them in once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
         parser.add_argument("--role", choices=User.Role.values, help="a new user without it is a reader")
-        parser.add_argument("--email", help="for what they are told")
-        parser.add_argument("--inactive", action="store_true", help="may sign in no more; all they did stays")
+        parser.add_argument("--email", help="for notifications")
+        parser.add_argument("--inactive", action="store_true", help="may no longer sign in; their records stay")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["username"]).first() or User(username=options["username"])

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         commands = parser.add_subparsers(dest="command", required=True, metavar="start|check|status")
         for name, words in (
             ("start", "plan the file's campaign; each start plans another one"),
-            ("check", "say what is wrong with the file, or what it would start; nothing is stored"),
+            ("check", "report errors in the file, or what it would start; nothing is stored"),
         ):
             command = commands.add_parser(name, help=words)
             command.add_argument("file", type=Path)
@@ -57,9 +57,7 @@ class Command(BaseCommand):
             if command == "check":
                 size = campaigns_file.check(content, **wanted).size
                 about = format_estimate(size.seconds)
-                self.stdout.write(
-                    f"{file}: nothing is wrong; {size.jobs} jobs, {size.runs} runs, at most about {about}."
-                )
+                self.stdout.write(f"{file}: valid; {size.jobs} jobs, {size.runs} runs, at most about {about}.")
                 return
             campaign = campaigns_file.start(content, by=None, **wanted)
         except OSError as error:

@@ -15,8 +15,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="letters, digits, '-' and '_'")
         known = parser.add_mutually_exclusive_group()
-        known.add_argument("--rotate", action="store_true", help="give a known agent a new secret; the old one ends")
-        known.add_argument("--revoke", action="store_true", help="let a known agent in no more; --rotate lets it again")
+        known.add_argument(
+            "--rotate", action="store_true", help="give an existing agent a new secret; the old one ends"
+        )
+        known.add_argument("--revoke", action="store_true", help="revoke an agent; --rotate reinstates it")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
@@ -33,4 +35,4 @@ class Command(BaseCommand):
     @staticmethod
     def _revoke(name: str) -> str:
         new = agents.revoke_agent(name=name, now=timezone.now())
-        return f"Revoked the agent {name}." if new else f"The agent {name} was revoked before."
+        return f"Revoked the agent {name}." if new else f"The agent {name} was already revoked."

@@ -24,9 +24,9 @@ class Command(BaseCommand):
                 loaded = services.load_all(path) if path.is_dir() else [services.load_file(path)]
             except services.MalformedFile as error:
                 refused += 1
-                self.stderr.write(f"Refused, and nothing of it stored: {error}")
+                self.stderr.write(f"Refused, not stored: {error}")
             else:
                 articles += len(loaded)
         self.stdout.write(f"Published results: {counted(articles, 'article')} loaded.")
         if refused:
-            raise CommandError(f"{refused} refused; correct what is named above and load again")
+            raise CommandError(f"{refused} refused; correct the files named above and load again")

@@ -15,10 +15,10 @@ from apps.runs.models import COUNTED, Run
 
 
 class Command(BaseCommand):
-    help = "Looks at complete runs that nobody looked at yet: along their histories, and release against release."
+    help = "Analyses complete runs not analysed yet: in trends, and release against release."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--made-up", action="store_true", help="at those of the rig and at examples as well")
+        parser.add_argument("--made-up", action="store_true", help="include generated and example runs")
 
     def handle(self, **options: Any) -> None:
         before = Finding.objects.count()
@@ -31,15 +31,17 @@ class Command(BaseCommand):
         if options["made_up"]:
             compared += self._made_up()
         found = Finding.objects.count() - before
-        told = [(looked, "run", "looked at"), (compared, "release", "compared"), (found, "finding", "new")]
-        self.stdout.write(", ".join(f"{count:,} {one}{'' if count == 1 else 's'} {what}" for count, one, what in told))
+        counts = [(looked, "run", "looked at"), (compared, "release", "compared"), (found, "finding", "new")]
+        self.stdout.write(
+            ", ".join(f"{count:,} {one}{'' if count == 1 else 's'} {what}" for count, one, what in counts)
+        )
 
     def _made_up(self) -> int:
         systems = Run.objects.filter(COUNTED).exclude(provenance__in=MEASURED).order_by()
-        told = systems.values_list("system", "system__release", "system__hardware_class").distinct()
-        for place in places.counted(systems={system for system, _, _ in told}, newest=1):
+        found = systems.values_list("system", "system__release", "system__hardware_class").distinct()
+        for place in places.counted(systems={system for system, _, _ in found}, newest=1):
             follow.follow_run(place.newest[0])
-        sides = sorted({(release, hardware) for _, release, hardware in told})
+        sides = sorted({(release, hardware) for _, release, hardware in found})
         releases = Release.objects.select_related("platform").in_bulk({release for release, _ in sides})
         hardware_classes = HardwareClass.objects.in_bulk({hardware for _, hardware in sides})
         for release, hardware in sides:

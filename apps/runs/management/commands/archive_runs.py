@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.runs import archive
-from apps.runs.management.progress import told
+from apps.runs.management.progress import with_progress
 from apps.runs.models import ArchivedRun, Run
 
 MOST = 1_000_000
@@ -19,18 +19,18 @@ MOST = 1_000_000
 class Command(BaseCommand):
     help = (
         "Archives complete runs as Parquet where SPLASHBOARD_ARCHIVE says: those named, or all that are not there. "
-        "Broken off and begun again, it goes on. Runs that are there are verified when they are named."
+        "It resumes after an interruption. Runs that are there are verified when they are named."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("runs", nargs="*", type=int, help="ids of runs; none: all that are not archived")
         parser.add_argument("--older-than", type=int, metavar="DAYS", help="only runs that ended so long ago")
         what = parser.add_mutually_exclusive_group()
-        what.add_argument("--check", action="store_true", help="read every file of archived runs instead")
+        what.add_argument("--check", action="store_true", help="verify every file of archived runs instead")
         what.add_argument(
             "--move",
             action="store_true",
-            help="move samples now that SPLASHBOARD_KEEP_SAMPLES_DAYS would move by and by",
+            help="move now the samples that SPLASHBOARD_KEEP_SAMPLES_DAYS moves gradually",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
     def _each(self, ids: list[int], done: str, act: Callable[[int], bool]) -> None:
         count, problems = 0, 0
-        for pk in told(ids, noun="runs", out=self.stdout):
+        for pk in with_progress(ids, noun="runs", out=self.stdout):
             try:
                 count += act(pk)
             except archive.ArchiveTrouble as error:

@@ -38,7 +38,7 @@ class Command(BaseCommand):
                 doubted += bool(archive.with_samples(partial(_check, pk)))
             except archive.ArchiveTrouble as error:
                 failed += 1
-                self.stderr.write(f"run {pk} stays without checks: {error}")
+                self.stderr.write(f"run {pk} has no checks: {error}")
             if place % SAY_EVERY == 0:
                 self.stdout.write(f"{place} of {len(ids)} runs")
         done = len(ids) - failed

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.runs import archive
-from apps.runs.management.progress import told
+from apps.runs.management.progress import with_progress
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         fetched, problems = 0, 0
-        for pk in told(options["runs"], noun="runs", out=self.stdout):
+        for pk in with_progress(options["runs"], noun="runs", out=self.stdout):
             try:
                 fetched += archive.fetch([pk], held_too=True)
             except archive.ArchiveTrouble as error:

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.stores import BadAddress
 from apps.runs import archive
-from apps.runs.management.progress import told
+from apps.runs.management.progress import with_progress
 
 
 class Command(BaseCommand):
@@ -47,7 +47,7 @@ class Command(BaseCommand):
 
     def _restore(self, source: Storage, paths: list[str]) -> None:
         restored, problems = 0, 0
-        for path in told(paths, noun="runs", out=self.stdout):
+        for path in with_progress(paths, noun="runs", out=self.stdout):
             found = archive.restore(source, path=path)
             restored += found.run is not None
             if found.problem:

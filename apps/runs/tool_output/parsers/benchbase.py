@@ -231,7 +231,7 @@ def parse_histograms(content: bytes) -> OutputTable:
             counts.setdefault(plain.rpartition(".")[2][:80], {})[outcome] = float(count)
     ordered = sorted(counts.items(), key=lambda entry: -sum(entry[1].values()))
     rows: list[tuple[str | float | None, ...]] = []
-    for name, told in ordered:
-        rows.append((name, *(told.get(outcome, 0.0) for outcome in OUTCOMES)))
+    for name, found in ordered:
+        rows.append((name, *(found.get(outcome, 0.0) for outcome in OUTCOMES)))
     columns = (TableColumn("transaction"), *(TableColumn(outcome) for outcome in OUTCOMES))
     return OutputTable("Transactions by outcome", columns, tuple(rows), len(rows))

@@ -68,7 +68,7 @@ def parse(content: bytes) -> ParsedOutput:
     if not reading.vusers:
         first = next((line for line in lines(content) if line.text.strip()), None)
         raise first.refuse(EXPECTED) if first else NotThisFormat(1, "", f"the file is empty; expected {EXPECTED}")
-    return _told(reading)
+    return _output(reading)
 
 
 def _consume(reading: _HammerdbLog, line: TextLine) -> None:
@@ -106,7 +106,7 @@ def _vuser(reading: _HammerdbLog, line: TextLine, outer: re.Match[bytes]) -> Non
         reading.failed += 1
 
 
-def _told(reading: _HammerdbLog) -> ParsedOutput:
+def _output(reading: _HammerdbLog) -> ParsedOutput:
     said = [ToolMessage(kind, label, 0.0, n) for (kind, label), n in reading.errors.items()]
     if reading.failed:
         said.append(ToolMessage("error", f"{reading.failed} virtual users finished with a failure", 0.0))
@@ -153,10 +153,10 @@ def parse_timing(content: bytes) -> OutputTable:
     if not isinstance(document, dict) or not document:
         raise NotThisFormat(1, "", TIMING_EXPECTED)
     rows: list[tuple[str | float | None, ...]] = []
-    for name, told in document.items():
-        if not isinstance(told, dict) or "calls" not in told or "p95_ms" not in told:
+    for name, found in document.items():
+        if not isinstance(found, dict) or "calls" not in found or "p95_ms" not in found:
             raise NotThisFormat(_place(content, name), "", f"{name!r:.60} has no calls and p95_ms: {TIMING_EXPECTED}")
-        rows.append((name[:80], *(_number(content, name, key, told.get(key)) for _, key, _ in TIMING_COLUMNS)))
+        rows.append((name[:80], *(_number(content, name, key, found.get(key)) for _, key, _ in TIMING_COLUMNS)))
     rows.sort(key=lambda row: -float(row[-1] or 0))
     columns = (TableColumn("procedure"), *(TableColumn(title, unit) for title, _, unit in TIMING_COLUMNS))
     return OutputTable("Response times by procedure", columns, tuple(rows), len(rows), "all virtual users")
@@ -170,7 +170,7 @@ def _number(content: bytes, name: str, key: str, value: object) -> float | None:
         return scaled(value)
     if is_count(value) or isinstance(value, float):
         return float(value)
-    raise NotThisFormat(_place(content, name), "", f"{key} of {name!r:.60} is no number: {value!r:.60}")
+    raise NotThisFormat(_place(content, name), "", f"{key} of {name!r:.60} is not a number: {value!r:.60}")
 
 
 def _place(content: bytes, name: str) -> int:

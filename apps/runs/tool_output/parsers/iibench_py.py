@@ -67,7 +67,7 @@ def parse(content: bytes) -> ParsedOutput:
             _consume(reading, line)
     if not reading.columns:
         raise NotThisFormat(1, "", f"the file is empty; expected {EXPECTED}")
-    return _told(reading)
+    return _output(reading)
 
 
 def _header(reading: _IibenchLog, line: TextLine) -> None:
@@ -113,7 +113,7 @@ def _row(reading: _IibenchLog, line: TextLine) -> None:
         raise line.refuse(f"a time after {before:g} s")
 
 
-def _told(reading: _IibenchLog) -> ParsedOutput:
+def _output(reading: _IibenchLog) -> ParsedOutput:
     complete = bool(reading.rows) and reading.done and (reading.old or reading.totals is not None)
     values = (_old_values(reading) if reading.old else _values(reading)) if complete else []
     rates = (

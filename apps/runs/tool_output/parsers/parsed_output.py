@@ -177,4 +177,4 @@ def _line_at(content: bytes, number: int) -> str:
 
 
 def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not a number in JSON")

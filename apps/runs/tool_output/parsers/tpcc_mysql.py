@@ -78,7 +78,7 @@ def parse(content: bytes) -> ParsedOutput:
     if not reading.banner:
         first = next((line for line in lines(content) if line.text.strip()), None)
         raise first.refuse(EXPECTED) if first else NotThisFormat(1, "", f"the file is empty; expected {EXPECTED}")
-    return _told(reading)
+    return _output(reading)
 
 
 def _consume(reading: _TpccLog, line: TextLine) -> None:
@@ -145,7 +145,7 @@ def _interval(reading: _TpccLog, line: TextLine) -> None:
     reading.times.append(times if times is None else (times[0], times[1], times[2]))
 
 
-def _told(reading: _TpccLog) -> ParsedOutput:
+def _output(reading: _TpccLog) -> ParsedOutput:
     complete = reading.tpmc is not None and len(reading.raw) == len(TYPES) and bool(reading.seconds)
     offset = reading.ramp_up
     end = reading.seconds or (reading.clock[-1] if reading.clock else None)

@@ -51,12 +51,12 @@ def shown(
     `sides`: system -> name and colour, the baseline first; `here`: the workload of the page.
     """
     measured = [claim for claim in found.claims if claim.is_measured]
-    told = [_claim(claim, sides, here, campaign) for claim in measured]
+    entries = [_claim(claim, sides, here, campaign) for claim in measured]
     return {
-        "claims": told,
-        "kinds": _by_kind(measured, told, found),
+        "claims": entries,
+        "kinds": _by_kind(measured, entries, found),
         "judged": [sides[many.slug] for many in found.sides[1:]],
-        "fold": sum(len(each["rows"]) + len(each["claim"].stated) for each in told) > SHOWN_AT_ONCE,
+        "fold": sum(len(each["rows"]) + len(each["claim"].stated) for each in entries) > SHOWN_AT_ONCE,
         "only_stated": _only_stated(found),
         "any_stated": any(claim.stated for claim in found.claims),
         "tests": found.tests,
@@ -126,16 +126,16 @@ def _sentence(claim: SideClaim) -> str:
     withheld = sorted({each.program for each in claim.cannot_tell if each.says == WITHHELD})
     unsure = sorted({each.program for each in claim.cannot_tell} - {*claim.programs, *against, *withheld})
     if claim.says == CONTESTED:
-        return f"witnesses contradict each other ({_listed(against)})"
+        return f"tools contradict each other ({_listed(against)})"
     said = []
     if claim.agree:
-        said.append(f"{claim.programs[0]} says so" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree")
+        said.append(f"{claim.programs[0]} alone" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree")
     if against:
         said.append(f"{_listed(against)} {'contradicts' if len(against) == 1 else 'contradict'}")
     if withheld:
-        said.append(f"of {_listed(withheld)}, until the difference is accepted")
+        said.append(f"{_listed(withheld)} withheld until the difference is accepted")
     if unsure:
-        said.append(f"{_listed(unsure)} cannot tell")
+        said.append(f"{_listed(unsure)} inconclusive")
     return "; ".join(said)
 
 

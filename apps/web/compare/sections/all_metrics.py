@@ -37,7 +37,7 @@ COLUMNS = (
     "p",
     "adjusted p",
     "Cliff's delta",
-    "repetitions that would tell",
+    "runs needed",
 )
 
 
@@ -94,10 +94,10 @@ def summary(measured: Sequence[Measured]) -> str:
     same = total - unknown - withheld - words.total()
     parts = []
     if words:
-        told = ", ".join(f"{count} {word}" for word, count in words.most_common())
-        parts.append(f"{words.total()} of {total} comparisons show{'s' * (words.total() == 1)} a difference ({told})")
+        text = ", ".join(f"{count} {word}" for word, count in words.most_common())
+        parts.append(f"{words.total()} of {total} comparisons show{'s' * (words.total() == 1)} a difference ({text})")
     if withheld:
-        parts.append(f"{withheld} of {total} comparisons would show a difference, but their verdicts are withheld")
+        parts.append(f"{withheld} of {total} comparisons differ, but their verdicts are withheld")
     if same and parts:
         parts.append(f"{same} do{'es' * (same == 1)} not")
     elif same:
@@ -162,8 +162,8 @@ def _each(one: Measured) -> str:
     """Single events are few and listed one by one: the side's, then the baseline's."""
     if not one.metric.single_events:
         return ""
-    told = [", ".join(format_number(each.value) for each in cell.replicates) for cell in (one.baseline, one.cell)]
-    return " against ".join(text or "none" for text in reversed(told))
+    texts = [", ".join(format_number(each.value) for each in cell.replicates) for cell in (one.baseline, one.cell)]
+    return " against ".join(text or "none" for text in reversed(texts))
 
 
 def comma_separated(comparison: Comparison, found: Everything) -> str:

@@ -30,7 +30,7 @@ POOL_WORDS = {
 
 
 @dataclass(frozen=True)
-class Warned:
+class SideBlocked:
     """A side with blocking differences, open or accepted."""
 
     side: Side
@@ -68,7 +68,8 @@ def context(seen: CompareView) -> dict[str, Any]:
     sides = {side.slug: side for side in comparison.sides}
     return {
         "warned": [
-            Warned(sides[slug], tuple(own)) for slug, own in groupby(comparison.obstacles, key=lambda each: each.side)
+            SideBlocked(sides[slug], tuple(own))
+            for slug, own in groupby(comparison.obstacles, key=lambda each: each.side)
         ],
         "open": [(each, sides[each.side]) for each in open_ones],
         "open_titles": _listed(list(dict.fromkeys(each.title for each in open_ones))),
@@ -89,7 +90,7 @@ def _memories(seen: CompareView, level: Level | None) -> list[MemoryRow]:
         known = seen.read(memory.READING)
     except NotKept:
         return []
-    return [_memory(side, told, level) for side, told in zip(seen.comparison.sides, known, strict=True)]
+    return [_memory(side, found, level) for side, found in zip(seen.comparison.sides, known, strict=True)]
 
 
 def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:
@@ -120,7 +121,7 @@ def _fits(ratio: float | None) -> str:
     if ratio is None:
         return NOT_KNOWN
     # The size is that at the start of the runs: a load that inserts may outgrow the pool.
-    return f"{_times(ratio)}, all of it fitted then" if ratio >= 1 else f"{_times(ratio)}, it did not fit"
+    return f"{_times(ratio)}: all of it fitted" if ratio >= 1 else f"{_times(ratio)}: it did not fit"
 
 
 def _fill(label: str, first: RunSpread | None, last: RunSpread | None) -> Fill:
@@ -174,7 +175,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
             messages.error(request, problem.sentence())
         return redirect(back)
     groups = _listed(list(dict.fromkeys(TITLES[FieldGroup(each.group)] for each in made)))
-    said = f"Recorded: the difference in {groups} is accepted." if made else "Somebody has accepted that already."
+    said = f"Recorded: the difference in {groups} is accepted." if made else "This is already accepted."
     messages.info(request, said)
     return redirect(back)
 
@@ -184,7 +185,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
 def withdraw(request: HttpRequest, acknowledgement_id: int) -> HttpResponse:
     """`next`: the page to return to."""
     ended = acknowledgements.withdraw(acknowledgement=acknowledgement_id, by=writer(request), now=timezone.now())
-    messages.info(request, "The verdict is withheld again." if ended else "It was withdrawn already.")
+    messages.info(request, "The verdict is withheld again." if ended else "Already withdrawn.")
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
         back = reverse("web:compare")

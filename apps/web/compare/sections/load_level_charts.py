@@ -104,8 +104,8 @@ def _latency_lines(climbs: Sequence[SideLevels], sides: Mapping[str, Side]) -> l
     found = []
     for climb in climbs:
         for percent in PERCENTILES:
-            told = [(rung.threads, each) for rung in climb.rungs if (each := rung.quantile(percent)) is not None]
-            whole = [(threads, each.value) for threads, each in told if each.value is not None]
+            known = [(rung.threads, each) for rung in climb.rungs if (each := rung.quantile(percent)) is not None]
+            whole = [(threads, each.value) for threads, each in known if each.value is not None]
             if whole:
                 found.append(
                     {

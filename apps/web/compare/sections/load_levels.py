@@ -145,7 +145,7 @@ def objective_of(address: CompareAddress) -> Objective:
         except ValueError:
             limit = math.nan
         if not 0 < limit < math.inf:
-            raise Invalid([FieldProblem("objective", f"{text[:40]!r} is no time", "give milliseconds above 0")])
+            raise Invalid([FieldProblem("objective", f"{text[:40]!r} is not a time", "give milliseconds above 0")])
     try:
         percent = float(percentile or USUAL_PERCENTILE)
     except ValueError:
@@ -205,7 +205,7 @@ def _place(estimate: Estimate, highest: int) -> ValueText:
     if not math.isfinite(estimate.value):
         low = format_number(estimate.low)
         return ValueText(
-            note=f"none: above {low} threads, if at all" if estimate.low > 1 else "none", title="the curve has none"
+            note=f"none up to {low} threads" if estimate.low > 1 else "none", title="the curve has no peak"
         )
     note = "beyond the measured levels" if estimate.value > highest else ""
     return replace(_estimate(estimate, "threads"), note=note)
@@ -230,7 +230,7 @@ def _fits(fit: Fit) -> str:
     if fit.few_runs:
         return f"{off}; too few repetitions: the intervals hold only if all levels are equally noisy"
     if fit.misfit_p is not None and fit.misfit_p < MISFIT:
-        return f"{off}; the levels are farther off than their runs' noise explains, so the intervals are wider"
+        return f"{off}; the levels deviate more than their runs' noise explains, so the intervals are wider"
     return off
 
 
@@ -243,7 +243,7 @@ def _collapse(found: Ladder) -> ValueText:
         value=ratio_text(shown),
         interval=interval_text(shown),
         note=f"at {threads_text(fall.threads)} against {threads_text(fall.best_threads)}",
-        title=f"p {fall.p:.2g}, before it is multiplied by the number of pairs of levels",
+        title=f"p {fall.p:.2g}, before correction for the number of pairs of levels",
     )
 
 
@@ -254,8 +254,8 @@ def _reach(reach: Reach | None) -> tuple[str, str]:
         return f"p{reach.percent:g} not observed", ""
     if all(each.held in (ObjectiveState.TOO_FEW, ObjectiveState.UNKNOWN) for each in reach.levels):
         return "too few repetitions", f"an interval needs {FEWEST_RUNS} runs of a level that differ"
-    kept = f"up to {threads_text(reach.last_within)}" if reach.last_within else "at no level for certain"
-    lost = f"; surely not at {threads_text(reach.first_beyond)}" if reach.first_beyond else ""
+    kept = f"up to {threads_text(reach.last_within)}" if reach.last_within else "at no level with certainty"
+    lost = f"; exceeded at {threads_text(reach.first_beyond)}" if reach.first_beyond else ""
     title = ", ".join(f"{each.threads}: {each.held.value}" for each in reach.levels)
     return f"{kept}{lost}", f"threads: {title}"
 
@@ -299,7 +299,7 @@ def _latency(rung: Any, percent: float) -> ValueText:
     if quantile.value is None:
         runs = ", ".join(format_number(value) for value in sorted(quantile.runs))
         return ValueText(
-            note=f"{runs} of {len(quantile.runs)} runs" if len(quantile.runs) <= 3 else "of runs alone", title=runs
+            note=f"{runs} of {len(quantile.runs)} runs" if len(quantile.runs) <= 3 else "per run only", title=runs
         )
     return ValueText(
         value=format_number(quantile.value),
@@ -311,8 +311,8 @@ def _latency(rung: Any, percent: float) -> ValueText:
 def _held(rested: Rested | None) -> tuple[str, str]:
     if rested is None:
         return "", ""
-    words = "cannot tell" if rested.held is ObjectiveState.NOT_TOLD else rested.held.value
+    words = rested.held.value
     if rested.interval is None:
         return words, ""
     low, high = format_number(rested.interval.low), format_number(rested.interval.high)
-    return words, f"typical run {with_unit(rested.interval.value, 'ms')}, 95 % interval {low} to {high} ms"
+    return words, f"geometric mean {with_unit(rested.interval.value, 'ms')}, 95 % interval {low} to {high} ms"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from apps.comparison.api import HICCUPS, STEADINESS_SECTION, VARIATION, WORST, ComparedSteadiness, RunSteadiness
-from apps.comparison.pure import FEWEST_VALUES, HICCUP, NO_ERRORS, Box, Comparison, Level
+from apps.comparison.api import DIPS, STEADINESS_SECTION, VARIATION, WORST, ComparedSteadiness, RunSteadiness
+from apps.comparison.pure import DIP_SHARE, FEWEST_VALUES, NO_ERRORS, Box, Comparison, Level
 from apps.core import units
 from apps.core.text import counted
 from apps.web.compare.charts import drawn_sides
@@ -14,11 +14,9 @@ from apps.web.compare.wording import answers, run_words, table
 
 # Number of runs per side, the newest, that get a box.
 MOST_BOXES = 20
-NOTHING = (
-    f"No run has throughput of {FEWEST_VALUES} seconds or more in its measured phase: fewer say nothing of its spread."
-)
+NOTHING = f"No run has throughput of {FEWEST_VALUES} seconds or more in its measured phase: fewer give no spread."
 # Quantities with a sentence each.
-TOLD = (VARIATION.key, HICCUPS.key, WORST.key)
+ANSWERED = (VARIATION.key, DIPS.key, WORST.key)
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     runs = [run for run in found.runs if run.level == level.id]
     return {
         "steadiness": found,
-        "answers": [answer for answer in answers(part) if answer.metric.key in TOLD],
+        "answers": [answer for answer in answers(part) if answer.metric.key in ANSWERED],
         "none_words": NO_ERRORS,
         "rows": table(part),
         "run_rows": _run_rows(seen.comparison, runs),
@@ -53,7 +51,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "shown_level": level,
         "level_links": [(each, replace(seen.address, level=each.key).url()) for each in seen.comparison.levels],
         "most_boxes": MOST_BOXES,
-        "hiccup": HICCUP,
+        "hiccup": DIP_SHARE,
         "fewest": FEWEST_VALUES,
     }
 

@@ -24,13 +24,13 @@ from apps.web.runs.use_method import sparklines
 from apps.web.runs.use_method.cells import ASPECTS, PanelCell, of_cell
 from apps.web.runs.use_method.sparklines import Sparks
 
-NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side is judged at this level"
+NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side has been assessed at this level"
 # Levels without a known problem.
 QUIET = (UseLevel.OK, UseLevel.NOT_OBSERVABLE)
 
 
 @dataclass(frozen=True)
-class Climbing:
+class ResourceOverLevels:
     """A resource over the comparison's load levels, one line per judged side; None: unknown at that level.
 
     `quiet`: no problem at any level.
@@ -42,7 +42,7 @@ class Climbing:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ResourceBySide:
     """A resource of all sides at one level: each side's cells, or why there are none."""
 
     resource: Resource
@@ -110,13 +110,13 @@ def context(seen: CompareView) -> dict[str, Any] | None:
 
 def _headlines(found: ComparedUse, sides: Mapping[str, Side]) -> list[tuple[str, list[Side]]]:
     """What limits the sides; sides with the same answer are grouped."""
-    told: dict[str, list[Side]] = {}
+    values: dict[str, list[Side]] = {}
     for each in found.sides:
-        told.setdefault(each.headline, []).append(sides[each.side])
-    return list(told.items())
+        values.setdefault(each.headline, []).append(sides[each.side])
+    return list(values.items())
 
 
-def _climbing(comparison: Comparison, found: ComparedUse) -> list[Climbing]:
+def _climbing(comparison: Comparison, found: ComparedUse) -> list[ResourceOverLevels]:
     """The resources judged on any side, those with problems first."""
     sides = {side.slug: side for side in comparison.sides}
     rows = []
@@ -125,10 +125,10 @@ def _climbing(comparison: Comparison, found: ComparedUse) -> list[Climbing]:
             (sides[side.side], tuple(_step(side, level, resource) for level in comparison.levels))
             for side in found.sides
         ]
-        told = [step for _, steps in lines for step in steps if step]
-        quiet = all(step.level in QUIET and not step.share.saturated for step in told)
-        if told:
-            rows.append(Climbing(resource, quiet, tuple(line for line in lines if any(line[1]))))
+        entries = [step for _, steps in lines for step in steps if step]
+        quiet = all(step.level in QUIET and not step.share.saturated for step in entries)
+        if entries:
+            rows.append(ResourceOverLevels(resource, quiet, tuple(line for line in lines if any(line[1]))))
     return sorted(rows, key=lambda row: row.quiet)
 
 
@@ -139,25 +139,25 @@ def _step(side: SideUse, level: Level, resource: Resource) -> ResourceAtLevel | 
 
 def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, SidePanel]:
     """Panels by side. `drawn`: with sparklines of the runs that the values are from."""
-    told = {
+    values = {
         side.side: each.typical
         for side in found.sides
         for each in side.levels
         if each.level == level.id and each.typical
     }
     readings: dict[int, list[Reading]] = {}
-    for typical in told.values():
+    for typical in values.values():
         for run, reading in zip(typical.runs, typical.panel.readings, strict=True):
             readings.setdefault(run, []).append(reading)
-    nodes = {name for typical in told.values() for name, _ in typical.panel.nodes}
+    nodes = {name for typical in values.values() for name, _ in typical.panel.nodes}
     sparks = sparklines.of_runs(readings, nodes) if drawn else {}
     return {
         side: SidePanel(typical, {row.resource.key: row for row in cells.rows(typical.panel)}, sparks)
-        for side, typical in told.items()
+        for side, typical in values.items()
     }
 
 
-def _beside(comparison: Comparison, laid: Mapping[str, SidePanel]) -> list[Beside]:
+def _beside(comparison: Comparison, laid: Mapping[str, SidePanel]) -> list[ResourceBySide]:
     rows = []
     for resource in RESOURCES:
         have = {slug: each.rows[resource.key] for slug, each in laid.items() if resource.key in each.rows}
@@ -168,7 +168,7 @@ def _beside(comparison: Comparison, laid: Mapping[str, SidePanel]) -> list[Besid
             for side in comparison.sides
         )
         if have:
-            rows.append(Beside(resource, all(row.level in QUIET for row in have.values()), shown))
+            rows.append(ResourceBySide(resource, all(row.level in QUIET for row in have.values()), shown))
     return sorted(rows, key=lambda row: row.quiet)
 
 

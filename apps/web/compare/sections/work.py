@@ -17,7 +17,7 @@ from apps.web.compare.wording import AnswerCell, TableRow, table
 # Number of quantities per verdict in a side's sentence.
 NAMED = 4
 RESOURCES = {"cpu": "CPU"}
-TOLD = {"better": "less", "worse": "more", "lower": "", "higher": ""}
+CHANGES = {"better": "less", "worse": "more", "lower": "", "higher": ""}
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "none": none,
         "none_words": NO_ERRORS,
         "side_rows": [row for row in table(seen.comparison) if row.level == level],
-        "told": [(side, _told(chosen, side, level)) for side in seen.comparison.sides[1:]],
+        "told": [(side, _sentences(chosen, side, level)) for side in seen.comparison.sides[1:]],
         "chart": chart(seen.comparison, chosen, level),
         "columns": columns,
         "node_rows": node_rows,
@@ -96,15 +96,15 @@ def _groups(
     return [(resource[:1].upper() + resource[1:], own) for resource, own in by_resource.items()], none
 
 
-def _told(work: ComparedWork, side: Side, level: Level) -> list[WorkSentence]:
+def _sentences(work: ComparedWork, side: Side, level: Level) -> list[WorkSentence]:
     names = {metric.key: metric.name for metric in work.metrics}
-    cells = [cell for cell in work.cells if (cell.side, cell.level) == (side.slug, level.id) and cell.words in TOLD]
+    cells = [cell for cell in work.cells if (cell.side, cell.level) == (side.slug, level.id) and cell.words in CHANGES]
     cells.sort(key=lambda cell: (cell.words, -_distance(cell)))
     found = []
     for verdict, group in groupby(cells, key=lambda cell: cell.words):
         own = list(group)
         texts = tuple(_text(names[cell.metric], cell) for cell in own[:NAMED])
-        found.append(WorkSentence(TOLD[verdict], verdict, texts, max(0, len(own) - NAMED)))
+        found.append(WorkSentence(CHANGES[verdict], verdict, texts, max(0, len(own) - NAMED)))
     return found
 
 

@@ -62,7 +62,7 @@ def shown(
 def of_cell(
     cell: AspectCell, run: str, measured: Span | None, several: bool, sparks: Mapping[tuple[str, str], Spark]
 ) -> PanelCell:
-    return of_told(
+    return reading_cell(
         cell.shown,
         run=run,
         measured=measured,
@@ -71,7 +71,7 @@ def of_cell(
     )
 
 
-def of_told(
+def reading_cell(
     told: IndicatorReading, *, run: str, measured: Span | None, where: str = "", spark: Spark | None = None
 ) -> PanelCell:
     one, indicator = told.reading, told.indicator
@@ -102,12 +102,14 @@ def where(cell: AspectCell) -> str:
     At level OK only the latter.
     """
     names = sorted(set(cell.nodes))
-    of = {told.reading.node for told in cell.told}
+    of = {found.reading.node for found in cell.told}
     if len(names) == 1:
         return names[0]
     # Values count as different if their texts differ.
-    alike = [told for told in cell.told if (told.indicator, told.reading.level) == (cell.shown.indicator, cell.level)]
-    differ = len({_text(told) for told in alike}) > 1
+    alike = [
+        found for found in cell.told if (found.indicator, found.reading.level) == (cell.shown.indicator, cell.level)
+    ]
+    differ = len({_text(found) for found in alike}) > 1
     most = f"most on {cell.shown.reading.node}" if differ else ""
     if most and cell.level is UseLevel.OK:
         return most

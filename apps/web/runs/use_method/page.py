@@ -31,7 +31,7 @@ def open_reading(request: HttpRequest, run_id: int, key: str) -> HttpResponse:
     if not is_partial(request):
         return _panel(request, run_id, key)
     run, panel = _found(run_id)
-    opened = use_method_panel.told(panel, key)
+    opened = use_method_panel.reading_of(panel, key)
     if opened is None:
         raise Http404(f"the panel of run {run_id} has no reading {key!r}")
     return render_page(request, "web/runs/use_method/opened.html", _common(request, run) | _detail(run, panel, opened))
@@ -42,7 +42,7 @@ def _panel(request: HttpRequest, run_id: int, key: str) -> HttpResponse:
     run, panel = _found(run_id)
     laid = use_method_panel.lay_out(panel, run=reverse("web:run", args=[run_id]), sparks=sparks(run, panel))
     context = _common(request, run) | {"laid": laid}
-    opened = use_method_panel.told(panel, key)
+    opened = use_method_panel.reading_of(panel, key)
     if opened:
         context |= _detail(run, panel, opened)
     return render_page(request, "web/runs/use_method/page.html", context, part="web/runs/use_method/use_method.html")
@@ -71,7 +71,7 @@ def _detail(run: Run, panel: Panel, opened: IndicatorReading) -> dict[str, Any]:
     address = reverse("web:run", args=[run.pk])
     node, metrics = opened.reading.node, opened.indicator.metrics
     metric = opened.reading.metric or next((key for key in metrics if "*" not in key), "")
-    found = cells.of_told(opened, run=address, measured=panel.measured, where=node)
+    found = cells.reading_cell(opened, run=address, measured=panel.measured, where=node)
     return {
         "opened": found,
         "resource": RESOURCE_OF[opened.indicator.key],

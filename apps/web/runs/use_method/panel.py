@@ -109,7 +109,7 @@ def lay_out(panel: Panel, *, run: str, sparks: Mapping[tuple[str, str], Spark]) 
         several = len(row.nodes) > 1
         whole = shown(row.whole, several)
         nodes = [
-            NodeCells(name, roles[name], tuple(map(_unless_told, shown(own, False), whole)))
+            NodeCells(name, roles[name], tuple(map(_unless_above, shown(own, False), whole)))
             for name, own in row.nodes.items()
             if several
         ]
@@ -120,7 +120,7 @@ def lay_out(panel: Panel, *, run: str, sparks: Mapping[tuple[str, str], Spark]) 
     return PanelLayout(answered(found, run, panel), tuple(layers))
 
 
-def _unless_told(cell: PanelCell | None, above: PanelCell | None) -> PanelCell | None:
+def _unless_above(cell: PanelCell | None, above: PanelCell | None) -> PanelCell | None:
     """A node's cell; marked as repeated if the row of all nodes shows the same indicator."""
     if cell is None or above is None or cell.indicator.key != above.indicator.key:
         return cell
@@ -154,10 +154,10 @@ def _worst(row: cells.ResourceCells, level: UseLevel, run: str, panel: Panel) ->
     [aspect, *_] = sorted((one for one, cell in row.whole.items() if cell.level is level), key=WEIGHT.__getitem__)
     cell = row.whole[aspect]
     where = use_method_cells.where(cell) if len(row.nodes) > 1 else cell.shown.reading.node
-    return use_method_cells.of_told(cell.shown, run=run, measured=panel.measured, where=where)
+    return use_method_cells.reading_cell(cell.shown, run=run, measured=panel.measured, where=where)
 
 
-def told(panel: Panel, key: str) -> IndicatorReading | None:
+def reading_of(panel: Panel, key: str) -> IndicatorReading | None:
     """The reading that `key` identifies; None: not in the panel."""
     return next((one for one in _all(panel) if use_method_cells.opening(one.reading) == key), None)
 
@@ -166,7 +166,7 @@ def beside(panel: Panel, opened: IndicatorReading, *, run: str) -> list[PanelCel
     """All readings of the same aspect of the same resource, in cell order, including the opened one."""
     rows = [row for row in cells.rows(panel) if opened.indicator in row.resource.indicators]
     return [
-        use_method_cells.of_told(one, run=run, measured=panel.measured, where=one.reading.node)
+        use_method_cells.reading_cell(one, run=run, measured=panel.measured, where=one.reading.node)
         for row in rows
         for one in row.whole[opened.indicator.aspect].told
     ]

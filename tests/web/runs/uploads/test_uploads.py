@@ -72,14 +72,14 @@ def test_a_known_workload_can_be_chosen_and_sysbench_is_uploaded_as_well(enginee
 def test_the_same_uploaded_twice_is_one_run(engineer: Client) -> None:
     addresses = {send(engineer)["Location"] for _ in range(2)}
     assert len(addresses) == Run.objects.count() == 1
-    assert "The same was uploaded before" in words(engineer.get(addresses.pop()))
+    assert "This output was uploaded before" in words(engineer.get(addresses.pop()))
 
 
 def test_the_first_line_that_is_not_of_the_format_stands_beside_the_file(engineer: Client) -> None:
     answer = send(engineer, b"hello\nworld\n")
     assert answer.status_code == 422
     page = words(answer)
-    assert "File : is no output of tpcc-mysql: line 1 is 'hello'; expected the banner" in page
+    assert "File : is not an output of tpcc-mysql: line 1 is 'hello'; expected the banner" in page
     assert 'id="file-error"' in answer.content.decode()
     assert (Run.objects.count(), Workload.objects.filter(tool="tpcc-mysql").count()) == (0, 0)
 
@@ -87,12 +87,12 @@ def test_the_first_line_that_is_not_of_the_format_stands_beside_the_file(enginee
 @pytest.mark.parametrize(
     ("fields", "label", "said"),
     [
-        ({"format": ""}, "What the file is", "never guessed"),
+        ({"format": ""}, "Format", "never guessed"),
         ({"file": None}, "File", "is missing"),
         ({"parameters": ""}, "Workload", "choose one, or describe a new one"),
         ({"parameters": "warehouses"}, "A new workload", "write name=value"),
         ({"parameters": "isolation=rr"}, "A new workload", "parameters.warehouses"),
-        ({"started_at": "yesterday"}, "Began", "is no time"),
+        ({"started_at": "yesterday"}, "Began", "is not a time"),
         ({"started_at": "1999-01-01 00:00:00"}, "Began", "must lie between"),
         ({"threads": "16"}, "Threads", "16 in the description, 8 in the output"),
         ({"warmup": "30"}, "Warm-up", "states one of 5 s"),

@@ -7,7 +7,7 @@ from tests.support.waiting import LIMIT
 from tests.workers.agent.virtual import VirtualClock
 from workers.agent.measure.recorder import Recorder
 from workers.agent.measure.sample_loop import NodeSampler, next_slot
-from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceFailed, SourceReading
+from workers.agent.samplers import HiddenFromSampler, NothingObserved, SourceFailed, SourceReading
 from workers.protocol.wire import EventMessage, Number
 
 
@@ -176,7 +176,7 @@ def test_a_state_that_changes_is_an_event_and_one_that_stays_is_none() -> None:
 
 
 def test_what_cannot_be_observed_is_told_once_with_reason_and_remedy() -> None:
-    nothing = Scripted("waits", SeesNothing(HiddenFromSampler("waits", "performance_schema is OFF", "turn it ON")))
+    nothing = Scripted("waits", NothingObserved(HiddenFromSampler("waits", "performance_schema is OFF", "turn it ON")))
     part = Scripted(
         "host", SourceReading({"host.cpus": 2}, hidden=[HiddenFromSampler("pressure", "the kernel has no PSI")])
     )

@@ -20,7 +20,7 @@ from workers.agent.tools.generators import Slap
 from workers.agent.tools.index_cost import IndexCost
 from workers.agent.tools.machine import Cpu, FileIO, Machine
 from workers.agent.tools.program import ProgramTool
-from workers.agent.tools.schema_changes import DdlUnderLoad
+from workers.agent.tools.schema_changes import SchemaChangesUnderLoad
 from workers.protocol.wire import LoadLevelMessage
 
 DUMP = {"rows": 1000, "row_bytes": 20, "batch": 300, "foreign_key_checks": False, "profile": True}
@@ -77,9 +77,19 @@ def test_a_program_reads_the_order_that_its_tool_wrote() -> None:
 @pytest.mark.parametrize(
     ("tool", "parameters", "level", "words"),
     [
-        (DdlUnderLoad(), {}, {"threads": 4}, "has no rate; a stall shows against a load at a fixed rate only"),
-        (DdlUnderLoad(), {}, {"threads": 4, "rate": 0.5}, "sysbench takes whole numbers"),
-        (DdlUnderLoad(), {"count": 10}, {"threads": 4, "rate": 50}, "the last statement would come after 100 s"),
+        (
+            SchemaChangesUnderLoad(),
+            {},
+            {"threads": 4},
+            "has no rate; a stall shows against a load at a fixed rate only",
+        ),
+        (SchemaChangesUnderLoad(), {}, {"threads": 4, "rate": 0.5}, "sysbench takes whole numbers"),
+        (
+            SchemaChangesUnderLoad(),
+            {"count": 10},
+            {"threads": 4, "rate": 50},
+            "the last statement would come after 100 s",
+        ),
         (Slap(), {"mix": "insert"}, {"threads": 4, "rate": 50}, "mysqlslap knows no fixed rate"),
     ],
 )

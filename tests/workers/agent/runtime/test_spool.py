@@ -85,7 +85,7 @@ def test_what_was_never_written_to_its_end_is_not_sent(open_spool: OpenSpool) ->
 def test_a_number_is_never_used_twice(open_spool: OpenSpool) -> None:
     spool = open_spool()
     spool.put(a_message())
-    spool.set_aside(spool.heads()[0], "422 no")
+    spool.quarantine(spool.heads()[0], "422 no")
     spool.close()
     assert open_spool().put(a_message()) == 2
 

@@ -38,7 +38,7 @@ def idle(tmp_path: Path, server: FakeServer) -> Iterator[Uploading]:
     """Its uploader is not started yet."""
     subject = Uploading(tmp_path / "spool", server)
     yield subject
-    subject.uploader.stop(patience=0)
+    subject.uploader.stop(timeout=0)
     subject.client.close()
     subject.spool.close()
 
@@ -136,7 +136,7 @@ def test_every_request_carries_the_token_and_the_messages_own_headers(uploading:
 def test_stopping_lets_the_spool_drain_for_a_while_only(uploading: Uploading, server: FakeServer) -> None:
     scripted(server, {"g": [503] * 1000})
     uploading.put(b"x")
-    uploading.uploader.stop(patience=0.3)
+    uploading.uploader.stop(timeout=0.3)
     assert not uploading.spool.is_empty()
 
 

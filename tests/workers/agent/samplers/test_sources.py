@@ -20,7 +20,7 @@ from tests.support.waiting import eventually
 from workers.agent.measure.clock import RunClock
 from workers.agent.measure.digests import DigestReader
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
-from workers.agent.samplers import SampleSource, SeesNothing, SourceFailed, SourceReading, haproxy, replication
+from workers.agent.samplers import NothingObserved, SampleSource, SourceFailed, SourceReading, haproxy, replication
 from workers.agent.samplers.agent import AgentItself
 from workers.agent.samplers.innodb import InnodbMetrics
 from workers.agent.samplers.replication import Replication
@@ -80,7 +80,7 @@ def test_a_replica_of_several_sources_has_keys_for_each(replicas: dict[str, dict
 
 
 def test_statistics_that_are_none_are_a_failure() -> None:
-    with pytest.raises(SourceFailed, match="did not tell its statistics: 'Permission denied"):
+    with pytest.raises(SourceFailed, match="returned no statistics: 'Permission denied"):
         haproxy.parse("Permission denied\n")
 
 
@@ -192,7 +192,7 @@ def test_waits_are_counted_by_class_where_performance_schema_is_on(source: Maria
 def test_waits_are_not_observable_where_performance_schema_is_off(replica: MariaDB, closing_later: Keep) -> None:
     asked = closing_later(Waits(a_system(replica), ServerAddress(port=replica.port)))
     with pytest.raises(
-        SeesNothing,
+        NothingObserved,
         match="waits and statements by digest: performance_schema is OFF; start the server with performance_schema",
     ):
         asked.read()
@@ -201,10 +201,12 @@ def test_waits_are_not_observable_where_performance_schema_is_off(replica: Maria
 @pytest.mark.mariadb
 def test_an_account_without_privileges_is_told_what_it_lacks(source: MariaDB, closing_later: Keep) -> None:
     system, address = a_system(source, user="blind", password="blind"), ServerAddress(port=source.port)
-    with pytest.raises(SeesNothing, match=r"InnoDB metrics: .*PROCESS privilege.*; GRANT PROCESS ON \*\.\* to blind"):
+    with pytest.raises(
+        NothingObserved, match=r"InnoDB metrics: .*PROCESS privilege.*; GRANT PROCESS ON \*\.\* to blind"
+    ):
         closing_later(InnodbMetrics(system, address)).read()
     with pytest.raises(
-        SeesNothing,
+        NothingObserved,
         match=r"waits and statements by digest: .*denied.*; GRANT SELECT ON performance_schema\.\* to blind",
     ):
         closing_later(Waits(system, address)).read()

@@ -1,4 +1,4 @@
-"""Refreshes a system's sighting from AWS; fills in unset fields of its hardware classes."""
+"""Refreshes a system's observation from AWS; fills in unset fields of its hardware classes."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from apps.aws import hardware, prices, topology
 from apps.aws.clients import AwsTrouble
-from apps.aws.models import Sighting
+from apps.aws.models import Observation
 from apps.aws.places import AwsPlace, place_of
 from apps.aws.topology import Topology
 from apps.catalog.models import HardwareClass, System
@@ -21,7 +21,7 @@ PRICE_LASTS = timedelta(days=7)
 
 def due(*, now: datetime) -> list[int]:
     """Systems at AWS not refreshed within LOOK_EVERY."""
-    stale = Q(sighting=None) | Q(sighting__tried_at__lt=now - LOOK_EVERY)
+    stale = Q(observation=None) | Q(observation__tried_at__lt=now - LOOK_EVERY)
     return list(System.objects.filter(stale, archived_at=None).exclude(aws_region="").values_list("pk", flat=True))
 
 
@@ -32,10 +32,10 @@ def look(*, system_id: int, now: datetime) -> bool:
     place = place_of(system)
     if place is None:
         return False
-    known, is_new = Sighting.objects.get_or_create(
+    known, is_new = Observation.objects.get_or_create(
         system=system, defaults={"tried_at": now, "problem": "AWS has not answered yet"}
     )
-    kept = Sighting.objects.filter(system=system)
+    kept = Observation.objects.filter(system=system)
     # The first to set the time queries AWS; concurrent workers would only repeat it.
     if not is_new and not kept.filter(tried_at__lt=now - LOOK_EVERY).update(tried_at=now):
         return False
