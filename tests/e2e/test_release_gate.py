@@ -145,7 +145,7 @@ def _confirm(page: Page, finding: Finding) -> None:
 def _accept(page: Page, finding: Finding) -> None:
     page.goto("/findings/")
     page.locator(f"tr[data-finding='{finding.pk}'] a").first.click()
-    page.get_by_text("Accept it for a time").click()
+    page.get_by_text("Accept until a date").click()
     page.locator("#accept-reason").fill("each commit is durable now, as we want it")
     page.locator("#accept-until").fill("2099-12-31")
     follow(page.get_by_role("button", name="Accept", exact=True))

@@ -155,7 +155,7 @@ def _repeat(given: Given) -> str:
     wanted = given.number("repetitions") if given.text("repetitions") else None
     campaign = review.repeat(**given.common, repetitions=wanted)
     lonely = unreachable(campaign.systems.all(), now=timezone.now())
-    waits = f" No live agent can reach {', '.join(sorted(lonely))} : their jobs wait for one." if lonely else ""
+    waits = f" No live agent can reach {', '.join(sorted(lonely))}: their jobs wait for one." if lonely else ""
     return f"Campaign {campaign.pk} measures again; the finding is updated as runs arrive.{waits}"
 
 

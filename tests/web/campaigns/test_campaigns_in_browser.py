@@ -81,7 +81,7 @@ def test_campaign_follows_its_jobs_and_is_cancelled_after_a_question(browser_pag
     browser_page.once("dialog", agree)
     browser_page.keyboard.press("Enter")
     expect(browser_page.get_by_text("1 running job will stop once the agent has cleaned up")).to_be_visible()
-    assert "What was measured is kept" in asked[0]
+    assert "Measured runs are kept" in asked[0]
     assert sorted(campaign.jobs.values_list("state", flat=True)) == ["cancelled", "cancelling"]
 
 

@@ -34,7 +34,7 @@ def test_a_campaign_is_repeated_every_night(browser_page: Page) -> None:
     follow(browser_page.get_by_role("button", name="Save and enable"))
     expect(browser_page).to_have_url(re.compile(r"/schedules/\d+/$"))
     follow(browser_page.get_by_role("button", name="Run now"))
-    expect(browser_page.get_by_text("Campaign flush 1 or 2 was begun")).to_be_visible()
+    expect(browser_page.get_by_text("Campaign flush 1 or 2 started")).to_be_visible()
     expect(browser_page.get_by_role("row").filter(has_text="under way")).to_have_count(1)
     follow(browser_page.get_by_role("button", name="Pause"))
     expect(browser_page.get_by_role("button", name="Resume")).to_be_visible()
