@@ -261,7 +261,7 @@ def _problems(sql: str, params: Any) -> Iterator[str]:
 
 @pytest.mark.django_db
 def test_no_page_reads_more_of_a_large_table_than_it_shows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview, "MOST_LISTED", 1000)
+    monkeypatch.setattr(overview, "MOST_COUNTED", 1000)
     call_command("seed_catalog", verbosity=0)
     call_command("load_published", verbosity=0)
     call_command("seed_rig", runs=RUNS, series=4, seconds=20, processes=1, verbosity=0)

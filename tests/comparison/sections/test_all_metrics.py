@@ -186,7 +186,7 @@ def test_markdown_is_what_the_page_shows_with_a_link(client: Client, comparison:
 
 
 def test_a_comparison_that_is_none_cannot_be_exported(client: Client, comparison: Comparison) -> None:
-    assert client.get("/compare/everything.csv?side=a&side=zz&workload=1").status_code == 400
+    assert client.get("/compare/everything.csv?side=a&side=zz&workload=1").status_code == 404
     assert client.get("/compare/everything.csv?side=a&side=b").content.startswith(b"workload: is missing")
     assert client.get(f"/compare/everything.xls?{address(comparison)}").status_code == 404
 

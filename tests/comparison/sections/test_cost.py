@@ -18,6 +18,7 @@ from apps.comparison.sections.cost import ComparedCost
 from apps.comparison.stats import multiple_testing, welch
 from apps.comparison.stats.welch import Sample
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
+from tests.support.pages import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -245,5 +246,5 @@ def test_without_any_price_the_page_says_which_to_state(client: Client) -> None:
     measure(one, A)
     measure(other, B)
     page = client.get(f"/compare/part/cost/?side=a&side=b&workload={a_workload().pk}").content.decode()
-    assert "No price is stated for box-a, box-b" in page.replace("\n", " ")
+    assert "No price is stated for box-a, box-b" in squeezed(page).replace(" ,", ",")
     assert "USD per million" not in page

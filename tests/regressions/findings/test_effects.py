@@ -13,6 +13,7 @@ from apps.regressions.findings.values import FindingDetail
 from apps.regressions.models import Change, Finding, History
 from tests.regressions.a_finding import a_pair, told
 from tests.support.builders import a_user
+from tests.support.pages import squeezed
 
 Pair = tuple[tuple[FindingKey, DetectedChange], tuple[FindingKey, DetectedChange]]
 pytestmark = pytest.mark.django_db
@@ -97,9 +98,9 @@ def test_what_history_says_of_another_workload_is_counted(
 
 def test_pages_lists_and_the_api_count_alike(pair: Pair, client: Client) -> None:
     (finding,) = reconcile.settle(pair)
-    page = client.get(f"/findings/{finding.pk}/").content.decode()
+    page = squeezed(client.get(f"/findings/{finding.pk}/").content.decode())
     assert "1 of 1 hold" in page
-    assert "also along history</td>" in page
+    assert "also in the trend </td>" in page
     assert "it is counted once" in page
     assert "other change" not in page
     assert "changes hold" not in client.get("/findings/").content.decode()
