@@ -106,7 +106,7 @@ def _addresses() -> dict[str, list[str]]:
         "version": release.version,
         "sign_off_id": 1,
         "finding_id": _finding(run),
-        "deed": "state",
+        "action": "state",
         "history_id": _history(run),
         "threshold_id": 1,
         "link_id": 1,
