@@ -14,7 +14,7 @@ class Finding(models.Model):
     """Changes that belong together: those of one release on one hardware class in one family of workloads, or what a
     schedule did not bring. People review it; `part` numbers what they split from it.
 
-    `baseline`: the release that it is held against. `family`: the load tool of its workloads. `verdict` and `largest`
+    `baseline`: the release that it is compared with. `family`: the load tool of its workloads. `verdict` and `largest`
     sum up the changes that hold now: `largest` is the relative change (0.12 for 12 %) that is furthest for the worse,
     else for the better, by its metric's direction; null: none holds.
     """
@@ -145,7 +145,7 @@ class Change(models.Model):
 
     `ratio` with its 95 % interval (`low`, `high`) is after over before; `p` is corrected for the tests of a release.
     `before` and `after` are values in the metric's unit; `runs_before` and `runs_after` those that they rest on.
-    `gone_at`: since then newer runs do not bear it out. `accepted_ratio`: as it was when people last
+    `gone_at`: since then newer runs do not confirm it. `accepted_ratio`: as it was when people last
     decided about it (accepted, confirmed or closed its finding), or were told since that it grew; null: nobody has.
     """
 
@@ -312,7 +312,7 @@ class Pending(models.Model):
 
 
 class CheckedRelease(models.Model):
-    """A release on a hardware class as it was last held against the one before it: what lists, badges and the page of
+    """A release on a hardware class as it was last compared with the one before it: what lists, badges and the page of
     the release show without statistics. `baseline` null: there is none. `told` is the whole comparison, as
     regressions.kept writes it; `counts` its rows by verdict; `result` is "fine", "regression" or "cannot tell"."""
 

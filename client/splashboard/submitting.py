@@ -68,8 +68,8 @@ def _quoted(name: str) -> str:
 
 def sentences(run: Mapping[str, Any]) -> list[str]:
     """The result of the submission, for users."""
-    deed = "submitted" if run["created"] else "already stored, identical"
-    words = f"Run {run['id']} is {deed}; {run['outcome']}" + (f": {run['reason']}" if run["reason"] else "")
+    result = "submitted" if run["created"] else "already stored, identical"
+    words = f"Run {run['id']} is {result}; {run['outcome']}" + (f": {run['reason']}" if run["reason"] else "")
     texts = [words, f"  {run['address']}"]
     texts += [f"  {each['metric']} {each['value']:g} {each['unit']}" for each in run["measurements"]]
     if run["state"] != "sealed":

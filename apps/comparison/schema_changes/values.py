@@ -134,7 +134,7 @@ class SchemaChange:
     hardware: str
     workload: Annotated[int, "id"]
     load_level: Annotated[int, "id"]
-    latency: Annotated[str, "key of the percentile whose deviation is told; empty: no run has one"]
+    latency: Annotated[str, "key of the percentile whose deviation is given; empty: no run has one"]
     told: tuple[QuantityRange, ...]
     trials: tuple[ChangeTrial, ...]
     left_out: tuple[LeftOut, ...]

@@ -1,7 +1,7 @@
-"""Which changes of a finding tell of one effect. Pure.
+"""Which changes of a finding are one effect. Pure.
 
-A release that is slower is often told twice: held against the one before it, and along the history of its workload. The
-comparison of the two sides is the gate and speaks for both; what history says of it is shown beneath and not counted.
+A slower release is often reported twice: compared with the one before it, and in the trend of its workload. The
+comparison of the two sides is the gate and counts for both; the change in the trend is shown beneath and not counted.
 """
 
 from collections.abc import Iterable, Mapping

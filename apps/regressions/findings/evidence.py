@@ -25,7 +25,7 @@ from apps.use_method.api import panels_of
 
 # Of each side along history, nearest to the change: what servers did long before says nothing of it.
 NEAREST = 10
-# Of what a transaction costs: differences from a tenth on are told, so many of them in the sentence.
+# Of what a transaction costs: differences from a tenth on are reported, so many of them in the sentence.
 LEAST_WORK, MOST_NAMED = math.log(1.1), 3
 BEFORE, AFTER = "before", "after"
 

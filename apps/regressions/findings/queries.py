@@ -187,7 +187,7 @@ def _rank(change: Change) -> tuple[bool, bool, float]:
 
 
 def _changes(changes: Iterable[Change]) -> tuple[ChangeRow, ...]:
-    """Each with what is told beneath it behind it."""
+    """Each with what is listed beneath it behind it."""
     ranked = sorted(changes, key=_rank, reverse=True)
     beneath = effects.beneath(ranked)
     speaking = {change.pk: place for place, change in enumerate(ranked)}

@@ -1,4 +1,4 @@
-"""Changes that were found become findings, once: what is told again is updated where it is, what is told no more is
+"""Changes that were found become findings, once: what is found again is updated where it is, what is found no more is
 gone, what belongs together is one finding.
 
 All of it happens under one lock, so that two workers which look at the same runs make no twins.
@@ -23,7 +23,7 @@ LOCK = 7_305_001
 State, Verdict = Finding.State, Finding.Verdict
 OPEN = (State.NEW, State.UNDER_REVIEW, State.CONFIRMED)
 CLOSED = (State.FIXED, State.NOT_REPRODUCIBLE)
-# In these people have decided about what it was like then: what grows beyond that is told.
+# In these people have decided about what it was like then: what grows beyond that is reported.
 DECIDED = (State.CONFIRMED, State.ACCEPTED, *CLOSED)
 # Deeds by which a change holds that did not, or not so.
 CAME = ("found", "back", "changed", "grown")
@@ -31,7 +31,7 @@ CAME = ("found", "back", "changed", "grown")
 
 @dataclass(frozen=True)
 class FindingKey:
-    """What findings are told apart by. `schedule` for results that are missing, else the release and its `baseline`."""
+    """What distinguishes findings. `schedule` for results that are missing, else the release and its `baseline`."""
 
     kind: str
     family: str
@@ -73,7 +73,7 @@ class DetectedChange:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What makes it the same change when it is told again."""
+        """What makes it the same change when it is found again."""
         if self.kind == Change.Kind.HISTORY:
             return self.kind, self.history, self.first_run
         if self.kind == Change.Kind.MISSING:
@@ -249,7 +249,7 @@ def _settled(pk: int, events: Sequence[ChangeEvent]) -> Finding | None:
     changes = list(finding.changes.select_related("metric", "workload", "load_level", "system", "slot"))
     is_new = not finding.title
     summarise(finding, changes)
-    # Nobody is told of an effect twice, while what speaks for it holds.
+    # Nobody is notified of an effect twice, while what speaks for it holds.
     beneath = effects.beneath(changes)
     holding = {change.pk for change in changes if change.gone_at is None}
     events = [event for event in events if beneath.get(event.change.pk) not in holding]

@@ -44,7 +44,7 @@ def merge(*, finding_id: int, into_id: int, by: User, seen: datetime | None = No
 
 
 def split(*, finding_id: int, change_ids: Sequence[int], by: User, seen: datetime | None = None) -> Finding:
-    """Moves some changes, and what is told beneath them, into a finding of their own, which it returns: its state,
+    """Moves some changes, and what is listed beneath them, into a finding of their own, which it returns: its state,
     owner, due date and labels are those of the one they come from. Raises Invalid (`changes`)."""
     with changing(finding_id, seen) as finding:
         changes = _read(finding.changes)

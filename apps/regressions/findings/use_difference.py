@@ -3,8 +3,8 @@
 Of each indicator and node a side has what most of its repetitions say (use_method.typical) and the range of their
 values. A level is another where nearly all pairs of a run before and a run after say so. A value is another where a
 t-test with pooled variance tells the sides apart (at SIGNIFICANT, since a hundred indicators are looked at) and the
-change is of a size that matters; of single runs only the size is known. Totals of a run are told per second, so that
-phases of different length can be compared. With 3, 5 and 10 runs a side an indicator that did not change is told in
+change is of a size that matters; of single runs only the size is known. Totals of a run are given per second, so that
+phases of different length can be compared. With 3, 5 and 10 runs a side an indicator that did not change is reported in
 0.1 % of comparisons, one that jumps between levels by chance in 3, 2 and 0.1 %.
 """
 
@@ -23,7 +23,7 @@ from apps.use_method.pure import INDICATORS, RESOURCE_OF, Aspect, Indicator, Pan
 # A level is another from this share of pairs on, those that say the opposite taken off (Cliff's delta).
 MOST_PAIRS = 0.8
 SIGNIFICANT = 0.001
-# A change is told from this share of the larger value on.
+# A change is reported from this share of the larger value on.
 LEAST_SIZE = 0.1
 # Added to the larger value before the share is taken, so that next to nothing against nothing is no large change.
 FLOORS = {"%": 10.0, "ms": 0.5, "s": 0.5, "bytes": 2.0**20, "bytes/s": 2.0**20, "×": 0.5}
@@ -43,7 +43,7 @@ class IndicatorValue:
     values: Hidden[tuple[float, ...]]
     run: Annotated[int, "id of the run that `value` is of"]
     words: Annotated[Words, "the evidence"]
-    unit: Annotated[str, "totals of a run are told per second"]
+    unit: Annotated[str, "totals of a run are given per second"]
     severities: Hidden[tuple[int, ...]]
 
     @property

@@ -38,7 +38,7 @@ class ChangeRow:
     load_level_id: Hidden[int | None]
     metric: MetricShown | None
     system: NamedSubject
-    baseline: Annotated[NamedSubject | None, "the system it is held against; null: along one history"]
+    baseline: Annotated[NamedSubject | None, "the system it is compared with; null: along one history"]
     history: Annotated[int | None, "id"]
     first_run: Annotated[int | None, "id of the run it was first seen at"]
     slot: Annotated[int | None, "of a schedule"]
@@ -53,7 +53,7 @@ class ChangeRow:
     reason: str
     found_at: datetime
     judged_at: datetime
-    gone_at: Annotated[datetime | None, "since then newer runs do not bear it out"]
+    gone_at: Annotated[datetime | None, "since then newer runs do not confirm it"]
     beneath: Annotated[
         int | None,
         "id of the change between releases that tells of the same effect and is counted instead; null: none",

@@ -1,4 +1,4 @@
-"""Which systems of a release are held against which of the release before it, on one hardware class."""
+"""Which systems of a release are compared with which of the release before it, on one hardware class."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from apps.catalog.models import HardwareClass, Release, System
 from apps.runs.api import places
 from apps.runs.models import Run
 
-# Origins of runs that were measured somewhere: what was made up or is shipped is told apart from them.
+# Origins of runs that were measured somewhere: what was made up or is shipped is distinguished from them.
 MEASURED = (Run.Provenance.AGENT.value, Run.Provenance.SUBMITTED.value)
 MOST_SETTINGS = 4
 
@@ -37,9 +37,9 @@ class Lines:
 
 
 def lines(release: Release, hardware_class: HardwareClass, baseline: Release | None = None) -> Lines:
-    """`baseline` None: the newest release before it with runs that count on this hardware. A system is held against the
-    one with the same settings, else against the only one there is. Systems with measured runs are held against such
-    ones, those with made-up runs and examples alone against their like."""
+    """`baseline` None: the newest release before it with runs that count on this hardware. A system is compared with
+    the one with the same settings, else with the only one there is. Systems with measured runs are compared with such
+    ones, those with made-up runs and examples alone with their like."""
     ran = _with_runs(release.platform_id, hardware_class)
     wanted = any(is_measured for system, is_measured in ran if system.release_id == release.pk)
     own = [system for system, is_measured in ran if is_measured == wanted]

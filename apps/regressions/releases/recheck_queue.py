@@ -45,7 +45,7 @@ def add_acknowledged(*, since: datetime) -> int:
 @transaction.atomic
 def add_releases(found: Iterable[tuple[int, int]]) -> int:
     """By ids of release and hardware class; how many. Waits for a comparison that is under way: it may not have seen
-    what is told here, and is made once more."""
+    what is stated here, and is made once more."""
     now = timezone.now()
     # In one order, so that two that queue the same do not wait for each other.
     rows = [Pending(release_id=release, hardware_class_id=hardware, since=now) for release, hardware in sorted(found)]

@@ -1,4 +1,4 @@
-"""The rows of a release held against another: its systems compared under every workload, one table of verdicts."""
+"""The rows of a release compared with another: its systems compared under every workload, one table of verdicts."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Releas
 
 
 def _batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """In none of which a system comes twice: what is read at once is told apart by system."""
+    """In none of which a system comes twice: what is read at once is distinguished by system."""
     batches: list[list[Pair]] = []
     for pair in pairs:
         fitting = (batch for batch in batches if all(pair.baseline.pk != other.baseline.pk for other in batch))

@@ -33,7 +33,7 @@ class StoredCheck:
 
 
 def keep(check: ReleaseCheck) -> CheckedRelease:
-    """In place of the one before. The release is held against the one before it, not against another that somebody
+    """In place of the one before. The release is compared with the one before it, not against another that somebody
     chose: keep only such a one."""
     values = {
         "baseline_id": check.baseline_id,

@@ -41,7 +41,7 @@ def tried(key: Key, limits: ChangeLimits, chosen: Thresholds) -> TriedReleases:
 
 
 def _is_told_worse(row: CheckRow) -> bool:
-    """Whether it is told to differ for the worse, though by less than counts now."""
+    """Whether it is found to differ for the worse, though by less than counts now."""
     if row.verdict not in TOO_SMALL or row.change is None or abs(row.change) >= row.smallest:
         return False
     if row.low is None or row.high is None or row.p is None or row.p > DISCOVERY_RATE:

@@ -1,4 +1,4 @@
-"""A release held against the one before it, as frozen values that pages, the API and the gate read. Pure."""
+"""A release compared with the one before it, as frozen values that pages, the API and the gate read. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ UNKNOWN = (RowVerdict.MISSING, RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerd
 
 @dataclass(frozen=True)
 class SystemPair:
-    """Two systems that are held against each other; they differ only where there are no others."""
+    """Two systems that are compared with each other; they differ only where there are no others."""
 
     system: Annotated[str, "slug"]
     system_name: str
@@ -152,7 +152,7 @@ class ReleaseCheck:
     hardware_id: Hidden[int]
     hardware: Annotated[str, "slug"]
     hardware_name: str
-    lines: Annotated[tuple[SystemPair, ...], "systems that are held against each other"]
+    lines: Annotated[tuple[SystemPair, ...], "systems that are compared with each other"]
     rows: Annotated[tuple[CheckRow, ...], "the worse first, each kind by significance"]
     tests: Annotated[int, "comparisons that the correction of p is for"]
     result: Result

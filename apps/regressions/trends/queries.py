@@ -89,7 +89,7 @@ class HistoryChange:
     after: Rounded | None
     finding: int
     state: Annotated[str, "of the finding"]
-    gone_at: Annotated[datetime | None, "since then newer runs do not bear it out"]
+    gone_at: Annotated[datetime | None, "since then newer runs do not confirm it"]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class TriedChange:
     high: Rounded
     p: Rounded
     is_new: Annotated[bool, "nobody was told yet"]
-    stays: Annotated[bool, "false: it is told now and would no longer be"]
+    stays: Annotated[bool, "false: it is a finding now and would no longer be"]
     finding: int | None
 
 
@@ -160,7 +160,7 @@ class Tried:
         return sum(change.is_new for each in self.series for change in each.changes)
 
     @property
-    def withdrawn(self) -> Annotated[int, "changes that are told now and would go"]:
+    def withdrawn(self) -> Annotated[int, "changes that are findings now and would go"]:
         return sum(not change.stays for each in self.series for change in each.changes)
 
 

@@ -23,7 +23,8 @@ from apps.rest.framework.messages import length_within
 from apps.runs.api import accept
 from apps.runs.models import Run
 
-BATCH = re.compile(r"/api/v1/agent/runs/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/batches/([0-9]{1,4000})")
+# As many digits as Python converts; Django finds no view for longer ones.
+BATCH = re.compile(r"/api/v1/agent/runs/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/batches/([0-9]{1,4300})")
 REFUSAL = "splashboard.refusal"
 
 

@@ -37,7 +37,7 @@ class FindingSerializer(Answer):
     address = serializers.SerializerMethodField(help_text="of its page")
     kind = serializers.CharField(help_text=f"one of {', '.join(filters.KINDS)}")
     release = serializers.SerializerMethodField(help_text="version; null: of no release")
-    baseline = serializers.SerializerMethodField(help_text="version of the release it is held against")
+    baseline = serializers.SerializerMethodField(help_text="version of the release it is compared with")
     verdict = serializers.CharField(help_text=f"of the changes that hold now: {', '.join(filters.VERDICTS)}")
     state = serializers.CharField(help_text=f"one of {', '.join(filters.STATES)}")
 

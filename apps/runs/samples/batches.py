@@ -12,7 +12,7 @@ import numpy as np
 
 from apps.runs.samples import columns
 from apps.runs.samples.columns import SampledNode
-from apps.runs.samples.stretches import BadSample, Draft, Stretches, stretch_of
+from apps.runs.samples.stretches import BadSample, OpenStretch, Stretches, stretch_of
 from apps.runs.storage.codec import Number
 from workers.protocol import wire
 from workers.protocol.wire import BadBatch
@@ -45,7 +45,7 @@ class _Other(msgspec.Struct):
 class _Node:
     role: str
     names: list[str] = field(default_factory=list)
-    draft: Draft | None = None
+    open_stretch: OpenStretch | None = None
     times: list[float] = field(default_factory=list)
     last_time: float = -math.inf
     stretches: Stretches = field(default_factory=Stretches)
@@ -118,7 +118,7 @@ class Decoder:
             if len(sample.first) != len(node.names):
                 raise ValueError(f"{len(sample.first)} values for the {len(node.names)} names of node {sample.node}")
             _close(sample.node, node)
-            node.draft = Draft(first=sample.first, lines=[number])
+            node.open_stretch = OpenStretch(first=sample.first, lines=[number])
         else:
             _change(sample, node, number)
         node.times.append(sample.t)
@@ -150,31 +150,31 @@ class Decoder:
 
 
 def _change(sample: _Sample, node: _Node, number: int) -> None:
-    draft, deltas = node.draft, sample.deltas
-    if draft is None or deltas is None:
+    open_stretch, deltas = node.open_stretch, sample.deltas
+    if open_stretch is None or deltas is None:
         raise ValueError(f"the first sample of node {sample.node} in a batch must be a full one")
     if len(sample.first) != len(deltas) or len(sample.places) != len(sample.values):
         raise ValueError(f"node {sample.node}: as many series must be named as there are changes")
-    draft.lines.append(number)
-    draft.delta_counts.append(len(deltas))
-    draft.delta_places += sample.first
-    draft.deltas += deltas
-    draft.value_counts.append(len(sample.values))
-    draft.value_places += sample.places
-    draft.values += sample.values
+    open_stretch.lines.append(number)
+    open_stretch.delta_counts.append(len(deltas))
+    open_stretch.delta_places += sample.first
+    open_stretch.deltas += deltas
+    open_stretch.value_counts.append(len(sample.values))
+    open_stretch.value_places += sample.places
+    open_stretch.values += sample.values
 
 
 def _close(name: str, node: _Node) -> None:
     """Ends the current stretch."""
-    if node.draft is None:
+    if node.open_stretch is None:
         return
     try:
-        node.stretches.add(stretch_of(node.draft))
+        node.stretches.add(stretch_of(node.open_stretch))
     except (BadSample, OverflowError) as error:
         row = error.row if isinstance(error, BadSample) else None
-        line = node.draft.lines[row or 0]
+        line = node.open_stretch.lines[row or 0]
         raise BadBatch(f"line {line}: node {name}: {error}") from error
-    node.draft = None
+    node.open_stretch = None
 
 
 def _taken(name: str, node: _Node) -> SampledNode:

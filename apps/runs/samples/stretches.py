@@ -43,7 +43,7 @@ class BadSample(ValueError):
 
 
 @dataclass
-class Draft:
+class OpenStretch:
     """Samples of a stretch as read. Sample `k` has `delta_counts[k]` of the deltas and `value_counts[k]` of values."""
 
     first: list[Number]
@@ -72,22 +72,22 @@ class Stretch:
     exact: Mapping[int, Sequence[Number]]
 
 
-def stretch_of(draft: Draft) -> Stretch:
-    """The samples of a draft as arrays. Raises BadSample, OverflowError."""
-    kinds, first, wide = _packed(draft.first)
-    length = len(draft.lines)
-    exact: dict[int, Sequence[Number]] = {place: [draft.first[place]] * length for place in wide}
-    if not draft.deltas and not draft.values:
+def stretch_of(open_stretch: OpenStretch) -> Stretch:
+    """The samples of an open stretch as arrays. Raises BadSample, OverflowError."""
+    kinds, first, wide = _packed(open_stretch.first)
+    length = len(open_stretch.lines)
+    exact: dict[int, Sequence[Number]] = {place: [open_stretch.first[place]] * length for place in wide}
+    if not open_stretch.deltas and not open_stretch.values:
         return Stretch(length, kinds, first, _NONE_YET, np.zeros((0, length), np.int64), None, exact)
-    places, at = _cells(draft)
-    shape, by_delta, by_value = (len(places), length), at[: len(draft.deltas)], at[len(draft.deltas) :]
+    places, at = _cells(open_stretch)
+    shape, by_delta, by_value = (len(places), length), at[: len(open_stretch.deltas)], at[len(open_stretch.deltas) :]
     found = np.zeros(shape, np.uint8)
     found.ravel()[by_delta] = _DELTA
     found.ravel()[by_value] = _OUTRIGHT
     if np.count_nonzero(found) != len(at):
         raise BadSample(_row_of_repeated(at, length), "names a series twice")
-    deltas, no_integers = _integers(draft.deltas)
-    value_kinds, values_told, wide_values = _packed(draft.values)
+    deltas, no_integers = _integers(open_stretch.deltas)
+    value_kinds, values_told, wide_values = _packed(open_stretch.values)
     steps: Cells = np.zeros(shape, np.int64)
     steps[:, 0] = first[places]
     steps.ravel()[by_delta] = deltas
@@ -111,7 +111,7 @@ def stretch_of(draft: Draft) -> Stretch:
         return Stretch(length, kinds, first, places, values, None, exact)
     seen: Flags = np.repeat((of_kind != NOTHING)[:, np.newaxis], length, axis=1)
     kinds = kinds.copy()
-    for j, samples in _one_by_one(draft, places, at, odd).items():
+    for j, samples in _one_by_one(open_stretch, places, at, odd).items():
         place = int(places[j])
         kinds[place], values[j], seen[j] = _bits(samples)
         exact.pop(place, None)
@@ -120,12 +120,12 @@ def stretch_of(draft: Draft) -> Stretch:
     return Stretch(length, kinds, first, places, values, seen, exact)
 
 
-def _cells(draft: Draft) -> tuple[Places, Places]:
+def _cells(open_stretch: OpenStretch) -> tuple[Places, Places]:
     """Changing series, and flat indices of all deltas, then all values, in a matrix of these series x samples."""
-    length, width = len(draft.lines), len(draft.first)
-    said = draft.delta_places + draft.value_places
+    length, width = len(open_stretch.lines), len(open_stretch.first)
+    said = open_stretch.delta_places + open_stretch.value_places
     samples = np.arange(length)
-    rows = np.concatenate([samples.repeat(draft.delta_counts), samples.repeat(draft.value_counts)])
+    rows = np.concatenate([samples.repeat(open_stretch.delta_counts), samples.repeat(open_stretch.value_counts)])
     found, wrong = _integers(said)
     if len(wrong) or found.view(np.uint64).max() >= width:
         entry = wrong[0] if len(wrong) else np.flatnonzero(found.view(np.uint64) >= width)[0]
@@ -152,16 +152,16 @@ def _may_overflow(steps: Cells) -> Flags:
     return flags
 
 
-def _one_by_one(draft: Draft, places: Places, at: Places, odd: Flags) -> dict[int, list[Number]]:
+def _one_by_one(open_stretch: OpenStretch, places: Places, at: Places, odd: Flags) -> dict[int, list[Number]]:
     """The values of the series that are `odd`, computed as Python numbers."""
     changes: dict[int, list[tuple[int, bool, Number]]] = defaultdict(list)
-    length = len(draft.lines)
+    length = len(open_stretch.lines)
     for entry in np.flatnonzero(odd[at // length]).tolist():
         j, row = divmod(int(at[entry]), length)
-        outright = entry >= len(draft.deltas)
-        change = draft.values[entry - len(draft.deltas)] if outright else draft.deltas[entry]
+        outright = entry >= len(open_stretch.deltas)
+        change = open_stretch.values[entry - len(open_stretch.deltas)] if outright else open_stretch.deltas[entry]
         changes[j].append((row, outright, change))
-    return {j: _follow(draft.first[places[j]], found, length) for j, found in changes.items()}
+    return {j: _follow(open_stretch.first[places[j]], found, length) for j, found in changes.items()}
 
 
 def _follow(value: Number, told: list[tuple[int, bool, Number]], length: int) -> list[Number]:

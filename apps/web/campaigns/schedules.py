@@ -236,7 +236,7 @@ def act(request: HttpRequest, schedule_id: int) -> HttpResponse:
         "resume": lambda: _done(services.resume(schedule_id=schedule_id, now=timezone.now()), "is resumed"),
         "archive": lambda: _done(services.archive(schedule_id=schedule_id, now=timezone.now()), "is archived"),
     }
-    action = actions.get(request.POST.get("deed", ""))
+    action = actions.get(request.POST.get("action", ""))
     if action is None:
         raise Http404("There is no such action.")
     try:

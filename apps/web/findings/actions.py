@@ -29,7 +29,7 @@ from apps.web.components.pages import is_partial, render_page
 from apps.web.findings import finding, findings
 
 
-class Given:
+class ActionForm:
     """A submitted form about one finding."""
 
     def __init__(self, request: HttpRequest, finding_id: int) -> None:
@@ -76,7 +76,7 @@ class Given:
         return {"finding_id": self.finding_id, "by": self.by, "seen": self.seen}
 
 
-def _assign(given: Given) -> str:
+def _assign(given: ActionForm) -> str:
     name = given.text("owner")
     owner = User.objects.filter(username=name).first() if name.isprintable() and name else None
     if name and owner is None:
@@ -87,7 +87,7 @@ def _assign(given: Given) -> str:
     return "Assigned to you." if owner == given.by else f"Assigned to {owner.username}."
 
 
-def _state(given: Given) -> str:
+def _state(given: ActionForm) -> str:
     state = given.text("state")
     review.set_state(**given.common, state=state, reason=given.text("reason"))
     return {
@@ -97,47 +97,47 @@ def _state(given: Given) -> str:
     }.get(state, f"State: {state}.")
 
 
-def _accept(given: Given) -> str:
+def _accept(given: ActionForm) -> str:
     until = given.day("until", needed=True)
     assert until is not None, "needed"  # noqa: S101
     review.accept(**given.common, reason=given.text("reason"), until=until, today=timezone.localdate())
     return f"Accepted until {until}. After that day it becomes new again."
 
 
-def _reopen(given: Given) -> str:
+def _reopen(given: ActionForm) -> str:
     review.reopen(**given.common, reason=given.text("reason"))
     return "Re-opened."
 
 
-def _due(given: Given) -> str:
+def _due(given: ActionForm) -> str:
     day = given.day("due_on", needed=False)
     review.set_due(**given.common, due_on=day, today=timezone.localdate())
     return f"Due on {day}." if day else "Due date removed."
 
 
-def _labels(given: Given) -> str:
+def _labels(given: ActionForm) -> str:
     review.set_labels(**given.common, labels=given.text("labels").split(","))
     return "Labels saved."
 
 
-def _comment(given: Given) -> str:
+def _comment(given: ActionForm) -> str:
     made = review.comment(finding_id=given.finding_id, by=given.by, text=given.text("text"))
     unknown = [f"Nobody is called @{name}: not notified." for name in review.unknown_mentions(made)]
     return " ".join(["Comment saved.", *unknown])
 
 
-def _link(given: Given) -> str:
+def _link(given: ActionForm) -> str:
     url, title = given.text("url"), given.text("title")
     review.link(finding_id=given.finding_id, by=given.by, url=url, title=title)
     return "Link saved."
 
 
-def _unlink(given: Given) -> str:
+def _unlink(given: ActionForm) -> str:
     review.unlink(finding_id=given.finding_id, by=given.by, link_id=given.number("link"))
     return "Link removed."
 
 
-def _merge(given: Given) -> str:
+def _merge(given: ActionForm) -> str:
     wanted = given.number("into")
     if not queries.load_rows([wanted]):
         raise Invalid([FieldProblem("into", f"there is no finding {wanted}", "choose one from the list")])
@@ -145,13 +145,13 @@ def _merge(given: Given) -> str:
     return f"Merged into finding {into.pk}."
 
 
-def _split(given: Given) -> str:
+def _split(given: ActionForm) -> str:
     ids = [text for text in given.form.getlist("change") if whole_number(text) is not None]
     made = review.split(**given.common, change_ids=[int(text) for text in ids])
     return f"The changes you chose are now finding {made.pk}."
 
 
-def _repeat(given: Given) -> str:
+def _repeat(given: ActionForm) -> str:
     wanted = given.number("repetitions") if given.text("repetitions") else None
     campaign = review.repeat(**given.common, repetitions=wanted)
     lonely = unreachable(campaign.systems.all(), now=timezone.now())
@@ -159,7 +159,7 @@ def _repeat(given: Given) -> str:
     return f"Campaign {campaign.pk} measures again; the finding is updated as runs arrive.{waits}"
 
 
-ACTIONS: Mapping[str, Callable[[Given], str]] = {
+ACTIONS: Mapping[str, Callable[[ActionForm], str]] = {
     "assign": _assign,
     "state": _state,
     "accept": _accept,
@@ -183,7 +183,7 @@ def act(request: HttpRequest, finding_id: int, action: str) -> HttpResponse:
     if done is None:
         raise Http404(f"Findings have no action {action!r}.")
     try:
-        said, problems, status = done(Given(request, finding_id)), [], 200
+        said, problems, status = done(ActionForm(request, finding_id)), [], 200
     except NoSuchFinding as error:
         raise Http404(str(error)) from error
     except Invalid as error:

@@ -48,7 +48,7 @@ test("what lies outside of the stretch is left out, what reaches into it is cut"
   expect(found).toMatchObject([{ left: 0, width: 100 }]);
 });
 
-test("an event is told with its node and its time", () => {
+test("an event is announced with its node and its time", () => {
   expect(sentence(event({ ends_at: 12.5 }))).toBe("kill -9 on db1, 10 s to 12.5 s");
   expect(sentence(event({ node: "" }))).toBe("kill -9, 10 s");
   // By voice it is called by the words that are seen.

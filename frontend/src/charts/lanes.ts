@@ -83,7 +83,7 @@ export function placed(
     .sort((one, other) => one.event.starts_at - other.event.starts_at);
 }
 
-/** What a reader of the screen, or a pointer, is told: it begins with the words in the lane, by which it can be called. */
+/** What a reader of the screen, or a pointer, gets: it begins with the words in the lane, by which it can be called. */
 export function sentence(event: Happening): string {
   const at = `${seconds(event.starts_at)}${event.ends_at === null ? "" : ` to ${seconds(event.ends_at)}`}`;
   const where = event.node && !OF_NODES.has(event.lane) ? ` on ${event.node}` : "";

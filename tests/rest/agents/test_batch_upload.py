@@ -102,8 +102,9 @@ def test_a_body_that_got_lost_on_the_way_is_refused(upload: Upload) -> None:
     assert not Batch.objects.exists()
 
 
-def test_a_number_beyond_all_batches_is_refused(upload: Upload) -> None:
-    assert upload.send(2**31).json()["errors"][0]["field"] == "sequence"
+@pytest.mark.parametrize("sequence", [2**31, 10**4200], ids=["too large", "of 4,201 digits"])
+def test_a_number_beyond_all_batches_is_refused(upload: Upload, sequence: int) -> None:
+    assert upload.send(sequence).json()["errors"][0]["field"] == "sequence"
     upload.talk.say("POST", f"runs/{upload.uid}/end", an_end(batches=1))
     answer = upload.send(1)
     assert answer.status_code == 422

@@ -104,9 +104,9 @@ def test_what_there_is_not_is_not_found(engineer: APIClient, path: str) -> None:
     assert engineer.get(f"{ADDRESS}{path}").status_code == 404
 
 
-@pytest.mark.parametrize("deed", ["pause", "resume", "run"])
-def test_nothing_is_done_to_what_there_is_not(engineer: APIClient, deed: str) -> None:
-    assert engineer.post(f"{ADDRESS}77/{deed}").status_code == 404
+@pytest.mark.parametrize("action", ["pause", "resume", "run"])
+def test_nothing_is_done_to_what_there_is_not(engineer: APIClient, action: str) -> None:
+    assert engineer.post(f"{ADDRESS}77/{action}").status_code == 404
 
 
 ODD: tuple[Any, ...] = ("\0", "\ud800", "x" * 300_000, 1e308, [], None, "* * * * * *", "0 0 L/0 * 1#9", "a\x85b")

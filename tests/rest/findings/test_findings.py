@@ -78,7 +78,7 @@ def test_findings_are_merged_split_and_measured_again(alice: APIClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "deed", "body", "status", "field"),
+    ("method", "action", "body", "status", "field"),
     [
         ("put", "state", {"state": "verify"}, 422, "state"),
         ("put", "state", {"state": "solved"}, 422, "state"),
@@ -99,10 +99,10 @@ def test_findings_are_merged_split_and_measured_again(alice: APIClient) -> None:
     ],
 )
 def test_what_cannot_be_done_is_refused_by_name(
-    alice: APIClient, method: str, deed: str, body: dict[str, Any], status: int, field: str
+    alice: APIClient, method: str, action: str, body: dict[str, Any], status: int, field: str
 ) -> None:
     finding = a_finding()
-    refused = _do(alice, method, f"{finding.pk}/{deed}", status, **body)
+    refused = _do(alice, method, f"{finding.pk}/{action}", status, **body)
     assert field in [error["field"] for error in refused["errors"]]
     assert finding.notes.count() == 1
 

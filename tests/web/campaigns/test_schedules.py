@@ -32,7 +32,7 @@ def test_strangers_sign_in_first_and_readers_may_only_look(db: None, client: Cli
     assert [client.get(address).status_code for address in writing] == [302, 302]
     client.force_login(a_user(role="reader"))
     assert [client.get(address).status_code for address in writing] == [403, 403]
-    assert client.post(f"/schedules/{schedule.pk}/act/", {"deed": "pause"}).status_code == 403
+    assert client.post(f"/schedules/{schedule.pk}/act/", {"action": "pause"}).status_code == 403
     page = words(client.get(f"/schedules/{schedule.pk}/"))
     assert "Not due yet" in page
     assert "Pause" not in page
@@ -152,8 +152,8 @@ def test_who_edits_what_another_has_edited_is_told_and_keeps_it_by_a_second_pres
 def test_deeds_are_done_and_told(engineer: Client, enqueued: list[str]) -> None:
     schedule = a_schedule()
 
-    def told(deed: str) -> str:
-        return words(engineer.post(f"/schedules/{schedule.pk}/act/", {"deed": deed}, follow=True))
+    def told(action: str) -> str:
+        return words(engineer.post(f"/schedules/{schedule.pk}/act/", {"action": action}, follow=True))
 
     assert "nightly is paused" in told("pause")
     assert "nightly is resumed" in told("resume")
@@ -162,8 +162,8 @@ def test_deeds_are_done_and_told(engineer: Client, enqueued: list[str]) -> None:
     assert "is not done: 2 of its 2 jobs have not ended (wait for it, or cancel it)" in told("run")
     assert "nightly is archived" in told("archive")
     assert "is archived" in told("resume")
-    assert engineer.post(f"/schedules/{schedule.pk}/act/", {"deed": "x"}).status_code == 404
-    assert engineer.post("/schedules/999999/act/", {"deed": "run"}).status_code == 404
+    assert engineer.post(f"/schedules/{schedule.pk}/act/", {"action": "x"}).status_code == 404
+    assert engineer.post("/schedules/999999/act/", {"action": "run"}).status_code == 404
 
 
 def test_what_did_not_come_is_told_with_its_reason_and_its_finding(engineer: Client) -> None:

@@ -40,10 +40,10 @@ def finding(db: None) -> Finding:
     return a_finding()
 
 
-def act(client: Client, finding: Finding, deed: str, answers: int = 302, /, **form: str) -> str:
+def act(client: Client, finding: Finding, action: str, answers: int = 302, /, **form: str) -> str:
     """The page that answers; `seen` is what the finding's page would send."""
     seen = Finding.objects.get(pk=finding.pk).changed_at.isoformat()
-    response = client.post(f"/findings/{finding.pk}/{deed}/", {"seen": seen, **form})
+    response = client.post(f"/findings/{finding.pk}/{action}/", {"seen": seen, **form})
     assert response.status_code == answers, response.content[:2000]
     return page(client, response.headers["Location"]) if answers == 302 else response.content.decode()
 
@@ -193,14 +193,14 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
         ("accept", {"reason": "a known price", "until": later}, f"to accepted until {later}: a known price"),
         ("reopen", {"reason": "no longer"}, "ann re-opened it; it was accepted: no longer"),
     ]
-    for deed, form, told in deeds:
-        assert told in text_of(act(engineer, finding, deed, 302, **form)), deed
+    for action, form, told in deeds:
+        assert told in text_of(act(engineer, finding, action, 302, **form)), action
     link = finding.links.get()
     assert "ann unlinked" in act(engineer, finding, "unlink", link=str(link.pk))
 
 
 @pytest.mark.parametrize(
-    ("deed", "form", "told"),
+    ("action", "form", "told"),
     [
         ("accept", {"reason": "known", "until": "2020-01-01"}, "until: 2020-01-01 has passed"),
         ("accept", {"reason": "known", "until": "tomorrow"}, "until: 'tomorrow' is not a date"),
@@ -213,11 +213,11 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
     ],
 )
 def test_what_is_refused_says_why_and_keeps_what_was_typed(
-    finding: Finding, engineer: Client, deed: str, form: dict[str, str], told: str
+    finding: Finding, engineer: Client, action: str, form: dict[str, str], told: str
 ) -> None:
-    html = act(engineer, finding, deed, 400, **form)
+    html = act(engineer, finding, action, 400, **form)
     assert told in text_of(html).replace("&#x27;", "'")
-    assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or deed in ("assign", "due")
+    assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or action in ("assign", "due")
     assert Finding.objects.get().state == "new"
 
 

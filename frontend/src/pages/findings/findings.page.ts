@@ -24,7 +24,7 @@ if (figure) {
 }
 
 const rows = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("tr[data-finding]")];
-// By id: a row is another element after a deed.
+// By id: a row is another element after an action.
 let chosen = "";
 
 function choose(row: HTMLElement | undefined, focus = true): void {
@@ -73,7 +73,7 @@ document.addEventListener("focusin", (event) => {
   if (row && row.dataset["finding"] !== chosen) choose(row, false);
 });
 
-// After a deed the row is a new one: it stays the chosen one, so that the next key goes on from there.
+// After an action the row is a new one: it stays the chosen one, so that the next key goes on from there.
 document.addEventListener("htmx:load", (event) => {
   const row = event.target instanceof HTMLElement ? event.target.closest<HTMLElement>("tr[data-finding]") : null;
   if (row && row.dataset["finding"] === chosen) choose(row);

@@ -84,7 +84,7 @@ const lanes = holder
   : null;
 const range = form ? mountRange(form, { changed: (changed) => void show(changed) }) : null;
 
-/** What several runs are told apart by; the rest is on each run's own page. */
+/** What distinguishes several runs; the rest is on each run's own page. */
 const TOLD = new Set(["faults", "schema", "errors", "others"]);
 
 /** A lane for each run, on the clock that all share. */
