@@ -151,6 +151,8 @@ def test_everything_that_is_wrong_is_said_at_once_by_its_field() -> None:
         services.create(stated=wrong, by=a_user(), now=NOW)
     assert [problem.field for problem in refused.value.errors] == ["name", "cron", "zone", "patience", "plan.systems.0"]
     assert "line 2: there is no system 'x'" in str(refused.value)
+    assert "zone: there is no time zone 'Mars/Olympus' (use one such as Europe/Berlin)" in str(refused.value)
+    assert "cron: cannot be read: bad minute, which is 0 to 59 (30 2 * * * is every day at 02:30" in str(refused.value)
 
 
 def test_no_schedule_is_no_schedule() -> None:
