@@ -6,7 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog import services
-from apps.catalog.models import Platform, Workload
+from apps.catalog.models import HardwareClass, Platform, Workload
 from tests.support.builders import a_system
 from tests.support.pages import data, element, elements, states, text
 from workers.protocol.workloads import WORKLOADS
@@ -35,7 +35,8 @@ def test_it_shows_what_the_seed_loads(client: Client) -> None:
     aurora = Platform.objects.get(slug="aurora")
     assert aurora.replication
     assert aurora.replication in cells(html, "tr[data-platform=aurora]")
-    machine = cells(html, "tr[data-hardware='i3-4xlarge']")
+    hardware = HardwareClass.objects.get(name="i3.4xlarge")
+    machine = cells(html, f"tr[data-hardware='{hardware.slug}']")
     assert machine[2:8] == ["16", "122 GiB", "2 x 1900 GB NVMe", "not stated", "not stated", "0.857"]
     assert machine[8].startswith("Percona, 2018-08-20")
     workload = Workload.objects.get(parameters={"test": "oltp_read_write", "tables": 4, "table_size": 10_000})

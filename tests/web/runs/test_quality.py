@@ -96,7 +96,7 @@ def test_compare_says_above_its_answer_what_failed_on_which_side_and_what_was_le
     page = html(client, address)
     assert states(page, "#quality", "doubted", "counted", "excluded") == [("0", "6", "1")]
     assert not elements(page, "[data-check]")
-    assert states(page, "[data-left-out]", "run", "left-out") == [(str(doubted.pk), "excluded: a backup ran")]
+    assert states(page, "tr[data-left-out]", "run", "left-out") == [(str(doubted.pk), "excluded: a backup ran")]
 
 
 def test_the_runs_page_shows_each_check_with_its_evidence_what_failed_first(client: Client, doubted: Run) -> None:
