@@ -229,7 +229,7 @@ def test_chosen_runs_say_their_sides_themselves(
         ("side=a&side=b&workload={workload}&series=diagonal", 400, "series", "series"),
         ("side=a&side=b&workload={workload}&clock=foo", 400, "clock", "clock"),
         ("side=a&side=b&workload={workload}&variables=foo", 400, "variables", "variables"),
-        ("side=a&side=b&workload={workload}&campaign=999", 404, "", "999"),
+        ("side=a&side=b&workload={workload}&campaign=999", 404, "campaign", "999"),
         ("side=a&side=b&workload={workload}&runs=999999", 404, "", "oltp_write_only"),
         ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side", "2 to 4"),
         ("side=a&side=a&workload={workload}", 400, "side", "once"),

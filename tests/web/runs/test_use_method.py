@@ -89,7 +89,7 @@ def test_a_value_opens_its_reading_with_evidence_formula_limits_and_what_else_is
     assert text(opened, "[data-zoom]") == "30 s to 1 min"
     assert text(opened, "[data-counters]").startswith("derived.cpu.busy = ")
     assert text(opened, "[data-formula]") == indicator.formula
-    assert text(opened, "[data-limits]") == indicator.limits
+    assert text(opened, "[data-limits]") == " ".join(indicator.limits.split())
     assert text(opened, "[data-literature]") == indicator.literature
     assert data(opened, "metrics") == ["derived.cpu.busy"]
     assert "cpu.busy@g1" in data(opened, "use")
