@@ -74,14 +74,26 @@ def a_row(verdict: RowVerdict, **fields: object) -> CheckRow:
     return replace(row, **fields)  # type: ignore[arg-type]
 
 
-def a_check(*rows: CheckRow, baseline: str = OLD, **fields: Any) -> ReleaseCheck:
+def a_check(*rows: CheckRow, baseline: str = OLD) -> ReleaseCheck:
     """Of MariaDB on the hardware "small", without the database."""
     result, why = answer(rows, baseline=baseline, tolerance=0.1)
-    check = ReleaseCheck(
-        **{"platform_id": 1, "platform": "mariadb", "platform_name": "MariaDB", "release_id": 2, "release": NEW},
-        **{"baseline_id": 1, "baseline": baseline, "hardware_id": 1, "hardware": "small", "hardware_name": "small"},
-        **{"lines": (), "rows": rows, "tests": len(rows), "result": result, "why": why, "notes": ()},
+    return ReleaseCheck(
+        platform_id=1,
+        platform="mariadb",
+        platform_name="MariaDB",
+        release_id=2,
+        release=NEW,
+        baseline_id=1,
+        baseline=baseline,
+        hardware_id=1,
+        hardware="small",
+        hardware_name="small",
+        lines=(),
+        rows=rows,
+        tests=len(rows),
+        result=result,
+        why=why,
+        notes=(),
         tolerance=0.1,
         checked_at=START,
     )
-    return replace(check, **fields)
