@@ -92,8 +92,8 @@ def compare_many(
         campaign=campaign,
         besides=keys,
     )
-    told = _worded([_of_metrics(draft, metrics) for draft in drafts])
-    rows = [row for comparison in told for row in _rows(comparison)]
+    comparisons = _worded([_of_metrics(draft, metrics) for draft in drafts])
+    rows = [row for comparison in comparisons for row in _rows(comparison)]
     answering = [row for row in rows if _answers(row)]
     shown = {row.workload.id for row in answering}
     notes = []
@@ -111,10 +111,10 @@ def compare_many(
     if others := len(rows) - len(answering):
         notes.append(f"Left out: {counted(others, 'row')} missing for the baseline or for all other sides.")
     return Many(
-        sides=tuple(_side(system, place, told) for place, system in enumerate(systems)),
-        campaign=next((comparison.campaign for comparison in told if comparison.campaign), None),
+        sides=tuple(_side(system, place, comparisons) for place, system in enumerate(systems)),
+        campaign=next((comparison.campaign for comparison in comparisons if comparison.campaign), None),
         rows=tuple(answering),
-        comparisons=tuple(comparison for comparison in told if comparison.workload.id in shown),
+        comparisons=tuple(comparison for comparison in comparisons if comparison.workload.id in shown),
         tests=sum(cell.ratio is not None and cell.ratio.p is not None for row in answering for cell in row.cells),
         tools=tuple(sorted({workload.tool for workload in shared})),
         notes=tuple(notes),
@@ -219,8 +219,8 @@ def _answers(row: ManyRow) -> bool:
     return bool(baseline.replicates) and any(cell.replicates for cell in others)
 
 
-def _side(system: System, position: int, told: Sequence[Comparison]) -> ManySide:
-    own = [comparison.sides[position] for comparison in told]
+def _side(system: System, position: int, comparisons: Sequence[Comparison]) -> ManySide:
+    own = [comparison.sides[position] for comparison in comparisons]
     platform = system.release.platform
     return ManySide(
         slug=system.slug,

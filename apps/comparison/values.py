@@ -76,7 +76,7 @@ class ComparedMetric:
     primary: Annotated[bool, "the metric by which the workload is judged first"]
     resolution: Annotated[float, "relative step of the grid from which values are read; 0: none"] = 0.0
     printed_step: Hidden[float] = 0.0
-    single_events: Annotated[bool, "a run's value is one event; told by the median"] = False
+    single_events: Annotated[bool, "a run's value is one event; summed up by the median"] = False
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ class Change(models.Model):
     `ratio` with its 95 % interval (`low`, `high`) is after over before; `p` is corrected for the tests of a release.
     `before` and `after` are values in the metric's unit; `runs_before` and `runs_after` those that they rest on.
     `gone_at`: since then newer runs do not confirm it. `accepted_ratio`: as it was when people last
-    decided about it (accepted, confirmed or closed its finding), or were told since that it grew; null: nobody has.
+    decided about it (accepted, confirmed or closed its finding), or were notified since that it grew; null: neither.
     """
 
     class Kind(models.TextChoices):

@@ -286,9 +286,9 @@ def standing(saved: Saved) -> SnapshotState:
         return SnapshotState(
             not same, () if same else ("Changes cannot be listed: this snapshot has an older format.",)
         )
-    told = () if same else changes(saved.comparison, now) or ("The same runs are analysed by other rules now.",)
-    told += tuple(_parts_changed(saved.parts, now))
-    return SnapshotState(bool(told), told)
+    sentences = () if same else changes(saved.comparison, now) or ("The same runs are analysed by other rules now.",)
+    sentences += tuple(_parts_changed(saved.parts, now))
+    return SnapshotState(bool(sentences), sentences)
 
 
 def _parts_changed(kept: Mapping[str, Any], now: Comparison) -> list[str]:

@@ -17,10 +17,10 @@ def cost_changes(seen: ComparedCost | None, now: ComparedCost | None, names: Map
     before = {each.side: each for each in seen.sides} if seen else {}
     after = {each.side: each for each in now.sides} if now else {}
     both = [(names[side], before[side], after[side]) for side in after if side in before]
-    told = [text for name, old, new in both if (text := _cost(name, old, new))]
+    sentences = [text for name, old, new in both if (text := _cost(name, old, new))]
     if before.keys() != after.keys():
-        told.append("Costs were added or removed.")
-    return told
+        sentences.append("Costs were added or removed.")
+    return sentences
 
 
 def _cost(name: str, seen: SideCost, now: SideCost) -> str:
@@ -45,9 +45,9 @@ def _machines(cost: SideCost) -> list[tuple[object, ...]]:
 def corroboration_changes(seen: Corroboration | None, now: Corroboration | None, names: Mapping[str, str]) -> list[str]:
     """`names` of the sides."""
     before, after = _claims(seen), _claims(now)
-    told = [text for key in {**before, **after} for text in _claim(before.get(key), after.get(key), names)]
-    more = [f"{len(told) - MOST_LISTED:,} more such changes."] if len(told) > MOST_LISTED else []
-    return [*told[:MOST_LISTED], *more]
+    sentences = [text for key in {**before, **after} for text in _claim(before.get(key), after.get(key), names)]
+    more = [f"{len(sentences) - MOST_LISTED:,} more such changes."] if len(sentences) > MOST_LISTED else []
+    return [*sentences[:MOST_LISTED], *more]
 
 
 def _claims(found: Corroboration | None) -> dict[tuple[str, str], SideClaim]:

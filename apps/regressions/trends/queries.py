@@ -78,7 +78,7 @@ class HistoryChange:
     """`place` in the series at which it is drawn."""
 
     place: Annotated[int, "in `points`, from 0"]
-    run: Annotated[int, "where it was first told"]
+    run: Annotated[int, "at which it was first reported"]
     version: str
     verdict: Annotated[str, "better or worse"]
     ratio: Annotated[Rounded | None, "after over before"]
@@ -125,7 +125,7 @@ class TriedChange:
     low: Annotated[Rounded, "of its approximate 95 % interval"]
     high: Rounded
     p: Rounded
-    is_new: Annotated[bool, "nobody was told yet"]
+    is_new: Annotated[bool, "not reported yet"]
     stays: Annotated[bool, "false: it is a finding now and would no longer be"]
     finding: int | None
 
@@ -152,11 +152,11 @@ class Tried:
     releases: Annotated[TriedReleases, "the size counts between releases, too"]
 
     @property
-    def raised(self) -> Annotated[int, "changes that it tells"]:
+    def raised(self) -> Annotated[int, "changes that it reports"]:
         return sum(change.stays for each in self.series for change in each.changes)
 
     @property
-    def new(self) -> Annotated[int, "of these, that nobody was told yet"]:
+    def new(self) -> Annotated[int, "of these, not reported yet"]:
         return sum(change.is_new for each in self.series for change in each.changes)
 
     @property

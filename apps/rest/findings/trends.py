@@ -80,10 +80,10 @@ class OneHistory(APIView):
             "significant": found.limits.significant,
             "set_for": found.source,
         }
-        told = {
+        parts = {
             "threshold": LimitsSerializer(threshold).data,
             "points": serializer_of(SeriesRun)(found.points, many=True).data,
             "changes_told": serializer_of(HistoryChange)(found.changes, many=True).data,
             "levels": serializer_of(TrendLevel)(found.levels, many=True).data,
         }
-        return Response({**HistorySerializer(found.row).data, **told})
+        return Response({**HistorySerializer(found.row).data, **parts})

@@ -50,7 +50,7 @@ class SideUse:
     found: Bottleneck
     headline: Annotated[Words, "what limits the side"]
     evidence: tuple[Words, ...]
-    throughput: Annotated[Words, "what it did there; empty: not told"]
+    throughput: Annotated[Words, "what it did there; empty: not known"]
     notes: tuple[Words, ...]
     levels: tuple[LevelUse, ...]
 

@@ -71,10 +71,10 @@ def _platforms(found: Corroboration) -> list[tuple[str, str]]:
 
 
 def _by_kind(
-    measured: Sequence[SideClaim], told: Sequence[dict[str, Any]], found: Corroboration
+    measured: Sequence[SideClaim], claims: Sequence[dict[str, Any]], found: Corroboration
 ) -> list[tuple[str, list[dict[str, Any] | None]]]:
     """Kind of load in words -> claims about each side but the baseline; None: nothing was measured."""
-    known = {(claim.side, claim.kind): each for claim, each in zip(measured, told, strict=True)}
+    known = {(claim.side, claim.kind): each for claim, each in zip(measured, claims, strict=True)}
     kinds = [kind for kind in KINDS if any(claim.kind == kind for claim in measured)]
     return [(KINDS[kind], [known.get((side.slug, kind)) for side in found.sides[1:]]) for kind in kinds]
 

@@ -93,8 +93,8 @@ def _memories(seen: CompareView, level: Level | None) -> list[MemoryRow]:
     return [_memory(side, found, level) for side, found in zip(seen.comparison.sides, known, strict=True)]
 
 
-def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:
-    pool = told.at(level.id) if level else None
+def _memory(side: Side, found: SideMemory, level: Level | None) -> MemoryRow:
+    pool = found.at(level.id) if level else None
     nothing: tuple[RunSpread | None, RunSpread | None] = (None, None)
     ends = {
         "filled": (pool.filled_first, pool.filled_last) if pool else nothing,
@@ -103,12 +103,12 @@ def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:
     }
     return MemoryRow(
         side=side,
-        memory=NOT_KNOWN if told.memory is None else format_bytes(told.memory),
-        data=NOT_KNOWN if told.data is None else format_bytes(told.data.median),
-        data_title="" if told.data is None else _range(told.data, format_bytes),
-        ratio=_times(told.memory_ratio),
-        pool=NOT_KNOWN if told.pool is None else format_bytes(told.pool.median),
-        pool_ratio=_fits(told.pool_ratio),
+        memory=NOT_KNOWN if found.memory is None else format_bytes(found.memory),
+        data=NOT_KNOWN if found.data is None else format_bytes(found.data.median),
+        data_title="" if found.data is None else _range(found.data, format_bytes),
+        ratio=_times(found.memory_ratio),
+        pool=NOT_KNOWN if found.pool is None else format_bytes(found.pool.median),
+        pool_ratio=_fits(found.pool_ratio),
         fills=tuple(_fill(label, *each) for label, each in ends.items()) if any(map(any, ends.values())) else (),
     )
 

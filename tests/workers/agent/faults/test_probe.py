@@ -51,14 +51,14 @@ def test_a_fault_that_the_system_cannot_have_is_refused_with_what_is_missing(
     fault: str, system: TargetSystem, words: str
 ) -> None:
     with pytest.raises(Failed, match=words):
-        plan(fault, told=system, writer="db1", readers=["db2"])
+        plan(fault, system=system, writer="db1", readers=["db2"])
 
 
 def test_the_reader_that_is_killed_is_one_that_can_be_and_not_the_writer() -> None:
-    found = plan("kill_reader", told=told(db2=NODE), writer="db1", readers=["db2"])
+    found = plan("kill_reader", system=told(db2=NODE), writer="db1", readers=["db2"])
     assert found == Fault("kill", "db2", "reader", ("kill it",), ("start it",))
     with pytest.raises(Failed, match="needs a reader, and no other node than the writer db1"):
-        plan("kill_reader", told=told(db1=NODE), writer="db1", readers=[])
+        plan("kill_reader", system=told(db1=NODE), writer="db1", readers=[])
 
 
 def test_a_control_that_fails_is_told_in_its_own_words_and_with_the_command() -> None:
