@@ -692,7 +692,7 @@ export interface components {
         FailoverResults: {
             groups: components["schemas"]["TrialGroup"][];
             stated: components["schemas"]["Figure"][];
-            untold: components["schemas"]["Untold"][];
+            untold: components["schemas"]["RunWithoutFault"][];
             has_more: boolean;
         };
         FailoverTrial: {
@@ -2736,7 +2736,7 @@ export interface components {
             history: components["schemas"]["History"];
             changes: components["schemas"]["TriedChange"][];
         };
-        Untold: {
+        RunWithoutFault: {
             run: number;
             reason: string;
         };
@@ -3332,7 +3332,7 @@ export type Tried = components['schemas']['Tried'];
 export type TriedChange = components['schemas']['TriedChange'];
 export type TriedReleases = components['schemas']['TriedReleases'];
 export type TriedSeries = components['schemas']['TriedSeries'];
-export type Untold = components['schemas']['Untold'];
+export type RunWithoutFault = components['schemas']['RunWithoutFault'];
 export type UseLevel = components['schemas']['UseLevel'];
 export type UseMethod = components['schemas']['UseMethod'];
 export type UseReading = components['schemas']['UseReading'];

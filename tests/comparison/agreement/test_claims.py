@@ -138,12 +138,12 @@ def test_the_verdicts_are_those_of_the_matrix(measure: Measure) -> None:
     many = compare_many(sides=["a", "b"], metrics=["primary"])
     cells = {(row.workload.id, row.level.id): row.cells[1] for row in many.rows}
     writes = claim()
-    told = {
+    claimed = {
         (witness.workload.id, each.level.id): each.cell
         for witness in (*writes.agree, *writes.contradict, *writes.cannot_tell)
         for each in witness.testimony
     }
-    assert told == cells
+    assert claimed == cells
 
 
 def test_other_hardware_withholds_the_claim_too(measure: Measure) -> None:
@@ -251,18 +251,18 @@ def test_the_page_marks_articles_as_published_without_interval(client: Client, a
     rows = page.split('class="published-row"')[1:]
     assert rows
     assert all("no interval stated" in row and "mark--published" in row for row in rows)
-    told = client.get(f"/api/v1/comparisons/?{query}&include=corroboration").json()["corroboration"]
-    assert {(each["kind"], each["says"]) for each in told["claims"] if each["agree"]} == {("writes", "better")}
-    assert len(rows) == sum(len(each["stated"]) for each in told["claims"])
+    document = client.get(f"/api/v1/comparisons/?{query}&include=corroboration").json()["corroboration"]
+    assert {(each["kind"], each["says"]) for each in document["claims"] if each["agree"]} == {("writes", "better")}
+    assert len(rows) == sum(len(each["stated"]) for each in document["claims"])
 
 
 def test_the_claims_of_several_systems_have_a_page_and_an_answer_of_their_own(measure: Measure, client: Client) -> None:
     measure("sysbench", SLOW, FAST)
     measure("asyncload", FAST, SLOW, mix="point_select")
     page = client.get("/claims/?side=a&side=b").content.decode()
-    told = client.get("/api/v1/claims/?side=a&side=b").json()
-    assert {(each["kind"], each["says"]) for each in told["claims"]} == {("writes", "better"), ("reads", "worse")}
-    for each in told["claims"]:
+    document = client.get("/api/v1/claims/?side=a&side=b").json()
+    assert {(each["kind"], each["says"]) for each in document["claims"]} == {("writes", "better"), ("reads", "worse")}
+    for each in document["claims"]:
         assert f'data-claim="b {each["kind"]}" data-says="{each["says"]}"' in page
     assert "/claims/?side=a&amp;side=b" in client.get("/matrix/?side=a&side=b").content.decode()
     # Without sides it takes those of the matrix.

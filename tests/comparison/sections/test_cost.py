@@ -234,11 +234,11 @@ def test_the_page_says_price_source_and_day_and_the_api_the_same_numbers(
     page = client.get(f"/compare/part/cost/?{query}").content.decode()
     assert "the list" in page
     assert "as of 2026-01-02" in page
-    told = client.get(f"/api/v1/comparisons/?{query}&include=cost").json()["cost"]
-    assert [side["usd_per_month"] for side in told["sides"]] == pytest.approx([146, 438])
-    for cell in told["cells"]:
+    cost = client.get(f"/api/v1/comparisons/?{query}&include=cost").json()["cost"]
+    assert [side["usd_per_month"] for side in cost["sides"]] == pytest.approx([146, 438])
+    for cell in cost["cells"]:
         assert f'data-value="{cell["summary"]["value"]}"' in page
-    assert told["steps"][0]["price"] == pytest.approx(3)
+    assert cost["steps"][0]["price"] == pytest.approx(3)
 
 
 def test_without_any_price_the_page_says_which_to_state(client: Client) -> None:

@@ -113,8 +113,8 @@ def test_the_same_rows_are_timed_and_their_last_tenth_judged(systems: tuple[Syst
     drawn = page_data(html, "growth-data")
     query = f"side=steady&side=slowing&workload={workload.pk}&include=growth"
     (answer,) = client.get(f"/api/v1/comparisons/?{query}").json()["growth"]
-    told = {run["run"]: run["stretches"] for run in answer["runs"]}
-    assert {run["run"]: run["stretches"] for run in drawn["runs"]} == told
+    by_run = {run["run"]: run["stretches"] for run in answer["runs"]}
+    assert {run["run"]: run["stretches"] for run in drawn["runs"]} == by_run
     assert [band["side"] for band in drawn["bands"]] == [0, 1]
 
 

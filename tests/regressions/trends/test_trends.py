@@ -176,15 +176,15 @@ def test_a_size_is_of_the_runs_that_are_listed(fell: list[Run]) -> None:
 
 def test_a_small_change_is_of_the_release_that_brought_it(db: None) -> None:
     """By its values alone it would be told some runs off in two of these three series."""
-    told = []
+    exact = []
     for seed in (1, 4, 6):
         workload = a_workload(f"oltp_{seed}")
         numbers = values(runs=30, changes=[(15, 0.96)], seed=seed, noise=0.015)
         runs = runs_of(a_release("10.11.19"), numbers[:15], workload=workload)
         runs += runs_of(a_release("10.11.20"), numbers[15:], workload=workload, day=2)
         followed(runs[14:])
-        told += [change.first_run == runs[15] for change in Change.objects.filter(workload=workload)]
-    assert told == [True, True, True]
+        exact += [change.first_run == runs[15] for change in Change.objects.filter(workload=workload)]
+    assert exact == [True, True, True]
 
 
 def test_what_comes_back_near_where_it_was_told_is_that_one_again(fell: list[Run]) -> None:

@@ -50,10 +50,10 @@ def test_a_threshold_is_tried_set_and_dropped(
     assert (tried["raised"], tried["new"], tried["withdrawn"], tried["looked_at"]) == (0, 0, 1, 2)
     assert tried["too_short"] == 1
     assert tried["releases"] == {"checks": 0, "rows": 0, "passed": 0, "worse": 0}
-    told = {"workload": fell.workload_id, "smallest": 0.3}
-    assert reader.put(f"{API}thresholds/", told, format="json").status_code == 403
+    threshold = {"workload": fell.workload_id, "smallest": 0.3}
+    assert reader.put(f"{API}thresholds/", threshold, format="json").status_code == 403
     assert reader.get(f"{API}thresholds/").json()["results"] == []
-    kept = engineer.put(f"{API}thresholds/", told, format="json").json()
+    kept = engineer.put(f"{API}thresholds/", threshold, format="json").json()
     assert (kept["workload"], kept["metric"], kept["smallest"], kept["significant"]) == (
         fell.workload_id,
         None,

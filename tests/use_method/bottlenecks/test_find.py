@@ -37,9 +37,9 @@ def test_the_first_resource_that_saturates_is_the_bottleneck_and_the_level_below
     )
     assert (found.kind, headline(found)) == (Kind.LIMITED, "limited by CPU from 8 threads on")
     [onset] = found.first
-    told = wording.evidence(onset).replace("\u00a0", " ")
+    sentence = wording.evidence(onset).replace("\u00a0", " ")
     title = INDICATORS[indicator("cpu")].title
-    assert told == f"CPU: {title} 99.0 % from 8 threads on; at 4 threads 80.0 %"
+    assert sentence == f"CPU: {title} 99.0 % from 8 threads on; at 4 threads 80.0 %"
     assert onset.watched == 4
 
 

@@ -103,7 +103,7 @@ def test_throughput_is_that_of_the_answers_table(workload: Workload) -> None:
     assert "transactions/s at 4" in limits_of(compare(workload)).sides[0].throughput.replace("\u00a0", " ")
 
 
-def told_of(runs: int) -> str:
+def throughput_words(runs: int) -> str:
     """Of a system whose throughput stands from 4 threads on, by `runs` at each level that differ by little."""
     system = a_system("a")
     for threads, level in {1: OK, 4: FULL, 16: FULL}.items():
@@ -120,10 +120,10 @@ def test_throughput_of_a_level_over_that_of_another_has_its_interval() -> None:
     assert re.fullmatch(
         r"throughput 404 transactions/s at 4 threads, 4\.00 × \[3\.\d+, 4\.\d+\] that at 1 thread, "
         r"1\.\d+ × \[0\.\d+, 1\.\d+\] at 16 threads",
-        told_of(runs=3),
+        throughput_words(runs=3),
     )
 
 
 def test_two_runs_of_a_level_are_too_few_for_a_ratio_to_be_told_as_known() -> None:
-    told = told_of(runs=2)
-    assert "4.00 × (too few repetitions) that at 1 thread, 1.00 × (too few repetitions) at 16 threads" in told
+    text = throughput_words(runs=2)
+    assert "4.00 × (too few repetitions) that at 1 thread, 1.00 × (too few repetitions) at 16 threads" in text

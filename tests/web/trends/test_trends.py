@@ -121,8 +121,8 @@ def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: 
     assert "It would have reported nothing on 1 series; 1 reported now would be withdrawn." in text
     assert "<strong>would go</strong>" in text
     assert not Threshold.objects.exists()
-    told = {"workload": str(fell.workload_id), "metric": "", "percent": "30", "significant": "1e-6"}
-    assert engineer.post("/thresholds/", told).status_code == 302
+    form = {"workload": str(fell.workload_id), "metric": "", "percent": "30", "significant": "1e-6"}
+    assert engineer.post("/thresholds/", form).status_code == 302
     kept = Threshold.objects.get()
     assert (kept.smallest, kept.significant, kept.by.username) == (0.3, 1e-6, "ann")
     assert enqueued == ["workers.tasks.follow_rest"]
@@ -240,10 +240,10 @@ def test_what_is_no_threshold_is_refused_where_it_stands(client: Client, fell: H
 
 
 def test_readers_and_strangers_keep_no_threshold(client: Client, fell: History) -> None:
-    told = {"workload": "", "metric": "", "percent": "30", "significant": "1e-6"}
-    assert client.post("/thresholds/", told).status_code == 302
+    form = {"workload": "", "metric": "", "percent": "30", "significant": "1e-6"}
+    assert client.post("/thresholds/", form).status_code == 302
     client.force_login(a_user(role="reader"))
-    assert client.post("/thresholds/", told).status_code == 403
+    assert client.post("/thresholds/", form).status_code == 403
     assert client.post("/thresholds/1/drop/").status_code == 403
     assert not Threshold.objects.exists()
     assert a_workload().thresholds.count() == 0
