@@ -8,7 +8,7 @@ import pytest
 from apps.core.problems import Invalid
 from apps.regressions import thresholds
 from apps.regressions.detection import DEFAULT_LIMITS
-from apps.regressions.models import Finding, History, Threshold
+from apps.regressions.models import Finding, Threshold, Trend
 from apps.regressions.releases import check as releases_check
 from apps.regressions.releases import stored_checks
 from apps.regressions.releases.values import CheckRow, RowVerdict
@@ -160,7 +160,7 @@ def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
 
 
 def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:
-    own = History.objects.get(workload=workload)
+    own = Trend.objects.get(workload=workload)
     found = queries.detail(own.pk)
     assert found is not None
     assert (len(found.points), found.row.changes, found.source) == (40, 1, "the default")
@@ -174,4 +174,4 @@ def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:
 
 @pytest.mark.parametrize(("sight", "count"), [("fit", 2), ("changed", 2), ("short", 0), ("noisy", 0), ("", 2)])
 def test_histories_are_found_by_what_can_be_seen_in_them(workload: int, sight: str, count: int) -> None:
-    assert len(queries.listed(list(queries.rows_of(queries.HistoryFilter(sight=sight))))) == count
+    assert len(queries.listed(list(queries.rows_of(queries.TrendFilter(sight=sight))))) == count

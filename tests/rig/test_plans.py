@@ -26,7 +26,7 @@ from apps.dispatch.models import Campaign, Job, Schedule, ScheduledRun
 from apps.notifications.models import Subscription
 from apps.notifications.services import send_test
 from apps.published.models import Article
-from apps.regressions.models import Finding, History
+from apps.regressions.models import Finding, Trend
 from apps.regressions.releases import check, stored_checks
 from apps.rest.comparisons.comparisons import INCLUDES
 from apps.rig import world
@@ -189,7 +189,7 @@ def _finding(run: Run) -> int:
 
 def _history(run: Run) -> int:
     """Id of the history that the run is part of, the same for whoever asks again."""
-    made, _ = History.objects.get_or_create(
+    made, _ = Trend.objects.get_or_create(
         platform=run.system.release.platform,
         hardware_class=run.system.hardware_class,
         settings_hash=run.system.settings_hash,

@@ -933,7 +933,7 @@ export interface components {
             database: components["schemas"]["Part"];
             broker: components["schemas"]["Part"];
         };
-        History: {
+        Trend: {
             id: number;
             platform: string;
             hardware: string;
@@ -958,7 +958,7 @@ export interface components {
             /** Format: date-time */
             analysed_at: string | null;
         };
-        HistoryChange: {
+        TrendChange: {
             place: number;
             run: number;
             version: string;
@@ -980,7 +980,7 @@ export interface components {
             /** Format: date-time */
             gone_at: string | null;
         };
-        HistoryDetail: {
+        TrendDetail: {
             id: number;
             platform: string;
             hardware: string;
@@ -1006,13 +1006,13 @@ export interface components {
             analysed_at: string | null;
             threshold: components["schemas"]["Limits"];
             points: components["schemas"]["SeriesRun"][];
-            changes_told: components["schemas"]["HistoryChange"][];
+            changes_told: components["schemas"]["TrendChange"][];
             levels: components["schemas"]["TrendLevel"][];
         };
-        HistoryList: {
+        TrendList: {
             /** Format: uri */
             next: string | null;
-            results: components["schemas"]["History"][];
+            results: components["schemas"]["Trend"][];
         };
         Indicator: {
             key: string;
@@ -2733,7 +2733,7 @@ export interface components {
             worse: number;
         };
         TriedSeries: {
-            history: components["schemas"]["History"];
+            history: components["schemas"]["Trend"];
             changes: components["schemas"]["TriedChange"][];
         };
         RunWithoutFault: {
@@ -3138,10 +3138,10 @@ export type HardwareClass = components['schemas']['HardwareClass'];
 export type HardwareClassList = components['schemas']['HardwareClassList'];
 export type HardwareDescription = components['schemas']['HardwareDescription'];
 export type Health = components['schemas']['Health'];
-export type History = components['schemas']['History'];
-export type HistoryChange = components['schemas']['HistoryChange'];
-export type HistoryDetail = components['schemas']['HistoryDetail'];
-export type HistoryList = components['schemas']['HistoryList'];
+export type Trend = components['schemas']['Trend'];
+export type TrendChange = components['schemas']['TrendChange'];
+export type TrendDetail = components['schemas']['TrendDetail'];
+export type TrendList = components['schemas']['TrendList'];
 export type Indicator = components['schemas']['Indicator'];
 export type IndicatorDifference = components['schemas']['IndicatorDifference'];
 export type IndicatorValue = components['schemas']['IndicatorValue'];

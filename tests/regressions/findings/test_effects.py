@@ -10,7 +10,7 @@ from apps.core.problems import Invalid
 from apps.regressions.findings import queries, reconcile, review
 from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.findings.values import FindingDetail
-from apps.regressions.models import Change, Finding, History
+from apps.regressions.models import Change, Finding, Trend
 from tests.regressions.a_finding import a_detected_change, a_pair
 from tests.support.builders import a_user
 from tests.support.pages import squeezed
@@ -25,7 +25,7 @@ def pair(db: None) -> Pair:
     place, between = a_detected_change(*a_pair(), ratio=0.2)
     assert place.platform is not None
     assert place.hardware_class is not None
-    history = History.objects.create(
+    history = Trend.objects.create(
         platform=place.platform,
         hardware_class=place.hardware_class,
         settings_hash="0" * 64,

@@ -13,7 +13,7 @@ from apps.dispatch.models import Campaign, Schedule
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results, reconcile
 from apps.regressions.findings.reconcile import DetectedChange, FindingKey
-from apps.regressions.models import Finding, History
+from apps.regressions.models import Finding, Trend
 from apps.runs.models import Run
 from apps.web.components.axes import value_axis
 from tests.dispatch.schedules.scheduled import a_schedule
@@ -293,7 +293,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
         *measured(system, AFTER, test="oltp_write_only", waits=340.0, day=9),
     ]
     Run.objects.filter(pk__in=[run.pk for run in runs[5:]]).update(server_version="10.11.19-rebuilt")
-    watched = History.objects.create(
+    watched = Trend.objects.create(
         platform=system.release.platform,
         hardware_class=system.hardware_class,
         settings_hash=system.settings_hash,

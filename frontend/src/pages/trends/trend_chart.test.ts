@@ -8,7 +8,7 @@ const point = (run: number, version: string, value: number, reset = ""): TrendPo
 });
 
 const chart: TrendChart = {
-  anchor: "history-1",
+  anchor: "trend-1",
   metric_name: "throughput",
   unit: "transactions/s",
   axis: { range: [0, 120], ticks: [0, 50, 100], texts: ["0", "50", "100"], begins_at: "" },
