@@ -38,7 +38,7 @@ from apps.comparison.sections.cost import HOURS_A_MONTH, ComparedCost, Machines,
 from apps.comparison.sections.cost import READING as COST_SECTION
 from apps.comparison.sections.latency import READING as LATENCY_SECTION
 from apps.comparison.sections.latency import SideLatency
-from apps.comparison.sections.load_level_data import Climbs, throughput_metric
+from apps.comparison.sections.load_level_data import Ramps, throughput_metric
 from apps.comparison.sections.steadiness import DIPS, VARIATION, WORST, ComparedSteadiness, RunSteadiness
 from apps.comparison.sections.steadiness import READING as STEADINESS_SECTION
 from apps.comparison.sections.table_growth import Growing
@@ -78,7 +78,6 @@ __all__ = [
     "ChangeFilter",
     "Chosen",
     "ChosenSide",
-    "Climbs",
     "ComparedCampaign",
     "ComparedCost",
     "ComparedSteadiness",
@@ -97,6 +96,7 @@ __all__ = [
     "Measured",
     "OtherSize",
     "Pin",
+    "Ramps",
     "RunSpread",
     "RunSteadiness",
     "RunTimeline",

@@ -39,14 +39,14 @@ from apps.comparison.sections import serialisation
 from apps.comparison.sections.load_levels import (
     PERCENTILES,
     Collapse,
-    Ladder,
+    LoadLevelAnalysis,
     LoadLevelData,
     ObjectiveState,
     Reach,
     Rested,
     Saturation,
     SideLevels,
-    ladder,
+    load_level_analysis,
 )
 from apps.comparison.sections.scaleup import Gain, StepUp
 from apps.comparison.sections.section import NotKept, Section, SectionSource
@@ -125,9 +125,9 @@ __all__ = [
     "Gain",
     "Insert",
     "Interruption",
-    "Ladder",
     "LeftOut",
     "Level",
+    "LoadLevelAnalysis",
     "LoadLevelData",
     "LoadSeconds",
     "Manner",
@@ -158,7 +158,7 @@ __all__ = [
     "differences",
     "interval_text",
     "label",
-    "ladder",
+    "load_level_analysis",
     "ratio_text",
     "serialisation",
     "stated_operation",

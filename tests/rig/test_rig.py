@@ -92,7 +92,7 @@ def test_the_plan_is_exact_and_has_sides_of_very_many_runs() -> None:
     systems = world.systems()
     plan = campaigns(runs=100_000, seed=1, systems=systems)
     assert sum(planned.runs for planned in plan) == 100_000
-    assert sum(len(ladder) for planned in plan for *_, ladder in planned.jobs()) == 100_000
+    assert sum(len(levels) for planned in plan for *_, levels in planned.jobs()) == 100_000
     nightly = [planned for planned in plan if "nightly" in planned.tags]
     sides = {spec.slug for planned in nightly for spec in planned.systems}
     assert sides == {spec.slug for spec in systems[:2]}

@@ -33,7 +33,7 @@ from apps.comparison.api import (
 from apps.comparison.pure import PERCENTILES, SectionSource
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.comparisons.latency import LevelLatencySerializer, latencies
-from apps.rest.comparisons.load_levels import LadderSerializer, growth, ladders
+from apps.rest.comparisons.load_levels import LoadLevelsSerializer, growth, load_levels
 from apps.rest.comparisons.serializers import ComparisonSerializer
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, Parameters
@@ -53,7 +53,7 @@ class Included:
 # Field of the response -> its part.
 INCLUDES: dict[str, Included] = {
     "memory": Included(lambda source, _: source.read(memory.READING), serializer_of(SideMemory), many=True),
-    "ladder": Included(ladders, LadderSerializer, many=True),
+    "ladder": Included(load_levels, LoadLevelsSerializer, many=True),
     "finishing": Included(lambda source, _: source.read(time_to_finish.READING), serializer_of(Finishing)),
     "growth": Included(lambda source, _: growth(source), serializer_of(Growing), many=True),
     "latency": Included(lambda source, _: latencies(source), LevelLatencySerializer, many=True),

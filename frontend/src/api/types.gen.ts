@@ -413,7 +413,7 @@ export interface components {
             cells: components["schemas"]["Cell"][];
             withheld: string[];
             memory?: components["schemas"]["SideMemory"][] | null;
-            ladder?: components["schemas"]["Ladder"][] | null;
+            ladder?: components["schemas"]["LoadLevels"][] | null;
             finishing?: components["schemas"]["Finishing"] | null;
             growth?: components["schemas"]["Growing"][] | null;
             latency?: components["schemas"]["LevelLatency"][] | null;
@@ -1091,7 +1091,7 @@ export interface components {
         KeyEnum: "detect" | "promote" | "client" | "baseline";
         /** @enum {string} */
         Kind: "limited" | "load generator first" | "nothing saturated" | "not observed" | "not judged";
-        Ladder: {
+        LoadLevels: {
             side: string;
             metric: components["schemas"]["ComparedMetric"];
             rungs: components["schemas"]["LoadLevelData"][];
@@ -1559,7 +1559,7 @@ export interface components {
         };
         Parts: {
             memory?: components["schemas"]["SideMemory"][] | null;
-            ladder?: components["schemas"]["Ladder"][] | null;
+            ladder?: components["schemas"]["LoadLevels"][] | null;
             finishing?: components["schemas"]["Finishing"] | null;
             growth?: components["schemas"]["Growing"][] | null;
             latency?: components["schemas"]["LevelLatency"][] | null;
@@ -2905,7 +2905,7 @@ export interface components {
             lease_seconds: number;
             runs: components["schemas"]["PlannedRun"][];
             /** @default null */
-            ladder: components["schemas"]["LadderMessage"] | null;
+            ladder: components["schemas"]["RampMessage"] | null;
         };
         /** PlannedRun */
         PlannedRun: {
@@ -2918,8 +2918,8 @@ export interface components {
             /** @default null */
             rate: number | null;
         };
-        /** LadderMessage */
-        LadderMessage: {
+        /** RampMessage */
+        RampMessage: {
             /** @default null */
             least_gain: number | null;
         };
@@ -3150,7 +3150,7 @@ export type Interruption = components['schemas']['Interruption'];
 export type Job = components['schemas']['Job'];
 export type KeyEnum = components['schemas']['KeyEnum'];
 export type Kind = components['schemas']['Kind'];
-export type Ladder = components['schemas']['Ladder'];
+export type LoadLevels = components['schemas']['LoadLevels'];
 export type LaneEnum = components['schemas']['LaneEnum'];
 export type LeftOut = components['schemas']['LeftOut'];
 export type Level = components['schemas']['Level'];
@@ -3354,7 +3354,7 @@ export type HelloAnswer = components['schemas']['HelloAnswer'];
 export type JobMessage = components['schemas']['JobMessage'];
 export type PlannedRun = components['schemas']['PlannedRun'];
 export type LoadLevelMessage = components['schemas']['LoadLevelMessage'];
-export type LadderMessage = components['schemas']['LadderMessage'];
+export type RampMessage = components['schemas']['RampMessage'];
 export type RenewMessage = components['schemas']['RenewMessage'];
 export type RenewAnswer = components['schemas']['RenewAnswer'];
 export type RunMessage = components['schemas']['RunMessage'];

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 OK, FULL = UseLevel.OK, UseLevel.SATURATED
 
 
-def climb(system: System, level_of: dict[int, UseLevel], *, runs: int = 3, resource: str = "cpu") -> None:
+def ramp(system: System, level_of: dict[int, UseLevel], *, runs: int = 3, resource: str = "cpu") -> None:
     """By threads how the resource stands; throughput stands from 4 threads on."""
     for threads, level in level_of.items():
         for repetition in range(1, runs + 1):
@@ -32,8 +32,8 @@ def climb(system: System, level_of: dict[int, UseLevel], *, runs: int = 3, resou
 @pytest.fixture
 def workload() -> Workload:
     workload = a_workload()
-    climb(a_system("a"), {1: OK, 4: FULL, 16: FULL})
-    climb(a_system("b"), {1: OK, 4: OK, 16: FULL}, resource="row_locks")
+    ramp(a_system("a"), {1: OK, 4: FULL, 16: FULL})
+    ramp(a_system("b"), {1: OK, 4: OK, 16: FULL}, resource="row_locks")
     return workload
 
 
@@ -73,7 +73,7 @@ def test_the_number_of_queries_does_not_grow_with_the_runs(
     workload: Workload, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     few = compare(workload)
-    climb(System.objects.get(slug="a"), {32: FULL, 64: FULL}, runs=4)
+    ramp(System.objects.get(slug="a"), {32: FULL, 64: FULL}, runs=4)
     many = compare(workload)
     for comparison in (few, many):
         with django_assert_num_queries(3):

@@ -25,9 +25,7 @@ def law(threads: int, one: float, wait: float, agree: float) -> float:
     return one * threads / (1 + wait * (threads - 1) + agree * threads * (threads - 1))
 
 
-def climbed(
-    system: System, workload: Workload, *, runs: int = 3, wait: float = 0.05, agree: float = 0.004
-) -> list[Run]:
+def ramp(system: System, workload: Workload, *, runs: int = 3, wait: float = 0.05, agree: float = 0.004) -> list[Run]:
     random = np.random.default_rng(1)
     made = []
     for threads in THREADS:
@@ -49,8 +47,8 @@ def climbed(
 @pytest.fixture
 def workload() -> Workload:
     workload = a_workload()
-    climbed(a_system("aurora"), workload)
-    climbed(a_system("pxc"), workload, wait=0.2)
+    ramp(a_system("aurora"), workload)
+    ramp(a_system("pxc"), workload, wait=0.2)
     return workload
 
 
@@ -61,13 +59,13 @@ def part(client: Client, workload: Workload, **options: Any) -> str:
 
 
 def shown(html: str, slug: str) -> str:
-    found = re.search(rf'data-ladder="{slug}">(.*?)</p>', html, re.DOTALL)
+    found = re.search(rf'data-load-levels="{slug}">(.*?)</p>', html, re.DOTALL)
     assert found, html
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", found[1]))
 
 
 def chart(html: str) -> Any:
-    return page_data(html, "ladder-data")
+    return page_data(html, "load-levels-data")
 
 
 def test_each_side_has_its_knee_and_its_peak_with_intervals(client: Client, workload: Workload) -> None:
@@ -149,7 +147,7 @@ def test_it_asks_the_same_however_many_runs_there_are(
     part(client, workload)
     with django_assert_max_num_queries(40) as few:
         part(client, workload)
-    climbed(System.objects.get(slug="pxc"), workload, runs=6)
+    ramp(System.objects.get(slug="pxc"), workload, runs=6)
     with django_assert_max_num_queries(len(few)):
         part(client, workload)
 
