@@ -2,10 +2,17 @@
 
 from apps.comparison import compare, matrix
 from apps.comparison.agreement import claims
-from apps.comparison.agreement.claims import CANNOT_TELL, CONTESTED, Corroboration, SideClaim, Witness, corroborate
+from apps.comparison.agreement.claims import (
+    CANNOT_TELL,
+    CONTESTED,
+    SideClaim,
+    ToolAgreement,
+    WorkloadResult,
+    tool_agreement,
+)
 from apps.comparison.agreement.claims import READING as AGREEMENT_SECTION
 from apps.comparison.agreement.claims import WITHHELD as CLAIM_WITHHELD
-from apps.comparison.agreement.published_evidence import ABOUT, StatedWitness
+from apps.comparison.agreement.published_evidence import ABOUT, PublishedResult
 from apps.comparison.comparability import acknowledgements, memory
 from apps.comparison.comparability.facts import lasting_facts
 from apps.comparison.comparability.memory import RunSpread, SideMemory
@@ -82,7 +89,6 @@ __all__ = [
     "ComparedCost",
     "ComparedSteadiness",
     "ComparedWork",
-    "Corroboration",
     "Everything",
     "FailoverFilter",
     "FailoverResults",
@@ -96,6 +102,7 @@ __all__ = [
     "Measured",
     "OtherSize",
     "Pin",
+    "PublishedResult",
     "Ramps",
     "RunSpread",
     "RunSteadiness",
@@ -104,10 +111,10 @@ __all__ = [
     "SideCost",
     "SideLatency",
     "SideMemory",
-    "StatedWitness",
+    "ToolAgreement",
     "TrialGroup",
     "UnknownSide",
-    "Witness",
+    "WorkloadResult",
     "acknowledgements",
     "all_metrics",
     "baselines",
@@ -115,7 +122,6 @@ __all__ = [
     "claims",
     "compare",
     "compare_many",
-    "corroborate",
     "cost",
     "everything",
     "lasting_facts",
@@ -132,6 +138,7 @@ __all__ = [
     "throughput_metric",
     "time_to_finish",
     "timelines",
+    "tool_agreement",
     "variables_of",
     "work",
     "work_of",

@@ -7,9 +7,9 @@ from apps.comparison.comparability.differences import (
     NOT_KNOWN,
     NOT_SET,
     TITLES,
+    BlockingDifference,
     Difference,
     FieldGroup,
-    Obstacle,
     Weight,
 )
 from apps.comparison.comparability.variables import DEFAULT, PLACE, PROVIDER_OPTIONS, WEIGHTY
@@ -105,6 +105,7 @@ __all__ = [
     "TITLES",
     "WEIGHTY",
     "WITHHELD",
+    "BlockingDifference",
     "Box",
     "Cell",
     "ChangeTrial",
@@ -134,7 +135,6 @@ __all__ = [
     "More",
     "NotKept",
     "ObjectiveState",
-    "Obstacle",
     "Quantity",
     "QuantityRange",
     "Ratio",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Annotated
 
-from apps.comparison.comparability.differences import Difference, Obstacle
+from apps.comparison.comparability.differences import BlockingDifference, Difference
 from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, SideSummary
 from apps.core.answers import Hidden
 from apps.runs.pure import Amount
@@ -177,7 +177,7 @@ class ComparedSides:
     levels: tuple[Level, ...]
     metrics: tuple[ComparedMetric, ...]
     differences: tuple[Difference, ...]
-    obstacles: Annotated[tuple[Obstacle, ...], "why verdicts are withheld until a person accepts it"]
+    obstacles: Annotated[tuple[BlockingDifference, ...], "why verdicts are withheld until a person accepts it"]
     runs: tuple[ComparedRun, ...]
     tallies: Hidden[tuple[RunTally, ...]]
     notes: tuple[str, ...]

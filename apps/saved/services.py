@@ -16,7 +16,7 @@ from apps.comparison.pure import Comparison, Section, serialisation
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
-from apps.saved.staleness import corroboration_changes, cost_changes
+from apps.saved.staleness import agreement_changes, cost_changes
 
 # The form of Snapshot.content: {"comparison": …, "parts": {key of a section: …}}, made by serialisation.to_json.
 CONTENT_VERSION = 1
@@ -26,7 +26,7 @@ LONGEST_SLUG = 80
 Tell = Callable[[Any, Any, Mapping[str, str]], list[str]]
 ASKED_AGAIN: tuple[tuple[Section[Any], Tell], ...] = (
     (cost.READING, cost_changes),
-    (claims.READING, corroboration_changes),
+    (claims.READING, agreement_changes),
 )
 
 

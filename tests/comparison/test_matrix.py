@@ -142,7 +142,7 @@ def test_other_hardware_withholds_verdicts_as_compare_does(reads: Workload) -> N
     assert row.cells[1].words == "verdict withheld"
     assert row.cells[1].ratio is not None
     alone = compare.compare(sides=["a", "b"], workload_id=reads.pk)
-    acknowledge(obstacles=alone.obstacles, by=a_user(), reason="the larger one is what is offered")
+    acknowledge(differences=alone.obstacles, by=a_user(), reason="the larger one is what is offered")
     (row,) = compare_many(sides=["a", "b"], metrics=[PRIMARY]).rows
     assert row.cells[1].words == "better"
 

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from apps.comparison.api import Machines, Many, Measured, SideClaim, SideCost, SideMemory
-from apps.comparison.pure import ACCEPTABLE, Comparison, Obstacle
+from apps.comparison.pure import ACCEPTABLE, BlockingDifference, Comparison
 from apps.rest.framework.derive import Answer
 from apps.use_method.api import LevelUse
 from apps.use_method.pure import INDICATORS, RESOURCE_OF, Reading
@@ -20,8 +20,8 @@ class ManySerializer(Answer):
     of = Many
 
 
-class ObstacleSerializer(Answer):
-    of = Obstacle
+class BlockingDifferenceSerializer(Answer):
+    of = BlockingDifference
     names = {"fields": "differences"}
     group = serializers.ChoiceField(choices=[each.value for each in ACCEPTABLE], source="group.value")
 

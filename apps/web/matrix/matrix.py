@@ -204,9 +204,9 @@ def _withheld(many: Many, address: MatrixAddress) -> list[dict[str, Any]]:
         fields = {
             label: None
             for comparison in many.comparisons
-            for obstacle in comparison.obstacles
-            if obstacle.side == side.slug and obstacle.accepted is None
-            for label, _, _ in obstacle.fields
+            for difference in comparison.obstacles
+            if difference.side == side.slug and difference.accepted is None
+            for label, _, _ in difference.fields
         }
         if rows:
             url = f"{address.compare(rows[0], side.slug)}#comparability"

@@ -407,7 +407,7 @@ export interface components {
             levels: components["schemas"]["Level"][];
             metrics: components["schemas"]["ComparedMetric"][];
             differences: components["schemas"]["Difference"][];
-            obstacles: components["schemas"]["Obstacle"][];
+            obstacles: components["schemas"]["BlockingDifference"][];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
             cells: components["schemas"]["Cell"][];
@@ -420,7 +420,7 @@ export interface components {
             steadiness?: components["schemas"]["ComparedSteadiness"] | null;
             everything?: components["schemas"]["Everything"] | null;
             work?: components["schemas"]["ComparedWork"][] | null;
-            corroboration?: components["schemas"]["Corroboration"] | null;
+            corroboration?: components["schemas"]["ToolAgreement"] | null;
             cost?: components["schemas"]["ComparedCost"] | null;
             use?: components["schemas"]["ComparedUse"] | null;
         };
@@ -509,13 +509,13 @@ export interface components {
             levels: components["schemas"]["Level"][];
             metrics: components["schemas"]["ComparedMetric"][];
             differences: components["schemas"]["Difference"][];
-            obstacles: components["schemas"]["Obstacle"][];
+            obstacles: components["schemas"]["BlockingDifference"][];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
             cells: components["schemas"]["Cell"][];
             withheld: string[];
         };
-        Corroboration: {
+        ToolAgreement: {
             claims: components["schemas"]["SideClaim"][];
             tests: number;
             notes: string[];
@@ -1463,7 +1463,7 @@ export interface components {
         };
         /** @enum {string} */
         ObjectiveState: "within" | "beyond" | "inconclusive" | "too few repetitions" | "not observed";
-        Obstacle: {
+        BlockingDifference: {
             side: string;
             differences: [
                 string,
@@ -1566,7 +1566,7 @@ export interface components {
             steadiness?: components["schemas"]["ComparedSteadiness"] | null;
             everything?: components["schemas"]["Everything"] | null;
             work?: components["schemas"]["ComparedWork"][] | null;
-            corroboration?: components["schemas"]["Corroboration"] | null;
+            corroboration?: components["schemas"]["ToolAgreement"] | null;
             cost?: components["schemas"]["ComparedCost"] | null;
             use?: components["schemas"]["ComparedUse"] | null;
         };
@@ -2268,10 +2268,10 @@ export interface components {
             side: string;
             kind: string;
             says: string;
-            agree: components["schemas"]["Witness"][];
-            contradict: components["schemas"]["Witness"][];
-            cannot_tell: components["schemas"]["Witness"][];
-            stated: components["schemas"]["StatedWitness"][];
+            agree: components["schemas"]["WorkloadResult"][];
+            contradict: components["schemas"]["WorkloadResult"][];
+            cannot_tell: components["schemas"]["WorkloadResult"][];
+            stated: components["schemas"]["PublishedResult"][];
             programs: string[];
             alone: boolean;
         };
@@ -2440,7 +2440,7 @@ export interface components {
             direction: string;
             cells: components["schemas"]["Figure"][];
         };
-        StatedWitness: {
+        PublishedResult: {
             says: string;
             sentence: string;
             workload: string;
@@ -2592,7 +2592,7 @@ export interface components {
             members: string[];
             mute: string[];
         };
-        Testimony: {
+        LevelResult: {
             level: components["schemas"]["Level"];
             cell: components["schemas"]["Cell"];
         };
@@ -2773,11 +2773,11 @@ export interface components {
             node: string;
             nodes: string[];
         };
-        Witness: {
+        WorkloadResult: {
             workload: components["schemas"]["ComparedWorkload"];
             program: string;
             metric: components["schemas"]["ComparedMetric"];
-            testimony: components["schemas"]["Testimony"][];
+            testimony: components["schemas"]["LevelResult"][];
             says: string;
         };
         WorkDifference: {
@@ -3099,7 +3099,7 @@ export type ComparedUse = components['schemas']['ComparedUse'];
 export type ComparedWork = components['schemas']['ComparedWork'];
 export type ComparedWorkload = components['schemas']['ComparedWorkload'];
 export type Comparison = components['schemas']['Comparison'];
-export type Corroboration = components['schemas']['Corroboration'];
+export type ToolAgreement = components['schemas']['ToolAgreement'];
 export type Course = components['schemas']['Course'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryList = components['schemas']['DeliveryList'];
@@ -3204,7 +3204,7 @@ export type NotObserved = components['schemas']['NotObserved'];
 export type Note = components['schemas']['Note'];
 export type NotifiedFinding = components['schemas']['NotifiedFinding'];
 export type ObjectiveState = components['schemas']['ObjectiveState'];
-export type Obstacle = components['schemas']['Obstacle'];
+export type BlockingDifference = components['schemas']['BlockingDifference'];
 export type OneDelivery = components['schemas']['OneDelivery'];
 export type OneSeries = components['schemas']['OneSeries'];
 export type OneSeriesOfRuns = components['schemas']['OneSeriesOfRuns'];
@@ -3304,7 +3304,7 @@ export type StatedLimit = components['schemas']['StatedLimit'];
 export type StatedMatrix = components['schemas']['StatedMatrix'];
 export type StatedSchedule = components['schemas']['StatedSchedule'];
 export type StatedTest = components['schemas']['StatedTest'];
-export type StatedWitness = components['schemas']['StatedWitness'];
+export type PublishedResult = components['schemas']['PublishedResult'];
 export type StatusEnum = components['schemas']['StatusEnum'];
 export type Steadiness = components['schemas']['Steadiness'];
 export type StepUp = components['schemas']['StepUp'];
@@ -3318,7 +3318,7 @@ export type SystemPair = components['schemas']['SystemPair'];
 export type Table = components['schemas']['Table'];
 export type TeamList = components['schemas']['TeamList'];
 export type TeamRow = components['schemas']['TeamRow'];
-export type Testimony = components['schemas']['Testimony'];
+export type LevelResult = components['schemas']['LevelResult'];
 export type Threshold = components['schemas']['Threshold'];
 export type ThresholdDescription = components['schemas']['ThresholdDescription'];
 export type ThresholdList = components['schemas']['ThresholdList'];
@@ -3339,7 +3339,7 @@ export type UseReading = components['schemas']['UseReading'];
 export type Verdict = components['schemas']['Verdict'];
 export type Weight = components['schemas']['Weight'];
 export type Whole = components['schemas']['Whole'];
-export type Witness = components['schemas']['Witness'];
+export type WorkloadResult = components['schemas']['WorkloadResult'];
 export type WorkDifference = components['schemas']['WorkDifference'];
 export type Workload = components['schemas']['Workload'];
 export type WorkloadDescription = components['schemas']['WorkloadDescription'];

@@ -12,7 +12,7 @@ from apps.catalog import services as catalog
 from apps.catalog.models import HardwareClass, Platform, System, Workload
 from apps.comparison import compare
 from apps.comparison.agreement import claims
-from apps.comparison.agreement.claims import Corroboration, SideClaim, corroborate
+from apps.comparison.agreement.claims import SideClaim, ToolAgreement, tool_agreement
 from apps.comparison.matrix import compare_many
 from apps.published import services as published
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
@@ -58,8 +58,8 @@ def _of(tool: str, parameters: dict[str, str]) -> Workload:
     return workload
 
 
-def found() -> Corroboration:
-    result = corroborate(["a", "b"])
+def found() -> ToolAgreement:
+    result = tool_agreement(["a", "b"])
     assert result is not None
     return result
 
@@ -139,9 +139,9 @@ def test_the_verdicts_are_those_of_the_matrix(measure: Measure) -> None:
     cells = {(row.workload.id, row.level.id): row.cells[1] for row in many.rows}
     writes = claim()
     claimed = {
-        (witness.workload.id, each.level.id): each.cell
-        for witness in (*writes.agree, *writes.contradict, *writes.cannot_tell)
-        for each in witness.testimony
+        (result.workload.id, each.level.id): each.cell
+        for result in (*writes.agree, *writes.contradict, *writes.cannot_tell)
+        for each in result.testimony
     }
     assert claimed == cells
 
@@ -156,7 +156,7 @@ def test_other_hardware_withholds_the_claim_too(measure: Measure) -> None:
 def test_sides_exchanged_turn_every_claim_round(measure: Measure) -> None:
     measure("sysbench", SLOW, FAST)
     measure("asyncload", FAST, SLOW, mix="point_select")
-    turned = corroborate(["b", "a"])
+    turned = tool_agreement(["b", "a"])
     assert turned is not None
     opposite = {"better": "worse", "worse": "better"}
     assert [(c.kind, c.says) for c in turned.claims] == [(c.kind, opposite[c.says]) for c in found().claims]
@@ -164,7 +164,7 @@ def test_sides_exchanged_turn_every_claim_round(measure: Measure) -> None:
 
 def test_runs_of_one_system_make_no_claims(measure: Measure) -> None:
     measure("sysbench", SLOW, FAST)
-    assert corroborate(["a", "a"]) is None
+    assert tool_agreement(["a", "a"]) is None
 
 
 def test_what_a_snapshot_keeps_is_what_was_seen(measure: Measure) -> None:
@@ -206,9 +206,9 @@ def articles(db: None) -> tuple[System, System]:
 
 
 def stated(side: str, baseline: str, kind: str) -> list[tuple[str, str]]:
-    result = corroborate([baseline, side])
+    result = tool_agreement([baseline, side])
     assert result is not None
-    return [(witness.says, witness.sentence) for each in result.claims if each.kind == kind for witness in each.stated]
+    return [(result.says, result.sentence) for each in result.claims if each.kind == kind for result in each.stated]
 
 
 def test_articles_are_witnesses_in_their_own_words_with_the_direction_of_the_metric(
@@ -236,7 +236,7 @@ def test_at_most_so_many_times_tells_no_direction(articles: tuple[System, System
 
 
 def test_articles_never_count_among_the_tools(articles: tuple[System, System]) -> None:
-    result = corroborate(["pxc", "aurora"])
+    result = tool_agreement(["pxc", "aurora"])
     assert result is not None
     by_kind = {each.kind: each for each in result.claims}
     assert (by_kind["writes"].says, by_kind["writes"].alone) == ("better", True)

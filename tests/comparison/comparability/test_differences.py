@@ -18,8 +18,8 @@ from apps.comparison.comparability.differences import (
     Fact,
     FieldGroup,
     Weight,
+    blocking_differences,
     differences,
-    obstacles,
 )
 from apps.comparison.values import Comparison
 from apps.core.canonical import canonical_hash
@@ -78,28 +78,28 @@ def a_difference(
 
 
 def test_an_obstacle_is_the_same_whichever_side_is_the_baseline_and_another_for_every_other_value() -> None:
-    (here,) = obstacles([a_difference("small", "large")], [("a", "a"), ("b", "b")])
-    (mirrored,) = obstacles([a_difference("large", "small")], [("b", "b"), ("a", "a")])
+    (here,) = blocking_differences([a_difference("small", "large")], [("a", "a"), ("b", "b")])
+    (mirrored,) = blocking_differences([a_difference("large", "small")], [("b", "b"), ("a", "a")])
     assert here.fingerprint == mirrored.fingerprint
     assert (here.side, mirrored.side) == ("b", "a")
     others = [
-        obstacles([a_difference("small", "huge")], [("a", "a"), ("b", "b")]),
-        obstacles([a_difference("large", "small")], [("a", "a"), ("b", "b")]),
-        obstacles([a_difference("small", "large")], [("a", "a"), ("c", "c")]),
-        obstacles([a_difference("small", "large", group=FieldGroup.DATASET)], [("a", "a"), ("b", "b")]),
+        blocking_differences([a_difference("small", "huge")], [("a", "a"), ("b", "b")]),
+        blocking_differences([a_difference("large", "small")], [("a", "a"), ("b", "b")]),
+        blocking_differences([a_difference("small", "large")], [("a", "a"), ("c", "c")]),
+        blocking_differences([a_difference("small", "large", group=FieldGroup.DATASET)], [("a", "a"), ("b", "b")]),
     ]
     assert len({each.fingerprint for (each,) in others} | {here.fingerprint}) == 5
 
 
 def test_a_third_side_changes_nothing_about_what_was_accepted_of_the_second() -> None:
-    (alone,) = obstacles([a_difference("small", "large")], [("a", "a"), ("b", "b")])
-    both = obstacles([a_difference("small", "large", "huge")], [("a", "a"), ("b", "b"), ("c", "c")])
+    (alone,) = blocking_differences([a_difference("small", "large")], [("a", "a"), ("b", "b")])
+    both = blocking_differences([a_difference("small", "large", "huge")], [("a", "a"), ("b", "b"), ("c", "c")])
     assert [each.side for each in both] == ["b", "c"]
     assert both[0].fingerprint == alone.fingerprint
 
 
 def test_what_is_only_important_withholds_nothing() -> None:
-    assert obstacles([a_difference("1", "2", weight=Weight.IMPORTANT)], [("a", "a"), ("b", "b")]) == ()
+    assert blocking_differences([a_difference("1", "2", weight=Weight.IMPORTANT)], [("a", "a"), ("b", "b")]) == ()
 
 
 # ---------------------------------------------------------------- every field

@@ -92,7 +92,7 @@ def test_a_cheaper_transaction_is_better_and_other_hardware_withholds_the_verdic
 ) -> None:
     assert costs().cells[1].words == "verdict withheld"
     found = compare.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
-    acknowledge(obstacles=found.obstacles, by=a_user(), reason="the large one is the next larger size on offer")
+    acknowledge(differences=found.obstacles, by=a_user(), reason="the large one is the next larger size on offer")
     assert costs().cells[1].words == "worse"
     assert costs("large-box", "small-box").cells[1].words == "better"
 

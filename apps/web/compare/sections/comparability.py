@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.current_user import may_write, writer
 from apps.comparison.api import RunSpread, SideMemory, acknowledgements, compare, memory
-from apps.comparison.pure import NOT_KNOWN, TITLES, FieldGroup, Level, NotKept, Obstacle, Side
+from apps.comparison.pure import NOT_KNOWN, TITLES, BlockingDifference, FieldGroup, Level, NotKept, Side
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.core.units import format_bytes, format_number
@@ -34,7 +34,7 @@ class SideBlocked:
     """A side with blocking differences, open or accepted."""
 
     side: Side
-    obstacles: tuple[Obstacle, ...]
+    differences: tuple[BlockingDifference, ...]
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
         wanted = set(request.POST.getlist("accept"))
         found = [each for each in comparison.obstacles if each.fingerprint in wanted]
         made = acknowledgements.acknowledge(
-            obstacles=found, by=writer(request), reason=request.POST.get("reason", "").replace("\r\n", "\n")
+            differences=found, by=writer(request), reason=request.POST.get("reason", "").replace("\r\n", "\n")
         )
     except Invalid as error:
         for problem in error.errors:
