@@ -74,7 +74,7 @@ def judge(
     runs: Sequence[int] | None = None,
     besides: Collection[str] = (),
 ) -> list[Draft]:
-    """Many comparisons in as many queries as one, for verdict_table.corrected. `besides`: keys of metrics beyond the
+    """Matrix comparisons in as many queries as one, for verdict_table.corrected. `besides`: keys of metrics beyond the
     standard ones."""
     data = hold(each, campaign=campaign, runs=runs)
     found = [_differences(held) for held in data]

@@ -40,7 +40,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path("baselines/", baselines.Baselines.as_view(), name="baselines"),
     path("workloads/<int:workload_id>/baseline", baselines.OneBaseline.as_view(), name="baseline"),
-    path("matrix/", matrix.Matrix.as_view(), name="matrix"),
+    path("matrix/", matrix.SystemsMatrix.as_view(), name="matrix"),
     path("failovers/", failovers.Failovers.as_view(), name="failovers"),
     path("findings/", findings.Findings.as_view(), name="findings"),
     path("findings/<int:finding_id>/", findings.OneFinding.as_view(), name="finding"),

@@ -25,8 +25,8 @@ LONGEST_SLUG = 80
 # Parts with data beyond the comparison's own runs, with the function that describes their changes.
 Tell = Callable[[Any, Any, Mapping[str, str]], list[str]]
 ASKED_AGAIN: tuple[tuple[Section[Any], Tell], ...] = (
-    (cost.READING, cost_changes),
-    (claims.READING, agreement_changes),
+    (cost.SECTION, cost_changes),
+    (claims.SECTION, agreement_changes),
 )
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 from apps.comparison import verdict_table
 from apps.comparison.agreement import published_evidence
 from apps.comparison.agreement.published_evidence import PublishedResult
-from apps.comparison.matrix import PRIMARY, Many, ManySide, compare_many
+from apps.comparison.matrix import PRIMARY, Matrix, MatrixSide, compare_systems
 from apps.comparison.sections.section import Section
 from apps.comparison.selection.sides import FEWEST_SIDES
 from apps.comparison.stats.welch import Verdict
@@ -86,7 +86,7 @@ class SideClaim:
 class ToolAgreement:
     """Claims in the order of sides and kinds; verdicts are corrected over all workloads."""
 
-    sides: Hidden[tuple[ManySide, ...]]
+    sides: Hidden[tuple[MatrixSide, ...]]
     claims: Annotated[tuple[SideClaim, ...], "about each side but the baseline"]
     tests: Annotated[int, "comparisons for whose number the verdicts are corrected together"]
     notes: tuple[str, ...]
@@ -97,19 +97,19 @@ def tool_agreement(systems: Sequence[str], *, campaign: int | None = None) -> To
     chosen = list(dict.fromkeys(systems))
     if len(chosen) < FEWEST_SIDES:
         return None
-    many = compare_many(sides=chosen, metrics=[PRIMARY], campaign=campaign)
+    matrix = compare_systems(sides=chosen, metrics=[PRIMARY], campaign=campaign)
     about = {
-        side.slug: published_evidence.stated_about(side.platform_slug, many.sides[0].platform_slug)
-        for side in many.sides[1:]
+        side.slug: published_evidence.stated_about(side.platform_slug, matrix.sides[0].platform_slug)
+        for side in matrix.sides[1:]
     }
-    return ToolAgreement(many.sides, claims(many, about), many.tests, many.notes)
+    return ToolAgreement(matrix.sides, claims(matrix, about), matrix.tests, matrix.notes)
 
 
-def claims(many: Many, about: Mapping[str, Mapping[str, tuple[PublishedResult, ...]]]) -> tuple[SideClaim, ...]:
+def claims(matrix: Matrix, about: Mapping[str, Mapping[str, tuple[PublishedResult, ...]]]) -> tuple[SideClaim, ...]:
     """`about`: side -> kind -> published results. A kind with published results only has no workloads."""
     found = []
-    for place, side in enumerate(many.sides[1:], start=1):
-        results = _results(many, place)
+    for place, side in enumerate(matrix.sides[1:], start=1):
+        results = _results(matrix, place)
         said = about.get(side.slug, {})
         found += [
             _claim(side.slug, kind, results[kind], said.get(kind, ()))
@@ -119,10 +119,10 @@ def claims(many: Many, about: Mapping[str, Mapping[str, tuple[PublishedResult, .
     return tuple(found)
 
 
-def _results(many: Many, place: int) -> dict[str, list[WorkloadResult]]:
+def _results(matrix: Matrix, place: int) -> dict[str, list[WorkloadResult]]:
     """Kind -> workloads run by the side at `place`."""
     rows = defaultdict(list)
-    for row in many.rows:
+    for row in matrix.rows:
         rows[row.workload.id].append(row)
     found: dict[str, list[WorkloadResult]] = defaultdict(list)
     for own in rows.values():
@@ -184,4 +184,4 @@ def _read(comparison: Comparison, _level: Level | None) -> ToolAgreement | None:
     return agreement_of(comparison)
 
 
-READING = Section("corroboration", ToolAgreement | None, _read)
+SECTION = Section("corroboration", ToolAgreement | None, _read)

@@ -139,4 +139,4 @@ def _read(comparison: Comparison, _level: Level | None) -> Ramps | None:
     return ramps_of(comparison)
 
 
-READING = Section("ladder", Ramps | None, _read)
+SECTION = Section("ladder", Ramps | None, _read)

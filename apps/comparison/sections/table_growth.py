@@ -110,4 +110,4 @@ def _read(comparison: Comparison, level: Level | None) -> Growing | None:
     return growing_of(comparison, level) if level else None
 
 
-READING = Section("growth", Growing | None, _read, by_level=True)
+SECTION = Section("growth", Growing | None, _read, by_level=True)

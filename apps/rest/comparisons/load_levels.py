@@ -23,7 +23,7 @@ USUAL_PERCENTILE = 95.0
 
 def load_levels(source: SectionSource, parameters: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Each side's load levels (`rungs`), with fit, collapse, saturation and reach."""
-    found = source.read(load_level_data.READING)
+    found = source.read(load_level_data.SECTION)
     if found is None:
         return None
     percent = float(parameters.get("percentile", USUAL_PERCENTILE))
@@ -53,5 +53,5 @@ class LoadLevelsSerializer(serializers.Serializer[Any]):
 
 def growth(source: SectionSource) -> list[Growing]:
     """Table growth at every load level at which tables grew."""
-    found = [source.read(table_growth.READING, level) for level in source.comparison.levels]
+    found = [source.read(table_growth.SECTION, level) for level in source.comparison.levels]
     return [each for each in found if each is not None]

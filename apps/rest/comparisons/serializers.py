@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from apps.comparison.api import Machines, Many, Measured, SideClaim, SideCost, SideMemory
+from apps.comparison.api import Machines, Matrix, Measured, SideClaim, SideCost, SideMemory
 from apps.comparison.pure import ACCEPTABLE, BlockingDifference, Comparison
 from apps.rest.framework.derive import Answer
 from apps.use_method.api import LevelUse
@@ -14,10 +14,10 @@ class ComparisonSerializer(Answer):
     also = ("withheld",)
 
 
-class ManySerializer(Answer):
+class MatrixSerializer(Answer):
     """Adjusted p and verdicts are corrected over this whole table; all else is as in a comparison."""
 
-    of = Many
+    of = Matrix
 
 
 class BlockingDifferenceSerializer(Answer):

@@ -150,4 +150,4 @@ def _read(comparison: Comparison, _level: Level | None) -> ComparedUse:
     return limits_of(comparison)
 
 
-READING = Section("use", ComparedUse, _read)
+SECTION = Section("use", ComparedUse, _read)

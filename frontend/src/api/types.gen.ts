@@ -1187,21 +1187,21 @@ export interface components {
             count: number;
             text: string;
         };
-        Many: {
-            sides: components["schemas"]["ManySide"][];
+        Matrix: {
+            sides: components["schemas"]["MatrixSide"][];
             campaign: components["schemas"]["ComparedCampaign"] | null;
-            rows: components["schemas"]["ManyRow"][];
+            rows: components["schemas"]["MatrixRow"][];
             tests: number;
             tools: string[];
             notes: string[];
         };
-        ManyRow: {
+        MatrixRow: {
             workload: components["schemas"]["ComparedWorkload"];
             level: components["schemas"]["Level"];
             metric: components["schemas"]["ComparedMetric"];
             cells: components["schemas"]["Cell"][];
         };
-        ManySide: {
+        MatrixSide: {
             slug: string;
             name: string;
             position: number;
@@ -3164,9 +3164,9 @@ export type LoadLevelData = components['schemas']['LoadLevelData'];
 export type LoadLevelDescription = components['schemas']['LoadLevelDescription'];
 export type Machines = components['schemas']['Machines'];
 export type Manner = components['schemas']['Manner'];
-export type Many = components['schemas']['Many'];
-export type ManyRow = components['schemas']['ManyRow'];
-export type ManySide = components['schemas']['ManySide'];
+export type Matrix = components['schemas']['Matrix'];
+export type MatrixRow = components['schemas']['MatrixRow'];
+export type MatrixSide = components['schemas']['MatrixSide'];
 export type Measured = components['schemas']['Measured'];
 export type MeasuredRun = components['schemas']['MeasuredRun'];
 export type Measurement = components['schemas']['Measurement'];

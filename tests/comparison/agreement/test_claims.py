@@ -13,7 +13,7 @@ from apps.catalog.models import HardwareClass, Platform, System, Workload
 from apps.comparison import compare
 from apps.comparison.agreement import claims
 from apps.comparison.agreement.claims import SideClaim, ToolAgreement, tool_agreement
-from apps.comparison.matrix import compare_many
+from apps.comparison.matrix import compare_systems
 from apps.published import services as published
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
@@ -135,7 +135,7 @@ def test_the_verdicts_are_those_of_the_matrix(measure: Measure) -> None:
     measure("sysbench", SLOW, FAST)
     measure("asyncload", SLOW, FAST, mix="insert")
     measure("slap", SOME, SOME, mix="insert")
-    many = compare_many(sides=["a", "b"], metrics=["primary"])
+    many = compare_systems(sides=["a", "b"], metrics=["primary"])
     cells = {(row.workload.id, row.level.id): row.cells[1] for row in many.rows}
     writes = claim()
     claimed = {
@@ -170,8 +170,8 @@ def test_runs_of_one_system_make_no_claims(measure: Measure) -> None:
 def test_what_a_snapshot_keeps_is_what_was_seen(measure: Measure) -> None:
     workload = measure("sysbench", SLOW, FAST)
     comparison = compare.compare(sides=["a", "b"], workload_id=workload.pk)
-    kept = claims.READING.keep(comparison)["corroboration"]
-    assert claims.READING.kept(kept) == claims.READING.read(comparison, None)
+    kept = claims.SECTION.keep(comparison)["corroboration"]
+    assert claims.SECTION.kept(kept) == claims.SECTION.read(comparison, None)
 
 
 def test_the_queries_do_not_grow_with_workloads_and_runs(measure: Measure) -> None:

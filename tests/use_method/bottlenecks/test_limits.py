@@ -9,7 +9,7 @@ from apps.accounts.models import User
 from apps.catalog.models import System, Workload
 from apps.comparison.sections.section import SectionSource
 from apps.saved import services
-from apps.use_method.bottlenecks.limits import JUDGED_AT_ONCE, READING, limits_of
+from apps.use_method.bottlenecks.limits import JUDGED_AT_ONCE, SECTION, limits_of
 from apps.use_method.models import UsePanel
 from apps.use_method.values import UseLevel
 from tests.comparison.compared import TPS, compare
@@ -95,7 +95,7 @@ def test_a_snapshot_keeps_what_was_seen(workload: Workload, django_user_model: t
     by = django_user_model.objects.create_user("ann")
     row = services.save(query={"side": ["a", "b"], "workload": [str(workload.pk)]}, title="limits", note="", by=by)
     UsePanel.objects.all().delete()
-    assert SectionSource(comparison, services.load(row.slug).parts).read(READING) == seen
+    assert SectionSource(comparison, services.load(row.slug).parts).read(SECTION) == seen
 
 
 def test_throughput_is_that_of_the_answers_table(workload: Workload) -> None:

@@ -154,10 +154,10 @@ def test_it_asks_the_same_however_many_runs_there_are(
 
 def test_a_snapshot_keeps_what_the_part_reads(workload: Workload) -> None:
     comparison = compare.compare(sides=["aurora", "pxc"], workload_id=workload.pk)
-    for reading in (load_level_data.READING, table_growth.READING, time_to_finish.READING):
+    for section in (load_level_data.SECTION, table_growth.SECTION, time_to_finish.SECTION):
         level = comparison.levels[0]
-        kept = json.loads(json.dumps(reading.keep(comparison)))[reading.key(level)]
-        assert reading.kept(kept) == reading.read(comparison, level)
+        kept = json.loads(json.dumps(section.keep(comparison)))[section.key(level)]
+        assert section.kept(kept) == section.read(comparison, level)
 
 
 def test_the_api_gives_the_same_ladder(client: Client, workload: Workload) -> None:

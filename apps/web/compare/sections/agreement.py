@@ -11,7 +11,7 @@ from apps.comparison.api import (
     AGREEMENT_SECTION,
     CANNOT_TELL,
     CONTESTED,
-    ManySide,
+    MatrixSide,
     PublishedResult,
     SideClaim,
     ToolAgreement,
@@ -34,7 +34,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         return None
     comparison = seen.comparison
     # A system's first side determines its name and colour.
-    sides = {many.slug: next(s for s in comparison.sides if s.system == many.slug) for many in found.sides}
+    sides = {one.slug: next(s for s in comparison.sides if s.system == one.slug) for one in found.sides}
     campaign = comparison.campaign.id if comparison.campaign else None
     return {
         **shown(found, sides, campaign=campaign, here=comparison.workload.id),
@@ -44,7 +44,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
 
 
 def shown(
-    found: ToolAgreement, sides: Mapping[str, Side | ManySide], *, campaign: int | None, here: int | None = None
+    found: ToolAgreement, sides: Mapping[str, Side | MatrixSide], *, campaign: int | None, here: int | None = None
 ) -> dict[str, Any]:
     """Context of the table of claims.
 
@@ -55,7 +55,7 @@ def shown(
     return {
         "claims": entries,
         "kinds": _by_kind(measured, entries, found),
-        "judged": [sides[many.slug] for many in found.sides[1:]],
+        "judged": [sides[one.slug] for one in found.sides[1:]],
         "fold": sum(len(each["rows"]) + len(each["claim"].stated) for each in entries) > SHOWN_AT_ONCE,
         "only_stated": _only_stated(found),
         "any_stated": any(claim.stated for claim in found.claims),
@@ -87,7 +87,7 @@ def _only_stated(found: ToolAgreement) -> list[tuple[str, str, tuple[PublishedRe
 
 
 def _claim(
-    claim: SideClaim, sides: Mapping[str, Side | ManySide], here: int | None, campaign: int | None
+    claim: SideClaim, sides: Mapping[str, Side | MatrixSide], here: int | None, campaign: int | None
 ) -> dict[str, Any]:
     baseline = next(iter(sides))
     names = {slug: side.name for slug, side in sides.items()}

@@ -87,7 +87,7 @@ def context(seen: CompareView) -> dict[str, Any]:
 def _memories(seen: CompareView, level: Level | None) -> list[MemoryRow]:
     """Empty for a snapshot without this section."""
     try:
-        known = seen.read(memory.READING)
+        known = seen.read(memory.SECTION)
     except NotKept:
         return []
     return [_memory(side, found, level) for side, found in zip(seen.comparison.sides, known, strict=True)]

@@ -94,9 +94,9 @@ class LevelFacts:
 def context(seen: CompareView) -> dict[str, Any] | None:
     """Raises Invalid for an invalid objective."""
     objective = objective_of(seen.address)
-    found = seen.read(load_level_data.READING)
-    grown = seen.read(table_growth.READING)
-    finished = seen.read(time_to_finish.READING)
+    found = seen.read(load_level_data.SECTION)
+    grown = seen.read(table_growth.SECTION)
+    finished = seen.read(time_to_finish.SECTION)
     if found is None:
         return None
     comparison = seen.comparison
