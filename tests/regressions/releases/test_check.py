@@ -186,6 +186,6 @@ def test_queries_do_not_grow_with_the_rows() -> None:
     ],
 )
 def test_the_gate_passes_only_what_is_known_to_be_no_worse_than_is_accepted(rows: list[CheckRow], result: str) -> None:
-    told, why = answer(rows, baseline=OLD, tolerance=0.1)
-    assert told == result
+    verdict, why = answer(rows, baseline=OLD, tolerance=0.1)
+    assert verdict == result
     assert why

@@ -13,7 +13,7 @@ from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results, reconcile
 from apps.regressions.findings.queries import load_finding
 from apps.regressions.findings.reconcile import DetectedChange, FindingKey
-from apps.regressions.models import Finding, History
+from apps.regressions.models import Finding, Trend
 from apps.runs.models import Run
 from apps.web.components.axes import value_axis
 from apps.web.findings.wording import change_answer, lede
@@ -332,7 +332,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
         *measured(system, AFTER, test="oltp_write_only", waits=340.0, day=9),
     ]
     Run.objects.filter(pk__in=[run.pk for run in runs[5:]]).update(server_version="10.11.19-rebuilt")
-    watched = History.objects.create(
+    watched = Trend.objects.create(
         platform=system.release.platform,
         hardware_class=system.hardware_class,
         settings_hash=system.settings_hash,
@@ -341,7 +341,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
         metric=a_metric("client.throughput"),
     )
     place = FindingKey("change", "sysbench", watched.platform, watched.hardware_class, system.release)
-    told = DetectedChange(
+    change = DetectedChange(
         kind="history",
         verdict="worse",
         system=system.pk,
@@ -356,7 +356,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
         runs_before=tuple(run.pk for run in runs[:5]),
         runs_after=tuple(run.pk for run in runs[5:]),
     )
-    (finding,) = reconcile.settle([(place, told)])
+    (finding,) = reconcile.settle([(place, change)])
     html = page(engineer, f"/findings/{finding.pk}/")
     assert ("redo_log.waits", "ok", "saturated") in states(html, "[data-indicator]", "indicator", "before", "after")
     assert "340\xa0waits/s" in element(html, "[data-use]").text()
