@@ -12,7 +12,7 @@ from apps.web.components.ticks import linear_ticks, log_ticks
 from apps.web.runs.steps import UNMARKED
 
 # Thread counts, or ratios, that span more than this factor get a logarithmic axis.
-WIDE_LADDER = 8
+WIDE_LEVELS = 8
 WIDE_RATIOS = 4
 # An interval's end farther than this multiple of the outermost ratio is cut, or it would flatten the others; a cut bar
 # reaches the second multiple.
@@ -71,7 +71,7 @@ def threads_axis(threads: Sequence[int]) -> dict[str, Any]:
     """Ticks at the measured load levels, with margins."""
     ticks = sorted(set(threads)) or [1]
     first, last = ticks[0], ticks[-1]
-    if last > WIDE_LADDER * first:
+    if last > WIDE_LEVELS * first:
         room = (last / first) ** 0.08
         return {"ticks": ticks, "scale": "log", "range": [first / room, last * room]}
     room = (last - first) * 0.08 or 1

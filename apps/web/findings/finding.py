@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
-from apps.core.problems import Invalid
+from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.api import (
     ChangeRow,
     Evidence,
@@ -88,14 +88,14 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
     }
 
 
-def _list(request: HttpRequest) -> tuple[FindingFilter, list[str]]:
+def _list(request: HttpRequest) -> tuple[FindingFilter, tuple[FieldProblem, ...]]:
     """The list that this page was opened from: its filters are in the query string."""
     given = request.GET.copy()
     given.pop("change", None)
     try:
-        return findings.read(given)[0], []
+        return findings.read(given)[0], ()
     except Invalid as error:
-        return findings.read(type(given)())[0], [each.sentence() for each in error.errors]
+        return findings.read(type(given)())[0], error.errors
 
 
 def _chosen(found: FindingDetail, asked: str) -> ChangeRow | None:
@@ -145,13 +145,13 @@ def _limits(change: ChangeRow) -> ChangeLimits | None:
     return thresholds.of(change.workload.id, metric) if metric is not None else None
 
 
-def _chart(told: Evidence, limits: ChangeLimits | None) -> FindingChart | None:
-    change = told.change
+def _chart(gathered: Evidence, limits: ChangeLimits | None) -> FindingChart | None:
+    change = gathered.change
     if change.metric is None:
         return None
     return chart(
-        _side(told.before, change.before, "before"),
-        _side(told.after, change.after, "after"),
+        _side(gathered.before, change.before, "before"),
+        _side(gathered.after, change.after, "after"),
         metric=change.metric.name,
         unit=change.metric.unit,
         smallest=limits.smallest if limits else None,
@@ -171,15 +171,15 @@ def _note(run: SideRun) -> str:
     return "; ".join(notes)
 
 
-def _compare_url(told: Evidence) -> str:
+def _compare_url(gathered: Evidence) -> str:
     """The comparison of these runs on the Compare page; empty: both sides are one system, or one was deleted."""
-    if told.systems is None or told.systems[0] == told.systems[1] or told.problem:
+    if gathered.systems is None or gathered.systems[0] == gathered.systems[1] or gathered.problem:
         return ""
     return CompareAddress(
-        sides=(told.systems[0][0], told.systems[1][0]),
-        workload=told.change.workload.id,
-        runs=told.compared_runs,
-        level=told.level,
+        sides=(gathered.systems[0][0], gathered.systems[1][0]),
+        workload=gathered.change.workload.id,
+        runs=gathered.compared_runs,
+        level=gathered.level,
     ).url()
 
 

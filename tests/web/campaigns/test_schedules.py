@@ -148,29 +148,29 @@ def test_who_edits_what_another_has_edited_is_told_and_keeps_it_by_a_second_pres
     assert (wrong.status_code, bool(opened), seen(wrong)) == (422, True, opened)
     schedule.cron = "0 5 * * *"
     schedule.save()
-    told = engineer.post(address, typed(cron="0 6 * * *", seen=opened))
-    assert told.status_code == 409
-    assert len(elements(told.content.decode(), ".problem [data-field]")) == 1
-    assert element(told.content.decode(), "#id_cron").attributes["value"] == "0 6 * * *"
-    assert engineer.post(address, typed(cron="0 6 * * *", seen=seen(told))).status_code == 302
+    shown = engineer.post(address, typed(cron="0 6 * * *", seen=opened))
+    assert shown.status_code == 409
+    assert len(elements(shown.content.decode(), ".problem [data-field]")) == 1
+    assert element(shown.content.decode(), "#id_cron").attributes["value"] == "0 6 * * *"
+    assert engineer.post(address, typed(cron="0 6 * * *", seen=seen(shown))).status_code == 302
 
 
 def test_deeds_are_done_and_told(engineer: Client, enqueued: list[str]) -> None:
     schedule = a_schedule()
 
-    def told(action: str) -> tuple[list[str], list[str]]:
+    def shown(action: str) -> tuple[list[str], list[str]]:
         """Level of the message, and state of the schedule."""
         page = engineer.post(f"/schedules/{schedule.pk}/act/", {"action": action}, follow=True).content.decode()
         return data(page, "message"), data(page, "state")[:1]
 
-    assert told("pause") == (["info"], ["paused"])
-    assert told("resume") == (["info"], ["on"])
-    assert told("run") == (["info"], ["on"])
+    assert shown("pause") == (["info"], ["paused"])
+    assert shown("resume") == (["info"], ["on"])
+    assert shown("run") == (["info"], ["on"])
     assert enqueued == ["workers.tasks.match_jobs"]
-    assert told("run") == (["error"], ["on"])
+    assert shown("run") == (["error"], ["on"])
     assert Campaign.objects.count() == 1
-    assert told("archive") == (["info"], ["archived"])
-    assert told("resume") == (["error"], ["archived"])
+    assert shown("archive") == (["info"], ["archived"])
+    assert shown("resume") == (["error"], ["archived"])
     assert engineer.post(f"/schedules/{schedule.pk}/act/", {"action": "x"}).status_code == 404
     assert engineer.post("/schedules/999999/act/", {"action": "run"}).status_code == 404
 

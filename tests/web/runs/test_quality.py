@@ -167,8 +167,8 @@ def test_a_campaign_says_which_of_its_runs_do_not_count_or_are_doubted(client: C
     titles = [element(page, f".job [data-run='{run.pk}']").attributes["title"] or "" for run in runs]
     assert titles == [run_title(cell) for job in detail.jobs for cell in job.runs]
     assert [text(page, f".job [data-run='{run.pk}']").split()[-2] for run in runs] == ["✓!", "excluded", "✓"]
-    told = client.get(f"/api/v1/campaigns/{campaign.pk}/").json()
-    assert (told["progress"]["runs_excluded"], told["progress"]["runs_doubted"]) == (1, 1)
+    document = client.get(f"/api/v1/campaigns/{campaign.pk}/").json()
+    assert (document["progress"]["runs_excluded"], document["progress"]["runs_doubted"]) == (1, 1)
 
 
 def test_runs_are_filtered_by_their_quality(client: Client, doubted: Run) -> None:

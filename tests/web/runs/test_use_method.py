@@ -139,8 +139,8 @@ def test_it_asks_as_little_of_the_database_for_many_nodes_as_for_one(client: Cli
 
 
 def panel(*readings: tuple[str, str, UseLevel]) -> Panel:
-    told = [Reading(indicator, node, level, 1.0, "words") for indicator, node, level in readings]
-    return Panel((0.0, 60.0), tuple(dict.fromkeys((node, "") for _, node, _ in readings)), tuple(told))
+    found = [Reading(indicator, node, level, 1.0, "words") for indicator, node, level in readings]
+    return Panel((0.0, 60.0), tuple(dict.fromkeys((node, "") for _, node, _ in readings)), tuple(found))
 
 
 def laid(*readings: tuple[str, str, UseLevel]) -> Any:

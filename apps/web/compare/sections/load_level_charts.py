@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from apps.comparison.api import Climbs, Growing
-from apps.comparison.pure import PERCENTILES, Comparison, Fit, Ladder, Side, SideLevels, label
+from apps.comparison.api import Growing, Ramps
+from apps.comparison.pure import PERCENTILES, Comparison, Fit, LoadLevelAnalysis, Side, SideLevels, label
 from apps.core.text import counted
 from apps.web.compare.charts import drawn_sides, finite, threads_axis
 from apps.web.compare.wording import run_words
@@ -18,8 +18,8 @@ ROOM = 1.06
 GROWTH_RUNS = 20
 
 
-def ladder_chart(
-    comparison: Comparison, found: Climbs, ladders: Sequence[Ladder], *, limit: float | None
+def load_level_chart(
+    comparison: Comparison, found: Ramps, analyses: Sequence[LoadLevelAnalysis], *, limit: float | None
 ) -> dict[str, Any]:
     """Plain JSON; infinite bounds become null. `limit`: the objective, ms."""
     sides = {side.slug: side for side in comparison.sides}
@@ -36,7 +36,7 @@ def ladder_chart(
             "unit": found.metric.unit,
             "lines": _typical_lines(comparison, found.metric.key),
             "dots": _dots(comparison, found.metric.key),
-            "fits": [_fit(sides[one.side], one.fit) for one in ladders if isinstance(one.fit, Fit)],
+            "fits": [_fit(sides[one.side], one.fit) for one in analyses if isinstance(one.fit, Fit)],
         },
         "latency": {
             "key": latency.key if latency else "",
@@ -99,17 +99,17 @@ def _fit(side: Side, fit: Fit) -> dict[str, Any]:
     }
 
 
-def _latency_lines(climbs: Sequence[SideLevels], sides: Mapping[str, Side]) -> list[dict[str, Any]]:
+def _latency_lines(ramps: Sequence[SideLevels], sides: Mapping[str, Side]) -> list[dict[str, Any]]:
     """Percentiles over all requests; a side without histograms has no line, only dots of its runs."""
     found = []
-    for climb in climbs:
+    for ramp in ramps:
         for percent in PERCENTILES:
-            known = [(rung.threads, each) for rung in climb.rungs if (each := rung.quantile(percent)) is not None]
+            known = [(rung.threads, each) for rung in ramp.rungs if (each := rung.quantile(percent)) is not None]
             whole = [(threads, each.value) for threads, each in known if each.value is not None]
             if whole:
                 found.append(
                     {
-                        "side": sides[climb.side].position,
+                        "side": sides[ramp.side].position,
                         "percentile": f"p{percent:g}",
                         "threads": [threads for threads, _ in whole],
                         "values": [value for _, value in whole],

@@ -10,7 +10,7 @@ import {
   throughputRange,
   throughputRows,
   type GrowthData,
-  type LadderData,
+  type LoadLevelsData,
 } from "./load_levels_chart";
 import { palette } from "../../charts/palette.fixture";
 
@@ -18,7 +18,7 @@ const sides = [
   { slug: "a", name: "A", position: 0 },
   { slug: "b", name: "B", position: 1 },
 ];
-const data: LadderData = {
+const data: LoadLevelsData = {
   sides,
   threads: { scale: "log", range: [0.9, 18], ticks: [1, 4, 16] },
   throughput: {
@@ -64,7 +64,7 @@ const data: LadderData = {
   },
 };
 
-describe("the ladder", () => {
+describe("the load levels", () => {
   it("draws every run as a point under its side's name", () => {
     const { traces } = throughputChart(data, palette);
     const points = traces.filter((trace) => "mode" in trace && trace.mode === "markers");

@@ -1,4 +1,4 @@
-// The ladder of load levels and the growing table, as pure functions of what the server computed.
+// The load levels and the growing table, as pure functions of what the server computed.
 import type { RowSpan, RunGrowth } from "../../api/types.gen";
 import type { Data, Layout } from "plotly.js";
 import type { CompareSide } from "./levels_chart";
@@ -22,7 +22,7 @@ interface Dot {
 }
 
 /** The fitted law of a side; null: endless. */
-interface LadderFit {
+interface LoadLevelsFit {
   side: number;
   threads: number[];
   values: number[];
@@ -32,7 +32,7 @@ interface LadderFit {
   peak: number | null;
 }
 
-export interface LadderData {
+export interface LoadLevelsData {
   sides: CompareSide[];
   threads: Axis;
   throughput: {
@@ -41,7 +41,7 @@ export interface LadderData {
     unit: string;
     lines: { side: number; threads: number[]; values: number[]; texts: string[] }[];
     dots: Dot[];
-    fits: LadderFit[];
+    fits: LoadLevelsFit[];
   };
   latency: {
     key: string;
@@ -77,7 +77,7 @@ export function faint(color: string, alpha: string): string {
   return /^#[0-9a-f]{6}$/i.test(color) ? color + alpha : color;
 }
 
-function threadsAxis(data: LadderData): Partial<Layout> {
+function threadsAxis(data: LoadLevelsData): Partial<Layout> {
   const { ticks, scale, range } = data.threads;
   return {
     xaxis: axis("Threads", "", {
@@ -89,7 +89,7 @@ function threadsAxis(data: LadderData): Partial<Layout> {
   };
 }
 
-function dotsOf(data: LadderData, dots: Dot[], unit: string, palette: Palette): Data[] {
+function dotsOf(data: LoadLevelsData, dots: Dot[], unit: string, palette: Palette): Data[] {
   return data.sides.map((side): Data => {
     const own = dots.filter((dot) => dot.side === side.position);
     return {
@@ -144,7 +144,7 @@ export function along(x: number[], y: number[], at: number): number | null {
   return y0 + ((y1 - y0) * (at - x0)) / (x1 - x0);
 }
 
-function fitTraces(data: LadderData, fit: LadderFit, palette: Palette): Data[] {
+function fitTraces(data: LoadLevelsData, fit: LoadLevelsFit, palette: Palette): Data[] {
   const color = sideColor(palette, fit.side);
   const name = nameOf(data.sides, fit.side);
   const knee = fit.knee === null ? null : along(fit.threads, fit.values, fit.knee);
@@ -183,13 +183,13 @@ function fitTraces(data: LadderData, fit: LadderFit, palette: Palette): Data[] {
 }
 
 /** From zero to a little above what was measured and fitted; the interval of a fit may be endless, and is cut off. */
-export function throughputRange({ dots, lines, fits }: LadderData["throughput"]): [number, number] {
+export function throughputRange({ dots, lines, fits }: LoadLevelsData["throughput"]): [number, number] {
   const values = [...dots.map((dot) => dot.value), ...[...lines, ...fits].flatMap((line) => line.values)];
   return [0, 1.1 * Math.max(0, ...values) || 1];
 }
 
 /** Throughput over threads: runs, the value of the table, the fitted law and its knee. */
-export function throughputChart(data: LadderData, palette: Palette): Chart {
+export function throughputChart(data: LoadLevelsData, palette: Palette): Chart {
   const { unit, label } = data.throughput;
   const first = new Set<number>();
   const lines = data.throughput.lines.map((line): Data => {
@@ -224,7 +224,7 @@ export function throughputChart(data: LadderData, palette: Palette): Chart {
 }
 
 /** Percentiles of all requests over threads, the runs' own as points, the objective as a line. */
-export function latencyChart(data: LadderData, palette: Palette): Chart {
+export function latencyChart(data: LoadLevelsData, palette: Palette): Chart {
   const { lines, dots, objective } = data.latency;
   const traces = lines.map((line): Data => {
     const side = data.sides.find((each) => each.position === line.side);
@@ -336,7 +336,7 @@ function slugOf(data: { sides: CompareSide[] }, side: number): string | undefine
 }
 
 /** Every run, and the fitted curve. */
-export function throughputRows(data: LadderData): Rows {
+export function throughputRows(data: LoadLevelsData): Rows {
   const unit = axisTitle(data.throughput.key, data.throughput.unit);
   return {
     header: ["side", "what", "threads", "run", unit, "low", "high"],
@@ -365,7 +365,7 @@ export function throughputRows(data: LadderData): Rows {
   };
 }
 
-export function latencyRows(data: LadderData): Rows {
+export function latencyRows(data: LoadLevelsData): Rows {
   return {
     header: ["side", "what", "threads", "run", "ms"],
     rows: [
