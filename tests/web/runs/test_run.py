@@ -115,8 +115,8 @@ def test_what_could_not_be_observed_is_said_with_its_reason_and_what_sampling_to
     page = _page(client, run)
     assert states(page, "#not-observable li", "unobserved", "nodes") == [("waits", "db1 db2")]
     hidden = text(page, "#not-observable li")
-    assert told["reason"] in hidden
-    assert told["remedy"] in hidden
+    assert detail["reason"] in hidden
+    assert detail["remedy"] in hidden
     took = [text(page, f"#overhead [data-{name}]") for name in ("sampling", "nodes", "cpu", "statements")]
     assert took == ["9.45 ms", "3", "2.00 %", "6.00"]
     assert "not_observable" not in {event["kind"] for event in _data(page)["events"]}
