@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from apps.comparison import compare as comparison_compare
+from apps.web import saved
 from apps.web.compare import compare
 from apps.web.compare import parts as compare_parts
 from apps.web.compare.view import ComparePart, CompareView
@@ -37,6 +38,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(compare_parts, "PARTS", found)
     monkeypatch.setattr(compare, "PARTS", found)
+    monkeypatch.setattr(saved, "PARTS", found)  # imported with the first request, else for good with these parts
 
 
 def _late(seen: CompareView) -> dict[str, str]:

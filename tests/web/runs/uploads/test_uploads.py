@@ -30,7 +30,8 @@ def html(response: Any) -> str:
 
 def said_of(response: Any, field: str) -> str:
     """What the form says of the field, which the page shows too."""
-    found = " ".join(problem.message for problem in response.context["problems"] if problem.field == field)
+    problems = [problem.message for problem in response.context["problems"] if problem.field == field]
+    found = " ".join(" ".join(problems).split())
     assert found in text(html(response), f"[data-problems] [data-field={field}]")
     return found
 
