@@ -41,9 +41,9 @@ from apps.comparison.sections.latency import SideLatency
 from apps.comparison.sections.load_level_data import Climbs, throughput_metric
 from apps.comparison.sections.steadiness import DIPS, VARIATION, WORST, ComparedSteadiness, RunSteadiness
 from apps.comparison.sections.steadiness import READING as STEADINESS_SECTION
-from apps.comparison.sections.table_growth import Growing
+from apps.comparison.sections.table_growth import Growing, RunGrowth
 from apps.comparison.sections.time_to_finish import Finishing
-from apps.comparison.sections.timelines import RunTimeline, newest
+from apps.comparison.sections.timelines import ClockEvent, RunTimeline, newest
 from apps.comparison.sections.work import PER, ComparedWork, work_of
 from apps.comparison.sections.work import READING as WORK_SECTION
 from apps.comparison.selection import baselines, choices
@@ -79,6 +79,7 @@ __all__ = [
     "Chosen",
     "ChosenSide",
     "Climbs",
+    "ClockEvent",
     "ComparedCampaign",
     "ComparedCost",
     "ComparedSteadiness",
@@ -97,6 +98,7 @@ __all__ = [
     "Measured",
     "OtherSize",
     "Pin",
+    "RunGrowth",
     "RunSpread",
     "RunSteadiness",
     "RunTimeline",
