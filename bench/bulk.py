@@ -96,7 +96,7 @@ def store(bench: Bench) -> Stored:
         before = peer.cpu()
         peer.settle(span)
         settling = (peer.cpu() - before) / sum(samples)
-        # What is told is the way to the form whose bytes are counted; for us that is the seal.
+        # What is reported is the way to the form whose bytes are counted; for us that is the seal.
         for form in FORMS:
             side = f"{name} {form}"
             speeds[side] = [1 / (1 / speed + settling) for speed in speeds[side]]

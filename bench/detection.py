@@ -1,6 +1,6 @@
 """Change points along history: our detector beside Apache Otava's, on series whose changes are known.
 
-Made-up series are replayed: after every run both look again, and what they then find is told once. Seeds are fresh
+Made-up series are replayed: after every run both look again, and what they then find is reported once. Seeds are fresh
 with every bench; they are kept with the figures. Labelled windows are looked at once, as a whole.
 """
 

@@ -34,7 +34,7 @@ class History:
 
 @dataclass(frozen=True)
 class Alarm:
-    """A finding: the run where it sees the change, and the number of runs there were when it was first told."""
+    """A finding: the run where it sees the change, and the number of runs there were when it was first reported."""
 
     index: int
     told_at: int
@@ -97,7 +97,7 @@ def labelled() -> list[History]:
 
 
 def scored(history: History, alarms: Sequence[Alarm]) -> Score:
-    """Each change is found by at most one alarm, the earliest told; the others are false."""
+    """Each change is found by at most one alarm, the earliest reported; the others are false."""
     left, delays = list(history.changes), []
     for alarm in sorted(alarms, key=lambda alarm: alarm.told_at):
         near = [change for change in left if abs(change - alarm.index) <= NEAR]
@@ -110,7 +110,7 @@ def scored(history: History, alarms: Sequence[Alarm]) -> Score:
 
 def alarms_of(indices: Sequence[Sequence[int]], *, first: int) -> list[Alarm]:
     """Of a series that is looked at anew after every run from `first` on. `indices[k]`: changes seen in the first
-    `first + k` runs. A change is told once: what lies near an alarm is the same."""
+    `first + k` runs. A change is reported once: what lies near an alarm is the same."""
     alarms: list[Alarm] = []
     for count, seen in enumerate(indices, first):
         for index in seen:

@@ -14,7 +14,7 @@ SECONDS = 10
 RUNS = 2
 WARM_UP = 5  # rounds
 # A server that takes the batches of several runs is not asleep when one comes: each side takes two in a row, and the
-# second is what is measured; the first, after a pause, is told beside it.
+# second is what is measured; the first, after a pause, is given beside it.
 AWAKE, ASLEEP = 1, 0
 TITLE = f"a live batch of {SECONDS} s × {SERIES:,} series accepted, HTTP to HTTP"
 

@@ -26,7 +26,7 @@ TIMEOUT = 30_000  # ms
 CHARTS = 12
 # High enough that all charts are in sight, and as a reader has it.
 ALL_IN_SIGHT, USUAL = 6_000, 900  # pixels
-# Told at the frame after it: by then it was painted.
+# Reported at the frame after it: by then it was painted.
 WATCH = """
 window.seen = {};
 const look = () => {
@@ -39,7 +39,7 @@ const look = () => {
 };
 requestAnimationFrame(look);
 """
-# What is told: its key, its name, the page below the run's, the key of `seen`, the height of the window, the bar in ms.
+# Reported: its key, its name, the page below the run's, the key of `seen`, the height of the window, the bar in ms.
 MOMENTS = (
     ("first", "first chart of a run's page", "", "first", USUAL, 500.0),
     ("twelve", f"{CHARTS} charts of a run's page, all in sight", "", "twelve", ALL_IN_SIGHT, 1_500.0),

@@ -20,7 +20,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """One comparison. `ratio` is ours / theirs: the median over the rounds, from `low` to `high` its interval.
 
     `limit`: the bar for the ratio, by `better` its greatest or least; `limit_ours`: that for our own value. Without
-    either the figure is told and not judged. `skipped`: why nothing was measured.
+    either the figure is given and not judged. `skipped`: why nothing was measured.
     """
 
     key: str  # what.peer

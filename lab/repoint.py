@@ -23,10 +23,10 @@ class Directory:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._told: dict[str, Any] = json.loads((path / "repoint.json").read_text())
+        self._settings: dict[str, Any] = json.loads((path / "repoint.json").read_text())
 
     def name(self, port: str) -> str:
-        return str(self._told["nodes"][port][0])
+        return str(self._settings["nodes"][port][0])
 
     def say(self, event: str, port: str) -> None:
         line = json.dumps({"t": round(time.time(), 6), "event": event, "node": self.name(port)})
@@ -37,16 +37,16 @@ class Directory:
         for command in commands:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(30)
-                connection.connect(self._told["haproxy"])
+                connection.connect(self._settings["haproxy"])
                 connection.sendall(command.encode() + b"\n")
                 while connection.recv(65536):
                     pass
 
     def sql(self, port: str, statement: str) -> None:
         """Raises CalledProcessError."""
-        argv = [self._told["mariadb"], "--no-defaults", f"--socket={self._told['nodes'][port][1]}"]
-        environment = {**os.environ, "MYSQL_PWD": Path(self._told["password_file"]).read_text()}
-        argv += [f"--user={self._told['user']}", "--connect-timeout=2", "-e", statement]
+        argv = [self._settings["mariadb"], "--no-defaults", f"--socket={self._settings['nodes'][port][1]}"]
+        environment = {**os.environ, "MYSQL_PWD": Path(self._settings["password_file"]).read_text()}
+        argv += [f"--user={self._settings['user']}", "--connect-timeout=2", "-e", statement]
         subprocess.run(argv, env=environment, timeout=30, check=True)
 
     def keep_source(self, port: str) -> None:

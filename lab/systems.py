@@ -100,7 +100,7 @@ def register(var: Path, system: LabSystem) -> None:
     part.replace(file)
 
 
-def _lines(var: Path, slug: str, told: AgentEntry) -> list[str]:
+def _lines(var: Path, slug: str, entry: AgentEntry) -> list[str]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEBIBYTE
     cpus = os.cpu_count() or 1
     # Named by its size, so that two machines of different size never share a class.
@@ -115,27 +115,27 @@ def _lines(var: Path, slug: str, told: AgentEntry) -> list[str]:
         "",
         "[[systems]]",
         _line("slug", slug),
-        _line("name", told.name),
-        _line("platform", told.platform),
+        _line("name", entry.name),
+        _line("platform", entry.platform),
         _line("hardware_class", hardware),
-        *(_line(key, value) for key, value in told.address.items()),
+        *(_line(key, value) for key, value in entry.address.items()),
         _line("user", ACCOUNT),
-        _line("password_file", str(told.password_file)),
+        _line("password_file", str(entry.password_file)),
         "[systems.settings]",
-        *(_line(key, value) for key, value in told.settings.items()),
+        *(_line(key, value) for key, value in entry.settings.items()),
     ]
-    for member in told.members:
+    for member in entry.members:
         lines += ["[[systems.nodes]]", _line("name", member.name), _line("role", member.role)]
         lines += [_line("zone", member.zone), *(_line(key, value) for key, value in member.address.items())]
-    if told.proxy_socket:
-        lines += ["[systems.proxy]", _line("socket", str(told.proxy_socket))]
-        if told.proxy_checks:
-            lines += ["[systems.proxy.settings]", *(_line(key, value) for key, value in told.proxy_checks.items())]
-    if told.system_controls:
-        lines += ["[systems.controls]", *(_line(name, list(argv)) for name, argv in told.system_controls.items())]
-    for member in told.members:
+    if entry.proxy_socket:
+        lines += ["[systems.proxy]", _line("socket", str(entry.proxy_socket))]
+        if entry.proxy_checks:
+            lines += ["[systems.proxy.settings]", *(_line(key, value) for key, value in entry.proxy_checks.items())]
+    if entry.system_controls:
+        lines += ["[systems.controls]", *(_line(name, list(argv)) for name, argv in entry.system_controls.items())]
+    for member in entry.members:
         lines.append(f"[systems.controls.{member.name}]")
-        lines += [_line(name, fault_command(var, slug, member.name, name)) for name in told.node_controls]
+        lines += [_line(name, fault_command(var, slug, member.name, name)) for name in entry.node_controls]
     return lines
 
 

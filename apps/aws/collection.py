@@ -82,9 +82,9 @@ def _wait(run: Run, problem: str) -> bool:
     return False
 
 
-def _keep(run: Run, place: AwsPlace | None, told: AwsReport, *, now: datetime) -> bool:
-    payload = measurements.batch_of(run, place, told)
-    problem = told.problem
+def _keep(run: Run, place: AwsPlace | None, report: AwsReport, *, now: datetime) -> bool:
+    payload = measurements.batch_of(run, place, report)
+    problem = report.problem
     try:
         with transaction.atomic():
             stream = Stream.objects.get(run=run, agent=SAMPLER)

@@ -62,23 +62,23 @@ def ask(run: Run, place: AwsPlace) -> AwsReport:
     return AwsReport(found, observed, events.during(place, found, since=run.started_at, until=until))
 
 
-def batch_of(run: Run, place: AwsPlace | None, told: AwsReport) -> bytes:
+def batch_of(run: Run, place: AwsPlace | None, report: AwsReport) -> bytes:
     """The report as one batch in the wire format, on the run's clock."""
     encoder = wire.BatchEncoder(run=str(run.uid))
     began, until = run.started_at.timestamp(), (run.ended_at or run.started_at).timestamp()
-    for node in told.observed:
+    for node in report.observed:
         for at in node.times():
             values: dict[str, wire.Number] = {key: points.get(at) for key, points in node.values.items()}
             encoder.add_sample(node=node.name, role=node.role, t=at - began, values=values)
         for event in _missing(node, until=until):
             encoder.add_event(event)
-    if told.topology is not None and place is not None:
-        encoder.add_event(_topology(place, told.topology))
-    for said in told.journal:
+    if report.topology is not None and place is not None:
+        encoder.add_event(_topology(place, report.topology))
+    for said in report.journal:
         encoder.add_event(_journal(said, began=began))
-    if told.problem:
-        detail = {"what": "CloudWatch", "reason": told.problem, "remedy": ""}
-        encoder.add_event(_event(NOT_OBSERVABLE, f"CloudWatch: {told.problem}", detail=detail))
+    if report.problem:
+        detail = {"what": "CloudWatch", "reason": report.problem, "remedy": ""}
+        encoder.add_event(_event(NOT_OBSERVABLE, f"CloudWatch: {report.problem}", detail=detail))
     return encoder.flush()[1]
 
 

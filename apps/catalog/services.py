@@ -349,8 +349,8 @@ def _differences(
         ("settings", system.settings, message.settings),
     ]
     if message.aws:
-        told_place = _aws_place(message.aws)
-        ours.append(("AWS place", {name: getattr(system, name) for name in told_place}, told_place))
+        place = _aws_place(message.aws)
+        ours.append(("AWS place", {name: getattr(system, name) for name in place}, place))
     known = {
         node.name: (node.role, node.zone, node.hardware_class.slug)
         for node in system.nodes.select_related("hardware_class")

@@ -2,10 +2,17 @@
 
 from apps.comparison import compare, matrix
 from apps.comparison.agreement import claims
-from apps.comparison.agreement.claims import CANNOT_TELL, CONTESTED, Corroboration, SideClaim, Witness, corroborate
-from apps.comparison.agreement.claims import READING as AGREEMENT_SECTION
+from apps.comparison.agreement.claims import (
+    CANNOT_TELL,
+    CONTESTED,
+    SideClaim,
+    ToolAgreement,
+    WorkloadResult,
+    tool_agreement,
+)
+from apps.comparison.agreement.claims import SECTION as AGREEMENT_SECTION
 from apps.comparison.agreement.claims import WITHHELD as CLAIM_WITHHELD
-from apps.comparison.agreement.published_evidence import ABOUT, StatedWitness
+from apps.comparison.agreement.published_evidence import ABOUT, PublishedResult
 from apps.comparison.comparability import acknowledgements, memory
 from apps.comparison.comparability.facts import lasting_facts
 from apps.comparison.comparability.memory import RunSpread, SideMemory
@@ -18,7 +25,7 @@ from apps.comparison.failovers.results import (
     load_failovers,
 )
 from apps.comparison.matrix import FEWEST_SIDES as FEWEST_MATRIX_SIDES
-from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow, ManySide, compare_many
+from apps.comparison.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, MatrixSide, compare_systems
 from apps.comparison.matrix import MOST_SIDES as MOST_MATRIX_SIDES
 from apps.comparison.schema_changes.results import ChangeFilter, schema_changes
 from apps.comparison.sections import (
@@ -32,20 +39,20 @@ from apps.comparison.sections import (
     timelines,
     work,
 )
-from apps.comparison.sections.all_metrics import READING as ALL_METRICS_SECTION
+from apps.comparison.sections.all_metrics import SECTION as ALL_METRICS_SECTION
 from apps.comparison.sections.all_metrics import Everything, Measured, everything
 from apps.comparison.sections.cost import HOURS_A_MONTH, ComparedCost, Machines, OtherSize, SideCost
-from apps.comparison.sections.cost import READING as COST_SECTION
-from apps.comparison.sections.latency import READING as LATENCY_SECTION
+from apps.comparison.sections.cost import SECTION as COST_SECTION
+from apps.comparison.sections.latency import SECTION as LATENCY_SECTION
 from apps.comparison.sections.latency import SideLatency
-from apps.comparison.sections.load_level_data import Climbs, throughput_metric
+from apps.comparison.sections.load_level_data import Ramps, throughput_metric
 from apps.comparison.sections.steadiness import DIPS, VARIATION, WORST, ComparedSteadiness, RunSteadiness
-from apps.comparison.sections.steadiness import READING as STEADINESS_SECTION
+from apps.comparison.sections.steadiness import SECTION as STEADINESS_SECTION
 from apps.comparison.sections.table_growth import Growing, RunGrowth
 from apps.comparison.sections.time_to_finish import Finishing
 from apps.comparison.sections.timelines import ClockEvent, RunTimeline, newest
 from apps.comparison.sections.work import PER, ComparedWork, work_of
-from apps.comparison.sections.work import READING as WORK_SECTION
+from apps.comparison.sections.work import SECTION as WORK_SECTION
 from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.baselines import Pin
 from apps.comparison.selection.data import variables_of
@@ -78,13 +85,11 @@ __all__ = [
     "ChangeFilter",
     "Chosen",
     "ChosenSide",
-    "Climbs",
     "ClockEvent",
     "ComparedCampaign",
     "ComparedCost",
     "ComparedSteadiness",
     "ComparedWork",
-    "Corroboration",
     "Everything",
     "FailoverFilter",
     "FailoverResults",
@@ -92,12 +97,14 @@ __all__ = [
     "Finishing",
     "Growing",
     "Machines",
-    "Many",
-    "ManyRow",
-    "ManySide",
+    "Matrix",
+    "MatrixRow",
+    "MatrixSide",
     "Measured",
     "OtherSize",
     "Pin",
+    "PublishedResult",
+    "Ramps",
     "RunGrowth",
     "RunSpread",
     "RunSteadiness",
@@ -106,18 +113,17 @@ __all__ = [
     "SideCost",
     "SideLatency",
     "SideMemory",
-    "StatedWitness",
+    "ToolAgreement",
     "TrialGroup",
     "UnknownSide",
-    "Witness",
+    "WorkloadResult",
     "acknowledgements",
     "all_metrics",
     "baselines",
     "choices",
     "claims",
     "compare",
-    "compare_many",
-    "corroborate",
+    "compare_systems",
     "cost",
     "everything",
     "lasting_facts",
@@ -134,6 +140,7 @@ __all__ = [
     "throughput_metric",
     "time_to_finish",
     "timelines",
+    "tool_agreement",
     "variables_of",
     "work",
     "work_of",

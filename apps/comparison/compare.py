@@ -11,7 +11,7 @@ from apps.catalog.pure import is_single_event
 from apps.comparison import verdict_table
 from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences
-from apps.comparison.comparability.differences import Difference, Obstacle
+from apps.comparison.comparability.differences import BlockingDifference, Difference
 from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, intended_settings
 from apps.comparison.selection.data import ComparisonData, hold
 from apps.comparison.selection.runs import left_out_word, newest_only
@@ -74,13 +74,13 @@ def judge(
     runs: Sequence[int] | None = None,
     besides: Collection[str] = (),
 ) -> list[Draft]:
-    """Many comparisons in as many queries as one, for verdict_table.corrected. `besides`: keys of metrics beyond the
+    """Matrix comparisons in as many queries as one, for verdict_table.corrected. `besides`: keys of metrics beyond the
     standard ones."""
     data = hold(each, campaign=campaign, runs=runs)
     found = [_differences(held) for held in data]
     blocking = acknowledgements.with_accepted(
         [
-            comparability_differences.obstacles(
+            comparability_differences.blocking_differences(
                 own.differences, [(side.key, side.system.slug) for side in held.chosen.sides]
             )
             for held, own in zip(data, found, strict=True)
@@ -118,7 +118,7 @@ def _differences(held: ComparisonData) -> _Found:
 def _draft(
     held: ComparisonData,
     found: _Found,
-    obstacles: tuple[Obstacle, ...],
+    obstacles: tuple[BlockingDifference, ...],
     *,
     besides: Collection[str],
     newest_read: tuple[bool, bool],

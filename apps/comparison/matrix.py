@@ -24,7 +24,7 @@ MOST_WORKLOADS = 40
 
 
 @dataclass(frozen=True)
-class ManySide:
+class MatrixSide:
     """A system of the matrix."""
 
     slug: str
@@ -41,7 +41,7 @@ class ManySide:
 
 
 @dataclass(frozen=True)
-class ManyRow:
+class MatrixRow:
     """A workload at a load level in one metric. `cells` in the order of the sides, the baseline's first (without ratio
     and words); a side without runs has a cell without summary and the words "no runs"."""
 
@@ -52,7 +52,7 @@ class ManyRow:
 
 
 @dataclass(frozen=True)
-class Many:
+class Matrix:
     """Ratios, intervals and p of each cell are those of Compare; adjusted p and verdict are corrected over this table.
 
     `comparisons`: for each workload, in the order of the rows, its comparison (runs, differences, blocking differences,
@@ -60,23 +60,23 @@ class Many:
     before filtering. `notes`: sentences about rows and workloads left out.
     """
 
-    sides: tuple[ManySide, ...]
+    sides: tuple[MatrixSide, ...]
     campaign: ComparedCampaign | None
-    rows: tuple[ManyRow, ...]
+    rows: tuple[MatrixRow, ...]
     comparisons: Hidden[tuple[Comparison, ...]]
     tests: Annotated[int, "comparisons that the correction is for"]
     tools: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def compare_many(
+def compare_systems(
     *,
     sides: Sequence[str],
     metrics: Sequence[str] | None = None,
     workloads: Sequence[int] | None = None,
     tool: str = "",
     campaign: int | None = None,
-) -> Many:
+) -> Matrix:
     """`sides`: slugs of two to eight systems, the first is the baseline. `metrics`: keys, PRIMARY or LATENCY; None: all
     that Compare judges (primary, throughput, a percentile, errors). `workloads`: ids; None: all shared by the baseline
     and any other side. Queries: constant in the numbers of runs, workloads, load levels and sides.
@@ -92,8 +92,8 @@ def compare_many(
         campaign=campaign,
         besides=keys,
     )
-    told = _worded([_of_metrics(draft, metrics) for draft in drafts])
-    rows = [row for comparison in told for row in _rows(comparison)]
+    comparisons = _worded([_of_metrics(draft, metrics) for draft in drafts])
+    rows = [row for comparison in comparisons for row in _rows(comparison)]
     answering = [row for row in rows if _answers(row)]
     shown = {row.workload.id for row in answering}
     notes = []
@@ -110,11 +110,11 @@ def compare_many(
         )
     if others := len(rows) - len(answering):
         notes.append(f"Left out: {counted(others, 'row')} missing for the baseline or for all other sides.")
-    return Many(
-        sides=tuple(_side(system, place, told) for place, system in enumerate(systems)),
-        campaign=next((comparison.campaign for comparison in told if comparison.campaign), None),
+    return Matrix(
+        sides=tuple(_side(system, place, comparisons) for place, system in enumerate(systems)),
+        campaign=next((comparison.campaign for comparison in comparisons if comparison.campaign), None),
         rows=tuple(answering),
-        comparisons=tuple(comparison for comparison in told if comparison.workload.id in shown),
+        comparisons=tuple(comparison for comparison in comparisons if comparison.workload.id in shown),
         tests=sum(cell.ratio is not None and cell.ratio.p is not None for row in answering for cell in row.cells),
         tools=tuple(sorted({workload.tool for workload in shared})),
         notes=tuple(notes),
@@ -203,26 +203,26 @@ def _worded(drafts: Sequence[Draft]) -> list[Comparison]:
     return [draft.corrected([next(corrected) for _ in draft.cells]) for draft in drafts]
 
 
-def _rows(comparison: Comparison) -> Iterator[ManyRow]:
+def _rows(comparison: Comparison) -> Iterator[MatrixRow]:
     """By load level, then metric."""
     cells: dict[tuple[int, str], list[Cell]] = defaultdict(list)
     for cell in comparison.cells:
         cells[cell.level, cell.metric].append(cell)
     for level in comparison.levels:
         for metric in comparison.metrics:
-            yield ManyRow(comparison.workload, level, metric, tuple(cells[level.id, metric.key]))
+            yield MatrixRow(comparison.workload, level, metric, tuple(cells[level.id, metric.key]))
 
 
-def _answers(row: ManyRow) -> bool:
+def _answers(row: MatrixRow) -> bool:
     """Whether the baseline and another side have values."""
     baseline, *others = row.cells
     return bool(baseline.replicates) and any(cell.replicates for cell in others)
 
 
-def _side(system: System, position: int, told: Sequence[Comparison]) -> ManySide:
-    own = [comparison.sides[position] for comparison in told]
+def _side(system: System, position: int, comparisons: Sequence[Comparison]) -> MatrixSide:
+    own = [comparison.sides[position] for comparison in comparisons]
     platform = system.release.platform
-    return ManySide(
+    return MatrixSide(
         slug=system.slug,
         name=system.name,
         position=position,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Annotated
 
-from apps.comparison.comparability.differences import Difference, Obstacle
+from apps.comparison.comparability.differences import BlockingDifference, Difference
 from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, SideSummary
 from apps.core.answers import Hidden
 from apps.runs.pure import Amount
@@ -76,7 +76,7 @@ class ComparedMetric:
     primary: Annotated[bool, "the metric by which the workload is judged first"]
     resolution: Annotated[float, "relative step of the grid from which values are read; 0: none"] = 0.0
     printed_step: Hidden[float] = 0.0
-    single_events: Annotated[bool, "a run's value is one event; told by the median"] = False
+    single_events: Annotated[bool, "a run's value is one event; summed up by the median"] = False
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class ComparedSides:
     levels: tuple[Level, ...]
     metrics: tuple[ComparedMetric, ...]
     differences: tuple[Difference, ...]
-    obstacles: Annotated[tuple[Obstacle, ...], "why verdicts are withheld until a person accepts it"]
+    obstacles: Annotated[tuple[BlockingDifference, ...], "why verdicts are withheld until a person accepts it"]
     runs: tuple[ComparedRun, ...]
     tallies: Hidden[tuple[RunTally, ...]]
     notes: tuple[str, ...]

@@ -94,13 +94,13 @@ def _entry(entry: Entry) -> EntryRow:
         workload=NamedObject(entry.workload.pk, "", entry.workload.name),
         load_levels=tuple(str(level) for level in levels),
         load=_load(levels),
-        climbs=_climbs(entry),
+        climbs=_ramp_text(entry),
         warmup=entry.warmup,
         duration=entry.duration,
     )
 
 
-def _climbs(entry: Entry) -> str:
+def _ramp_text(entry: Entry) -> str:
     if not entry.ends_when_refused:
         return ""
     if entry.least_gain is None:

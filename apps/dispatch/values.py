@@ -26,7 +26,7 @@ class Progress:
     jobs_unreachable: Hidden[int]
     runs: int
     runs_done: int
-    runs_skipped: Annotated[int, "not in `runs`: their ladders ended before them"]
+    runs_skipped: Annotated[int, "not in `runs`: their ramps ended before them"]
     runs_excluded: Annotated[int, "of those done: a person left them out of comparisons"]
     runs_doubted: Annotated[int, "of those done and not excluded: they failed a quality check"]
     rate: float | None
@@ -62,7 +62,7 @@ class EntryRow:
     workload: NamedObject
     load_levels: tuple[str, ...]
     load: Hidden[str]
-    climbs: Annotated[str, "up to where the ladder of load levels goes; empty: to its end"]
+    climbs: Annotated[str, "where the ramp of load levels ends; empty: at its last level"]
     warmup: Annotated[float, "s of each run"]
     duration: Annotated[float, "s of each run's measured phase"]
 

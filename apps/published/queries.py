@@ -56,7 +56,7 @@ def list_figures(chosen: FigureFilter | None = None) -> list[FigureValue]:
     return sorted(figures, key=lambda f: (order.get(f.question, len(order)), places[f.article.slug], f.id))
 
 
-def witnesses(platform_slugs: Sequence[str], *, questions: Sequence[str] = ()) -> list[FigureValue]:
+def figures_about(platform_slugs: Sequence[str], *, questions: Sequence[str] = ()) -> list[FigureValue]:
     """Figures relevant to a comparison of these platforms: every ratio and absolute value about one of them. With two
     or more platforms: only from comparisons that include at least two of them."""
     found = list_figures(FigureFilter(platforms=tuple(platform_slugs), questions=tuple(questions)))

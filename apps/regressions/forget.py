@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from apps.catalog.models import System
 from apps.regressions.findings import reconcile
-from apps.regressions.models import Change, CheckedRelease, Finding, History, SignOff
+from apps.regressions.models import Change, CheckedRelease, Finding, SignOff, Trend
 from apps.runs.models import Run
 
 
@@ -30,8 +30,8 @@ def forget_made_up(systems: Collection[int]) -> int:
             continue
         for model in (CheckedRelease, SignOff):
             model.objects.filter(release=release, hardware_class=hardware).delete()
-        History.objects.filter(
+        Trend.objects.filter(
             platform__releases=release, hardware_class=hardware, settings_hash=settings, changes=None
         ).delete()
-    History.objects.filter(last_run__system__in=systems).update(last_run=None)
+    Trend.objects.filter(last_run__system__in=systems).update(last_run=None)
     return len(gone)

@@ -89,7 +89,7 @@ def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = 
         )
         for row in check.changed_rows(found, made_up=made_up)
     ]
-    # All that was told of this release before: what this look does not bear out is gone.
+    # All that was reported of this release before: what this look does not confirm is gone.
     known = Change.objects.filter(
         kind=Change.Kind.RELEASE,
         gone_at=None,

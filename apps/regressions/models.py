@@ -102,7 +102,7 @@ class Finding(models.Model):
         return self.title
 
 
-class History(models.Model):
+class Trend(models.Model):
     """A series of runs that is watched: one metric of one workload at one load level on one platform, hardware class
     and configuration, in the order of releases, then of time. `analysed`: how many of its runs were looked at, up to
     `last_run` in that order, by the rules of the version `rules` (detection.RULES; 0: before they were counted).
@@ -130,6 +130,7 @@ class History(models.Model):
     analysed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        db_table = "regressions_history"
         ordering = ["platform", "workload", "load_level", "metric"]
         constraints = [
             models.UniqueConstraint(
@@ -146,7 +147,7 @@ class Change(models.Model):
     `ratio` with its 95 % interval (`low`, `high`) is after over before; `p` is corrected for the tests of a release.
     `before` and `after` are values in the metric's unit; `runs_before` and `runs_after` those that they rest on.
     `gone_at`: since then newer runs do not confirm it. `accepted_ratio`: as it was when people last
-    decided about it (accepted, confirmed or closed its finding), or were told since that it grew; null: nobody has.
+    decided about it (accepted, confirmed or closed its finding), or were notified since that it grew; null: neither.
     """
 
     class Kind(models.TextChoices):
@@ -167,7 +168,7 @@ class Change(models.Model):
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="changes")
     baseline_system = models.ForeignKey(System, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
-    history = models.ForeignKey(History, on_delete=models.PROTECT, null=True, blank=True, related_name="changes")
+    history = models.ForeignKey(Trend, on_delete=models.PROTECT, null=True, blank=True, related_name="changes")
     first_run = models.ForeignKey(Run, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     slot = models.ForeignKey(ScheduledRun, on_delete=models.PROTECT, null=True, blank=True, related_name="changes")
     before = models.FloatField(null=True, blank=True)

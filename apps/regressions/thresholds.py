@@ -16,7 +16,7 @@ from apps.catalog.models import Metric, Workload
 from apps.core.answers import Hidden
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.detection import DEFAULT_LIMITS, LEAST_SIGNIFICANT, ChangeLimits
-from apps.regressions.models import History, Threshold
+from apps.regressions.models import Threshold, Trend
 from apps.regressions.releases import recheck_queue
 
 # Smaller p than any test of a series gives is a mistake of the hand.
@@ -60,7 +60,7 @@ class StoredThreshold:
 
 
 def of(workload: int, metric: int) -> ChangeLimits:
-    """`smallest` (share of the value) and `significant` (p along history) that count for a workload's metric, by their
+    """`smallest` (share of the value) and `significant` (p in the trend) that count for a workload's metric, by their
     ids. One query; `every` reads them for many."""
     return every().of(workload, metric)
 
@@ -106,7 +106,7 @@ def place(*, workload: int | None, metric: str | None) -> tuple[Workload | None,
 
 @transaction.atomic
 def keep(*, workload: int | None, metric: str | None, smallest: float, significant: float, by: User) -> StoredThreshold:
-    """Sets it, in place of one that was set there before; its histories are to be judged anew. Raises Invalid."""
+    """Sets it, in place of one that was set there before; its trends are to be judged anew. Raises Invalid."""
     wanted = limits(smallest=smallest, significant=significant)
     found, own = place(workload=workload, metric=metric)
     row, _ = Threshold.objects.update_or_create(
@@ -129,14 +129,14 @@ def drop(threshold_id: int) -> bool:
     return True
 
 
-def histories(workload: int | None, metric: int | None) -> QuerySet[History]:
+def trends(workload: int | None, metric: int | None) -> QuerySet[Trend]:
     """Those that a threshold set there may concern."""
     own = Q() if workload is None else Q(workload=workload)
-    return History.objects.filter(own if metric is None else own & Q(metric=metric))
+    return Trend.objects.filter(own if metric is None else own & Q(metric=metric))
 
 
 def _to_be_judged_anew(workload: Workload | None, metric: Metric | None) -> None:
-    histories(workload.pk if workload else None, metric.pk if metric else None).update(past_hash="")
+    trends(workload.pk if workload else None, metric.pk if metric else None).update(past_hash="")
     recheck_queue.add_all()
 
 

@@ -100,7 +100,7 @@ def runs_of(planned: PlannedCampaign, *, shape: Shape, metrics: Mapping[str, Met
     """In order of their start; the same seed gives the same runs."""
     rng = np.random.default_rng([seed, planned.number])
     jobs = planned.jobs()
-    places = [(job, threads) for job, (_, _, _, ladder) in enumerate(jobs) for threads in ladder]
+    places = [(job, threads) for job, (_, _, _, levels) in enumerate(jobs) for threads in levels]
     cells: dict[tuple[str, str, int], list[int]] = {}
     for place, (job, threads) in enumerate(places):
         _, workload, system, _ = jobs[job]

@@ -37,15 +37,15 @@ class PlannedCampaign:
 
     def jobs(self) -> list[tuple[int, RigWorkload, SystemSpec, tuple[int, ...]]]:
         """Repetition, workload, system and load levels of each job, in the order of the campaign."""
-        ladder = len(self.threads)
+        levels = len(self.threads)
         order = [
             (repetition, workload, system)
             for repetition in range(1, self.repetitions + 1)
             for workload in self.workloads
             for system in (self.systems if repetition % 2 else self.systems[::-1])
         ]
-        begun = order[: -(-self.runs // ladder)]
-        return [(*job, self.threads[: self.runs - place * ladder]) for place, job in enumerate(begun)]
+        begun = order[: -(-self.runs // levels)]
+        return [(*job, self.threads[: self.runs - place * levels]) for place, job in enumerate(begun)]
 
 
 def campaigns(*, runs: int, seed: int, systems: Sequence[SystemSpec]) -> list[PlannedCampaign]:

@@ -61,7 +61,7 @@ class Recording:
 def load() -> dict[str, Recording]:
     """By name of the recorded node."""
     with np.load(FILE) as held:
-        told: dict[str, Any] = json.loads(bytes(held["told"]))
+        nodes: dict[str, Any] = json.loads(bytes(held["told"]))
         return {
             node: Recording(
                 whole_keys=said["whole"],
@@ -72,13 +72,13 @@ def load() -> dict[str, Recording]:
                 constants=said["constants"],
                 variables=said["variables"],
             )
-            for node, said in told.items()
+            for node, said in nodes.items()
         }
 
 
-def _loads(clock: NDArray[np.float64], told: Sequence[tuple[float, float, str]]) -> dict[str, list[NDArray[np.intp]]]:
+def _loads(clock: NDArray[np.float64], loads: Sequence[tuple[float, float, str]]) -> dict[str, list[NDArray[np.intp]]]:
     found: dict[str, list[NDArray[np.intp]]] = {}
-    for start, end, kind in told:
+    for start, end, kind in loads:
         within = (clock >= start + EDGE) & (clock < end - EDGE)
         found.setdefault(kind, []).append(np.flatnonzero(within))
     return found

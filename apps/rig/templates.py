@@ -144,7 +144,7 @@ def _texts_of_gauges(values: Samples, at: Floats, moments: Moments) -> list[byte
     return _texts(lambda start, end: statistics.of_gauges(at, values.astype(np.float64), start, end), moments)
 
 
-def _texts(told: Callable[[float, float], Statistics], moments: Moments) -> list[bytes]:
+def _texts(statistics: Callable[[float, float], Statistics], moments: Moments) -> list[bytes]:
     """Over the measured phase, then over the whole run."""
-    measured, whole = told(moments.measured_from, moments.measured_to), told(-np.inf, np.inf)
+    measured, whole = statistics(moments.measured_from, moments.measured_to), statistics(-np.inf, np.inf)
     return [measured.text(row) + b"\t" + whole.text(row) for row in range(len(whole.columns))]

@@ -133,13 +133,18 @@ def _run(pk: int, run: MadeRun, planned: PlannedCampaign, shape: Shape, catalog:
     ended = run.started_at + timedelta(seconds=shape.seconds + 1)
     outcome = Run.Outcome.FAILED if run.reason else Run.Outcome.SUCCEEDED
     measured = shape.warmup, shape.seconds + 0.5
-    told = {"outcome": outcome.value, "reason": run.reason, "measured_from": measured[0], "measured_to": measured[1]}
+    reported = {
+        "outcome": outcome.value,
+        "reason": run.reason,
+        "measured_from": measured[0],
+        "measured_to": measured[1],
+    }
     stored = ended + timedelta(seconds=2)
     host = {"name": f"loadgen-{run.system.hardware}", "cpus": 16, "memory_bytes": 32 * 2**30, "kernel": "6.1.0"}
     return (
         *(pk, run.uid, catalog.systems[run.system.slug].pk, catalog.workloads[run.workload.test].pk),
         *(catalog.levels[run.threads].pk, run.repetition, Run.Provenance.RIG.value, Run.State.SEALED.value),
-        *(outcome.value, run.reason, run.started_at, ended, stored, stored, DERIVATION, json.dumps(told)),
+        *(outcome.value, run.reason, run.started_at, ended, stored, stored, DERIVATION, json.dumps(reported)),
         *(shape.warmup, shape.duration, *measured, 0, "[]", 0, run.system.server_version, TOOL_VERSION),
         *(json.dumps(host), f"sysbench {run.workload.test} --threads={run.threads} run", [], list(planned.tags)),
     )

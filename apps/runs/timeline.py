@@ -133,12 +133,12 @@ def _bursts(complaints: Iterable[TimelineSource]) -> Iterator[TimelineEntry]:
         yield _burst(held)
 
 
-def _burst(told: Sequence[TimelineSource]) -> TimelineEntry:
+def _burst(events: Sequence[TimelineSource]) -> TimelineEntry:
     counts: Counter[str] = Counter()
-    for event in told:
+    for event in events:
         counts[_complaint(event)] += _times(event)
     total = counts.total()
-    first, last = told[0], told[-1]
+    first, last = events[0], events[-1]
     ranked = counts.most_common()
     words = ranked[0][0] if len(ranked) == 1 else "; ".join(f"{count:,} × {text}" for text, count in ranked)
     if len(ranked) == 1 and total > 1:
@@ -148,7 +148,7 @@ def _burst(told: Sequence[TimelineSource]) -> TimelineEntry:
         kind=first.kind,
         label=words,
         starts_at=first.starts_at,
-        ends_at=last.starts_at if len(told) > 1 else first.ends_at,
+        ends_at=last.starts_at if len(events) > 1 else first.ends_at,
         node=first.node,
         count=total,
     )

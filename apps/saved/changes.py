@@ -113,7 +113,7 @@ def plural(things: Sequence[Any], one: str, many: str) -> str:
 def _differences(seen: Comparison, now: Comparison) -> Iterable[str]:
     before = {each.field: each for each in seen.differences}
     after = {each.field: each for each in now.differences}
-    told = [
+    listed = [
         *(f"{each.label} (new: {' / '.join(each.values)})" for key, each in after.items() if key not in before),
         *(f"{each.label} (no difference any more)" for key, each in before.items() if key not in after),
         *(
@@ -122,9 +122,9 @@ def _differences(seen: Comparison, now: Comparison) -> Iterable[str]:
             if key in before and each.values != before[key].values
         ),
     ]
-    if told:
-        more = f" and {len(told) - MOST_LISTED:,} more" if len(told) > MOST_LISTED else ""
-        yield f"Configuration differences have changed: {'; '.join(told[:MOST_LISTED])}{more}."
+    if listed:
+        more = f" and {len(listed) - MOST_LISTED:,} more" if len(listed) > MOST_LISTED else ""
+        yield f"Configuration differences have changed: {'; '.join(listed[:MOST_LISTED])}{more}."
 
 
 def _withheld(seen: Comparison, now: Comparison) -> Iterable[str]:
@@ -158,7 +158,7 @@ def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
     metrics = {metric.key: label(metric) for metric in now.metrics}
     for old, new in [*turned, *moved][:MOST_LISTED]:
         where = f"{names[new.side]} at {levels[new.level]}, {metrics[new.metric]}"
-        yield f"{where}: {_told(old)} then, {_told(new)} now."
+        yield f"{where}: {_cell_text(old)} then, {_cell_text(new)} now."
     more = max(len(turned) + len(moved) - MOST_LISTED, 0)
     if more:
         yield f"{counted(more, 'more ratio')} changed."
@@ -166,7 +166,7 @@ def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
         yield f"{counted(others, 'value')} changed, and no ratio."
 
 
-def _told(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     ratio = cell.ratio
     figures = f" {ratio_text(ratio)} {interval_text(ratio)}".rstrip() if ratio and ratio.value is not None else ""
     return f"{cell.words or 'baseline'}{figures}"

@@ -19,16 +19,16 @@ from apps.comparison.pure import Section
 from apps.use_method.api import limits
 
 READINGS: tuple[Section[Any], ...] = (
-    latency.READING,
-    timelines.READING,
-    load_level_data.READING,
-    time_to_finish.READING,
-    table_growth.READING,
-    memory.READING,
-    claims.READING,
-    cost.READING,
-    all_metrics.READING,
-    steadiness.READING,
-    work.READING,
-    limits.READING,
+    latency.SECTION,
+    timelines.SECTION,
+    load_level_data.SECTION,
+    time_to_finish.SECTION,
+    table_growth.SECTION,
+    memory.SECTION,
+    claims.SECTION,
+    cost.SECTION,
+    all_metrics.SECTION,
+    steadiness.SECTION,
+    work.SECTION,
+    limits.SECTION,
 )

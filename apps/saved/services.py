@@ -16,7 +16,7 @@ from apps.comparison.pure import Comparison, Section, serialisation
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
-from apps.saved.staleness import corroboration_changes, cost_changes
+from apps.saved.staleness import agreement_changes, cost_changes
 
 # The form of Snapshot.content: {"comparison": …, "parts": {key of a section: …}}, made by serialisation.to_json.
 CONTENT_VERSION = 1
@@ -25,8 +25,8 @@ LONGEST_SLUG = 80
 # Parts with data beyond the comparison's own runs, with the function that describes their changes.
 Tell = Callable[[Any, Any, Mapping[str, str]], list[str]]
 ASKED_AGAIN: tuple[tuple[Section[Any], Tell], ...] = (
-    (cost.READING, cost_changes),
-    (claims.READING, corroboration_changes),
+    (cost.SECTION, cost_changes),
+    (claims.SECTION, agreement_changes),
 )
 
 
@@ -286,9 +286,9 @@ def standing(saved: Saved) -> SnapshotState:
         return SnapshotState(
             not same, () if same else ("Changes cannot be listed: this snapshot has an older format.",)
         )
-    told = () if same else changes(saved.comparison, now) or ("The same runs are analysed by other rules now.",)
-    told += tuple(_parts_changed(saved.parts, now))
-    return SnapshotState(bool(told), told)
+    sentences = () if same else changes(saved.comparison, now) or ("The same runs are analysed by other rules now.",)
+    sentences += tuple(_parts_changed(saved.parts, now))
+    return SnapshotState(bool(sentences), sentences)
 
 
 def _parts_changed(kept: Mapping[str, Any], now: Comparison) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from apps.saved.changes import MOST_LISTED, answer, listed, plural
 
 if TYPE_CHECKING:
-    from apps.comparison.api import ComparedCost, Corroboration, SideClaim, SideCost, Witness
+    from apps.comparison.api import ComparedCost, SideClaim, SideCost, ToolAgreement, WorkloadResult
 
 
 def cost_changes(seen: ComparedCost | None, now: ComparedCost | None, names: Mapping[str, str]) -> list[str]:
@@ -17,10 +17,10 @@ def cost_changes(seen: ComparedCost | None, now: ComparedCost | None, names: Map
     before = {each.side: each for each in seen.sides} if seen else {}
     after = {each.side: each for each in now.sides} if now else {}
     both = [(names[side], before[side], after[side]) for side in after if side in before]
-    told = [text for name, old, new in both if (text := _cost(name, old, new))]
+    sentences = [text for name, old, new in both if (text := _cost(name, old, new))]
     if before.keys() != after.keys():
-        told.append("Costs were added or removed.")
-    return told
+        sentences.append("Costs were added or removed.")
+    return sentences
 
 
 def _cost(name: str, seen: SideCost, now: SideCost) -> str:
@@ -42,15 +42,15 @@ def _machines(cost: SideCost) -> list[tuple[object, ...]]:
     )
 
 
-def corroboration_changes(seen: Corroboration | None, now: Corroboration | None, names: Mapping[str, str]) -> list[str]:
+def agreement_changes(seen: ToolAgreement | None, now: ToolAgreement | None, names: Mapping[str, str]) -> list[str]:
     """`names` of the sides."""
     before, after = _claims(seen), _claims(now)
-    told = [text for key in {**before, **after} for text in _claim(before.get(key), after.get(key), names)]
-    more = [f"{len(told) - MOST_LISTED:,} more such changes."] if len(told) > MOST_LISTED else []
-    return [*told[:MOST_LISTED], *more]
+    sentences = [text for key in {**before, **after} for text in _claim(before.get(key), after.get(key), names)]
+    more = [f"{len(sentences) - MOST_LISTED:,} more such changes."] if len(sentences) > MOST_LISTED else []
+    return [*sentences[:MOST_LISTED], *more]
 
 
-def _claims(found: Corroboration | None) -> dict[tuple[str, str], SideClaim]:
+def _claims(found: ToolAgreement | None) -> dict[tuple[str, str], SideClaim]:
     return {(claim.side, claim.kind): claim for claim in found.claims} if found else {}
 
 
@@ -58,7 +58,7 @@ def _claim(seen: SideClaim | None, now: SideClaim | None, names: Mapping[str, st
     one = now or seen
     assert one is not None, "a claim has an old or a new value"  # noqa: S101
     about = f"Agreement across tools, {names.get(one.side, one.side)}, {one.kind_words}"
-    before, after = _witnesses(seen), _witnesses(now)
+    before, after = _results(seen), _results(now)
     added = [each.workload.name for key, each in after.items() if key not in before]
     gone = [each.workload.name for key, each in before.items() if key not in after]
     others = [each.workload.name for key, each in after.items() if key in before and _said(each) != _said(before[key])]
@@ -74,13 +74,13 @@ def _claim(seen: SideClaim | None, now: SideClaim | None, names: Mapping[str, st
         yield f"{about}: articles state other figures now."
 
 
-def _witnesses(claim: SideClaim | None) -> dict[int, Witness]:
-    """Workload -> witness."""
+def _results(claim: SideClaim | None) -> dict[int, WorkloadResult]:
+    """Workload -> its result."""
     return {each.workload.id: each for each in (*claim.agree, *claim.contradict, *claim.cannot_tell)} if claim else {}
 
 
-def _said(witness: Witness) -> list[Any]:
-    return [witness.says, *([each.level.id, *answer(each.cell)] for each in witness.testimony)]
+def _said(result: WorkloadResult) -> list[Any]:
+    return [result.says, *([each.level.id, *answer(each.cell)] for each in result.testimony)]
 
 
 def _stated(claim: SideClaim | None) -> Sequence[tuple[str, ...]]:

@@ -22,7 +22,7 @@ PAGE_DATA: dict[str, Any] = {
     "compare-data": CompareCharts,
     "finding-chart": FindingChart,
     "growth-data": GrowthChart,
-    "ladder-data": LoadLevelCharts,
+    "load-levels-data": LoadLevelCharts,
     "published-charts": list[BarChart],
     "run-data": RunPageData,
     "steadiness-data": SteadinessChart,

@@ -103,10 +103,10 @@ def test_what_it_does_not_give_is_not_observable_and_never_zero(client: Client, 
     assert collection.collect(run_id=run.pk, now=noon + 20 * MINUTE)
     assert accept.seal(run_id=run.pk)
     assert values(run, COMMIT, "cloudwatch:one") == {}
-    told = Event.objects.get(run=run, kind="not_observable", node="cloudwatch:one")
-    assert told.label.startswith("CloudWatch has no value of ")
-    assert "CommitLatency" in told.detail["what"]
-    assert "CPUUtilization" not in told.detail["what"]
+    event = Event.objects.get(run=run, kind="not_observable", node="cloudwatch:one")
+    assert event.label.startswith("CloudWatch has no value of ")
+    assert "CommitLatency" in event.detail["what"]
+    assert "CPUUtilization" not in event.detail["what"]
 
 
 def test_topology_and_journal_of_the_run_are_its_events(client: Client, noon: datetime) -> None:

@@ -136,8 +136,8 @@ def test_rules_and_table_agree_on_what_is_a_counter() -> None:
 
 def test_rules_and_table_agree_on_units() -> None:
     families = ("mysql.status.", "host.", "process.")
-    told = {key: (describe(key).unit, spec.unit) for key, spec in CURATED.items() if key.startswith(families)}
-    assert {key: pair for key, pair in told.items() if pair[0] and pair[0] != pair[1]} == {}
+    units = {key: (describe(key).unit, spec.unit) for key, spec in CURATED.items() if key.startswith(families)}
+    assert {key: pair for key, pair in units.items() if pair[0] and pair[0] != pair[1]} == {}
 
 
 def test_a_rate_is_per_second() -> None:

@@ -84,8 +84,8 @@ def test_a_wait_ends_when_the_last_run_is_stored_and_fails_with_a_job(engineer: 
     assert said.code == 1
     assert json.loads(said.out)["progress"]["jobs_failed"] == 1
     assert "failed: 2 of " in said.err
-    told = engineer("wait", campaign.pk).out
-    assert f"on {campaign.jobs.all()[0].system.slug}: failed: sysbench ended with 1" in told
+    printed = engineer("wait", campaign.pk).out
+    assert f"on {campaign.jobs.all()[0].system.slug}: failed: sysbench ended with 1" in printed
 
 
 @LIVE

@@ -120,8 +120,8 @@ def test_output_that_has_no_room_is_told_and_is_no_answer(fake: FakeServer, tmp_
             check=False,
         )
         assert said.returncode == 3
-        told = said.stderr if other == "2" else said.stdout
-        assert told == ("the output cannot be written: File too large\n" if other == "2" else "")
+        printed = said.stderr if other == "2" else said.stdout
+        assert printed == ("the output cannot be written: File too large\n" if other == "2" else "")
 
 
 def test_its_own_errors_are_no_regression(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

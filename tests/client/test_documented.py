@@ -25,8 +25,8 @@ def test_every_option_and_exit_code_that_it_names_is_there(
         assert f"| `{name}" in DOCUMENT
         with pytest.raises(SystemExit):
             cli.main([name, "--help"])
-    told = capsys.readouterr().out
-    assert set(re.findall(r"--[a-z][a-z-]+", DOCUMENT)) <= set(re.findall(r"--[a-z-]+", told))
+    printed = capsys.readouterr().out
+    assert set(re.findall(r"--[a-z][a-z-]+", DOCUMENT)) <= set(re.findall(r"--[a-z-]+", printed))
     assert all(f"| `{name}` |" in DOCUMENT for name in gate.FORMATS)
     for code in (Exit.USE, Exit.REFUSED, Exit.UNREACHABLE, Exit.DEFECT, Exit.INTERRUPTED):
         assert re.search(rf"\b{code.value} (wrong use|the server|no usable|an error|interrupted)", DOCUMENT)

@@ -246,7 +246,7 @@ def test_other_hardware_comes_first_and_withholds_the_verdict_until_accepted(wor
     assert cell.words == "verdict withheld"
     assert cell.ratio is not None
     assert cell.ratio.low is not None
-    acknowledge(obstacles=comparison.obstacles, by=a_user(), reason="larger on purpose")
+    acknowledge(differences=comparison.obstacles, by=a_user(), reason="larger on purpose")
     accepted = compare(workload)
     assert accepted.withheld == ()
     assert accepted.cell(side="b", level=level_of(accepted), metric=TPS).words == "better"

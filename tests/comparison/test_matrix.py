@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison import compare
 from apps.comparison.comparability.acknowledgements import acknowledge
-from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow, compare_many
+from apps.comparison.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, compare_systems
 from apps.comparison.selection.sides import UnknownSide
 from apps.comparison.stats.multiple_testing import false_discovery_control
 from apps.core.problems import Invalid
@@ -58,36 +58,36 @@ def _measured(reads: Workload, writes: Workload) -> None:
     measure(a, writes, B), measure(b, writes, A), measure(c, writes, (1305.0, 1330.0, 1260.0))
 
 
-def _row(many: Many, workload: Workload, threads: int, metric: str = TPS) -> ManyRow:
+def _row(matrix: Matrix, workload: Workload, threads: int, metric: str = TPS) -> MatrixRow:
     return next(
         row
-        for row in many.rows
+        for row in matrix.rows
         if (row.workload.id, row.level.threads, row.metric.key) == (workload.pk, threads, metric)
     )
 
 
 def test_a_row_is_a_workload_at_a_load_level_with_a_cell_for_each_side(reads: Workload, writes: Workload) -> None:
     _measured(reads, writes)
-    many = compare_many(sides=["a", "b", "c"], metrics=[PRIMARY])
-    assert [(row.workload.name, row.level.threads, row.metric.key) for row in many.rows] == [
+    matrix = compare_systems(sides=["a", "b", "c"], metrics=[PRIMARY])
+    assert [(row.workload.name, row.level.threads, row.metric.key) for row in matrix.rows] == [
         ("oltp_read_only", 4, TPS),
         ("oltp_read_only", 16, TPS),
         ("oltp_write_only", 4, TPS),
     ]
-    assert [[cell.side for cell in row.cells] for row in many.rows] == [["a", "b", "c"]] * 3
-    assert [[cell.words for cell in row.cells] for row in many.rows] == [
+    assert [[cell.side for cell in row.cells] for row in matrix.rows] == [["a", "b", "c"]] * 3
+    assert [[cell.words for cell in row.cells] for row in matrix.rows] == [
         ["", "better", "too few repetitions"],
         ["", "inconclusive", "no runs"],
         ["", "worse", "inconclusive"],
     ]
-    assert [(side.slug, side.position, side.runs) for side in many.sides] == [("a", 0, 9), ("b", 1, 9), ("c", 2, 4)]
+    assert [(side.slug, side.position, side.runs) for side in matrix.sides] == [("a", 0, 9), ("b", 1, 9), ("c", 2, 4)]
 
 
 def test_values_ratios_intervals_and_p_are_those_of_compare(reads: Workload, writes: Workload) -> None:
     _measured(reads, writes)
-    many = compare_many(sides=["a", "b", "c"])
+    matrix = compare_systems(sides=["a", "b", "c"])
     checked = 0
-    for row in many.rows:
+    for row in matrix.rows:
         for own in row.cells[1:]:
             alone = compare.compare(sides=["a", own.side], workload_id=row.workload.id)
             if not own.replicates:
@@ -104,17 +104,17 @@ def test_values_ratios_intervals_and_p_are_those_of_compare(reads: Workload, wri
 
 def test_differences_are_corrected_for_the_whole_table(reads: Workload, writes: Workload) -> None:
     _measured(reads, writes)
-    many = compare_many(sides=["a", "b", "c"], metrics=[TPS])
-    ratios = [cell.ratio for row in many.rows for cell in row.cells if cell.ratio and cell.ratio.p is not None]
-    assert many.tests == len(ratios) == 4
+    matrix = compare_systems(sides=["a", "b", "c"], metrics=[TPS])
+    ratios = [cell.ratio for row in matrix.rows for cell in row.cells if cell.ratio and cell.ratio.p is not None]
+    assert matrix.tests == len(ratios) == 4
     cautious = [getattr(ratio, "cautious_p", None) or ratio.p or 1.0 for ratio in ratios]
     assert [ratio.adjusted_p for ratio in ratios] == pytest.approx(false_discovery_control(cautious))
 
 
 def test_another_baseline_turns_ratios_and_verdicts_over(reads: Workload, writes: Workload) -> None:
     _measured(reads, writes)
-    one = compare_many(sides=["a", "b"], metrics=[PRIMARY])
-    other = compare_many(sides=["b", "a"], metrics=[PRIMARY])
+    one = compare_systems(sides=["a", "b"], metrics=[PRIMARY])
+    other = compare_systems(sides=["b", "a"], metrics=[PRIMARY])
     turned = {"better": "worse", "worse": "better"}
     for row, mirrored in zip(one.rows, other.rows, strict=True):
         here, there = row.cells[1].ratio, mirrored.cells[1].ratio
@@ -127,9 +127,9 @@ def test_another_baseline_turns_ratios_and_verdicts_over(reads: Workload, writes
 
 def test_a_metric_is_a_key_or_the_percentile_that_most_runs_have(reads: Workload, writes: Workload) -> None:
     _measured(reads, writes)
-    latency = compare_many(sides=["a", "b"], metrics=[LATENCY])
+    latency = compare_systems(sides=["a", "b"], metrics=[LATENCY])
     assert {row.metric.key for row in latency.rows} == {P95}
-    p99 = compare_many(sides=["a", "b"], metrics=[P99])
+    p99 = compare_systems(sides=["a", "b"], metrics=[P99])
     assert {row.metric.key for row in p99.rows} == {P99}
     assert _row(p99, reads, 4, P99).cells[1].words == "better"
 
@@ -138,27 +138,27 @@ def test_other_hardware_withholds_verdicts_as_compare_does(reads: Workload) -> N
     large = HardwareClass.objects.create(slug="large", name="large", vcpu=8, memory_bytes=32 * 2**30)
     a, b = a_system("a"), a_system("b", hardware_class=large)
     measure(a, reads, A), measure(b, reads, B)
-    (row,) = compare_many(sides=["a", "b"], metrics=[PRIMARY]).rows
+    (row,) = compare_systems(sides=["a", "b"], metrics=[PRIMARY]).rows
     assert row.cells[1].words == "verdict withheld"
     assert row.cells[1].ratio is not None
     alone = compare.compare(sides=["a", "b"], workload_id=reads.pk)
-    acknowledge(obstacles=alone.obstacles, by=a_user(), reason="the larger one is what is offered")
-    (row,) = compare_many(sides=["a", "b"], metrics=[PRIMARY]).rows
+    acknowledge(differences=alone.obstacles, by=a_user(), reason="the larger one is what is offered")
+    (row,) = compare_systems(sides=["a", "b"], metrics=[PRIMARY]).rows
     assert row.cells[1].words == "better"
 
 
 def test_workloads_that_only_one_side_ran_are_not_shared(reads: Workload, writes: Workload) -> None:
     a, b = a_system("a"), a_system("b")
     measure(a, reads, A), measure(b, writes, B)
-    assert compare_many(sides=["a", "b"]).rows == ()
+    assert compare_systems(sides=["a", "b"]).rows == ()
 
 
 def test_a_tool_or_a_campaign_narrows_the_table(reads: Workload, writes: Workload) -> None:
     _measured(reads, writes)
-    many = compare_many(sides=["a", "b"], metrics=[PRIMARY], tool="tpcc")
-    assert (many.rows, many.tools) == ((), ("sysbench",))
+    matrix = compare_systems(sides=["a", "b"], metrics=[PRIMARY], tool="tpcc")
+    assert (matrix.rows, matrix.tools) == ((), ("sysbench",))
     campaign = a_campaign(System.objects.get(slug="a"), System.objects.get(slug="b"))
-    assert compare_many(sides=["a", "b"], campaign=campaign.pk).rows == ()
+    assert compare_systems(sides=["a", "b"], campaign=campaign.pk).rows == ()
 
 
 def test_queries_do_not_grow_with_runs_workloads_levels_or_sides(reads: Workload, writes: Workload) -> None:
@@ -167,11 +167,11 @@ def test_queries_do_not_grow_with_runs_workloads_levels_or_sides(reads: Workload
     with CaptureQueriesContext(
         connection,
     ) as few:
-        compare_many(sides=["a", "b"])
+        compare_systems(sides=["a", "b"])
     _more(reads, writes, a, b)
-    with CaptureQueriesContext(connection) as many:
-        compare_many(sides=["a", "b", "c"])
-    assert len(many) == len(few)
+    with CaptureQueriesContext(connection) as matrix:
+        compare_systems(sides=["a", "b", "c"])
+    assert len(matrix) == len(few)
 
 
 def _more(reads: Workload, writes: Workload, a: System, b: System) -> None:
@@ -186,13 +186,13 @@ def test_sides_that_cannot_be_are_refused(reads: Workload) -> None:
     a_system("a")
     for sides in (["a"], ["a", "a"], [f"s{number}" for number in range(9)]):
         with pytest.raises(Invalid):
-            compare_many(sides=sides)
+            compare_systems(sides=sides)
     with pytest.raises(UnknownSide, match="no system 'gone'"):
-        compare_many(sides=["a", "gone"])
+        compare_systems(sides=["a", "gone"])
 
 
 def test_a_metric_that_is_not_there_is_refused(reads: Workload) -> None:
     a, b = a_system("a"), a_system("b")
     measure(a, reads, A), measure(b, reads, B)
     with pytest.raises(Invalid, match=r"no metric 'client\.thruput'"):
-        compare_many(sides=["a", "b"], metrics=["client.thruput"])
+        compare_systems(sides=["a", "b"], metrics=["client.thruput"])

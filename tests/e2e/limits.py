@@ -153,16 +153,16 @@ def _series(raw: Mapping[str, Samples], variables: Mapping[str, str], threads: i
 
 def check_panel(url: str, run: int) -> Readings:
     """What the API's panel says of a run, by indicator and node; those of LIMITS are held against its samples."""
-    told = httpx.get(f"{url}/api/v1/runs/{run}/", timeout=LIMIT).json()
+    reported = httpx.get(f"{url}/api/v1/runs/{run}/", timeout=LIMIT).json()
     panel = httpx.get(f"{url}/api/v1/runs/{run}/use/", timeout=LIMIT).json()
     readings = {(one["indicator"], one["node"]): one for one in panel["readings"]}
-    phase = (told["measured_from"], told["measured_to"])
+    phase = (reported["measured_from"], reported["measured_to"])
     assert panel["measured"] == pytest.approx(phase, abs=1e-3)
-    variables = {node["name"]: node["variables"] for node in told["nodes"]}
+    variables = {node["name"]: node["variables"] for node in reported["nodes"]}
     for node, raw in _raw(url, run).items():
         if STATUS + "Threads_running" not in raw:
             continue
-        found = dict(_series(raw, variables[node], told["load_level"]["threads"], phase))
+        found = dict(_series(raw, variables[node], reported["load_level"]["threads"], phase))
         assert found.keys() == LIMITS.keys()
         busy = found["cpu.busy"].within(phase)
         for indicator, whole in found.items():
@@ -174,24 +174,24 @@ def check_panel(url: str, run: int) -> Readings:
     return readings
 
 
-def _check_reading(told: Mapping[str, Any], own: Samples, busy: Samples, *, where: str) -> None:
+def _check_reading(reported: Mapping[str, Any], own: Samples, busy: Samples, *, where: str) -> None:
     if np.isnan(own.values).all():
-        assert told["level"] == "not_observable", where
+        assert reported["level"] == "not_observable", where
         return
-    assert told["value"] == pytest.approx(own.mean, rel=1e-4, abs=1e-9), where
-    assert told["peak"] <= np.nanmax(own.values) * (1 + 1e-4), where
-    watch, saturated = LIMITS[told["indicator"]]
+    assert reported["value"] == pytest.approx(own.mean, rel=1e-4, abs=1e-9), where
+    assert reported["peak"] <= np.nanmax(own.values) * (1 + 1e-4), where
+    watch, saturated = LIMITS[reported["indicator"]]
     beside = []
     for hair in (1 - HAIR, 1 + HAIR):
         counts = own
-        if told["indicator"] in WHILE_BUSY:
+        if reported["indicator"] in WHILE_BUSY:
             counts = Samples(own.at, np.where(busy.values < BUSY_FROM * hair, 0.0, own.values))
         beside.append(counts.level(watch and watch * hair, saturated and saturated * hair))
     assert any(
-        told["level"] == level and np.ravel(told["spans"]) == pytest.approx(np.ravel(spans), abs=2e-3)
+        reported["level"] == level and np.ravel(reported["spans"]) == pytest.approx(np.ravel(spans), abs=2e-3)
         for level, spans in beside
-        if len(told["spans"]) == len(spans)
-    ), f"{where}: {told} is not {beside}"
+        if len(reported["spans"]) == len(spans)
+    ), f"{where}: {reported} is not {beside}"
 
 
 def check_page(page: Page, url: str, run: int, readings: Readings) -> None:
@@ -206,26 +206,26 @@ def check_page(page: Page, url: str, run: int, readings: Readings) -> None:
         indicator, _, node = (link.get_attribute("data-use") or "").partition("@")
         if indicator not in LIMITS:
             continue
-        told = readings[indicator, node]
+        reported = readings[indicator, node]
         text = link.evaluate("e => e.firstChild.textContent").split()[0]
-        assert numbers.shows(text, told["value"]), f"{indicator} of run {run}: {text} is not {told['value']}"
-        assert f"use-cell--{told['level']}" in (cell.get_attribute("class") or "")
+        assert numbers.shows(text, reported["value"]), f"{indicator} of run {run}: {text} is not {reported['value']}"
+        assert f"use-cell--{reported['level']}" in (cell.get_attribute("class") or "")
         checked.add(indicator)
     # The only indicators of what they tell of their resource.
     alone = {"connections.used", "buffer_pool.used", "redo_log.age"}
-    assert {key for (key, _), told in readings.items() if key in alone and told["value"] is not None} <= checked
+    assert {key for (key, _), reported in readings.items() if key in alone and reported["value"] is not None} <= checked
 
 
 def check_limits(page: Page, url: str, *, workload: int, runs: Mapping[str, Mapping[int, Sequence[Readings]]]) -> None:
     """What limits each side; `runs`: panels by side and threads. The page that is open is that comparison."""
     # Fetched when it comes into view.
     reveal(page, "#use")
-    for told in _judged(url, sorted(runs), workload)["sides"]:
-        levels = runs[told["side"]]
-        found = told["found"]
+    for reported in _judged(url, sorted(runs), workload)["sides"]:
+        levels = runs[reported["side"]]
+        found = reported["found"]
         onsets = {one["resource"]: one for one in found["onsets"]}
         wanted = dict(_onsets(levels))
-        assert {key: one["threads"] for key, one in onsets.items()} == wanted, told["side"]
+        assert {key: one["threads"] for key, one in onsets.items()} == wanted, reported["side"]
         assert bool(found["first"]) == bool(wanted)
         for one in found["first"]:
             same = levels[one["threads"]]
@@ -235,9 +235,9 @@ def check_limits(page: Page, url: str, *, workload: int, runs: Mapping[str, Mapp
             place = (reading["indicator"], reading["node"])
             values = sorted(each[place]["value"] for each in same if each[place]["level"] == "saturated")
             assert reading["value"] == pytest.approx(values[(len(values) - 1) // 2], rel=1e-4)
-        line = page.locator(f"[data-limits='{told['side']}']")
-        expect(line.locator("strong")).to_have_text(told["headline"])
-        for evidence in told["evidence"]:
+        line = page.locator(f"[data-limits='{reported['side']}']")
+        expect(line.locator("strong")).to_have_text(reported["headline"])
+        for evidence in reported["evidence"]:
             expect(line).to_contain_text(evidence)
 
 

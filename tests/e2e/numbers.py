@@ -118,9 +118,9 @@ def check_cells(
         if wanted is None:
             assert cell["words"] == "too few repetitions", where
             continue
-        told = tuple(ratio[name] for name in ("value", "low", "high", "p", "cautious_p"))
+        reported = tuple(ratio[name] for name in ("value", "low", "high", "p", "cautious_p"))
         computed = (wanted.ratio, wanted.low, wanted.high, wanted.p, wanted.cautious_p)
-        assert told == pytest.approx(computed, rel=1e-6, abs=TINY), where
+        assert reported == pytest.approx(computed, rel=1e-6, abs=TINY), where
         found.append((cell, wanted))
     return found
 

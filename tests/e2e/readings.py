@@ -73,8 +73,8 @@ def read_report(text: str) -> Reading:
     """Our own tools' JSON lines."""
     lines, total = _lines(text), total_of(text)
     length = total["to"] - total["from"]
-    told = total.get("values", {})
-    values = {f"client.{name}" if name.startswith("latency.") else name: float(told[name]) for name in told}
+    reported = total.get("values", {})
+    values = {f"client.{name}" if name.startswith("latency.") else name: float(reported[name]) for name in reported}
     values["client.throughput"] = total["counts"]["transactions"] / length
     values["client.errors"] = total["counts"]["errors"] / length
     intervals = [line for line in lines if line["kind"] == "interval"]

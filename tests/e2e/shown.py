@@ -96,15 +96,15 @@ def _compared(url: str, sides: list[str], workload: int) -> dict[str, Any]:
     return found
 
 
-def _check_steadiness(told: Mapping[str, Any] | None, readings: Readings, levels: Mapping[int, int]) -> None:
+def _check_steadiness(steadiness: Mapping[str, Any] | None, readings: Readings, levels: Mapping[int, int]) -> None:
     """By the seconds that the tool printed; runs of under five seconds have none."""
     steady = {key: [each for each in runs if len(each.seconds) >= 5] for key, runs in readings.items()}
     if not any(steady.values()):
-        assert not told or not told["runs"]
+        assert not steadiness or not steadiness["runs"]
         return
-    assert told
-    assert len(told["runs"]) == sum(map(len, steady.values()))
-    for run in told["runs"]:
+    assert steadiness
+    assert len(steadiness["runs"]) == sum(map(len, steady.values()))
+    for run in steadiness["runs"]:
         own = steady[run["side"], levels[run["level"]]]
         known = run["steadiness"]
         matching = [each for each in own if min(each.seconds) == pytest.approx(known["box"]["least"], rel=1e-3)]

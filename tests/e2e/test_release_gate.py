@@ -110,11 +110,11 @@ def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_on
     assert [note.by for note in finding.notes.filter(what="state")] == [alice, bob]
 
     assert cli.main([*gate]) == 0
-    told: dict[str, Any] = httpx.get(
+    check: dict[str, Any] = httpx.get(
         f"{stack.url}/api/v1/release-checks/", params={"platform": "mariadb", "release": version}, timeout=LIMIT
     ).json()
-    assert told["result"] == "fine"
-    assert [(row["verdict"], row["is_accepted"]) for row in told["rows"]] == [("worse", True)]
+    assert check["result"] == "fine"
+    assert [(row["verdict"], row["is_accepted"]) for row in check["rows"]] == [("worse", True)]
 
 
 def _wait_for_finding() -> Finding:

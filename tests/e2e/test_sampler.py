@@ -104,12 +104,12 @@ def _check_sampled(run: Run) -> None:
     assert {"db1", "agent", "agent-1"} <= nodes.keys()
     keys = {info.metric for info in queries.series_index(run.pk) if info.node == "db1"}
     assert {"mysql.status.Com_insert", "host.cpu.user", "process.cpu.user", "derived.cpu.server_per_statement"} <= keys
-    told = Event.objects.get(run=run, kind="sampler")
-    assert told.detail["agent"] == SAMPLER
-    within = told.detail["uncertainty_seconds"]
+    event = Event.objects.get(run=run, kind="sampler")
+    assert event.detail["agent"] == SAMPLER
+    within = event.detail["uncertainty_seconds"]
     assert within > 0
     assert {"clock_ahead_seconds", "clock_uncertainty_seconds"} <= run.host.keys()
-    assert "moved_seconds" in told.detail
+    assert "moved_seconds" in event.detail
     # What one agent read of the server, and when the other drove load, agree as well as their clocks are known to.
     (inserts,) = queries.load_series(run_ids=[run.pk], metrics=["mysql.status.Com_insert"], nodes=["db1"])
     load = Event.objects.get(run=run, kind="load")

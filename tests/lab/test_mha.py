@@ -57,8 +57,8 @@ def test_killed_source_is_replaced_without_a_loss_and_comes_back_as_a_replica(mh
     assert b"Normal shutdown" not in log.read_bytes()[size:]
 
     events = [json.loads(line) for line in mha.events.read_text().splitlines()[said_before:]]
-    told = [(event["event"], event["node"]) for event in events]
-    assert told == [("suspected", source), ("detected", source), ("promoted", successor), ("repointed", successor)]
+    reported = [(event["event"], event["node"]) for event in events]
+    assert reported == [("suspected", source), ("detected", source), ("promoted", successor), ("repointed", successor)]
     moments = [killed_at, *(event["t"] for event in events), taken_over_at]
     assert moments == sorted(moments)
 

@@ -19,7 +19,7 @@ from tests.support.builders import a_user
 pytestmark = pytest.mark.django_db
 
 
-def told() -> list[Delivery]:
+def delivered() -> list[Delivery]:
     collect.collect()
     collect.bundle(now=timezone.now())
     return list(Delivery.objects.order_by("pk"))
@@ -33,12 +33,12 @@ def test_a_finding_is_told_once_however_often_is_looked() -> None:
     subscription = a_subscription()
     finding = a_finding()
     a_note(finding)
-    (delivery,) = told()
+    (delivery,) = delivered()
     assert delivery.subscription == subscription
     (about,) = delivery.content["body"]["findings"]
     assert (about["id"], about["largest"], about["state"]) == (finding.pk, 0.12, "new")
     assert [each["words"] for each in about["events"]] == ["Splashboard found 1 change"]
-    assert told() == [delivery]
+    assert delivered() == [delivery]
 
 
 def test_what_happens_together_is_one_delivery_and_later_things_another() -> None:
@@ -47,14 +47,14 @@ def test_what_happens_together_is_one_delivery_and_later_things_another() -> Non
     a_note(first)
     a_note(second)
     a_note(first, "reopened", was="fixed", to="new")
-    (delivery,) = told()
+    (delivery,) = delivered()
     about = delivery.content["body"]["findings"]
     assert [(each["id"], [event["event"] for event in each["events"]]) for each in about] == [
         (first.pk, ["found", "reopened"]),
         (second.pk, ["found"]),
     ]
     a_note(second, "state", by=a_user(), was="new", to="confirmed")
-    assert len(told()) == 2
+    assert len(delivered()) == 2
 
 
 def test_only_what_is_asked_for_is_told() -> None:
@@ -68,7 +68,7 @@ def test_only_what_is_asked_for_is_told() -> None:
     a_note(finding, "comment", by=a_user(), text="odd")
     a_note(finding, "state", was="new", to="verify")
     a_note(a_finding(kind="missing", verdict="missing", largest=None))
-    told()
+    delivered()
     assert events_of(small) == []
     assert events_of(missing) == ["found"]
     assert events_of(verify) == ["verify"]
@@ -78,20 +78,20 @@ def test_only_what_is_asked_for_is_told() -> None:
 def test_what_the_system_moves_back_is_reopened() -> None:
     subscription = a_subscription()
     a_note(a_finding(), "state", was="verify", to="confirmed")
-    told()
+    delivered()
     assert events_of(subscription) == ["reopened"]
 
 
 def test_nothing_from_before_the_subscription_is_told_nor_what_happened_while_it_was_off() -> None:
     a_note(a_finding())
     subscription = a_subscription()
-    assert told() == []
+    assert delivered() == []
     switch(subscription, is_enabled=False)
     a_note(a_finding())
     switch(subscription, is_enabled=True)
-    assert told() == []
+    assert delivered() == []
     a_note(a_finding())
-    assert len(told()) == 1
+    assert len(delivered()) == 1
 
 
 def switch(subscription: Subscription, *, is_enabled: bool) -> None:
@@ -113,7 +113,7 @@ def switch(subscription: Subscription, *, is_enabled: bool) -> None:
 def test_what_waits_is_given_up_when_a_subscription_is_switched_off() -> None:
     subscription = a_subscription()
     a_note(a_finding())
-    told()
+    delivered()
     switch(subscription, is_enabled=False)
     delivery = Delivery.objects.get()
     assert (delivery.state, delivery.answer) == ("given up", "the subscription was disabled")
@@ -154,7 +154,7 @@ def test_mail_of_a_team_goes_to_each_member_with_an_address() -> None:
     team = a_team("storage", a_user(email="ann@example.com"), a_user(email="bob@example.com"), a_user())
     a_subscription(team=team, kind="e-mail", address="")
     a_note(a_finding())
-    first, second = told()
+    first, second = delivered()
     assert (first.to, second.to) == ("ann@example.com", "bob@example.com")
     assert first.content == second.content
     assert first.content["subject"].startswith("[Splashboard] Found: 10.11.19: Throughput −12 %")
@@ -163,7 +163,7 @@ def test_mail_of_a_team_goes_to_each_member_with_an_address() -> None:
 def test_a_team_without_any_address_is_said_and_nothing_is_lost_silently() -> None:
     a_subscription(kind="e-mail", address="")
     a_note(a_finding())
-    (delivery,) = told()
+    (delivery,) = delivered()
     assert (delivery.state, delivery.answer) == ("given up", "no team member has an address")
 
 
@@ -173,11 +173,11 @@ def test_who_is_assigned_or_mentioned_is_told_and_nobody_of_their_own_deeds() ->
     a_note(finding, "owner", by=bob, to="ann", was="")
     a_note(finding, "owner", by=bob, to="bob", was="ann")
     a_note(finding, "comment", by=ann, text="@bob @ann look").mentions.set([ann, bob])
-    ann_told, bob_told = told()
-    assert (ann_told.to, bob_told.to) == ("ann@example.com", "bob@example.com")
-    assert "Assigned to you" in ann_told.content["subject"]
-    assert "You were mentioned" in bob_told.content["subject"]
-    assert "ann said: @bob @ann look" in bob_told.content["text"]
+    ann_mail, bob_mail = delivered()
+    assert (ann_mail.to, bob_mail.to) == ("ann@example.com", "bob@example.com")
+    assert "Assigned to you" in ann_mail.content["subject"]
+    assert "You were mentioned" in bob_mail.content["subject"]
+    assert "ann said: @bob @ann look" in bob_mail.content["text"]
 
 
 def test_what_people_do_with_findings_is_told_as_they_do_it() -> None:
@@ -191,7 +191,7 @@ def test_what_people_do_with_findings_is_told_as_they_do_it() -> None:
     review.accept(finding_id=finding.pk, by=ann, reason="known", until=today, today=today)
     review.reopen(finding_id=finding.pk, by=bob)
     review.set_due(finding_id=finding.pk, by=bob, due_on=today, today=today)
-    team, person = told()
+    team, person = delivered()
     assert events_of(subscription) == ["comment", "state", "state", "reopened"]
     words = [event["words"] for event in team.content["body"]["findings"][0]["events"]]
     assert words[2] == f"ann set it from confirmed to accepted until {today}: known"
@@ -204,7 +204,7 @@ def test_mail_chat_and_webhook_say_how_far_it_changed_with_interval_and_values()
     for kind, address in (("e-mail", "x@example.com"), ("slack", ""), ("webhook", "")):
         a_subscription(team=team, kind=kind, address=address or "https://example.com/hook")
     with_changes("oltp_write_only", "oltp_insert")
-    mail, chat, webhook = (each.content for each in told())
+    mail, chat, webhook = (each.content for each in delivered())
     said = "−12 % [−14 %, −9.0 %]: 100 transactions/s → 88.0 transactions/s (the largest of 2 changes)"
     for text in (mail["text"], mail["html"], chat["body"]["text"], webhook["body"]["findings"][0]["size"]):
         assert said in text
@@ -215,7 +215,7 @@ def test_words_of_people_neither_call_a_whole_chat_nor_make_markup_in_mail() -> 
     a_subscription(team=team, kind="slack", events=["comment"])
     a_subscription(team=team, kind="e-mail", address="team@example.com", events=["comment"])
     a_note(a_finding(title="a <b> & c\nd"), "comment", by=a_user(), text="<!channel> <script>")
-    chat, mail = told()
+    chat, mail = delivered()
     assert "&lt;!channel&gt; &lt;script&gt;" in chat.content["body"]["text"]
     assert "|a &lt;b&gt; &amp; c d>" in chat.content["body"]["text"]
     assert "<script>" not in mail.content["html"]
@@ -227,7 +227,7 @@ def test_a_release_with_many_findings_is_one_message_that_says_how_many_more() -
     a_subscription(kind="slack")
     for _ in range(33):
         a_note(a_finding())
-    (delivery,) = told()
+    (delivery,) = delivered()
     assert "and 3 more: <" in delivery.content["body"]["text"]
 
 
@@ -238,9 +238,9 @@ def test_a_note_that_came_late_is_told_though_newer_ones_were() -> None:
     number = late.pk
     late.delete()
     a_note(finding)
-    told()
+    delivered()
     Note.objects.create(pk=number, finding=finding, what="found", detail={"changes": [2]})
-    assert len(told()) == 2
+    assert len(delivered()) == 2
 
 
 @pytest.mark.django_db(transaction=True)
@@ -283,7 +283,7 @@ def test_what_the_system_itself_settles_is_told(django_assert_max_num_queries: C
     assert reconcile.expire_acceptances(today=timezone.now().date()) == 0
     finding = a_finding(state="accepted", reason="known", accepted_until=timezone.now().date() - timedelta(days=1))
     reconcile.expire_acceptances(today=timezone.now().date())
-    (delivery,) = told()
+    (delivery,) = delivered()
     assert events_of(subscription) == ["reopened"]
     assert delivery.content["body"]["findings"][0]["id"] == finding.pk
     assert "acceptance has ended" in delivery.content["body"]["findings"][0]["events"][0]["words"]

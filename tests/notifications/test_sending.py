@@ -79,10 +79,10 @@ def test_the_documents_example_takes_what_is_sent_and_nothing_else(receiver: Rec
     (described,) = (
         json.loads(each) for each in re.findall(r"^```json\n(.*?)^```$", document, re.MULTILINE | re.DOTALL)
     )
-    told = json.loads(body)
-    assert set(described) == set(told)
-    assert set(described["findings"][0]) == set(told["findings"][0])
-    assert set(described["findings"][0]["events"][0]) == set(told["findings"][0]["events"][0])
+    posted = json.loads(body)
+    assert set(described) == set(posted)
+    assert set(described["findings"][0]) == set(posted["findings"][0])
+    assert set(described["findings"][0]["events"][0]) == set(posted["findings"][0]["events"][0])
 
 
 @pytest.mark.parametrize("header", ["", "v1=5f", "t=x,v1=5f", "t=1,v1=", "t", "t=٣,v1=é"])

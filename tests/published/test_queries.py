@@ -1,4 +1,4 @@
-"""What pages and witnesses are made of."""
+"""What pages and published results are made of."""
 
 from typing import Any
 
@@ -73,13 +73,13 @@ def test_bars_stand_side_by_side_only_under_equal_conditions() -> None:
 
 @pytest.mark.usefixtures("articles")
 def test_witnesses_of_two_platforms_name_both() -> None:
-    found = queries.witnesses(["aurora", "pxc"])
+    found = queries.figures_about(["aurora", "pxc"])
     assert {f.article.slug for f in found} == {"aurora-galera-mha-2015", "aurora-pxc-2016"}
     assert all({side.platform for side in f.sides} <= {"aurora", "pxc"} for f in found)
     interruptions = [f.value for f in found if f.metric == "service_interruption"]
     # Not the 8 s of PXC alone: no figure of Aurora stands beside it.
     assert interruptions == [15, 50]
-    assert queries.witnesses(["galera", "mariadb"]) == []
+    assert queries.figures_about(["galera", "mariadb"]) == []
 
 
 @pytest.mark.usefixtures("articles")

@@ -19,7 +19,7 @@ def a_pair(platform: Any = None, version: str = "10.11.20") -> tuple[System, Sys
     return before, a_system(platform=release.platform, release=release)
 
 
-def told(
+def a_detected_change(
     before: System, after: System, *, test: str = "oltp_write_only", ratio: float = 0.88, **fields: Any
 ) -> tuple[FindingKey, DetectedChange]:
     """A change of throughput by `ratio`, with two runs on each side that lasted 30 s after a warm-up of 5 s."""
@@ -61,7 +61,7 @@ def told(
 def a_finding(*tests: str, pair: tuple[System, System] | None = None, ratio: float = 0.88, **fields: Any) -> Finding:
     """One with a change of each of `tests` (workloads), as a look would have found it; `fields` are set afterwards."""
     before, after = pair or a_pair()
-    changes = [told(before, after, test=test, ratio=ratio) for test in tests or ("oltp_write_only",)]
+    changes = [a_detected_change(before, after, test=test, ratio=ratio) for test in tests or ("oltp_write_only",)]
     (finding,) = reconcile.settle(changes)
     for name, value in fields.items():
         setattr(finding, name, value)

@@ -212,7 +212,7 @@ def test_a_verdict_that_was_withheld_is_given_once_people_accept_in_what_the_sid
     kept = CheckedRelease.objects.get(release=a_release(NEW))
     assert (kept.result, kept.counts["verdict withheld"]) == ("cannot tell", 1)
     comparison = comparison_compare.compare(sides=[old.slug, new.slug], workload_id=a_workload().pk)
-    acknowledge(obstacles=comparison.obstacles, by=a_user(), reason="readers are idle")
+    acknowledge(differences=comparison.obstacles, by=a_user(), reason="readers are idle")
     look.check_pending()
     assert Finding.objects.get().verdict == "worse"
 

@@ -8,7 +8,7 @@ import pytest
 from apps.core.problems import Invalid
 from apps.regressions import thresholds
 from apps.regressions.detection import DEFAULT_LIMITS
-from apps.regressions.models import Finding, History, Threshold
+from apps.regressions.models import Finding, Threshold, Trend
 from apps.regressions.releases import check as releases_check
 from apps.regressions.releases import stored_checks
 from apps.regressions.releases.values import CheckRow, RowVerdict
@@ -126,13 +126,13 @@ def test_a_preview_says_how_many_series_are_too_short_to_tell(workload: int) -> 
 
 def a_row(change: float, *, smallest: float = 0.005, verdict: str = "worse", **fields: Any) -> CheckRow:
     """Of throughput, with an interval of ±1 % around its ratio."""
-    told: dict[str, Any] = {
+    usual: dict[str, Any] = {
         **dict.fromkeys(("tool", "workload", "level", "metric", "metric_name", "unit", "baseline_system"), ""),
         **{"workload_id": a_workload().pk, "metric_id": a_metric().pk, "level_id": 1, "baseline_system_id": 1},
         **{"ratio": 1 + change, "low": 0.99 + change, "high": 1.01 + change, "p": 1e-4, "smallest": smallest},
         **{"threads": 1, "rate": None, "direction": "higher"},
     }
-    return CheckRow(verdict=RowVerdict(verdict), **told, **fields)
+    return CheckRow(verdict=RowVerdict(verdict), **usual, **fields)
 
 
 def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
@@ -148,19 +148,19 @@ def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
     )
     stored_checks.keep(replace(check, rows=rows))
 
-    def told(smallest: float) -> tuple[int, int, int]:
+    def counts(smallest: float) -> tuple[int, int, int]:
         found = queries.preview(workload=None, metric=None, smallest=smallest, significant=1e-6).releases
         return found.rows, found.passed, found.worse
 
-    assert told(0.05) == (6, 1, 0)
-    assert told(0.2) == (6, 2, 0)
-    assert told(0.01) == (6, 0, 1)
+    assert counts(0.05) == (6, 1, 0)
+    assert counts(0.2) == (6, 2, 0)
+    assert counts(0.01) == (6, 0, 1)
     keep(0.02, workload=a_workload().pk)
-    assert told(0.2) == (0, 0, 0)
+    assert counts(0.2) == (0, 0, 0)
 
 
 def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:
-    own = History.objects.get(workload=workload)
+    own = Trend.objects.get(workload=workload)
     found = queries.detail(own.pk)
     assert found is not None
     assert (len(found.points), found.row.changes, found.source) == (40, 1, "the default")
@@ -174,4 +174,4 @@ def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:
 
 @pytest.mark.parametrize(("sight", "count"), [("fit", 2), ("changed", 2), ("short", 0), ("noisy", 0), ("", 2)])
 def test_histories_are_found_by_what_can_be_seen_in_them(workload: int, sight: str, count: int) -> None:
-    assert len(queries.listed(list(queries.rows_of(queries.HistoryFilter(sight=sight))))) == count
+    assert len(queries.listed(list(queries.rows_of(queries.TrendFilter(sight=sight))))) == count

@@ -26,7 +26,7 @@ from apps.dispatch.models import Campaign, Job, Schedule, ScheduledRun
 from apps.notifications.models import Subscription
 from apps.notifications.services import send_test
 from apps.published.models import Article
-from apps.regressions.models import Finding, History
+from apps.regressions.models import Finding, Trend
 from apps.regressions.releases import check, stored_checks
 from apps.rest.comparisons.comparisons import INCLUDES
 from apps.rig import world
@@ -116,7 +116,7 @@ def _addresses() -> dict[str, list[str]]:
     saved = _saved(biggest, run.workload_id)
     baselines.pin(workload=run.workload, system=run.system, note="", by=User.objects.get())
     # Of addresses whose parameters mean something else, or that are many.
-    told_otherwise: Mapping[str, list[dict[str, Any]]] = {
+    other_arguments: Mapping[str, list[dict[str, Any]]] = {
         "web:compare-part": [{"name": part.name} for part in PARTS],
         "web:saved-part": [{"slug": saved, "name": part.name} for part in PARTS],
         **{key: [{"slug": saved}] for key in ("web:saved", "web:saved-standing", "api:saved-comparison")},
@@ -162,7 +162,7 @@ def _addresses() -> dict[str, list[str]]:
         unknown = [parameter for parameter in parameters if parameter not in values]
         assert not unknown, f"{name}: say here which {unknown} to ask for"
         usual = {parameter: values[parameter] for parameter in parameters}
-        paths = [reverse(name, kwargs={**usual, **own}) for own in told_otherwise.get(name, [{}])]
+        paths = [reverse(name, kwargs={**usual, **own}) for own in other_arguments.get(name, [{}])]
         found[name] = [f"{path}?{urlencode(query)}" for path in paths for query in queries.get(name, [[]])]
     return found
 
@@ -189,7 +189,7 @@ def _finding(run: Run) -> int:
 
 def _history(run: Run) -> int:
     """Id of the history that the run is part of, the same for whoever asks again."""
-    made, _ = History.objects.get_or_create(
+    made, _ = Trend.objects.get_or_create(
         platform=run.system.release.platform,
         hardware_class=run.system.hardware_class,
         settings_hash=run.system.settings_hash,
@@ -266,7 +266,7 @@ def test_no_page_reads_more_of_a_large_table_than_it_shows(client: Client, monke
     call_command("load_published", verbosity=0)
     call_command("seed_rig", runs=RUNS, series=4, seconds=20, processes=1, verbosity=0)
     client.force_login(a_user(role="administrator"))
-    told: dict[str, None] = {}
+    complaints: dict[str, None] = {}
     answered: set[str] = set()
     recorder = Recorder()
     for name, addresses in _addresses().items():
@@ -279,10 +279,10 @@ def test_no_page_reads_more_of_a_large_table_than_it_shows(client: Client, monke
             if response.status_code in (200, 302):
                 answered.add(name)
             for sql, params in recorder.taken():
-                told |= (
+                complaints |= (
                     {}
                     if name in READS_CAMPAIGNS
                     else {f"{name}: {problem}\n  {address}\n  {sql[:2000]}": None for problem in _problems(sql, params)}
                 )
-    assert not told, "\n".join(told)
+    assert not complaints, "\n".join(complaints)
     assert set(_addresses()) - answered <= NOT_READ

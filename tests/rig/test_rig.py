@@ -42,10 +42,10 @@ def test_stored_statistics_are_those_of_the_samples() -> None:
             for prefix, phase in phases.items():
                 found = rates.of_series(row.metric, node.clock, column, phase)
                 stored = [getattr(row, prefix + name) for name in blocks.STATISTICS]
-                told = [getattr(found, name) for name in blocks.STATISTICS]
-                near = pytest.approx([value or 0.0 for value in told], rel=1e-9, abs=1e-9)
+                statistics = [getattr(found, name) for name in blocks.STATISTICS]
+                near = pytest.approx([value or 0.0 for value in statistics], rel=1e-9, abs=1e-9)
                 assert [value or 0.0 for value in stored] == near, key
-                assert [value is None for value in stored] == [value is None for value in told], key
+                assert [value is None for value in stored] == [value is None for value in statistics], key
 
 
 def test_a_runs_series_go_with_its_throughput() -> None:
@@ -92,7 +92,7 @@ def test_the_plan_is_exact_and_has_sides_of_very_many_runs() -> None:
     systems = world.systems()
     plan = campaigns(runs=100_000, seed=1, systems=systems)
     assert sum(planned.runs for planned in plan) == 100_000
-    assert sum(len(ladder) for planned in plan for *_, ladder in planned.jobs()) == 100_000
+    assert sum(len(levels) for planned in plan for *_, levels in planned.jobs()) == 100_000
     nightly = [planned for planned in plan if "nightly" in planned.tags]
     sides = {spec.slug for planned in nightly for spec in planned.systems}
     assert sides == {spec.slug for spec in systems[:2]}

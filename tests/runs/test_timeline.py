@@ -13,17 +13,17 @@ from workers.protocol.wire import EventMessage
 
 
 def an_event(kind: str, at: float, until: float | None = None, **fields: Any) -> EventDetail:
-    told: dict[str, Any] = {"label": kind, "node": "", "detail": {}} | fields
-    return EventDetail(kind=kind, starts_at=at, ends_at=until, **told)
+    values: dict[str, Any] = {"label": kind, "node": "", "detail": {}} | fields
+    return EventDetail(kind=kind, starts_at=at, ends_at=until, **values)
 
 
-def _told(events: list[EventDetail], lane: str) -> list[tuple[str, float, float | None]]:
+def _entries(events: list[EventDetail], lane: str) -> list[tuple[str, float, float | None]]:
     found = timeline.happenings(events, (10.0, 60.0), 65.0)
     return [(one.label, one.starts_at, one.ends_at) for one in found if one.lane == lane]
 
 
 def test_warm_up_measured_phase_and_what_came_after_are_spans() -> None:
-    assert _told([], "phases") == [
+    assert _entries([], "phases") == [
         ("warm-up", 0.0, 10.0),
         ("measured phase", 10.0, 60.0),
         ("after the measured phase", 60.0, 65.0),
@@ -39,7 +39,7 @@ def test_complaints_second_by_second_are_one_burst_that_counts_them_by_their_wor
         an_event("error", 23.0, detail={"code": 1213, "count": 2}, **deadlock),
         an_event("error", 40.0, detail={"code": 1213, "count": 1}, **deadlock),
     ]
-    assert _told(events, "errors") == [
+    assert _entries(events, "errors") == [
         ("6 × error 1213: deadlock, tried again; 1 × lock wait timeout (1205)", 21.0, 23.0),
         ("error 1213: deadlock, tried again", 40.0, None),
     ]

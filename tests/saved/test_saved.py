@@ -142,8 +142,8 @@ def test_a_run_that_is_gone_is_named(kept: SavedComparison, sides: tuple[System,
 def test_a_verdict_that_turned_is_told_with_both_its_ratios(sides: tuple[System, System]) -> None:
     before = now()
     measure(sides[1], (700.0, 710.0, 705.0, 690.0, 700.0, 702.0, 700.0), at=2)
-    told = changes(before, now())
-    assert any("throughput: better 1.30" in text and "now." in text for text in told), told
+    sentences = changes(before, now())
+    assert any("throughput: better 1.30" in text and "now." in text for text in sentences), sentences
 
 
 def test_new_names_do_not_make_it_out_of_date(kept: SavedComparison, sides: tuple[System, System]) -> None:
@@ -210,8 +210,10 @@ def test_runs_of_another_workload_make_it_out_of_date_and_a_refresh_keeps_them(
     newest = services.load(kept.slug)
     assert services.standing(newest) == services.SnapshotState(False, ())
     measure(sides[1], (900.0,), at=3, workload=other)
-    told = services.standing(newest).changes
-    assert any(text.startswith("Agreement across tools, Beta,") and "oltp_read_only" in text for text in told), told
+    sentences = services.standing(newest).changes
+    assert any(text.startswith("Agreement across tools, Beta,") and "oltp_read_only" in text for text in sentences), (
+        sentences
+    )
 
 
 def test_whether_it_is_out_of_date_takes_as_many_queries_with_many_workloads(

@@ -39,17 +39,17 @@ def recordings() -> dict[str, dict[str, Any]]:
 def reported(name: str, *, control: str = "kill", node: str = "node1", proxy: float | None = None) -> Output:
     """What the probe would have printed of a recording, as the server reads it. `proxy`: when HAProxy marked the node
     down, s after the fault."""
-    return _told(tuple(map(tuple, recordings()[name]["attempts"])), control=control, node=node, proxy=proxy)
+    return _reported(tuple(map(tuple, recordings()[name]["attempts"])), control=control, node=node, proxy=proxy)
 
 
 def made_up(outage: float | None, *, control: str = "kill", node: str = "node1", **more: Any) -> Output:
     """Inserts each 50 ms, none of which is acknowledged for `outage` s; None: nor until the end."""
     back = round(1000 * outage) - 50 if outage is not None else 10**9
     attempts = tuple((t, t + 4, "" if 0 <= t < back else "node2") for t in range(-8000, 20000, 50))
-    return _told(attempts, control=control, node=node, **more)
+    return _reported(attempts, control=control, node=node, **more)
 
 
-def _told(
+def _reported(
     attempts: tuple[Any, ...],
     *,
     control: str,

@@ -15,15 +15,15 @@ def nodes() -> dict[str, SampledNode]:
     """A single server ("single") and three Galera nodes ("g1" to "g3"), about 120 s each."""
     found = {}
     with np.load(FILE) as held:
-        for name, told in json.loads(bytes(held["told"])).items():
+        for name, node in json.loads(bytes(held["told"])).items():
             columns = [
-                *zip(told["whole"], np.cumsum(held[f"{name}.whole"], axis=1), strict=True),
-                *zip(told["decimal"], held[f"{name}.decimal"], strict=True),
+                *zip(node["whole"], np.cumsum(held[f"{name}.whole"], axis=1), strict=True),
+                *zip(node["decimal"], held[f"{name}.decimal"], strict=True),
             ]
             changing = {key: Column(values, np.ones(len(values), np.bool_)) for key, values in columns}
             clock = held[f"{name}.clock"]
             found[name] = SampledNode(
-                name=name, role="writer", clock=clock, changing=changing, constants=told["constants"]
+                name=name, role="writer", clock=clock, changing=changing, constants=node["constants"]
             )
     return found
 

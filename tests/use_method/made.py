@@ -22,8 +22,8 @@ def panel(value: float = 50.0, **levels: UseLevel | Levels) -> Panel:
     """Levels by resource, of the node "db1" or by node."""
     readings = [
         Reading(indicator(resource), node, level, None if level is UseLevel.NOT_OBSERVABLE else value, "words")
-        for resource, told in levels.items()
-        for node, level in ({"db1": told} if isinstance(told, UseLevel) else told).items()
+        for resource, each in levels.items()
+        for node, level in ({"db1": each} if isinstance(each, UseLevel) else each).items()
     ]
     return Panel((0.0, 60.0), tuple((one.node, "writer") for one in readings), tuple(readings))
 

@@ -83,21 +83,21 @@ def record(folder: Path, name: str, prefix: str, variables: str) -> None:
     names = sorted({row["node"] for row in status})
     last = round(max(row["t"] for row in status) - zero)
     arrays: dict[str, Any] = {}
-    told: dict[str, Any] = {
+    header: dict[str, Any] = {
         "platform": PLATFORMS[variables],
         "nodes": {},
         "events": events(folder / EVENTS.get(name, f"{prefix}.events.ndjson"), zero),
         "tool_start": tool_start(folder / f"{prefix}.sysbench.txt.meta", zero),
     }
     if name == "single_120s":
-        told["events"] = phases_of_tools(folder / "single_120s", zero)
+        header["events"] = phases_of_tools(folder / "single_120s", zero)
     for node in names:
         own = {round(row["t"] - zero): row for row in status if row["node"] == node}
         rows, states = [], {}
         for second in range(last + 1):
-            told_then = own.get(second)
-            values, state = at_second(told_then, machine.get(second), replicas.get((node, second)), node)
-            rows.append(((told_then or {}).get("t", zero + second) - zero, values))
+            seen_then = own.get(second)
+            values, state = at_second(seen_then, machine.get(second), replicas.get((node, second)), node)
+            rows.append(((seen_then or {}).get("t", zero + second) - zero, values))
             states[second] = state
         whole, decimal, constants = columns([values for _, values in rows])
         arrays |= {
@@ -105,16 +105,16 @@ def record(folder: Path, name: str, prefix: str, variables: str) -> None:
             f"{node}.whole": np.diff(np.array(list(whole.values()), np.int64), axis=1, prepend=0),
             f"{node}.decimal": np.array(list(decimal.values()), np.float64),
         }
-        told["nodes"][node] = {
-            "role": "writer" if node == writer(told["events"], names) else "reader",
+        header["nodes"][node] = {
+            "role": "writer" if node == writer(header["events"], names) else "reader",
             "whole": list(whole),
             "decimal": list(decimal),
             "constants": constants,
             "variables": server_variables(folder / f"{variables.format(node)}.variables.tsv"),
         }
-        told["events"] += changes(node, states)
-    told["events"].sort(key=lambda event: event["starts_at"])
-    arrays["told"] = np.frombuffer(json.dumps(told).encode(), np.uint8)
+        header["events"] += changes(node, states)
+    header["events"].sort(key=lambda event: event["starts_at"])
+    arrays["told"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez_compressed(FOLDER / f"{name}.npz", **arrays)
 
 
@@ -125,8 +125,8 @@ def at_second(
     states: dict[str, str] = {}
     if machine:
         values |= host.parse(machine["files"], ticks=100)
-        if told := machine["pids"].get(node):
-            values |= process.parse(told["stat"], told.get("io") or "", ticks=100, page_size=4096)
+        if files := machine["pids"].get(node):
+            values |= process.parse(files["stat"], files.get("io") or "", ticks=100, page_size=4096)
     if row and "status" in row:
         values |= mysql.numbers(row["status"].items())
         states |= {name: row["status"][name] for name in mysql.STATES if name in row["status"]}
@@ -200,8 +200,8 @@ def events(file: Path, zero: float) -> list[dict[str, Any]]:
 
 def writer(found: list[dict[str, Any]], names: list[str]) -> str:
     """As what was done to it says."""
-    told = (event["node"] for event in found if re.search(r"writer\)|writer node|source [ro]", event["label"]))
-    return next(told, names[0])
+    writers = (event["node"] for event in found if re.search(r"writer\)|writer node|source [ro]", event["label"]))
+    return next(writers, names[0])
 
 
 def node_of(label: str) -> str:
@@ -218,8 +218,8 @@ def tool_start(meta: Path, zero: float) -> float | None:
 def phases_of_tools(folder: Path, zero: float) -> list[dict[str, Any]]:
     found = []
     for file in sorted(folder.glob("phase*.meta")):
-        told = dict(line.split("=", 1) for line in file.read_text().splitlines() if "=" in line)
-        start, end = (round(float(told[name]) - zero, 3) for name in ("start", "end"))
+        span = dict(line.split("=", 1) for line in file.read_text().splitlines() if "=" in line)
+        start, end = (round(float(span[name]) - zero, 3) for name in ("start", "end"))
         found.append(
             {"kind": "phase", "label": file.name.partition(".")[0], "starts_at": start, "ends_at": end, "node": ""}
         )

@@ -31,7 +31,7 @@ def record(name: str, *, run_id: int) -> None:
     nodes = queries_nodes.sealed([run_id], kept, [row.name for row in rows]).nodes[run_id]
     configured = {row.name: row.configuration.variables if row.configuration else {} for row in rows}
     arrays: dict[str, Any] = {}
-    told: dict[str, Any] = {"platform": run.system.release.platform.slug, "tool_start": None, "nodes": {}}
+    header: dict[str, Any] = {"platform": run.system.release.platform.slug, "tool_start": None, "nodes": {}}
     for node in nodes:
         whole = {key: each for key, each in node.changing.items() if each.values.dtype.kind in "iu"}
         decimal = {key: each for key, each in node.changing.items() if key not in whole}
@@ -42,7 +42,7 @@ def record(name: str, *, run_id: int) -> None:
                 [np.where(each.observed, each.values, np.nan) for each in decimal.values()], np.float64
             ),
         }
-        told["nodes"][node.name] = {
+        header["nodes"][node.name] = {
             "role": node.role,
             "whole": list(whole),
             "decimal": list(decimal),
@@ -54,8 +54,8 @@ def record(name: str, *, run_id: int) -> None:
             },
         }
     phase = {"kind": "phase", "label": "measured", "starts_at": run.measured_from, "ends_at": run.measured_to}
-    told["events"] = [phase, *map(_event, Event.objects.filter(run=run, kind__in=KINDS).order_by("starts_at"))]
-    arrays["told"] = np.frombuffer(json.dumps(told).encode(), np.uint8)
+    header["events"] = [phase, *map(_event, Event.objects.filter(run=run, kind__in=KINDS).order_by("starts_at"))]
+    arrays["told"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez_compressed(FOLDER / f"{name}.npz", **arrays)
 
 

@@ -47,8 +47,8 @@ def run(name: str) -> RunFacts:
         for node in held.nodes
     )
     load = " ".join(event.label for event in held.events if event.kind == "note")
-    told = {"measured": span, "client": _client(name), "events": held.events, "platform": held.platform}
-    return builders.facts(*nodes, **told, **_level(load))
+    known = {"measured": span, "client": _client(name), "events": held.events, "platform": held.platform}
+    return builders.facts(*nodes, **known, **_level(load))
 
 
 def between(facts: RunFacts, start: float, end: float) -> RunFacts:
@@ -83,11 +83,11 @@ class _Held:
 @cache
 def _held(name: str) -> _Held:
     with np.load(FOLDER / f"{name}.npz") as held:
-        told: dict[str, Any] = json.loads(bytes(held["told"]))
-        nodes = tuple(_sampled(node, said, held) for node, said in told["nodes"].items())
-    events = tuple(Moment(**{"detail": {}} | event) for event in told["events"])
-    variables = {node: said["variables"] for node, said in told["nodes"].items()}
-    return _Held(told["platform"], nodes, events, variables, told["tool_start"])
+        header: dict[str, Any] = json.loads(bytes(held["told"]))
+        nodes = tuple(_sampled(node, said, held) for node, said in header["nodes"].items())
+    events = tuple(Moment(**{"detail": {}} | event) for event in header["events"])
+    variables = {node: said["variables"] for node, said in header["nodes"].items()}
+    return _Held(header["platform"], nodes, events, variables, header["tool_start"])
 
 
 def _sampled(name: str, said: Mapping[str, Any], held: Mapping[str, Any]) -> SampledNode:

@@ -24,8 +24,8 @@ def test_the_page_quotes_how_long_a_limit_must_be_passed() -> None:
 
 @pytest.mark.parametrize("indicator", INDICATORS.values(), ids=INDICATORS)
 def test_every_indicator_says_formula_reason_literature_and_sources(indicator: Indicator) -> None:
-    for told in ("title", "formula", "reason", "literature"):
-        assert getattr(indicator, told).strip(), told
+    for field in ("title", "formula", "reason", "literature"):
+        assert getattr(indicator, field).strip(), field
     assert indicator.sources
     assert all(indicator.sources.values())
 

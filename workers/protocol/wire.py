@@ -104,7 +104,7 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
     load_level: LoadLevelMessage
 
 
-class LadderMessage(msgspec.Struct, frozen=True, kw_only=True):
+class RampMessage(msgspec.Struct, frozen=True, kw_only=True):
     """The job's runs are load levels that end, successfully, where the system refuses connections.
 
     `least_gain`: or where more threads gain less than this share of throughput; None: no such limit.
@@ -130,7 +130,7 @@ class JobMessage(msgspec.Struct, frozen=True, kw_only=True):
     duration: float  # s
     lease_seconds: float
     runs: list[PlannedRun]
-    ladder: LadderMessage | None = None
+    ladder: RampMessage | None = None
 
 
 class RenewMessage(msgspec.Struct, frozen=True, kw_only=True):

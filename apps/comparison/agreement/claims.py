@@ -1,6 +1,6 @@
 """Agreement across tools: whether a side is better or worse than the baseline under a kind of load.
 
-One tool proves nothing. A witness is a workload; workloads driven by the same program count as one witness, however
+One tool proves nothing. Each workload has a result; those of workloads driven by the same program count as one, however
 many there are. Published results are shown beside them and never counted.
 """
 
@@ -11,8 +11,8 @@ from typing import Annotated
 
 from apps.comparison import verdict_table
 from apps.comparison.agreement import published_evidence
-from apps.comparison.agreement.published_evidence import StatedWitness
-from apps.comparison.matrix import PRIMARY, Many, ManySide, compare_many
+from apps.comparison.agreement.published_evidence import PublishedResult
+from apps.comparison.matrix import PRIMARY, Matrix, MatrixSide, compare_systems
 from apps.comparison.sections.section import Section
 from apps.comparison.selection.sides import FEWEST_SIDES
 from apps.comparison.stats.welch import Verdict
@@ -25,12 +25,12 @@ DEPENDS, CANNOT_TELL = "depends on the load", "cannot tell"
 CONTESTED, WITHHELD = "contested", verdict_table.WITHHELD
 # Neither supports nor contradicts a claim.
 SILENT = (CANNOT_TELL, WITHHELD)
-# Results of a witness that support a claim, the strongest first.
+# Results of a workload that support a claim, the strongest first.
 CLAIMS = (BETTER, WORSE, EQUIVALENT)
 
 
 @dataclass(frozen=True)
-class Testimony:
+class LevelResult:
     """A load level and its cell of the matrix."""
 
     level: Level
@@ -38,30 +38,30 @@ class Testimony:
 
 
 @dataclass(frozen=True)
-class Witness:
+class WorkloadResult:
     """A workload in its own headline metric. `says`, of the side: better or worse if a level shows that and none the
     opposite, equivalent if every level does; else "depends on the load", "cannot tell" or withheld."""
 
     workload: ComparedWorkload
-    program: Annotated[str, "that makes the load; witnesses of one program are one tool"]
+    program: Annotated[str, "that makes the load; workloads of one program are one tool"]
     metric: ComparedMetric
-    testimony: tuple[Testimony, ...]
+    testimony: tuple[LevelResult, ...]
     says: Annotated[str, 'better, worse, equivalent, "depends on the load", "cannot tell"']
 
 
 @dataclass(frozen=True)
 class SideClaim:
     """The claim about a side under one kind of load: better, worse or equivalent; contested where programs contradict
-    each other; else the common result of all witnesses. "depends on the load" counts as contradicting.
+    each other; else the common result of all workloads. "depends on the load" counts as contradicting.
     """
 
     side: Annotated[str, "slug of a system"]
     kind: Annotated[str, "of load: reads, writes, mixed, ingest, tpcc, …"]
-    says: Annotated[str, 'of the side: as a witness, or "contested"']
-    agree: tuple[Witness, ...]
-    contradict: tuple[Witness, ...]
-    cannot_tell: tuple[Witness, ...]
-    stated: Annotated[tuple[StatedWitness, ...], "by articles: never counted"]
+    says: Annotated[str, 'of the side: as of a workload, or "contested"']
+    agree: tuple[WorkloadResult, ...]
+    contradict: tuple[WorkloadResult, ...]
+    cannot_tell: tuple[WorkloadResult, ...]
+    stated: Annotated[tuple[PublishedResult, ...], "by articles: never counted"]
     programs: Annotated[tuple[str, ...], "that support it"]
 
     @property
@@ -83,62 +83,62 @@ class SideClaim:
 
 
 @dataclass(frozen=True)
-class Corroboration:
+class ToolAgreement:
     """Claims in the order of sides and kinds; verdicts are corrected over all workloads."""
 
-    sides: Hidden[tuple[ManySide, ...]]
+    sides: Hidden[tuple[MatrixSide, ...]]
     claims: Annotated[tuple[SideClaim, ...], "about each side but the baseline"]
     tests: Annotated[int, "comparisons for whose number the verdicts are corrected together"]
     notes: tuple[str, ...]
 
 
-def corroborate(systems: Sequence[str], *, campaign: int | None = None) -> Corroboration | None:
+def tool_agreement(systems: Sequence[str], *, campaign: int | None = None) -> ToolAgreement | None:
     """`systems`: slugs, the first is the baseline. None for fewer than two. A constant number of queries."""
     chosen = list(dict.fromkeys(systems))
     if len(chosen) < FEWEST_SIDES:
         return None
-    many = compare_many(sides=chosen, metrics=[PRIMARY], campaign=campaign)
+    matrix = compare_systems(sides=chosen, metrics=[PRIMARY], campaign=campaign)
     about = {
-        side.slug: published_evidence.stated_about(side.platform_slug, many.sides[0].platform_slug)
-        for side in many.sides[1:]
+        side.slug: published_evidence.stated_about(side.platform_slug, matrix.sides[0].platform_slug)
+        for side in matrix.sides[1:]
     }
-    return Corroboration(many.sides, claims(many, about), many.tests, many.notes)
+    return ToolAgreement(matrix.sides, claims(matrix, about), matrix.tests, matrix.notes)
 
 
-def claims(many: Many, about: Mapping[str, Mapping[str, tuple[StatedWitness, ...]]]) -> tuple[SideClaim, ...]:
-    """`about`: side -> kind -> published results. A kind with published results only has no witnesses."""
+def claims(matrix: Matrix, about: Mapping[str, Mapping[str, tuple[PublishedResult, ...]]]) -> tuple[SideClaim, ...]:
+    """`about`: side -> kind -> published results. A kind with published results only has no workloads."""
     found = []
-    for place, side in enumerate(many.sides[1:], start=1):
-        witnesses = _witnesses(many, place)
+    for place, side in enumerate(matrix.sides[1:], start=1):
+        results = _results(matrix, place)
         said = about.get(side.slug, {})
         found += [
-            _claim(side.slug, kind, witnesses[kind], said.get(kind, ()))
+            _claim(side.slug, kind, results[kind], said.get(kind, ()))
             for kind in KINDS
-            if witnesses[kind] or said.get(kind)
+            if results[kind] or said.get(kind)
         ]
     return tuple(found)
 
 
-def _witnesses(many: Many, place: int) -> dict[str, list[Witness]]:
+def _results(matrix: Matrix, place: int) -> dict[str, list[WorkloadResult]]:
     """Kind -> workloads run by the side at `place`."""
     rows = defaultdict(list)
-    for row in many.rows:
+    for row in matrix.rows:
         rows[row.workload.id].append(row)
-    found: dict[str, list[Witness]] = defaultdict(list)
+    found: dict[str, list[WorkloadResult]] = defaultdict(list)
     for own in rows.values():
-        testimony = tuple(Testimony(row.level, row.cells[place]) for row in own if row.cells[place].replicates)
-        if testimony:
+        levels = tuple(LevelResult(row.level, row.cells[place]) for row in own if row.cells[place].replicates)
+        if levels:
             first = own[0]
             workload = first.workload
             found[kind_of(workload.tool, workload.parameters)].append(
-                Witness(workload, generator_of(workload.tool), first.metric, testimony, says(testimony))
+                WorkloadResult(workload, generator_of(workload.tool), first.metric, levels, says(levels))
             )
     return found
 
 
-def says(testimony: Sequence[Testimony]) -> str:
+def says(levels: Sequence[LevelResult]) -> str:
     """Result of one workload over its load levels."""
-    words = {each.cell.words for each in testimony}
+    words = {each.cell.words for each in levels}
     if WITHHELD in words:
         return WITHHELD
     if {BETTER, WORSE} <= words:
@@ -148,40 +148,40 @@ def says(testimony: Sequence[Testimony]) -> str:
     return next((claim for claim in (BETTER, WORSE) if claim in words), CANNOT_TELL)
 
 
-def _claim(side: str, kind: str, witnesses: Sequence[Witness], stated: tuple[StatedWitness, ...]) -> SideClaim:
-    said = _together(witnesses)
+def _claim(side: str, kind: str, results: Sequence[WorkloadResult], stated: tuple[PublishedResult, ...]) -> SideClaim:
+    said = _together(results)
     supported = said if said in CLAIMS else DEPENDS if said == DEPENDS else ""
-    agree = tuple(each for each in witnesses if each.says == supported)
+    agree = tuple(each for each in results if each.says == supported)
     return SideClaim(
         side=side,
         kind=kind,
         says=said,
         agree=agree,
-        contradict=tuple(each for each in witnesses if each.says not in (supported, *SILENT)),
-        cannot_tell=tuple(each for each in witnesses if each.says in SILENT),
+        contradict=tuple(each for each in results if each.says not in (supported, *SILENT)),
+        cannot_tell=tuple(each for each in results if each.says in SILENT),
         stated=stated,
         programs=tuple(sorted({each.program for each in agree})),
     )
 
 
-def _together(witnesses: Sequence[Witness]) -> str:
+def _together(results: Sequence[WorkloadResult]) -> str:
     """The claim supported by most programs; contested on a tie."""
-    programs = {claim: {each.program for each in witnesses if each.says == claim} for claim in (*CLAIMS, DEPENDS)}
+    programs = {claim: {each.program for each in results if each.says == claim} for claim in (*CLAIMS, DEPENDS)}
     if not any(programs.values()):
-        return WITHHELD if any(each.says == WITHHELD for each in witnesses) else CANNOT_TELL
+        return WITHHELD if any(each.says == WITHHELD for each in results) else CANNOT_TELL
     most = max(len(found) for found in programs.values())
     leading = [claim for claim, found in programs.items() if len(found) == most]
     return leading[0] if len(leading) == 1 else CONTESTED
 
 
-def corroboration_of(comparison: Comparison) -> Corroboration | None:
+def agreement_of(comparison: Comparison) -> ToolAgreement | None:
     """For the comparison's systems, over all workloads that they share (within its campaign, if any)."""
     campaign = comparison.campaign.id if comparison.campaign else None
-    return corroborate([side.system for side in comparison.sides], campaign=campaign)
+    return tool_agreement([side.system for side in comparison.sides], campaign=campaign)
 
 
-def _read(comparison: Comparison, _level: Level | None) -> Corroboration | None:
-    return corroboration_of(comparison)
+def _read(comparison: Comparison, _level: Level | None) -> ToolAgreement | None:
+    return agreement_of(comparison)
 
 
-READING = Section("corroboration", Corroboration | None, _read)
+SECTION = Section("corroboration", ToolAgreement | None, _read)

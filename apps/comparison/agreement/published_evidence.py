@@ -37,7 +37,7 @@ BY_TEST = "engines"
 
 
 @dataclass(frozen=True)
-class StatedWitness:
+class PublishedResult:
     """A ratio, or two absolute figures under the same conditions, for a side's platform and the baseline's.
 
     `says`, of the side: better, worse or "cannot tell", from the metric's direction and the figures' qualifiers.
@@ -57,17 +57,17 @@ class StatedWitness:
     published: Annotated[str, "YYYY, YYYY-MM or YYYY-MM-DD"]
 
 
-def stated_about(side: str, baseline: str) -> dict[str, tuple[StatedWitness, ...]]:
+def stated_about(side: str, baseline: str) -> dict[str, tuple[PublishedResult, ...]]:
     """Kind of load -> published results. `side` and `baseline`: slugs of platforms; empty if they are equal.
     Two queries."""
     if side == baseline:
         return {}
-    found: dict[str, list[StatedWitness]] = {}
-    for comparison in published.compared(published.witnesses([side, baseline])):
+    found: dict[str, list[PublishedResult]] = {}
+    for comparison in published.compared(published.figures_about([side, baseline])):
         for figures in _bearing(comparison, side, baseline):
             kind = _kind(comparison.question, figures[0])
-            found.setdefault(kind, []).append(_witness(figures, side))
-    return {kind: tuple(witnesses) for kind, witnesses in found.items()}
+            found.setdefault(kind, []).append(_result(figures, side))
+    return {kind: tuple(results) for kind, results in found.items()}
 
 
 def _kind(question: str, figure: FigureValue) -> str:
@@ -91,7 +91,7 @@ def _bearing(comparison: PublishedComparison, side: str, baseline: str) -> list[
     return ratios + [[one, other] for one in own for other in base]
 
 
-def _witness(figures: Sequence[FigureValue], side: str) -> StatedWitness:
+def _result(figures: Sequence[FigureValue], side: str) -> PublishedResult:
     first = figures[0]
     if len(figures) == 1:
         turned = bool(first.denominator and first.denominator.platform == side)
@@ -102,7 +102,7 @@ def _witness(figures: Sequence[FigureValue], side: str) -> StatedWitness:
         named = [f"{figure.side.name} {figure.text}" for figure in figures if figure.side]
         sentence = f"{named[0]}, {named[1]} ({first.metric_name}, {first.direction_words})"
         exact = "; ".join(figure.exact_sentence for figure in figures)
-    return StatedWitness(
+    return PublishedResult(
         says=says,
         sentence=sentence,
         exact=exact,

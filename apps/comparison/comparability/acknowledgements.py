@@ -7,16 +7,16 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from apps.accounts.models import User
-from apps.comparison.comparability.differences import AcceptedDifference, Obstacle
+from apps.comparison.comparability.differences import AcceptedDifference, BlockingDifference
 from apps.comparison.models import Acknowledgement
 from apps.core.problems import FieldProblem, Invalid
 
 LONGEST_REASON = 2000
 
 
-def with_accepted(found: Sequence[Sequence[Obstacle]]) -> list[tuple[Obstacle, ...]]:
+def with_accepted(found: Sequence[Sequence[BlockingDifference]]) -> list[tuple[BlockingDifference, ...]]:
     """The blocking differences of each comparison, with who accepted them; one query if there are any, else none."""
-    wanted = {each.fingerprint for obstacles in found for each in obstacles}
+    wanted = {each.fingerprint for differences in found for each in differences}
     known = {}
     if wanted:
         rows = Acknowledgement.objects.filter(fingerprint__in=wanted, withdrawn_at__isnull=True)
@@ -26,10 +26,10 @@ def with_accepted(found: Sequence[Sequence[Obstacle]]) -> list[tuple[Obstacle, .
             )
             for row in rows.select_related("acknowledged_by")
         }
-    return [tuple(replace(each, accepted=known.get(each.fingerprint)) for each in obstacles) for obstacles in found]
+    return [tuple(replace(each, accepted=known.get(each.fingerprint)) for each in differences) for differences in found]
 
 
-def acknowledge(*, obstacles: Sequence[Obstacle], by: User, reason: str) -> list[Acknowledgement]:
+def acknowledge(*, differences: Sequence[BlockingDifference], by: User, reason: str) -> list[Acknowledgement]:
     """Accept blocking differences, so that the verdicts are shown. Earlier acknowledgements are left unchanged.
 
     Raises Invalid naming the field (`reason`, `group`).
@@ -38,10 +38,10 @@ def acknowledge(*, obstacles: Sequence[Obstacle], by: User, reason: str) -> list
     if not text or "\0" in text or len(text) > LONGEST_REASON:
         problem = f"must state in 1 to {LONGEST_REASON:,} characters why the sides are comparable"
         raise Invalid([FieldProblem("reason", problem)])
-    if not obstacles:
+    if not differences:
         raise Invalid([FieldProblem("group", "these sides do not differ in this", "compare them without accepting")])
     made = []
-    for each in obstacles:
+    for each in differences:
         try:
             with transaction.atomic():
                 made.append(

@@ -123,7 +123,7 @@ class AcceptedDifference:
 
 
 @dataclass(frozen=True)
-class Obstacle:
+class BlockingDifference:
     """Blocking difference: a group in which a side differs from the baseline; withholds its verdict until `accepted`.
 
     `fingerprint` is the hash of what a person accepts: the group, the two systems and their values, in no order, so
@@ -183,10 +183,12 @@ def _are_near(facts: Sequence[Fact | None]) -> bool:
     return max(numbers) <= min(numbers) * (1 + max(fact.tolerance for fact in facts if fact))
 
 
-def obstacles(found: Sequence[Difference], sides: Sequence[tuple[str, str]]) -> tuple[Obstacle, ...]:
+def blocking_differences(
+    found: Sequence[Difference], sides: Sequence[tuple[str, str]]
+) -> tuple[BlockingDifference, ...]:
     """Blocking differences by side, without the baseline. `sides`: key and system slug of each side."""
     return tuple(
-        _obstacle(key, group, fields, (system, place), sides[0][1])
+        _blocking_difference(key, group, fields, (system, place), sides[0][1])
         for place, (key, system) in enumerate(sides)
         for group in ACCEPTABLE
         if (fields := _withholding(found, group, place))
@@ -201,9 +203,9 @@ def _withholding(found: Sequence[Difference], group: FieldGroup, place: int) -> 
     ]
 
 
-def _obstacle(
+def _blocking_difference(
     key: str, group: FieldGroup, fields: Sequence[Difference], side: tuple[str, int], baseline: str
-) -> Obstacle:
+) -> BlockingDifference:
     system, place = side
     both = [
         {"system": slug, "values": {each.field: each.values[at] for each in fields}}
@@ -211,7 +213,7 @@ def _obstacle(
     ]
     both.sort(key=canonical_hash)
     labels = {each.field: each.label for each in fields}
-    return Obstacle(
+    return BlockingDifference(
         side=key,
         group=group,
         fields=tuple((each.label, each.values[place], each.values[0]) for each in fields),

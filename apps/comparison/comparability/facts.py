@@ -164,7 +164,7 @@ def _topology(side: Known) -> Iterator[Fact]:
     zones = [f"{node['role']} in {node['zone'] or 'a zone not known'}" for node in side.nodes if known]
     counted = [f"{zones.count(each)} {each}" for each in dict.fromkeys(sorted(zones, reverse=True))]
     yield _fact("nodes.zones", "Zones", FieldGroup.TOPOLOGY, Weight.IMPORTANT, ", ".join(counted) or NOT_KNOWN)
-    names = {each.node: each.role or "no role told" for each in side.seen}
+    names = {each.node: each.role or "no role reported" for each in side.seen}
     asked = list(names.values())
     text = ", ".join(f"{asked.count(role)} {role}" for role in dict.fromkeys(sorted(asked, reverse=True)))
     yield _fact(
@@ -184,10 +184,10 @@ def _nodes(nodes: Sequence[Mapping[str, Any]]) -> str:
     return f"{text} in {len(zones)} zones" if len(zones) > 1 else text or NOT_KNOWN
 
 
-def _settings(side: Known, names: Sequence[str], told: frozenset[str]) -> Iterator[Fact]:
+def _settings(side: Known, names: Sequence[str], reported: frozenset[str]) -> Iterator[Fact]:
     for name in names:
         value = side.system.settings.get(name)
-        seen = variables.value_of(side.seen, name) if name in told and value is None else ""
+        seen = variables.value_of(side.seen, name) if name in reported and value is None else ""
         yield Fact(
             f"settings.{name}",
             name,

@@ -159,4 +159,4 @@ def _read(comparison: Comparison, _level: Level | None) -> tuple[SideMemory, ...
     return memory_of(comparison)
 
 
-READING = Section("memory", tuple[SideMemory, ...], _read)
+SECTION = Section("memory", tuple[SideMemory, ...], _read)

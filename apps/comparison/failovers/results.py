@@ -109,7 +109,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Untold:
+class RunWithoutFault:
     """A run without an injected fault, with the reason given by the run."""
 
     run: int
@@ -122,7 +122,7 @@ class FailoverResults:
 
     groups: tuple[TrialGroup, ...]
     stated: Annotated[tuple[FigureValue, ...], "interruptions that articles state, never filtered"]
-    untold: Annotated[tuple[Untold, ...], "runs whose fault never came"]
+    untold: Annotated[tuple[RunWithoutFault, ...], "runs whose fault never came"]
     choices: Hidden[Choices]
     has_more: Annotated[bool, "older trials are left out"]
 
@@ -154,7 +154,7 @@ def load_failovers(chosen: FailoverFilter) -> FailoverResults:
     return FailoverResults(
         groups=tuple(sorted(found, key=_rank)),
         stated=tuple(_stated()),
-        untold=tuple(Untold(run.pk, run.reason) for run in runs if run.pk not in known),
+        untold=tuple(RunWithoutFault(run.pk, run.reason) for run in runs if run.pk not in known),
         choices=_choices(everything, probes),
         has_more=has_more,
     )

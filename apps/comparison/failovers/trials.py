@@ -33,7 +33,7 @@ PHASES = {
     "client": ("failover.client_recovered", RECOVERED, "first write"),
     "baseline": ("failover.baseline", "", "back to baseline"),
 }
-REACHED = "by phase: s after the fault; null: not reached, not told, or not needed"
+REACHED = "by phase: s after the fault; null: not reached, not reported, or not needed"
 
 
 class TrialEvent(Protocol):
@@ -102,7 +102,7 @@ class Course:
     at: Annotated[Seconds, "the fault, s on the run's clock"]
     words: str
     node: Annotated[str, "that was struck; empty: none"]
-    outage: Annotated[Seconds | None, "s; of one that did not end, so far; null: not told"]
+    outage: Annotated[Seconds | None, "s; of one that did not end, so far; null: not reported"]
     recovered: bool
     interrupted: Annotated[bool, "false: no more than the ordinary time between two writes"]
     watched: Annotated[Seconds, "s that the probe is known to have gone on after the fault"]

@@ -27,7 +27,7 @@ class Quantity:
 
 _FEW = f"fewer than {FEWEST} seconds"
 QUANTITIES = (
-    Quantity("duration", "duration", "s", "duration of the statement, including its waits", "not told"),
+    Quantity("duration", "duration", "s", "duration of the statement, including its waits", "not reported"),
     Quantity(
         "gap", "no transaction ended", "s",
         "longest time in which no transaction ended, to 50 ms, from the statement's start until"

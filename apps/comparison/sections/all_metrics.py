@@ -103,4 +103,4 @@ def _significance(one: Measured) -> tuple[bool, bool, float, float]:
     return not one.is_relevant, p is None, 1.0 if p is None else p, -far
 
 
-READING = Section("everything", Everything, lambda comparison, _: everything(comparison))
+SECTION = Section("everything", Everything, lambda comparison, _: everything(comparison))

@@ -227,4 +227,4 @@ def _read(comparison: Comparison, _level: Level | None) -> ComparedCost | None:
     return cost_of(comparison)
 
 
-READING = Section("cost", ComparedCost | None, _read)
+SECTION = Section("cost", ComparedCost | None, _read)

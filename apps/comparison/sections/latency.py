@@ -59,4 +59,4 @@ def _read(comparison: Comparison, level: Level | None) -> list[SideLatency]:
     return latencies(comparison, level) if level else []
 
 
-READING = Section("latency", list[SideLatency], _read, by_level=True)
+SECTION = Section("latency", list[SideLatency], _read, by_level=True)

@@ -21,7 +21,7 @@ RunValues = Mapping[int, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Climbs:
+class Ramps:
     """Load levels of each side that has any; `metric` is its throughput. `rated`: number of levels at a fixed rate,
     which are left out. `notes` are sentences."""
 
@@ -31,7 +31,7 @@ class Climbs:
     notes: tuple[str, ...]
 
 
-def climbs_of(comparison: Comparison) -> Climbs | None:
+def ramps_of(comparison: Comparison) -> Ramps | None:
     """None: no run has a throughput. Two queries."""
     metric = throughput_metric(comparison.metrics)
     if metric is None or not any(metric.key in run.values for run in comparison.counted):
@@ -43,10 +43,10 @@ def climbs_of(comparison: Comparison) -> Climbs | None:
     for one in queries.distributions([run.id for run in runs]):
         histograms[one.run_id].append(one.distribution)
     read = _Read(metric, values, histograms)
-    climbs = [read.climb(side, levels, [run for run in runs if run.side == side.slug]) for side in comparison.sides]
-    return Climbs(
+    ramps = [read.ramp(side, levels, [run for run in runs if run.side == side.slug]) for side in comparison.sides]
+    return Ramps(
         metric=metric,
-        climbs=tuple(climb for climb in climbs if climb.rungs),
+        climbs=tuple(ramp for ramp in ramps if ramp.rungs),
         rated=sum(level.rate is not None for level in comparison.levels),
         notes=tuple(dict.fromkeys(read.notes)),
     )
@@ -79,7 +79,7 @@ class _Read:
         self.histograms = histograms
         self.notes: list[str] = []
 
-    def climb(self, side: Side, levels: Mapping[int, Level], runs: Sequence[ComparedRun]) -> SideLevels:
+    def ramp(self, side: Side, levels: Mapping[int, Level], runs: Sequence[ComparedRun]) -> SideLevels:
         known = [run for run in runs if self.metric.key in run.values]
         little = not all(self.values.get(run.id, {}).get(MEAN, 0) > 0 for run in known)
         # Little's law needs the throughput of requests, whatever the compared metric counts.
@@ -135,8 +135,8 @@ class _Read:
             return None
 
 
-def _read(comparison: Comparison, _level: Level | None) -> Climbs | None:
-    return climbs_of(comparison)
+def _read(comparison: Comparison, _level: Level | None) -> Ramps | None:
+    return ramps_of(comparison)
 
 
-READING = Section("ladder", Climbs | None, _read)
+SECTION = Section("ladder", Ramps | None, _read)

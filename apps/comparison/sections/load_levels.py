@@ -113,7 +113,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Ladder:
+class LoadLevelAnalysis:
     """Analysis of a side's load levels. `best_threads`: level of highest measured throughput. `collapse`: None: none is
     certain."""
 
@@ -126,18 +126,18 @@ class Ladder:
     reach: Reach | None
 
 
-def ladder(climb: SideLevels, *, percent: float, limit: float | None) -> Ladder:
+def load_level_analysis(ramp: SideLevels, *, percent: float, limit: float | None) -> LoadLevelAnalysis:
     """`limit`: objective at this percentile, ms; None: no objective."""
-    rungs = [rung for rung in climb.rungs if rung.throughput]
+    rungs = [rung for rung in ramp.rungs if rung.throughput]
     best = max(rungs, key=lambda rung: _typical(rung.throughput), default=None)
-    return Ladder(
-        side=climb.side,
+    return LoadLevelAnalysis(
+        side=ramp.side,
         fit=usl.fit({rung.threads: rung.throughput for rung in rungs}),
         best_threads=best.threads if best else None,
         collapse=collapse(rungs),
-        saturation=saturation(climb.rungs),
-        by_littles_law=climb.by_littles_law,
-        reach=None if limit is None else reach(climb.rungs, percent=percent, limit=limit),
+        saturation=saturation(ramp.rungs),
+        by_littles_law=ramp.by_littles_law,
+        reach=None if limit is None else reach(ramp.rungs, percent=percent, limit=limit),
     )
 
 

@@ -189,4 +189,4 @@ def _runs(found: Sequence[int]) -> str:
     return counted(len(found), "run")
 
 
-READING = Section("steadiness", ComparedSteadiness | None, lambda comparison, _: steadiness_of(comparison))
+SECTION = Section("steadiness", ComparedSteadiness | None, lambda comparison, _: steadiness_of(comparison))

@@ -96,12 +96,12 @@ def _inserted(runs: Sequence[int]) -> dict[int, Inserted]:
     return found
 
 
-def _notes(runs: Sequence[int], found: Mapping[int, Inserted], told: Mapping[int, float]) -> list[str]:
+def _notes(runs: Sequence[int], found: Mapping[int, Inserted], counts: Mapping[int, float]) -> list[str]:
     groups: dict[str, list[int]] = defaultdict(list)
     for run in runs:
         if run not in found:
             groups["without rows by the second: left out."].append(run)
-        elif told[run] > 0 and abs(found[run].total / told[run] - 1) > COUNTED_ALIKE:
+        elif counts[run] > 0 and abs(found[run].total / counts[run] - 1) > COUNTED_ALIKE:
             groups["whose seconds do not add up to the tool's row count within 5\u00a0%."].append(run)
     return [f"{counted(len(each), 'run')} {words}" for words, each in groups.items()]
 
@@ -110,4 +110,4 @@ def _read(comparison: Comparison, level: Level | None) -> Growing | None:
     return growing_of(comparison, level) if level else None
 
 
-READING = Section("growth", Growing | None, _read, by_level=True)
+SECTION = Section("growth", Growing | None, _read, by_level=True)

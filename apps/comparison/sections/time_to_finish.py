@@ -85,4 +85,4 @@ def _read(comparison: Comparison, _level: Level | None) -> Finishing | None:
     return finishing_of(comparison)
 
 
-READING = Section("finishing", Finishing | None, _read)
+SECTION = Section("finishing", Finishing | None, _read)

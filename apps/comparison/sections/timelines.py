@@ -50,4 +50,4 @@ def clocks(comparison: Comparison, level: Level | None) -> tuple[RunTimeline, ..
     return tuple(RunTimeline(pk, run.measured_from, run.measured_to, tuple(events[pk])) for pk, run in runs.items())
 
 
-READING = Section("clocks", tuple[RunTimeline, ...], clocks, by_level=True)
+SECTION = Section("clocks", tuple[RunTimeline, ...], clocks, by_level=True)

@@ -28,8 +28,8 @@ def cells(
         },
         withheld=comparison.withheld_sides,
     )
-    told = verdict_table.corrected(_by_ranks(found))
-    return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in told)
+    corrected = verdict_table.corrected(_by_ranks(found))
+    return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in corrected)
 
 
 def asked_runs(comparison: Comparison) -> list[int]:

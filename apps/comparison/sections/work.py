@@ -180,4 +180,4 @@ def _notes(comparison: Comparison, found: Mapping[int, Spent], per: str) -> list
     ]
 
 
-READING = Section("work", tuple[ComparedWork, ...], lambda comparison, _: work_of(comparison))
+SECTION = Section("work", tuple[ComparedWork, ...], lambda comparison, _: work_of(comparison))

@@ -122,31 +122,31 @@ def fit(runs: Mapping[int, Sequence[float]]) -> Fit | NoFit:
     reason = _unusable(runs)
     if reason:
         return NoFit(reason)
-    ladder = _ladder(runs)
-    errors, misfit = _errors(ladder)
+    at_levels = _load_levels(runs)
+    errors, misfit = _errors(at_levels)
     # Imported here: half a second, which every process would otherwise pay at start.
     from scipy import optimize  # noqa: PLC0415
 
-    bounded, _ = optimize.nnls(ladder.design, np.sqrt(ladder.counts))
+    bounded, _ = optimize.nnls(at_levels.design, np.sqrt(at_levels.counts))
     reason = _not_the_law(errors, bounded)
     if reason:
         return NoFit(reason)
-    deviations = np.sqrt(ladder.counts) / (ladder.design @ bounded) - 1
+    deviations = np.sqrt(at_levels.counts) / (at_levels.design @ bounded) - 1
     worst = int(np.abs(deviations).argmax())
-    deviation, deviates_at = float(abs(deviations[worst])), int(ladder.threads[worst])
+    deviation, deviates_at = float(abs(deviations[worst])), int(at_levels.threads[worst])
     if deviation > MOST_DEVIATION:
         off = f"{deviation:.0%}".replace("%", "\u00a0%")
         return NoFit(f"no fit: it deviates by {off} at {_threads(deviates_at)}")
-    return replace(_fitted(errors, bounded, ladder), deviation=deviation, deviates_at=deviates_at, misfit_p=misfit)
+    return replace(_fitted(errors, bounded, at_levels), deviation=deviation, deviates_at=deviates_at, misfit_p=misfit)
 
 
 def errors_of(runs: Mapping[int, Sequence[float]]) -> Errors:
     """Errors behind the intervals of `fit`."""
-    return _errors(_ladder(runs))[0]
+    return _errors(_load_levels(runs))[0]
 
 
 @dataclass(frozen=True)
-class _Ladder:
+class _LoadLevels:
     """For each level: threads, number of runs, logarithms of their throughput, and its row of the weighted design."""
 
     threads: Floats
@@ -155,13 +155,13 @@ class _Ladder:
     design: Floats
 
 
-def _ladder(runs: Mapping[int, Sequence[float]]) -> _Ladder:
+def _load_levels(runs: Mapping[int, Sequence[float]]) -> _LoadLevels:
     levels = sorted(level for level, values in runs.items() if values)
     threads = np.asarray(levels, dtype=np.float64)
     logs = [np.log(np.asarray(runs[level], dtype=np.float64)) for level in levels]
     counts = np.array([len(each) for each in logs], dtype=np.float64)
     each_takes = threads / np.exp([each.mean() for each in logs])
-    return _Ladder(threads, counts, logs, _design(threads) * (np.sqrt(counts) / each_takes)[:, None])
+    return _LoadLevels(threads, counts, logs, _design(threads) * (np.sqrt(counts) / each_takes)[:, None])
 
 
 def _unusable(runs: Mapping[int, Sequence[float]]) -> str:
@@ -194,13 +194,13 @@ def _design(threads: Floats) -> Floats:
     return np.stack([np.ones_like(threads), threads - 1, threads * (threads - 1)], axis=1)
 
 
-def _errors(ladder: _Ladder) -> tuple[Errors, float | None]:
+def _errors(at_levels: _LoadLevels) -> tuple[Errors, float | None]:
     """Errors, and p of the misfit."""
-    counts, design = ladder.counts, ladder.design
+    counts, design = at_levels.counts, at_levels.design
     levels, runs = len(counts), float(counts.sum())
     inverse = np.linalg.inv(design.T @ design)
     estimate = inverse @ design.T @ np.sqrt(counts)
-    squares = np.array([((each - each.mean()) ** 2).sum() for each in ladder.logs])
+    squares = np.array([((each - each.mean()) ** 2).sum() for each in at_levels.logs])
     squares[squares < _ROUNDING] = 0.0
     off = float(((np.sqrt(counts) - design @ estimate) ** 2).sum())
     if off < _ROUNDING * runs:
@@ -234,15 +234,15 @@ def _is_negative(errors: Errors, place: int) -> bool:
     return bool(errors.estimate[place] < 0 and errors.is_refuted(contrast)[0])
 
 
-def _fitted(errors: Errors, bounded: Floats, ladder: _Ladder) -> Fit:
+def _fitted(errors: Errors, bounded: Floats, at_levels: _LoadLevels) -> Fit:
     one, wait, agree = (float(value) for value in bounded)
     knee = _positive_root(3 * agree, wait - agree, wait - one)
     peak = math.sqrt(max(one - wait, 0) / agree) if agree > 0 else math.inf
     peak = min(max(peak, 1.0), MOST_THREADS) if peak < MOST_THREADS else math.inf
     half = float(errors.margin(np.array([[1.0, 0.0, 0.0]]))[0])
     return Fit(
-        levels=len(ladder.counts),
-        runs=int(ladder.counts.sum()),
+        levels=len(at_levels.counts),
+        runs=int(at_levels.counts.sum()),
         one_thread=Estimate(1 / one, 1 / (one + half), 1 / (one - half) if half < one else math.inf),
         contention=_at_most_all(_share(errors, wait / one, 1)),
         coherency=_share(errors, agree / one, 2),
@@ -250,8 +250,8 @@ def _fitted(errors: Errors, bounded: Floats, ladder: _Ladder) -> Fit:
         peak=_place(errors, peak, lambda n: np.stack([-np.ones_like(n), np.ones_like(n), n**2], axis=1)),
         # The curve is flat at its peak, so the error of its place is negligible.
         peak_throughput=_throughput(errors, bounded, peak) if math.isfinite(peak) else None,
-        curve=tuple(_curve(errors, bounded, ladder.threads)),
-        few_runs=bool(ladder.counts.sum() < 2 * len(ladder.counts)),
+        curve=tuple(_curve(errors, bounded, at_levels.threads)),
+        few_runs=bool(at_levels.counts.sum() < 2 * len(at_levels.counts)),
     )
 
 

@@ -212,14 +212,14 @@ class _CampaignReader:
             self.say(path, f"has {' and '.join(given)}", "give one of them; another entry may have the other")
             return None
         if "climb" in stated:
-            climb = stated["climb"]
-            threads = rungs(climb.get("from", 1), climb["to"], climb.get("factor", 2))
+            ramp = stated["climb"]
+            threads = rungs(ramp.get("from", 1), ramp["to"], ramp.get("factor", 2))
             if not threads:
                 self.say(f"{path}.climb.to", "is below `from`", "climb upwards")
-            saturation = climb.get("stop", "saturation") == "saturation"
-            if not saturation and "least_gain" in climb:
+            saturation = ramp.get("stop", "saturation") == "saturation"
+            if not saturation and "least_gain" in ramp:
                 self.say(f"{path}.climb.least_gain", "says nothing with stop: refusal", "leave it out")
-            least_gain = climb.get("least_gain", LEAST_GAIN) if saturation else None
+            least_gain = ramp.get("least_gain", LEAST_GAIN) if saturation else None
             return self.levels(f"{path}.climb", threads), True, least_gain
         if "storm" in stated:
             base, factors = stated["storm"]["base"], stated["storm"]["factors"]

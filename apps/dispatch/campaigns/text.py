@@ -63,10 +63,10 @@ def _load(entry: Entry) -> dict[str, Any]:
     factor = _factor(threads) if entry.least_gain is not None else None
     if factor is None:
         return {"load_levels": threads}
-    climb: dict[str, Any] = {"from": threads[0], "to": threads[-1], "factor": factor}
+    ramp: dict[str, Any] = {"from": threads[0], "to": threads[-1], "factor": factor}
     if entry.least_gain != LEAST_GAIN:
-        climb["least_gain"] = entry.least_gain
-    return {"climb": climb}
+        ramp["least_gain"] = entry.least_gain
+    return {"climb": ramp}
 
 
 def _remark(entry: Entry) -> str:

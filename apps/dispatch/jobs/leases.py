@@ -121,7 +121,7 @@ def _message(job: Job, *, agent: Agent) -> wire.JobMessage:
             )
             for level in missing_levels(job)
         ],
-        ladder=wire.LadderMessage(least_gain=job.entry.least_gain) if job.entry.ends_when_refused else None,
+        ladder=wire.RampMessage(least_gain=job.entry.least_gain) if job.entry.ends_when_refused else None,
     )
 
 

@@ -48,7 +48,7 @@ class SideRun:
 
 @dataclass(frozen=True)
 class WorkDifference:
-    """What a transaction (or what `per` says) cost both sides, typical of their runs: told apart by the repetitions."""
+    """What a transaction (or what `per` says) cost both sides, if their repetitions show a difference."""
 
     key: str
     name: Words
@@ -214,7 +214,7 @@ def _systems(runs: Collection[SideRun]) -> tuple[tuple[str, str], tuple[str, str
 def _compared(
     change: ChangeRow, runs: Sequence[SideRun], systems: tuple[tuple[str, str], tuple[str, str]]
 ) -> tuple[tuple[Difference, ...], tuple[WorkDifference, ...], str]:
-    """In what the two sides differ and what a transaction cost them, or why that cannot be told."""
+    """In what the two sides differ and what a transaction cost them, or why that is not known."""
     if systems[0] == systems[1]:
         return _of_one_system(runs), (), ""
     try:

@@ -49,7 +49,7 @@ class FindingKey:
 
 @dataclass(frozen=True)
 class DetectedChange:
-    """A change as one look told it; the fields are those of models.Change, relations by id."""
+    """A change as one look detected it; the fields are those of models.Change, relations by id."""
 
     kind: str
     verdict: str
@@ -103,18 +103,18 @@ def verdict_of(ratio: float, direction: str) -> str:
 
 @transaction.atomic
 def settle(
-    told: Iterable[tuple[FindingKey, DetectedChange]], *, looked_at: Collection[Change] = (), anew: bool = False
+    detected: Iterable[tuple[FindingKey, DetectedChange]], *, looked_at: Collection[Change] = (), anew: bool = False
 ) -> list[Finding]:
-    """Keeps what was told; the findings that something happened to. `looked_at`: changes known before that would have
-    been told if they still held; those that were not are gone. `anew`: findings are summed up also where their changes
-    are as before."""
+    """Keeps what was detected; the findings that something happened to. `looked_at`: changes known before that would
+    have been detected if they still held; those that were not are gone. `anew`: findings are summed up also where their
+    changes are as before."""
     lock()
     now = timezone.now()
-    told = list(told)
-    known = _known([each for _, each in told])
+    detected = list(detected)
+    known = _known([each for _, each in detected])
     happened: dict[int, list[ChangeEvent]] = {}
     as_before: list[int] = []
-    for place, each in told:
+    for place, each in detected:
         change = known.get(each.key)
         if change is None:
             finding = _finding(place, now)
@@ -135,7 +135,7 @@ def settle(
         change.judged_at, change.gone_at = now, None
         decided = change.accepted_ratio
         if has_grown := change.finding.state in DECIDED and _is_beyond_decided(change):
-            # Told once.
+            # Reported once.
             change.accepted_ratio = change.ratio
         change.save()
         happened.setdefault(change.finding_id, [])
@@ -143,7 +143,7 @@ def settle(
             event = "back" if was_gone else "changed" if was != change.verdict else "grown"
             happened[change.finding_id].append(ChangeEvent(event, change, decided))
     Change.objects.filter(pk__in=as_before).update(judged_at=now)
-    still = {each.key for _, each in told}
+    still = {each.key for _, each in detected}
     for change in looked_at:
         if change.gone_at is None and key_of(change) not in still:
             change.gone_at = change.judged_at = now
@@ -182,11 +182,11 @@ def merge_target(finding: Finding) -> Finding:
     return finding
 
 
-def _known(told: Sequence[DetectedChange]) -> dict[tuple[Any, ...], Change]:
+def _known(detected: Sequence[DetectedChange]) -> dict[tuple[Any, ...], Change]:
     found = Change.objects.select_related("finding").filter(
-        kind__in={each.kind for each in told},
-        system__in={each.system for each in told},
-        workload__in={each.workload for each in told},
+        kind__in={each.kind for each in detected},
+        system__in={each.system for each in detected},
+        workload__in={each.workload for each in detected},
     )
     return {key_of(change): change for change in found}
 
@@ -209,11 +209,11 @@ def _detected(change: Change) -> DetectedChange:
 _RELATED = ("system", "workload", "load_level", "metric", "baseline_system", "history", "first_run", "slot")
 
 
-def _values(told: DetectedChange) -> dict[str, Any]:
-    related = {f"{name}_id": getattr(told, name) for name in _RELATED}
+def _values(detected: DetectedChange) -> dict[str, Any]:
+    related = {f"{name}_id": getattr(detected, name) for name in _RELATED}
     plain = ("kind", "verdict", "before", "after", "ratio", "low", "high", "p", "reason")
-    runs = {"runs_before": list(told.runs_before), "runs_after": list(told.runs_after)}
-    return related | {name: getattr(told, name) for name in plain} | runs
+    runs = {"runs_before": list(detected.runs_before), "runs_after": list(detected.runs_after)}
+    return related | {name: getattr(detected, name) for name in plain} | runs
 
 
 def _is_beyond_decided(change: Change) -> bool:

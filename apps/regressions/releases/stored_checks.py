@@ -19,7 +19,7 @@ NOT_ACCEPTED: Mapping[str, Any] = {"accepted_until": None, "accepted_why": ""}
 
 @dataclass(frozen=True)
 class StoredCheck:
-    """`check` with the findings' states of now, its `result` told by them. `platform_color`: place in the palette.
+    """`check` with the findings' states of now, its `result` as they make it. `platform_color`: place in the palette.
     `is_pending`: runs came that it does not know yet."""
 
     id: int

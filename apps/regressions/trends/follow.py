@@ -1,4 +1,4 @@
-"""Follows stored histories when runs come or go: changes along them become findings.
+"""Follows stored trends when runs come or go: changes along them become findings.
 
 Detection knows places in a series; here they become runs, which stay what they are when runs are added before them.
 """
@@ -18,7 +18,7 @@ from apps.regressions import detection, thresholds
 from apps.regressions.detection import ChangePoint
 from apps.regressions.findings import reconcile
 from apps.regressions.findings.reconcile import DetectedChange, FindingKey
-from apps.regressions.models import Change, Finding, History
+from apps.regressions.models import Change, Finding, Trend
 from apps.regressions.trends import series as trends_series
 from apps.regressions.trends.series import TrendSeries
 from apps.runs.models import Run
@@ -27,7 +27,7 @@ RELATED = ("platform", "hardware_class", "workload", "metric")
 
 
 def follow_run(run_id: int) -> list[Finding]:
-    """Analyses again the history that a run belongs to, whether it counts now or was excluded; the findings that
+    """Analyses again the trend that a run belongs to, whether it counts now or was excluded; the findings that
     changed. May run twice, and on two workers at once, with one effect. Made-up runs count where there are no measured
     ones, and only if this is called for them."""
     run = Run.objects.select_related("system__release", "workload__primary_metric").filter(pk=run_id).first()
@@ -42,33 +42,33 @@ def follow_run(run_id: int) -> list[Finding]:
         "metric_id": run.workload.primary_metric_id,
     }
     counts = (run.state, run.outcome, run.is_excluded) == (Run.State.SEALED, Run.Outcome.SUCCEEDED, False)
-    history = History.objects.filter(**key).first()
-    if history is None and counts:
-        history, _ = History.objects.get_or_create(**key)
-    return [] if history is None else follow_history(history.pk)
+    trend = Trend.objects.filter(**key).first()
+    if trend is None and counts:
+        trend, _ = Trend.objects.get_or_create(**key)
+    return [] if trend is None else follow_trend(trend.pk)
 
 
 def follow_rest(*, most: int) -> int:
-    """Analyses again up to `most` histories whose thresholds were changed or that were followed by other rules; how
+    """Analyses again up to `most` trends whose thresholds were changed or that were followed by other rules; how
     many."""
     by_others = Q(past_hash="") | ~Q(rules=detection.RULES)
-    due = History.objects.filter(by_others, analysed__gt=0).order_by("pk").values_list("pk", flat=True)[:most]
-    for history_id in (ids := list(due)):
-        follow_history(history_id)
+    due = Trend.objects.filter(by_others, analysed__gt=0).order_by("pk").values_list("pk", flat=True)[:most]
+    for trend_id in (ids := list(due)):
+        follow_trend(trend_id)
     return len(ids)
 
 
 @transaction.atomic
-def follow_history(history_id: int) -> list[Finding]:
+def follow_trend(trend_id: int) -> list[Finding]:
     """One worker at a time; the second finds nothing new."""
     # Only its own row: others may hold the rows that it refers to.
-    history = History.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=history_id)
-    (series,) = trends_series.read([history], thresholds.every())
-    is_unchanged = history.rules == detection.RULES and history.past_hash == _hash(series, history.analysed)
-    if is_unchanged and history.analysed == len(series.points) and history.analysed_at is not None:
+    trend = Trend.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=trend_id)
+    (series,) = trends_series.read([trend], thresholds.every())
+    is_unchanged = trend.rules == detection.RULES and trend.past_hash == _hash(series, trend.analysed)
+    if is_unchanged and trend.analysed == len(series.points) and trend.analysed_at is not None:
         return []
-    stored = list(history.changes.select_related("first_run__system__release").order_by("pk"))
-    analysis = analyse(series, stored, analysed=history.analysed if is_unchanged else 0, retest=not history.past_hash)
+    stored = list(trend.changes.select_related("first_run__system__release").order_by("pk"))
+    analysis = analyse(series, stored, analysed=trend.analysed if is_unchanged else 0, retest=not trend.past_hash)
     findings = _settle(series, analysis, stored)
     _store(series)
     return findings
@@ -142,35 +142,35 @@ def _settle(series: TrendSeries, analysis: Analysis, stored: Sequence[Change]) -
         for change in analysis.changes
     ]
     # Under other rules the same changes may sum up to another finding.
-    return reconcile.settle(found, looked_at=reported, anew=series.history.rules != detection.RULES)
+    return reconcile.settle(found, looked_at=reported, anew=series.trend.rules != detection.RULES)
 
 
 def _finding_key(series: TrendSeries, place: int, releases: Mapping[int, Release]) -> FindingKey:
     return FindingKey(
         kind=Finding.Kind.CHANGE,
-        family=reconcile.family_of(series.history.workload),
-        platform=series.history.platform,
-        hardware_class=series.history.hardware_class,
+        family=reconcile.family_of(series.trend.workload),
+        platform=series.trend.platform,
+        hardware_class=series.trend.hardware_class,
         release=releases[series.points[place].release],
         baseline=releases[series.points[place - 1].release],
     )
 
 
 def _detected(series: TrendSeries, change: ChangePoint, analysis: Analysis) -> DetectedChange:
-    history, points = series.history, series.points
+    trend, points = series.trend, series.points
     own = analysis.reported.get(change.index)
     first = points[change.index]
     before = None if math.isnan(change.before) else change.before
     left, right = series.results.split(change.index, [each.index for each in analysis.changes]).sides
     return DetectedChange(
         kind=Change.Kind.HISTORY,
-        verdict=reconcile.verdict_of(change.ratio, history.metric.direction),
+        verdict=reconcile.verdict_of(change.ratio, trend.metric.direction),
         system=first.system,
         baseline_system=points[change.index - 1].system,
-        workload=history.workload_id,
-        load_level=history.load_level_id,
-        metric=history.metric_id,
-        history=history.pk,
+        workload=trend.workload_id,
+        load_level=trend.load_level_id,
+        metric=trend.metric_id,
+        history=trend.pk,
         first_run=own.first_run_id if own else first.run,
         before=before,
         after=None if before is None else before * change.ratio,
@@ -184,11 +184,11 @@ def _detected(series: TrendSeries, change: ChangePoint, analysis: Analysis) -> D
 
 
 def _store(series: TrendSeries) -> None:
-    history, points = series.history, series.points
+    trend, points = series.trend, series.points
     found = detection.detectable(series.results)
-    history.analysed, history.last_run_id = len(points), points[-1].run if points else None
-    history.past_hash, history.rules = _hash(series, len(points)), detection.RULES
-    history.resets = [points[place].run for place in series.results.resets]
-    history.runs, history.variation, history.effect = found.runs, found.variation, found.effect
-    history.reason, history.analysed_at = found.reason, timezone.now()
-    history.save()
+    trend.analysed, trend.last_run_id = len(points), points[-1].run if points else None
+    trend.past_hash, trend.rules = _hash(series, len(points)), detection.RULES
+    trend.resets = [points[place].run for place in series.results.resets]
+    trend.runs, trend.variation, trend.effect = found.runs, found.variation, found.effect
+    trend.reason, trend.analysed_at = found.reason, timezone.now()
+    trend.save()

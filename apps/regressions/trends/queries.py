@@ -13,7 +13,7 @@ from apps.core.answers import Hidden, Rounded
 from apps.regressions import thresholds
 from apps.regressions.detection import ChangeLimits, ChangePoint
 from apps.regressions.findings import reconcile
-from apps.regressions.models import Change, History
+from apps.regressions.models import Change, Trend
 from apps.regressions.releases import threshold_preview
 from apps.regressions.releases.threshold_preview import TriedReleases
 from apps.regressions.thresholds import Key
@@ -32,7 +32,7 @@ SIGHTS = {FIT: "can show a change", SHORT: "too short", NOISY: "too noisy", CHAN
 
 
 @dataclass(frozen=True)
-class HistoryFilter:
+class TrendFilter:
     """`platform`, `hardware`: slugs; `tool`: a load tool; `workload`: id; `text`: in the workload's name; `sight`: one
     of SIGHTS. Empty: any."""
 
@@ -45,7 +45,7 @@ class HistoryFilter:
 
 
 @dataclass(frozen=True)
-class HistoryRow:
+class TrendRow:
     """A watched series."""
 
     id: int
@@ -74,11 +74,11 @@ class HistoryRow:
 
 
 @dataclass(frozen=True)
-class HistoryChange:
+class TrendChange:
     """`place` in the series at which it is drawn."""
 
     place: Annotated[int, "in `points`, from 0"]
-    run: Annotated[int, "where it was first told"]
+    run: Annotated[int, "at which it was first reported"]
     version: str
     verdict: Annotated[str, "better or worse"]
     ratio: Annotated[Rounded | None, "after over before"]
@@ -102,12 +102,12 @@ class TrendLevel:
 
 
 @dataclass(frozen=True)
-class HistoryDetail:
+class TrendDetail:
     """`limits` that count, and for what they were set, in words (`source`)."""
 
-    row: HistoryRow
+    row: TrendRow
     points: tuple[SeriesRun, ...]
-    changes: tuple[HistoryChange, ...]
+    changes: tuple[TrendChange, ...]
     levels: tuple[TrendLevel, ...]
     limits: ChangeLimits
     source: str
@@ -125,14 +125,14 @@ class TriedChange:
     low: Annotated[Rounded, "of its approximate 95 % interval"]
     high: Rounded
     p: Rounded
-    is_new: Annotated[bool, "nobody was told yet"]
+    is_new: Annotated[bool, "not reported yet"]
     stays: Annotated[bool, "false: it is a finding now and would no longer be"]
     finding: int | None
 
 
 @dataclass(frozen=True)
 class TriedSeries:
-    row: HistoryRow
+    row: TrendRow
     points: Hidden[tuple[SeriesRun, ...]]
     levels: Hidden[tuple[TrendLevel, ...]]
     changes: tuple[TriedChange, ...]
@@ -140,7 +140,7 @@ class TriedSeries:
 
 @dataclass(frozen=True)
 class Tried:
-    """What a threshold would have done on history. `series`: those with changes, the most first."""
+    """What a threshold would have done in the past. `series`: those with changes, the most first."""
 
     key: Hidden[Key]
     limits: Hidden[ChangeLimits]
@@ -152,11 +152,11 @@ class Tried:
     releases: Annotated[TriedReleases, "the size counts between releases, too"]
 
     @property
-    def raised(self) -> Annotated[int, "changes that it tells"]:
+    def raised(self) -> Annotated[int, "changes that it reports"]:
         return sum(change.stays for each in self.series for change in each.changes)
 
     @property
-    def new(self) -> Annotated[int, "of these, that nobody was told yet"]:
+    def new(self) -> Annotated[int, "of these, not reported yet"]:
         return sum(change.is_new for each in self.series for change in each.changes)
 
     @property
@@ -164,7 +164,7 @@ class Tried:
         return sum(not change.stays for each in self.series for change in each.changes)
 
 
-def rows_of(chosen: HistoryFilter) -> QuerySet[History]:
+def rows_of(chosen: TrendFilter) -> QuerySet[Trend]:
     """Watched series that fit."""
     asked = {
         "platform__slug": chosen.platform,
@@ -173,33 +173,33 @@ def rows_of(chosen: HistoryFilter) -> QuerySet[History]:
         "workload": chosen.workload,
         "workload__name__icontains": chosen.text,
     }
-    found = with_changes(History.objects.filter(**{name: value for name, value in asked.items() if value}))
+    found = with_changes(Trend.objects.filter(**{name: value for name, value in asked.items() if value}))
     if chosen.sight == CHANGED:
         return found.filter(pk__in=Change.objects.filter(kind=Change.Kind.HISTORY, gone_at=None).values("history"))
     starts = {SHORT: Q(reason__startswith="too short"), NOISY: Q(reason__startswith="too noisy"), FIT: Q(reason="")}
     return found.filter(starts.get(chosen.sight, Q()))
 
 
-def with_changes(found: QuerySet[History]) -> QuerySet[History]:
+def with_changes(found: QuerySet[Trend]) -> QuerySet[Trend]:
     return found.select_related(*RELATED).annotate(holding=Count("changes", filter=Q(changes__gone_at=None)))
 
 
-def listed(found: Sequence[History]) -> list[HistoryRow]:
+def listed(found: Sequence[Trend]) -> list[TrendRow]:
     """Of rows that `rows_of` found. One query."""
     settings = _settings(found)
     return [_row(each, settings) for each in found]
 
 
-def detail(history_id: int) -> HistoryDetail | None:
+def detail(trend_id: int) -> TrendDetail | None:
     """None: there is none. Five queries."""
-    found = with_changes(History.objects.filter(pk=history_id)).first()
+    found = with_changes(Trend.objects.filter(pk=trend_id)).first()
     if found is None:
         return None
     chosen = thresholds.every()
     (series,) = trends_series.read([found], chosen)
     stored = found.changes.select_related("first_run__system__release", "finding").order_by("pk")
     changes = tuple(each for change in stored if (each := _change(series.points, change)) is not None)
-    return HistoryDetail(
+    return TrendDetail(
         row=listed([found])[0],
         points=tuple(series.points),
         changes=tuple(sorted(changes, key=lambda change: (change.place, change.run))),
@@ -233,7 +233,7 @@ def preview(*, workload: int | None, metric: str | None, smallest: float, signif
     found, own = thresholds.place(workload=workload, metric=metric)
     key = (found.pk if found else None, own.pk if own else None)
     chosen = thresholds.every().instead(key, limits)
-    every = list(with_changes(thresholds.histories(*key)).order_by(*MOST_CHANGED))
+    every = list(with_changes(thresholds.trends(*key)).order_by(*MOST_CHANGED))
     concerned = [each for each in every if chosen.source(each.workload_id, each.metric_id) == key]
     looked_at = concerned[:MOST_TRIED]
     read = trends_series.read(looked_at, chosen)
@@ -250,10 +250,10 @@ def preview(*, workload: int | None, metric: str | None, smallest: float, signif
 
 
 def _tried(read: Sequence[TrendSeries]) -> list[TriedSeries]:
-    stored: dict[int, list[Change]] = {series.history.pk: [] for series in read}
+    stored: dict[int, list[Change]] = {series.trend.pk: [] for series in read}
     for change in Change.objects.filter(history__in=stored).select_related("first_run__system__release"):
         stored[change.history_id or 0].append(change)
-    rows = listed([series.history for series in read])
+    rows = listed([series.trend for series in read])
     found = []
     for row, series in zip(rows, read, strict=True):
         analysis = follow.analyse(series, stored[row.id], retest=True)
@@ -276,7 +276,7 @@ def _would(series: TrendSeries, change: ChangePoint, known: Change | None) -> Tr
         place=change.index,
         run=(known.first_run_id if known else None) or point.run,
         version=point.version,
-        verdict=reconcile.verdict_of(change.ratio, series.history.metric.direction),
+        verdict=reconcile.verdict_of(change.ratio, series.trend.metric.direction),
         ratio=change.ratio,
         low=change.low,
         high=change.high,
@@ -303,10 +303,10 @@ def _would_not(series: TrendSeries, place: int, known: Change) -> TriedChange:
     )
 
 
-def _change(points: Sequence[SeriesRun], change: Change) -> HistoryChange | None:
+def _change(points: Sequence[SeriesRun], change: Change) -> TrendChange | None:
     if change.first_run is None:
         return None
-    return HistoryChange(
+    return TrendChange(
         place=trends_series.place_of(points, change.first_run),
         run=change.first_run.pk,
         version=change.first_run.system.release.version,
@@ -323,7 +323,7 @@ def _change(points: Sequence[SeriesRun], change: Change) -> HistoryChange | None
     )
 
 
-def _settings(found: Sequence[History]) -> dict[str, str]:
+def _settings(found: Sequence[Trend]) -> dict[str, str]:
     """In words, by hash."""
     hashes = {each.settings_hash for each in found}
     systems = System.objects.filter(settings_hash__in=hashes).values_list("settings_hash", "settings")
@@ -333,8 +333,8 @@ def _settings(found: Sequence[History]) -> dict[str, str]:
     }
 
 
-def _row(found: History, settings: dict[str, str]) -> HistoryRow:
-    return HistoryRow(
+def _row(found: Trend, settings: dict[str, str]) -> TrendRow:
+    return TrendRow(
         id=found.pk,
         platform=found.platform.name,
         hardware=found.hardware_class.name,

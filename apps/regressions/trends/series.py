@@ -1,4 +1,4 @@
-"""Reads stored histories: their runs release by release, then in time, as series in which changes are searched."""
+"""Reads stored trends: their runs release by release, then in time, as series in which changes are searched."""
 
 import json
 from bisect import bisect_left
@@ -14,7 +14,7 @@ from apps.comparison.api import lasting_facts
 from apps.core.answers import Hidden, Rounded
 from apps.regressions import detection
 from apps.regressions.detection import ChangeLimits, Conditions, ResultSeries
-from apps.regressions.models import History
+from apps.regressions.models import Trend
 from apps.regressions.thresholds import Thresholds
 from apps.runs.api import places
 from apps.runs.models import Run
@@ -58,34 +58,33 @@ class SeriesRun:
 
 @dataclass(frozen=True)
 class TrendSeries:
-    """A stored history with its `points` as they are now, and their `results` with the limits that apply."""
+    """A stored trend with its `points` as they are now, and their `results` with the limits that apply."""
 
-    history: History
+    trend: Trend
     points: Sequence[SeriesRun]
     results: ResultSeries
 
 
-def read(histories: Collection[History], chosen: Thresholds) -> list[TrendSeries]:
+def read(trends: Collection[Trend], chosen: Thresholds) -> list[TrendSeries]:
     """In the same order, with the limits of these thresholds. One query."""
-    rows: dict[int, list[Sequence[Any]]] = {history.pk: [] for history in histories}
+    rows: dict[int, list[Sequence[Any]]] = {trend.pk: [] for trend in trends}
     with connection.cursor() as cursor:
         cursor.execute(SERIES, [list(rows)])
-        for history_id, *row in cursor.fetchall():
-            rows[history_id].append(row)
+        for trend_id, *row in cursor.fetchall():
+            rows[trend_id].append(row)
     return [
-        trend_series(history, _points(rows[history.pk]), chosen.of(history.workload_id, history.metric_id))
-        for history in histories
+        trend_series(trend, _points(rows[trend.pk]), chosen.of(trend.workload_id, trend.metric_id)) for trend in trends
     ]
 
 
-def trend_series(history: History, points: Sequence[SeriesRun], limits: ChangeLimits) -> TrendSeries:
+def trend_series(trend: Trend, points: Sequence[SeriesRun], limits: ChangeLimits) -> TrendSeries:
     results = ResultSeries(
         values=np.array([point.value for point in points], dtype=np.float64),
         resets=[place for place, point in enumerate(points) if point.reset],
         boundaries=[place for place in range(1, len(points)) if points[place].release != points[place - 1].release],
         limits=limits,
     )
-    return TrendSeries(history, points, results)
+    return TrendSeries(trend, points, results)
 
 
 def place_of(points: Sequence[SeriesRun], run: Run) -> int:

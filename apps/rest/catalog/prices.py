@@ -30,9 +30,9 @@ class HardwarePrice(APIView):
     @extend_schema(operation_id="state_price", request=PriceDescription, responses=HardwareClassSerializer)
     def put(self, request: Request, slug: str) -> Response:
         """Set the price of one machine of this class, with source and day. AWS's price list never overwrites it."""
-        told = PriceDescription(data=request.data)
-        told.is_valid(raise_exception=True)
-        value = told.validated_data
+        sent = PriceDescription(data=request.data)
+        sent.is_valid(raise_exception=True)
+        value = sent.validated_data
         known = prices.set_price(
             slug=slug,
             usd_per_hour=value["usd_per_hour"],

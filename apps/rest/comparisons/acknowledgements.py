@@ -77,7 +77,7 @@ class Acknowledgements(APIView):
             runs=wanted.get("runs") or None,
         )
         made = acknowledgements.acknowledge(
-            obstacles=[each for each in comparison.obstacles if each.group.value in wanted["group"]],
+            differences=[each for each in comparison.obstacles if each.group.value in wanted["group"]],
             by=writer(request),
             reason=wanted["reason"],
         )

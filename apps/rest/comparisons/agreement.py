@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from apps.comparison.api import FEWEST_MATRIX_SIDES as FEWEST_SIDES
 from apps.comparison.api import MOST_MATRIX_SIDES as MOST_SIDES
-from apps.comparison.api import Corroboration, corroborate
+from apps.comparison.api import ToolAgreement, tool_agreement
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, Parameters
@@ -27,11 +27,11 @@ class ClaimsParameters(Parameters):
 
 
 class Claims(APIView):
-    @extend_schema(operation_id="list_claims", parameters=[ClaimsParameters], responses=serializer_of(Corroboration))
+    @extend_schema(operation_id="list_claims", parameters=[ClaimsParameters], responses=serializer_of(ToolAgreement))
     def get(self, request: Request) -> Response:
         """Claims about two to eight systems by kind of load, with the tools that support or contradict them."""
         parameters = ClaimsParameters.read(request)
-        found = corroborate(parameters["side"], campaign=parameters.get("campaign"))
+        found = tool_agreement(parameters["side"], campaign=parameters.get("campaign"))
         if found is None:
             raise Invalid([FieldProblem("side", "names one system twice", "choose two or more")])
-        return Response(serializer_of(Corroboration)(found).data)
+        return Response(serializer_of(ToolAgreement)(found).data)

@@ -16,11 +16,11 @@ from apps.comparison.api import (
     ComparedCost,
     ComparedSteadiness,
     ComparedWork,
-    Corroboration,
     Everything,
     Finishing,
     Growing,
     SideMemory,
+    ToolAgreement,
     all_metrics,
     claims,
     compare,
@@ -33,7 +33,7 @@ from apps.comparison.api import (
 from apps.comparison.pure import PERCENTILES, SectionSource
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.comparisons.latency import LevelLatencySerializer, latencies
-from apps.rest.comparisons.load_levels import LadderSerializer, growth, ladders
+from apps.rest.comparisons.load_levels import LoadLevelsSerializer, growth, load_levels
 from apps.rest.comparisons.serializers import ComparisonSerializer
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, Parameters
@@ -52,17 +52,17 @@ class Included:
 
 # Field of the response -> its part.
 INCLUDES: dict[str, Included] = {
-    "memory": Included(lambda source, _: source.read(memory.READING), serializer_of(SideMemory), many=True),
-    "ladder": Included(ladders, LadderSerializer, many=True),
-    "finishing": Included(lambda source, _: source.read(time_to_finish.READING), serializer_of(Finishing)),
+    "memory": Included(lambda source, _: source.read(memory.SECTION), serializer_of(SideMemory), many=True),
+    "ladder": Included(load_levels, LoadLevelsSerializer, many=True),
+    "finishing": Included(lambda source, _: source.read(time_to_finish.SECTION), serializer_of(Finishing)),
     "growth": Included(lambda source, _: growth(source), serializer_of(Growing), many=True),
     "latency": Included(lambda source, _: latencies(source), LevelLatencySerializer, many=True),
-    "steadiness": Included(lambda source, _: source.read(steadiness.READING), serializer_of(ComparedSteadiness)),
-    "everything": Included(lambda source, _: source.read(all_metrics.READING), serializer_of(Everything)),
-    "work": Included(lambda source, _: source.read(work.READING), serializer_of(ComparedWork), many=True),
-    "corroboration": Included(lambda source, _: source.read(claims.READING), serializer_of(Corroboration)),
-    "cost": Included(lambda source, _: source.read(cost.READING), serializer_of(ComparedCost)),
-    "use": Included(lambda source, _: source.read(limits.READING), serializer_of(ComparedUse)),
+    "steadiness": Included(lambda source, _: source.read(steadiness.SECTION), serializer_of(ComparedSteadiness)),
+    "everything": Included(lambda source, _: source.read(all_metrics.SECTION), serializer_of(Everything)),
+    "work": Included(lambda source, _: source.read(work.SECTION), serializer_of(ComparedWork), many=True),
+    "corroboration": Included(lambda source, _: source.read(claims.SECTION), serializer_of(ToolAgreement)),
+    "cost": Included(lambda source, _: source.read(cost.SECTION), serializer_of(ComparedCost)),
+    "use": Included(lambda source, _: source.read(limits.SECTION), serializer_of(ComparedUse)),
 }
 INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")
 

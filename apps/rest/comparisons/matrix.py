@@ -8,10 +8,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.comparison.api import FEWEST_MATRIX_SIDES as FEWEST_SIDES
-from apps.comparison.api import LATENCY, PRIMARY, compare_many
+from apps.comparison.api import LATENCY, PRIMARY, compare_systems
 from apps.comparison.api import MOST_MATRIX_SIDES as MOST_SIDES
 from apps.published.matrix import StatedMatrix, load_matrix
-from apps.rest.comparisons.serializers import ManySerializer
+from apps.rest.comparisons.serializers import MatrixSerializer
 from apps.rest.framework.derive import Answer
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters
 
@@ -42,19 +42,19 @@ class MatrixParameters(Parameters):
     )
 
 
-class Matrix(APIView):
-    @extend_schema(operation_id="compare_many", parameters=[MatrixParameters], responses=ManySerializer)
+class SystemsMatrix(APIView):
+    @extend_schema(operation_id="compare_many", parameters=[MatrixParameters], responses=MatrixSerializer)
     def get(self, request: Request) -> Response:
         """Compare two to eight sides under all shared workloads and load levels: ratios to the first side, verdicts."""
         parameters = MatrixParameters.read(request)
-        many = compare_many(
+        found = compare_systems(
             sides=parameters["side"],
             metrics=parameters.get("metric") or [PRIMARY],
             workloads=parameters.get("workload") or None,
             tool=parameters.get("tool", ""),
             campaign=parameters.get("campaign"),
         )
-        return Response(ManySerializer(many).data)
+        return Response(MatrixSerializer(found).data)
 
 
 class StatedMatrixSerializer(Answer):

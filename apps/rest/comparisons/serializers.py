@@ -2,8 +2,8 @@
 
 from rest_framework import serializers
 
-from apps.comparison.api import Machines, Many, Measured, SideClaim, SideCost, SideMemory
-from apps.comparison.pure import ACCEPTABLE, Comparison, Obstacle
+from apps.comparison.api import Machines, Matrix, Measured, SideClaim, SideCost, SideMemory
+from apps.comparison.pure import ACCEPTABLE, BlockingDifference, Comparison
 from apps.rest.framework.derive import Answer
 from apps.use_method.api import LevelUse
 from apps.use_method.pure import INDICATORS, RESOURCE_OF, Reading
@@ -14,14 +14,14 @@ class ComparisonSerializer(Answer):
     also = ("withheld",)
 
 
-class ManySerializer(Answer):
+class MatrixSerializer(Answer):
     """Adjusted p and verdicts are corrected over this whole table; all else is as in a comparison."""
 
-    of = Many
+    of = Matrix
 
 
-class ObstacleSerializer(Answer):
-    of = Obstacle
+class BlockingDifferenceSerializer(Answer):
+    of = BlockingDifference
     names = {"fields": "differences"}
     group = serializers.ChoiceField(choices=[each.value for each in ACCEPTABLE], source="group.value")
 

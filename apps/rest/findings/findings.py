@@ -160,7 +160,7 @@ class FindingState(APIView):
     @extend_schema(operation_id="set_finding_state", request=NewState, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
         """Set the state; docs/howto/findings.md has the transitions. Acceptance and re-opening have endpoints too."""
-        with _told():
+        with _review_errors():
             review.set_state(finding_id=finding_id, by=writer(request), **_read(NewState, request))
         return Response(_answer(request, finding_id))
 
@@ -169,7 +169,7 @@ class FindingAcceptance(APIView):
     @extend_schema(operation_id="accept_finding", request=NewAcceptance, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
         """Accept the finding until the end of a day, with a reason: until then it passes the release gate."""
-        with _told():
+        with _review_errors():
             stated, today = _read(NewAcceptance, request), timezone.localdate()
             review.accept(finding_id=finding_id, by=writer(request), today=today, **stated)
         return Response(_answer(request, finding_id))
@@ -179,7 +179,7 @@ class ReopenFinding(APIView):
     @extend_schema(operation_id="reopen_finding", request=Reopening, responses=FindingDetailSerializer)
     def post(self, request: Request, finding_id: int) -> Response:
         """Set an accepted or closed finding to new; an acceptance ends."""
-        with _told():
+        with _review_errors():
             review.reopen(finding_id=finding_id, by=writer(request), **_read(Reopening, request))
         return Response(_answer(request, finding_id))
 
@@ -188,7 +188,7 @@ class FindingOwner(APIView):
     @extend_schema(operation_id="assign_finding", request=NewOwner, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
         """Assign the finding to a person who may write, or to nobody."""
-        with _told():
+        with _review_errors():
             stated = _read(NewOwner, request)
             stated["owner"] = _owner(stated["owner"])
             review.assign(finding_id=finding_id, by=writer(request), **stated)
@@ -199,7 +199,7 @@ class FindingDue(APIView):
     @extend_schema(operation_id="set_finding_due", request=NewDue, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
         """Set or clear the due date."""
-        with _told():
+        with _review_errors():
             stated, today = _read(NewDue, request), timezone.localdate()
             review.set_due(finding_id=finding_id, by=writer(request), today=today, **stated)
         return Response(_answer(request, finding_id))
@@ -209,7 +209,7 @@ class FindingLabels(APIView):
     @extend_schema(operation_id="label_finding", request=NewLabels, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
         """Replace all labels."""
-        with _told():
+        with _review_errors():
             review.set_labels(finding_id=finding_id, by=writer(request), **_read(NewLabels, request))
         return Response(_answer(request, finding_id))
 
@@ -218,7 +218,7 @@ class FindingComments(APIView):
     @extend_schema(operation_id="comment_finding", request=NewComment, responses={201: CommentedSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
         """Add a comment; mentioned people are notified. `not_told`: mentioned names without an account."""
-        with _told():
+        with _review_errors():
             made = review.comment(finding_id=finding_id, by=writer(request), **_read(NewComment, request))
         return Response(_answer(request, finding_id) | {"not_told": review.unknown_mentions(made)}, status=201)
 
@@ -227,7 +227,7 @@ class FindingLinks(APIView):
     @extend_schema(operation_id="link_finding", request=NewLink, responses={201: FindingDetailSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
         """Link an external issue; the same address is stored once."""
-        with _told():
+        with _review_errors():
             review.link(finding_id=finding_id, by=writer(request), **_read(NewLink, request))
         return Response(_answer(request, finding_id), status=201)
 
@@ -237,7 +237,7 @@ class FindingLink(APIView):
     def delete(self, request: Request, finding_id: int, link_id: int) -> Response:
         """Remove a link; the finding's activity keeps its address."""
         NoParameters.read(request)
-        with _told():
+        with _review_errors():
             review.unlink(finding_id=finding_id, by=writer(request), link_id=link_id)
         return Response(status=204)
 
@@ -246,7 +246,7 @@ class MergeFinding(APIView):
     @extend_schema(operation_id="merge_finding", request=NewMerge, responses=FindingDetailSerializer)
     def post(self, request: Request, finding_id: int) -> Response:
         """Move all its changes into another finding, which is returned; later changes of this finding go there too."""
-        with _told():
+        with _review_errors():
             stated = _read(NewMerge, request)
             into = stated.pop("into")
             if not queries.load_rows([into]):
@@ -259,7 +259,7 @@ class SplitFinding(APIView):
     @extend_schema(operation_id="split_finding", request=NewSplit, responses={201: FindingDetailSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
         """Move some of its changes into a new finding, which is returned."""
-        with _told():
+        with _review_errors():
             stated = _read(NewSplit, request)
             made = review.split(
                 finding_id=finding_id, by=writer(request), change_ids=stated["changes"], seen=stated["seen"]
@@ -273,7 +273,7 @@ class FindingRepetitions(APIView):
     def get(self, request: Request, finding_id: int) -> Response:
         """The plan of a campaign that measures both sides again."""
         NoParameters.read(request)
-        with _told():
+        with _review_errors():
             return Response(PlanAgainSerializer(review.plan_of(finding_id)).data)
 
     @extend_schema(operation_id="repeat_finding", request=NewRepetitions, responses={201: FindingDetailSerializer})
@@ -282,7 +282,7 @@ class FindingRepetitions(APIView):
 
         The finding is updated as runs complete. Refused while such a campaign is unfinished.
         """
-        with _told():
+        with _review_errors():
             campaign = review.repeat(finding_id=finding_id, by=writer(request), **_read(NewRepetitions, request))
         address = reverse("api:campaign", args=[campaign.pk])
         return Response(_answer(request, finding_id), status=201, headers={"Location": address})
@@ -312,7 +312,7 @@ def _answer(request: Request, finding_id: int) -> Any:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _review_errors() -> Iterator[None]:
     """Translate errors of review actions into API errors."""
     try:
         yield

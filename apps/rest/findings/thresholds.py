@@ -72,9 +72,9 @@ class ThresholdList(APIView):
 
         Affected series are re-evaluated within a minute; findings below the new threshold are flagged for verification.
         """
-        told = ThresholdDescription(data=request.data)
-        told.is_valid(raise_exception=True)
-        kept = thresholds.keep(**told.validated_data, by=writer(request))
+        sent = ThresholdDescription(data=request.data)
+        sent.is_valid(raise_exception=True)
+        kept = thresholds.keep(**sent.validated_data, by=writer(request))
         tasks.enqueue(tasks.follow_rest)
         return Response(ThresholdSerializer(kept).data)
 

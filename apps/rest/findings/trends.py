@@ -9,16 +9,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.regressions.api import SIGHTS, HistoryChange, HistoryFilter, HistoryRow, SeriesRun, TrendLevel
+from apps.regressions.api import SIGHTS, SeriesRun, TrendChange, TrendFilter, TrendLevel, TrendRow
 from apps.regressions.api import trend_queries as queries
-from apps.regressions.models import History
+from apps.regressions.models import Trend
 from apps.rest.framework.derive import Answer, serializer_of
 from apps.rest.framework.fields import NumberField
 from apps.rest.framework.lists import LARGEST_ID, Cursors, NoParameters, PageParameters, listing
 from apps.rest.framework.strict import ChoiceField
 
 
-class HistoryParameters(PageParameters):
+class TrendParameters(PageParameters):
     platform = serializers.CharField(required=False, max_length=40, help_text="slug")
     hardware = serializers.CharField(required=False, max_length=80, help_text="slug of a hardware class")
     tool = serializers.CharField(required=False, max_length=40, help_text="a load tool")
@@ -37,38 +37,38 @@ class LimitsSerializer(serializers.Serializer[Any]):
     set_for = serializers.CharField(help_text="for what the threshold was set; “the default”: none was")
 
 
-class HistorySerializer(Answer):
-    of = HistoryRow
+class TrendSerializer(Answer):
+    of = TrendRow
 
 
-class HistoryDetailSerializer(HistorySerializer):
+class TrendDetailSerializer(TrendSerializer):
     threshold = LimitsSerializer()
     points = serializer_of(SeriesRun)(many=True)
-    changes_told = serializer_of(HistoryChange)(many=True)
+    changes_told = serializer_of(TrendChange)(many=True)
     levels = serializer_of(TrendLevel)(many=True)
 
 
-class Histories(APIView):
+class Trends(APIView):
     @extend_schema(
         operation_id="list_histories",
-        parameters=[HistoryParameters],
-        responses=listing(HistorySerializer, name="History"),
+        parameters=[TrendParameters],
+        responses=listing(TrendSerializer, name="Trend"),
     )
     def get(self, request: Request) -> Response:
         """List watched series, each the primary metric of a workload over releases.
 
         A series has one load level, platform, hardware class and configuration.
         """
-        asked = HistoryParameters.read(request)
-        chosen = HistoryFilter(**{name: value for name, value in asked.items() if name not in ("limit", "cursor")})
+        asked = TrendParameters.read(request)
+        chosen = TrendFilter(**{name: value for name, value in asked.items() if name not in ("limit", "cursor")})
         pages = Cursors()
         pages.ordering = "pk"
-        page: list[History] = pages.paginate_queryset(queries.rows_of(chosen), request, view=self) or []
-        return pages.get_paginated_response(HistorySerializer(queries.listed(page), many=True).data)
+        page: list[Trend] = pages.paginate_queryset(queries.rows_of(chosen), request, view=self) or []
+        return pages.get_paginated_response(TrendSerializer(queries.listed(page), many=True).data)
 
 
-class OneHistory(APIView):
-    @extend_schema(operation_id="read_history", responses=HistoryDetailSerializer)
+class OneTrend(APIView):
+    @extend_schema(operation_id="read_history", responses=TrendDetailSerializer)
     def get(self, request: Request, history_id: int) -> Response:
         """A watched series: its runs by release, all changes ever reported, and the levels between current changes."""
         NoParameters.read(request)
@@ -80,10 +80,10 @@ class OneHistory(APIView):
             "significant": found.limits.significant,
             "set_for": found.source,
         }
-        told = {
+        parts = {
             "threshold": LimitsSerializer(threshold).data,
             "points": serializer_of(SeriesRun)(found.points, many=True).data,
-            "changes_told": serializer_of(HistoryChange)(found.changes, many=True).data,
+            "changes_told": serializer_of(TrendChange)(found.changes, many=True).data,
             "levels": serializer_of(TrendLevel)(found.levels, many=True).data,
         }
-        return Response({**HistorySerializer(found.row).data, **told})
+        return Response({**TrendSerializer(found.row).data, **parts})

@@ -171,6 +171,6 @@ def _hardware(slug: str | None, release: Release | None) -> tuple[HardwareClass 
 
 
 def _one_of(names: Any) -> str:
-    told = list(names)
-    more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
-    return f"there are: {', '.join(told[:MOST_NAMED])}{more}" if told else "there is none yet"
+    listed = list(names)
+    more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
+    return f"there are: {', '.join(listed[:MOST_NAMED])}{more}" if listed else "there is none yet"

@@ -41,7 +41,7 @@ class TableSerializer(serializers.Serializer[AttachedTable]):
     title = serializers.CharField(source="table.title", default="")
     note = serializers.CharField(source="table.note", default="", help_text="what the rows cover")
     columns = ColumnSerializer(source="table.columns", many=True, default=())
-    rows = serializers.SerializerMethodField(help_text="a list of cells each, the largest first; null: not told")
+    rows = serializers.SerializerMethodField(help_text="a list of cells each, the largest first; null: not reported")
     total = serializers.IntegerField(
         source="table.total", default=0, help_text="rows of the file; at most 200 are here"
     )

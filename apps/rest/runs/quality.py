@@ -25,7 +25,7 @@ class RunExclusion(APIView):
     def get(self, request: Request, run_id: int) -> Response:
         """List the run's exclusions from comparisons, latest first. One without an end is in effect."""
         NoParameters.read(request)
-        return Response(_told(find_run(run_id).pk))
+        return Response(_exclusions(find_run(run_id).pk))
 
     @extend_schema(
         operation_id="exclude_run",
@@ -41,7 +41,7 @@ class RunExclusion(APIView):
         stated.is_valid(raise_exception=True)
         run = find_run(run_id)
         done = exclusion.exclude(run=run, reason=stated.validated_data["reason"], by=writer(request))
-        return Response(_told(run.pk)[0], status=201 if done else 200)
+        return Response(_exclusions(run.pk)[0], status=201 if done else 200)
 
     @extend_schema(operation_id="count_run_again", request=None, responses={200: ExclusionSerializer(many=True)})
     def delete(self, request: Request, run_id: int) -> Response:
@@ -49,8 +49,8 @@ class RunExclusion(APIView):
         NoParameters.read(request)
         run = find_run(run_id)
         exclusion.count_again(run=run, by=writer(request))
-        return Response(_told(run.pk))
+        return Response(_exclusions(run.pk))
 
 
-def _told(run_id: int) -> list[dict[str, Any]]:
+def _exclusions(run_id: int) -> list[dict[str, Any]]:
     return list(ExclusionSerializer(exclusion.history(run_id), many=True).data)

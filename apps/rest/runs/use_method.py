@@ -201,8 +201,8 @@ class UseMethod(APIView):
     def get(self, request: Request) -> Response:
         """The resources with their indicators: formula, unit, series, limits with their reason and literature."""
         NoParameters.read(request)
-        told = {"rules": engine.VERSION, "hold": HOLD, "share": SHARE, "resources": map(_resource, RESOURCES)}
-        return Response(UseMethodSerializer(told).data)
+        table = {"rules": engine.VERSION, "hold": HOLD, "share": SHARE, "resources": map(_resource, RESOURCES)}
+        return Response(UseMethodSerializer(table).data)
 
 
 def _resource(resource: Resource) -> dict[str, Any]:

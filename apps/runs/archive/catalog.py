@@ -92,6 +92,6 @@ def _release(row: Row) -> Release:
     )[0]
 
 
-def _hardware(told: dict[str, Any]) -> HardwareClass:
-    described = {name: told[name] for name in HARDWARE_FIELDS if name != "slug"}
-    return HardwareClass.objects.get_or_create(slug=told["slug"], defaults=described)[0]
+def _hardware(row: dict[str, Any]) -> HardwareClass:
+    described = {name: row[name] for name in HARDWARE_FIELDS if name != "slug"}
+    return HardwareClass.objects.get_or_create(slug=row["slug"], defaults=described)[0]

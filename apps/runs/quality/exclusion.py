@@ -94,7 +94,7 @@ def history_of(run: Run) -> list[dict[str, str]]:
 
 
 def take_over(run: Run, entries: Sequence[Mapping[str, str]]) -> None:
-    """Restores the history of an imported run from the output of `told`. Users are matched by name alone."""
+    """Restores the history of an imported run from the output of `history_of`. Users are matched by name alone."""
     for entry in entries:
         row = Exclusion.objects.create(
             run=run,

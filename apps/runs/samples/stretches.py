@@ -87,11 +87,11 @@ def stretch_of(open_stretch: OpenStretch) -> Stretch:
     if np.count_nonzero(found) != len(at):
         raise BadSample(_row_of_repeated(at, length), "names a series twice")
     deltas, no_integers = _integers(open_stretch.deltas)
-    value_kinds, values_told, wide_values = _packed(open_stretch.values)
+    value_kinds, packed_values, wide_values = _packed(open_stretch.values)
     steps: Cells = np.zeros(shape, np.int64)
     steps[:, 0] = first[places]
     steps.ravel()[by_delta] = deltas
-    steps.ravel()[by_value] = values_told
+    steps.ravel()[by_value] = packed_values
     values: Cells = np.add.accumulate(steps, axis=1)
 
     of_kind = kinds[places]
@@ -164,9 +164,9 @@ def _one_by_one(open_stretch: OpenStretch, places: Places, at: Places, odd: Flag
     return {j: _follow(open_stretch.first[places[j]], found, length) for j, found in changes.items()}
 
 
-def _follow(value: Number, told: list[tuple[int, bool, Number]], length: int) -> list[Number]:
+def _follow(value: Number, changes: list[tuple[int, bool, Number]], length: int) -> list[Number]:
     found: list[Number] = []
-    for row, outright, change in sorted(told, key=itemgetter(0)):
+    for row, outright, change in sorted(changes, key=itemgetter(0)):
         found += [value] * (row - len(found))
         value = change if outright or value is None or change is None else value + change
     return found + [value] * (length - len(found))

@@ -8,32 +8,32 @@ from apps.runs.tool_output.values import Headline, Output
 from workers.protocol.wire import EventMessage
 
 
-def output_of(told: ParsedOutput, *, parser: str, version: str) -> Output:
+def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
     return Output(
         parser=parser,
         version=version,
-        tool_version=told.version,
-        complete=not told.reason,
-        fatal=told.reason,
-        headlines=tuple(Headline(value.metric, value.value, value.start, value.end) for value in told.values),
-        intervals=_intervals(told),
-        measured=told.measured,
-        events=tuple(_events(told)),
-        unparsed=tuple(unparsed_lines(list(told.unparsed))),
+        tool_version=parsed.version,
+        complete=not parsed.reason,
+        fatal=parsed.reason,
+        headlines=tuple(Headline(value.metric, value.value, value.start, value.end) for value in parsed.values),
+        intervals=_intervals(parsed),
+        measured=parsed.measured,
+        events=tuple(_events(parsed)),
+        unparsed=tuple(unparsed_lines(list(parsed.unparsed))),
     )
 
 
-def _intervals(told: ParsedOutput) -> dict[float, dict[str, Number]]:
-    rows: dict[float, dict[str, Number]] = {second: {} for second in told.clock}
-    for metric, values in told.series.items():
-        for second, value in zip(told.clock, values, strict=True):
+def _intervals(parsed: ParsedOutput) -> dict[float, dict[str, Number]]:
+    rows: dict[float, dict[str, Number]] = {second: {} for second in parsed.clock}
+    for metric, values in parsed.series.items():
+        for second, value in zip(parsed.clock, values, strict=True):
             rows[second][metric] = value
     return rows
 
 
-def _events(told: ParsedOutput) -> list[EventMessage]:
+def _events(parsed: ParsedOutput) -> list[EventMessage]:
     found = []
-    for said in told.events:
+    for said in parsed.events:
         text = printable(said.label)
         detail: dict[str, object] = {"count": said.count}
         if len(text) > LABEL_LIMIT:

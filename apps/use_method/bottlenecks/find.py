@@ -285,11 +285,11 @@ def _held(rungs: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, float
     return stands, next((held for threads, held in known if threads == stands), known[-1][1]) / base
 
 
-def _stands(told: Sequence[tuple[int, float]], since: int = 0) -> int | None:
+def _stands(known: Sequence[tuple[int, float]], since: int = 0) -> int | None:
     """First level, from `since` threads on, above which throughput does not grow; for the highest level, up to which it
-    does not. None: it grows to the end. `told`: throughput by threads."""
-    for place, (threads, held) in enumerate(told):
-        above = told[place + 1 :] or [told[place - 1]]
+    does not. None: it grows to the end. `known`: throughput by threads."""
+    for place, (threads, held) in enumerate(known):
+        above = known[place + 1 :] or [known[place - 1]]
         if threads >= since and not any(_grows((threads, held), other) for other in above):
             return threads
     return None

@@ -50,7 +50,7 @@ class SideUse:
     found: Bottleneck
     headline: Annotated[Words, "what limits the side"]
     evidence: tuple[Words, ...]
-    throughput: Annotated[Words, "what it did there; empty: not told"]
+    throughput: Annotated[Words, "what it did there; empty: not known"]
     notes: tuple[Words, ...]
     levels: tuple[LevelUse, ...]
 
@@ -93,17 +93,17 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
         if own := by_level.get(level.id):
             rungs[level.id] = _rung(level, own, found, metric.key if metric else "")
     # At a fixed rate the rate determines the throughput: such levels are left out.
-    climbed = sorted(
+    ramp = sorted(
         (rungs[level.id] for level in comparison.levels if level.id in rungs and level.rate is None),
         key=lambda rung: rung.threads,
     )
-    shown, grown = find.find(climbed), _grown(climbed)
+    shown, grown = find.find(ramp), _grown(ramp)
     return SideUse(
         side=side.slug,
         found=shown,
-        headline=wording.headline(shown) if climbed else wording.AT_A_RATE if rungs else wording.NO_RUN,
+        headline=wording.headline(shown) if ramp else wording.AT_A_RATE if rungs else wording.NO_RUN,
         evidence=tuple(wording.evidence(onset, named=len(shown.first) > 1) for onset in shown.first),
-        throughput=wording.throughput(shown, climbed, metric.unit if metric else "", grown),
+        throughput=wording.throughput(shown, ramp, metric.unit if metric else "", grown),
         notes=(*wording.notes(shown, grown), *_at_a_rate(comparison, rungs)),
         levels=tuple(_level(level, len(by_level[level]), rung) for level, rung in rungs.items()),
     )
@@ -150,4 +150,4 @@ def _read(comparison: Comparison, _level: Level | None) -> ComparedUse:
     return limits_of(comparison)
 
 
-READING = Section("use", ComparedUse, _read)
+SECTION = Section("use", ComparedUse, _read)

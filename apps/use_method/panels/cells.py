@@ -20,20 +20,20 @@ class IndicatorReading:
 class AspectCell:
     """All readings of an aspect of a resource, the worst first, which is shown. For the whole, over all nodes."""
 
-    told: tuple[IndicatorReading, ...]
+    readings: tuple[IndicatorReading, ...]
 
     @property
     def level(self) -> UseLevel:
-        return self.told[0].reading.level
+        return self.readings[0].reading.level
 
     @property
     def shown(self) -> IndicatorReading:
-        return self.told[0]
+        return self.readings[0]
 
     @property
     def nodes(self) -> Sequence[str]:
         """Nodes at the level shown."""
-        return [found.reading.node for found in self.told if found.reading.level is self.level]
+        return [found.reading.node for found in self.readings if found.reading.level is self.level]
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ def rows(panel: Panel) -> list[ResourceCells]:
     return found
 
 
-def cells(told: Iterable[IndicatorReading]) -> dict[Aspect, AspectCell]:
+def cells(readings: Iterable[IndicatorReading]) -> dict[Aspect, AspectCell]:
     """Of equally bad readings the first in the table is shown, and of its nodes the one with the highest value."""
     order = {key: place for place, key in enumerate(INDICATORS)}
     by_aspect: dict[Aspect, list[IndicatorReading]] = {}
-    for one in told:
+    for one in readings:
         by_aspect.setdefault(one.indicator.aspect, []).append(one)
 
     def worst_first(one: IndicatorReading) -> tuple[int, int, float]:

@@ -57,19 +57,19 @@ def against(panel: Panel, run_id: int, baseline: Baseline | None) -> Panel:
     return replace(panel, readings=readings)
 
 
-def _over(told: Reading, readings: Collection[Reading], baseline: Baseline, *, is_it: bool) -> Reading:
-    own = [one for one in readings if one.node == told.node and one.indicator in TIMES and one.value]
+def _over(reading: Reading, readings: Collection[Reading], baseline: Baseline, *, is_it: bool) -> Reading:
+    own = [one for one in readings if one.node == reading.node and one.indicator in TIMES and one.value]
     if is_it:
         return replace(
-            told, words=f"this run is {baseline.words}, the lowest load: it is what others are compared with"
+            reading, words=f"this run is {baseline.words}, the lowest load: it is what others are compared with"
         )
     ratios = [
         (one.value / usual, one, usual) for one in own if one.value and (usual := _usual(baseline, one)) is not None
     ]
     if not ratios:
-        return replace(told, words=f"what its disks took {baseline.words} was not observed")
+        return replace(reading, words=f"what its disks took {baseline.words} was not observed")
     ratio, one, usual = max(ratios, key=lambda found: found[0])
-    queue = next((each for each in readings if (each.node, each.indicator) == (told.node, QUEUE)), None)
+    queue = next((each for each in readings if (each.node, each.indicator) == (reading.node, QUEUE)), None)
     waiting = queue.value if queue is not None else None
     words = (
         f"{format_number(ratio, 2)} × its value {baseline.words}: a {TIMES[one.indicator]} took "
@@ -80,7 +80,7 @@ def _over(told: Reading, readings: Collection[Reading], baseline: Baseline, *, i
         words += f"; queue {format_number(waiting, 2)}"
         if level is not UseLevel.OK and waiting < LEAST_QUEUE:
             level, words = UseLevel.OK, f"{words}: too few at once to wait for each other"
-    return replace(told, level=level, value=ratio, words=words, metric=one.metric, peak=ratio, spans=one.spans)
+    return replace(reading, level=level, value=ratio, words=words, metric=one.metric, peak=ratio, spans=one.spans)
 
 
 def _usual(baseline: Baseline, one: Reading) -> float | None:

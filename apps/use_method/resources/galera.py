@@ -237,7 +237,7 @@ RESOURCE = Resource(
             metrics=(RECEIVING,),
             formula="wsrep_local_recv_queue",
             limits="watch from half, saturated from all of gcs.fc_limit x √nodes on (without the root where the "
-            f"cluster was told that it has one writer), {LevelLimits(None, 1.0, share=QUEUE_SHARE).held()}",
+            f"cluster is configured for one writer), {LevelLimits(None, 1.0, share=QUEUE_SHARE).held()}",
             reason="At the limit the node asks all others to pause. The pause empties the queue at once, so that "
             "samples once a second rarely meet it full: one in twenty is much.",
             literature=f"{MANUAL}; MariaDB manual, wsrep_provider_options: gcs.fc_limit, gcs.fc_single_primary",

@@ -37,7 +37,7 @@ LABELS = {
     "repetitions": "Repetitions",
     "warmup": "Warm-up",
     "duration": "Measured",
-    "climb": "Climb",
+    "climb": "Ramp until saturation",
 }
 # Fields that a chosen workload may override, named with its key appended; empty: as for all others.
 OWN = ("threads", "warmup", "duration")
@@ -147,7 +147,7 @@ class PlanForm(forms.Form):
     def _entries(self, workloads: Sequence[Workload]) -> list[dispatch.PlannedWorkload]:
         """Entries with numbers of threads instead of load levels. Unreadable fields count as valid."""
         data = self.cleaned_data
-        climbs = bool(data.get("climb"))
+        ramps = bool(data.get("climb"))
 
         def said(workload: Workload, name: str, default: Any) -> Any:
             own = data.get(f"{name}_{workload.pk}")
@@ -159,8 +159,8 @@ class PlanForm(forms.Form):
                 load_levels=[1] if _loads_itself(workload) else said(workload, "threads", [1]),
                 warmup=said(workload, "warmup", 0.0),
                 duration=said(workload, "duration", 1.0),
-                ends_when_refused=climbs,
-                least_gain=LEAST_GAIN if climbs else None,
+                ends_when_refused=ramps,
+                least_gain=LEAST_GAIN if ramps else None,
             )
             for workload in workloads
         ] or dispatch.alike(

@@ -30,7 +30,7 @@ Scale = Literal["linear", "log"]
 Span = tuple[float, float]
 
 # Thread counts, or ratios, that span more than this factor get a logarithmic axis.
-WIDE_LADDER = 8
+WIDE_LEVELS = 8
 WIDE_RATIOS = 4
 # An interval's end farther than this multiple of the outermost ratio is cut, or it would flatten the others; a cut bar
 # reaches the second multiple.
@@ -185,7 +185,7 @@ def threads_axis(threads: Sequence[int]) -> ThreadsAxis:
     """Ticks at the measured load levels, with margins."""
     ticks = sorted(set(threads)) or [1]
     first, last = ticks[0], ticks[-1]
-    if last > WIDE_LADDER * first:
+    if last > WIDE_LEVELS * first:
         room = (last / first) ** 0.08
         return ThreadsAxis(ticks, "log", (first / room, last * room))
     room = (last - first) * 0.08 or 1

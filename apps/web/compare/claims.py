@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.api import corroborate
+from apps.comparison.api import tool_agreement
 from apps.core.problems import Invalid
 from apps.core.query import Address
 from apps.web.compare.sections.agreement import shown
@@ -21,7 +21,7 @@ def show(request: HttpRequest) -> HttpResponse:
     systems, campaign = address.texts("side") or list(usual_sides()), address.number("campaign")
     try:
         address.check()
-        found = corroborate(systems, campaign=campaign)
+        found = tool_agreement(systems, campaign=campaign)
     except Invalid as error:
         context: dict[str, Any] = {"problems": [each.sentence() for each in error.errors]}
         status = status_of(error)

@@ -210,7 +210,7 @@ def page_context(seen: CompareView) -> dict[str, Any]:
     """Context of the page for a current or saved comparison. Raises NotKept."""
     comparison, address, level = seen.comparison, seen.address, seen.level
     on_run = address.option("clock") == "run"
-    view = SeriesView(level=level, apart=address.apart, clocks=seen.read(timelines.READING), on_run=on_run)
+    view = SeriesView(level=level, apart=address.apart, clocks=seen.read(timelines.SECTION), on_run=on_run)
     columns = _columns(comparison)
     read = seen.read(LATENCY_SECTION)
     sides = latency.of_sides(read)

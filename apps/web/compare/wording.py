@@ -153,7 +153,7 @@ def _reason(cells: Sequence[Cell]) -> str:
 def _remedies(pairs: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> str:
     """Runs needed, the least effort first: once if equal at all load levels, else by level.
 
-    Many different numbers are summarized by the least and the most.
+    Matrix different numbers are summarized by the least and the most.
     """
     found: dict[str, list[Level]] = {}
     for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1])):

@@ -112,7 +112,7 @@ def unreached(course: Course, key: str) -> str:
 
 def outage(course: Course) -> str:
     if course.outage is None:
-        return "not told"
+        return "not reported"
     return f"≥ {format_number(course.outage)}" if course.not_recovered else format_number(course.outage)
 
 

@@ -143,13 +143,13 @@ def _limits(change: ChangeRow) -> ChangeLimits | None:
     return thresholds.of(change.workload.id, metric) if metric is not None else None
 
 
-def _chart(told: Evidence, limits: ChangeLimits | None) -> FindingChart | None:
-    change = told.change
+def _chart(gathered: Evidence, limits: ChangeLimits | None) -> FindingChart | None:
+    change = gathered.change
     if change.metric is None:
         return None
     return chart(
-        _side(told.before, change.before, "before"),
-        _side(told.after, change.after, "after"),
+        _side(gathered.before, change.before, "before"),
+        _side(gathered.after, change.after, "after"),
         metric=change.metric.name,
         unit=change.metric.unit,
         smallest=limits.smallest if limits else None,
@@ -169,15 +169,15 @@ def _note(run: SideRun) -> str:
     return "; ".join(notes)
 
 
-def _compare_url(told: Evidence) -> str:
+def _compare_url(gathered: Evidence) -> str:
     """The comparison of these runs on the Compare page; empty: both sides are one system, or one was deleted."""
-    if told.systems is None or told.systems[0] == told.systems[1] or told.problem:
+    if gathered.systems is None or gathered.systems[0] == gathered.systems[1] or gathered.problem:
         return ""
     return CompareAddress(
-        sides=(told.systems[0][0], told.systems[1][0]),
-        workload=told.change.workload.id,
-        runs=told.compared_runs,
-        level=told.level,
+        sides=(gathered.systems[0][0], gathered.systems[1][0]),
+        workload=gathered.change.workload.id,
+        runs=gathered.compared_runs,
+        level=gathered.level,
     ).url()
 
 

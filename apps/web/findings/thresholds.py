@@ -16,7 +16,7 @@ from apps.core.text import counted
 from apps.regressions.api import Tried, TriedSeries, percent, thresholds
 from apps.regressions.api import trend_queries as queries
 from apps.regressions.detection import DEFAULT_LIMITS
-from apps.regressions.models import History
+from apps.regressions.models import Trend
 from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page
 from apps.web.templatetags.changes import p_value
@@ -107,14 +107,14 @@ def _page(
         except Invalid as error:
             problems, status = error, 400
     drawn = [_drawn(each, tried) for each in tried.series[:MOST_DRAWN]] if tried else []
-    watched = Workload.objects.filter(pk__in=History.objects.values("workload"))
+    watched = Workload.objects.filter(pk__in=Trend.objects.values("workload"))
     context = {
         "asked": asked,
         "errors": {_field(each): each.sentence() for each in problems.errors} if problems else {},
         "kept": [(each, percent_of(each.smallest)) for each in thresholds.kept()],
         "default": (percent_of(DEFAULT_LIMITS.smallest), p_value(DEFAULT_LIMITS.significant)),
         "workloads": [(str(each.pk), str(each)) for each in watched],
-        "metrics": list(Metric.objects.filter(pk__in=History.objects.values("metric")).values_list("key", "name")),
+        "metrics": list(Metric.objects.filter(pk__in=Trend.objects.values("metric")).values_list("key", "name")),
         "tried": tried,
         "answer": answer(tried) if tried else "",
         "on_releases": on_releases(tried) if tried else "",

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import System
-from apps.comparison.api import LATENCY, PRIMARY, Many, ManyRow, baselines, choices, matrix
+from apps.comparison.api import LATENCY, PRIMARY, Matrix, MatrixRow, baselines, choices, matrix
 from apps.comparison.api import MOST_SIDES as MOST_COMPARED
 from apps.comparison.pure import WITHHELD
 from apps.core.problems import Invalid
@@ -77,7 +77,7 @@ class MatrixAddress:
     def with_baseline(self, slug: str) -> "MatrixAddress":
         return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
 
-    def compare(self, row: ManyRow, side: str) -> str:
+    def compare(self, row: MatrixRow, side: str) -> str:
         """Address of a row in Compare, with the baseline and `side` or (empty) as many sides as Compare supports."""
         sides = (self.sides[0], side) if side else self.sides[:MOST_COMPARED]
         return CompareAddress(sides=sides, workload=row.workload.id, campaign=self.campaign).url()
@@ -93,19 +93,19 @@ def show(request: HttpRequest) -> HttpResponse:
             address = replace(address, sides=usual_sides())
         if not address.sides:
             return _choose(request, address)
-        many = _many(address)
+        measured = _measured(address)
     except Invalid as error:
         status = status_of(error)
         return _choose(request, MatrixAddress(), problems=[each.sentence() for each in error.errors], status=status)
     context = {
-        "many": many,
-        "sheet": measured_sheet(many, address=address.compare),
-        "baseline_urls": [(side, address.with_baseline(side.slug).url()) for side in many.sides],
-        "withheld": _withheld(many, address),
+        "matrix": measured,
+        "sheet": measured_sheet(measured, address=address.compare),
+        "baseline_urls": [(side, address.with_baseline(side.slug).url()) for side in measured.sides],
+        "withheld": _withheld(measured, address),
         "claims_url": f"{reverse('web:claims')}?{replace(address, metric=PRIMARY, tool='').query()}",
         "json_url": f"{reverse('api:matrix')}?{address.query()}",
         **_exports(address),
-        **_picker(address, many),
+        **_picker(address, measured),
     }
     return render_page(request, "web/matrix/matrix.html", context)
 
@@ -152,8 +152,8 @@ def usual_sides() -> tuple[str, ...]:
     return ()
 
 
-def _many(address: MatrixAddress) -> Many:
-    return matrix.compare_many(
+def _measured(address: MatrixAddress) -> Matrix:
+    return matrix.compare_systems(
         sides=address.sides,
         metrics=[address.metric],
         tool=address.tool,
@@ -179,7 +179,7 @@ def _sheet(address: MatrixAddress) -> MatrixSheet:
     if address.article:
         return _stated(address.article)
     chosen = address if address.sides else replace(address, sides=usual_sides())
-    return measured_sheet(_many(chosen), address=chosen.compare)
+    return measured_sheet(_measured(chosen), address=chosen.compare)
 
 
 def _stated(slug: str) -> MatrixSheet:
@@ -196,17 +196,17 @@ def _exports(address: MatrixAddress) -> dict[str, Any]:
     }
 
 
-def _withheld(many: Many, address: MatrixAddress) -> list[dict[str, Any]]:
+def _withheld(measured: Matrix, address: MatrixAddress) -> list[dict[str, Any]]:
     """Sides with withheld verdicts: number of cells, the differences, and where to accept them."""
     found = []
-    for side in many.sides[1:]:
-        rows = [row for row in many.rows if row.cells[side.position].words == WITHHELD]
+    for side in measured.sides[1:]:
+        rows = [row for row in measured.rows if row.cells[side.position].words == WITHHELD]
         fields = {
             label: None
-            for comparison in many.comparisons
-            for obstacle in comparison.obstacles
-            if obstacle.side == side.slug and obstacle.accepted is None
-            for label, _, _ in obstacle.fields
+            for comparison in measured.comparisons
+            for difference in comparison.obstacles
+            if difference.side == side.slug and difference.accepted is None
+            for label, _, _ in difference.fields
         }
         if rows:
             url = f"{address.compare(rows[0], side.slug)}#comparability"
@@ -221,7 +221,7 @@ def _choose(
     return render_page(request, "web/matrix/matrix.html", context, status=status)
 
 
-def _picker(address: MatrixAddress, many: Many | None) -> dict[str, Any]:
+def _picker(address: MatrixAddress, measured: Matrix | None) -> dict[str, Any]:
     systems, _ = choices.picker()
     slots = [*address.sides, *[""] * matrix.MOST_SIDES][: matrix.MOST_SIDES]
     known = dict(METRICS)
@@ -230,7 +230,7 @@ def _picker(address: MatrixAddress, many: Many | None) -> dict[str, Any]:
         "systems": systems,
         "slots": [{"number": place, "slug": slug} for place, slug in enumerate(slots)],
         "metrics": list((known if address.metric in known else {**known, address.metric: address.metric}).items()),
-        "tools": many.tools if many else (),
+        "tools": measured.tools if measured else (),
         "campaigns": choices.campaigns(sides=address.sides, workload=None),
         "articles": published.list_matrices(),
     }

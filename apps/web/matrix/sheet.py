@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from apps.comparison.api import Many, ManyRow
+from apps.comparison.api import Matrix, MatrixRow
 from apps.comparison.pure import (
     WITHHELD,
     Cell,
@@ -108,9 +108,9 @@ class MatrixSheet:
     stated: bool
 
 
-def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> MatrixSheet:
+def measured_sheet(matrix: Matrix, *, address: Callable[[MatrixRow, str], str]) -> MatrixSheet:
     """`address` returns the Compare address of a row and a side (empty: all sides)."""
-    doubted = {run.id for one in many.comparisons for run in one.runs if run.failed_checks}
+    doubted = {run.id for one in matrix.comparisons for run in one.runs if run.failed_checks}
     heads = tuple(
         Head(
             name=side.name,
@@ -119,22 +119,22 @@ def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> Mat
             is_baseline=side.position == 0,
             origins=side.origins if side.origins != ("agent",) else (),
         )
-        for side in many.sides
+        for side in matrix.sides
     )
     groups = [
-        _group(list(rows), many, doubted, address)
-        for _, rows in groupby(many.rows, key=lambda row: (row.workload.id, row.metric.key))
+        _group(list(rows), matrix, doubted, address)
+        for _, rows in groupby(matrix.rows, key=lambda row: (row.workload.id, row.metric.key))
     ]
-    words = {side.slug: [row.cells[side.position] for row in many.rows] for side in many.sides[1:]}
+    words = {side.slug: [row.cells[side.position] for row in matrix.rows] for side in matrix.sides[1:]}
     return MatrixSheet(
         title=f"Ratio to {heads[0].name}",
         metric=_common(groups),
         heads=heads,
         groups=tuple(groups),
-        answers=tuple((heads[side.position], _answer(words[side.slug])) for side in many.sides[1:]),
+        answers=tuple((heads[side.position], _answer(words[side.slug])) for side in matrix.sides[1:]),
         method=(
             "Ratio of the sides' values with its 95 % interval, as in Compare. A cell is coloured by its verdict, not "
-            f"by its ratio. Verdicts are corrected for the {counted(many.tests, 'comparison')} of "
+            f"by its ratio. Verdicts are corrected for the {counted(matrix.tests, 'comparison')} of "
             "this table (Benjamini-Hochberg, 5 %), in Compare for those of one workload, so that verdicts may differ."
         ),
         stated=False,
@@ -147,10 +147,10 @@ def _common(groups: Sequence[TestGroup]) -> str:
 
 
 def _group(
-    rows: Sequence[ManyRow], many: Many, doubted: Collection[int], address: Callable[[ManyRow, str], str]
+    rows: Sequence[MatrixRow], matrix: Matrix, doubted: Collection[int], address: Callable[[MatrixRow, str], str]
 ) -> TestGroup:
     first = rows[0]
-    names = {side.slug: side.name for side in many.sides}
+    names = {side.slug: side.name for side in matrix.sides}
     return TestGroup(
         test=_name(first.workload),
         detail=", ".join(f"{name} {value}" for name, value in sorted(first.workload.parameters.items())),
@@ -162,7 +162,7 @@ def _group(
                 url=address(row, ""),
                 cells=tuple(
                     replace(
-                        _shown(row.metric, cell, many.sides[place].origins, names),
+                        _shown(row.metric, cell, matrix.sides[place].origins, names),
                         note=_doubts(cell, doubted),
                         url=address(row, cell.side) if place and cell.replicates else "",
                     )

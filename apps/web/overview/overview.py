@@ -28,8 +28,8 @@ LATEST_CAMPAIGNS = 5
 # Upper limit of the run count.
 MOST_COUNTED = 10_000
 LARGEST_FINDINGS = 3
-WITNESSES = 6
-WITNESSES_AN_ARTICLE = 2
+PUBLISHED_FIGURES = 6
+FIGURES_AN_ARTICLE = 2
 # The three architectures compared by the articles.
 COMPARED = ("aurora", "pxc", "mha")
 
@@ -58,20 +58,20 @@ def show(request: HttpRequest) -> HttpResponse:
             "matrix": load_matrix(),
             "newest_runs": NEWEST_RUNS,
             "findings": _findings(),
-            "witnesses": chosen_witnesses(published.witnesses(COMPARED)),
+            "published_figures": chosen_figures(published.figures_about(COMPARED)),
         }
     return render_page(request, "web/overview/overview.html", context, part="web/overview/now.html")
 
 
-def chosen_witnesses(figures: Sequence[FigureValue]) -> list[FigureValue]:
+def chosen_figures(figures: Sequence[FigureValue]) -> list[FigureValue]:
     """A few published ratios between the three architectures, with a limit per article."""
     taken: Counter[str] = Counter()
     chosen = []
     for figure in figures:
-        if figure.is_ratio and figure.stated and taken[figure.article.slug] < WITNESSES_AN_ARTICLE:
+        if figure.is_ratio and figure.stated and taken[figure.article.slug] < FIGURES_AN_ARTICLE:
             taken[figure.article.slug] += 1
             chosen.append(figure)
-    return chosen[:WITNESSES]
+    return chosen[:PUBLISHED_FIGURES]
 
 
 def _findings() -> dict[str, Any]:

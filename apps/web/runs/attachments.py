@@ -59,7 +59,7 @@ def _shown(one: AttachedTable) -> ShownTable:
 def _text(cell: str | float | None) -> str:
     """Numbers with the digits that the tool printed."""
     if cell is None:
-        return "not told"
+        return "not reported"
     if isinstance(cell, str):
         return cell
     if cell == int(cell):

@@ -129,7 +129,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "variable_count": len({name for variables in known for name in variables}),
         "variable_nodes": len(known),
         "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",
-        "ladder_address": runs_address(system=run.system.slug, workload=run.row.workload_id),
+        "all_runs_url": runs_address(system=run.system.slug, workload=run.row.workload_id),
     }
     return render_page(request, "web/runs/run.html", context)
 

@@ -51,10 +51,10 @@ FILE_COLUMNS = (
 
 @dataclass(frozen=True)
 class SheetCell:
-    """`text` without unit; `told`: whether it is a number. `below`: range and previous value."""
+    """`text` without unit; `is_number`: false where `text` is words. `below`: range and previous value."""
 
     text: str
-    told: bool
+    is_number: bool
     below: tuple[str, ...]
     title: str
 
@@ -149,7 +149,9 @@ def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> ChangeSheet:
         shown.add(operation)
     elsewhere = {operation: rows for operation, rows in stated.items() if operation not in shown}
     entries = [
-        place for place in range(len(HEADS)) if any(r.cells[place].told for rows in elsewhere.values() for r in rows)
+        place
+        for place in range(len(HEADS))
+        if any(r.cells[place].is_number for rows in elsewhere.values() for r in rows)
     ]
     return ChangeSheet(
         settings=tuple(settings),
@@ -301,7 +303,7 @@ def comma_separated(found: ChangeSheet) -> str:
             lines += [
                 [*who, head.key, head.unit, None, None, None, None, cell.text]
                 for head, cell in zip(heads, stated.cells, strict=True)
-                if cell.told
+                if cell.is_number
             ]
     return tabular.comma_separated(FILE_COLUMNS, lines)
 

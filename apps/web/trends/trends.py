@@ -13,9 +13,9 @@ from django.views.decorators.http import require_safe
 from apps.core.problems import Invalid
 from apps.core.query import Address
 from apps.core.units import with_unit
-from apps.regressions.api import SIGHTS, HistoryChange, HistoryDetail, HistoryFilter, HistoryRow, percent
+from apps.regressions.api import SIGHTS, TrendChange, TrendDetail, TrendFilter, TrendRow, percent
 from apps.regressions.api import trend_queries as queries
-from apps.regressions.models import History
+from apps.regressions.models import Trend
 from apps.web.components.pages import render_page
 from apps.web.findings.thresholds import percent_of
 from apps.web.templatetags.changes import share
@@ -27,7 +27,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
     try:
         chosen, status, problems = read(request.GET), 200, []
     except Invalid as error:
-        chosen, status, problems = HistoryFilter(), 400, [each.sentence() for each in error.errors]
+        chosen, status, problems = TrendFilter(), 400, [each.sentence() for each in error.errors]
     found = list(queries.rows_of(chosen).order_by(*queries.MOST_CHANGED)[: queries.MOST_LISTED + 1])
     rows = queries.listed(found[: queries.MOST_LISTED])
     asked = query(chosen)
@@ -38,7 +38,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
         "answer": answer(rows, more=len(found) > len(rows)),
         "more": len(found) > len(rows),
         "sights": SIGHTS.items(),
-        "filtered": chosen != HistoryFilter(),
+        "filtered": chosen != TrendFilter(),
         "json_url": f"{reverse('api:trends')}{f'?{asked}' if asked else ''}",
         **_choices(),
     }
@@ -68,21 +68,21 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
     return render_page(request, "web/trends/trend.html", context)
 
 
-def read(given: QueryDict) -> HistoryFilter:
+def read(given: QueryDict) -> TrendFilter:
     """Raises Invalid."""
     address = Address(given, "platform", "hardware", "tool", "workload", "text", "sight")
     texts = {name: address.text(name) for name in ("platform", "hardware", "tool", "text")}
-    found = HistoryFilter(workload=address.number("workload"), sight=address.choice("sight", SIGHTS), **texts)
+    found = TrendFilter(workload=address.number("workload"), sight=address.choice("sight", SIGHTS), **texts)
     address.check()
     return found
 
 
-def query(chosen: HistoryFilter) -> str:
+def query(chosen: TrendFilter) -> str:
     names = ("platform", "hardware", "tool", "workload", "text", "sight")
     return urlencode([(name, value) for name in names if (value := getattr(chosen, name))])
 
 
-def answer(rows: Sequence[HistoryRow], *, more: bool) -> str:
+def answer(rows: Sequence[TrendRow], *, more: bool) -> str:
     """For example "12 series are watched: 9 can show a change, 3 too short. 2 have active changes"."""
     if not rows:
         return "No matches." if more else "No series watched yet."
@@ -96,7 +96,7 @@ def answer(rows: Sequence[HistoryRow], *, more: bool) -> str:
     return f"{many}: {text}. {changed or 'None'} {'has' if changed == 1 else 'have'} active changes."
 
 
-def lede(found: HistoryDetail) -> str:
+def lede(found: TrendDetail) -> str:
     """Current changes, and the smallest detectable one."""
     row = found.row
     holding = [change for change in found.changes if change.gone_at is None][::-1]
@@ -107,7 +107,7 @@ def lede(found: HistoryDetail) -> str:
     return f"{text[:1].upper()}{text[1:]}. After {row.runs} runs {seen}."
 
 
-def _words(change: HistoryChange, unit: str) -> str:
+def _words(change: TrendChange, unit: str) -> str:
     size = percent(change.ratio) if change.ratio else "changed"
     values = ""
     if change.before is not None and change.after is not None:
@@ -115,7 +115,7 @@ def _words(change: HistoryChange, unit: str) -> str:
     return f"{size}{values} with {change.version}, {change.verdict}"
 
 
-def drawn(found: HistoryDetail) -> TrendChart | None:
+def drawn(found: TrendDetail) -> TrendChart | None:
     row = found.row
     marks = [
         ChangeMark(
@@ -132,7 +132,7 @@ def drawn(found: HistoryDetail) -> TrendChart | None:
         found.points,
         found.levels,
         marks,
-        anchor=f"history-{row.id}",
+        anchor=f"trend-{row.id}",
         metric_name=row.metric_name,
         unit=row.unit,
         label=label,
@@ -144,7 +144,7 @@ def sign(verdict: str) -> str:
     return {"worse": "worse ", "better": "better "}.get(verdict, "")
 
 
-def releases(found: HistoryDetail) -> list[dict[str, Any]]:
+def releases(found: TrendDetail) -> list[dict[str, Any]]:
     """Newest first."""
     rows = []
     for version, members in groupby(found.points, key=lambda point: point.version):
@@ -165,7 +165,7 @@ def releases(found: HistoryDetail) -> list[dict[str, Any]]:
 
 def _choices() -> dict[str, Any]:
     """Filter choices of watched series. One query."""
-    places = History.objects.order_by().values_list(
+    places = Trend.objects.order_by().values_list(
         *("platform__slug", "platform__name", "hardware_class__slug", "hardware_class__name", "workload__tool")
     )
     rows = list(places.distinct())

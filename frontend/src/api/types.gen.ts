@@ -112,6 +112,17 @@ export interface components {
         };
         /** @enum {unknown} */
         BlankEnum: "";
+        BlockingDifference: {
+            side: string;
+            differences: [
+                string,
+                string,
+                string
+            ][];
+            fingerprint: string;
+            accepted: components["schemas"]["AcceptedDifference"] | null;
+            group: components["schemas"]["GroupEnum"];
+        };
         Bottleneck: {
             kind: components["schemas"]["Kind"];
             first: components["schemas"]["Onset"][];
@@ -511,20 +522,20 @@ export interface components {
             levels: components["schemas"]["Level"][];
             metrics: components["schemas"]["ComparedMetric"][];
             differences: components["schemas"]["Difference"][];
-            obstacles: components["schemas"]["Obstacle"][];
+            obstacles: components["schemas"]["BlockingDifference"][];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
             cells: components["schemas"]["Cell"][];
             withheld: string[];
             memory?: components["schemas"]["SideMemory"][] | null;
-            ladder?: components["schemas"]["Ladder"][] | null;
+            ladder?: components["schemas"]["LoadLevels"][] | null;
             finishing?: components["schemas"]["Finishing"] | null;
             growth?: components["schemas"]["Growing"][] | null;
             latency?: components["schemas"]["LevelLatency"][] | null;
             steadiness?: components["schemas"]["ComparedSteadiness"] | null;
             everything?: components["schemas"]["Everything"] | null;
             work?: components["schemas"]["ComparedWork"][] | null;
-            corroboration?: components["schemas"]["Corroboration"] | null;
+            corroboration?: components["schemas"]["ToolAgreement"] | null;
             cost?: components["schemas"]["ComparedCost"] | null;
             use?: components["schemas"]["ComparedUse"] | null;
         };
@@ -613,16 +624,11 @@ export interface components {
             levels: components["schemas"]["Level"][];
             metrics: components["schemas"]["ComparedMetric"][];
             differences: components["schemas"]["Difference"][];
-            obstacles: components["schemas"]["Obstacle"][];
+            obstacles: components["schemas"]["BlockingDifference"][];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
             cells: components["schemas"]["Cell"][];
             withheld: string[];
-        };
-        Corroboration: {
-            claims: components["schemas"]["SideClaim"][];
-            tests: number;
-            notes: string[];
         };
         Course: {
             /** Format: double */
@@ -803,7 +809,7 @@ export interface components {
         FailoverResults: {
             groups: components["schemas"]["TrialGroup"][];
             stated: components["schemas"]["Figure"][];
-            untold: components["schemas"]["Untold"][];
+            untold: components["schemas"]["RunWithoutFault"][];
             has_more: boolean;
         };
         FailoverTrial: {
@@ -1088,87 +1094,6 @@ export interface components {
             database: components["schemas"]["Part"];
             broker: components["schemas"]["Part"];
         };
-        History: {
-            id: number;
-            platform: string;
-            hardware: string;
-            settings: string;
-            tool: string;
-            workload: number;
-            workload_name: string;
-            level: string;
-            metric: string;
-            metric_name: string;
-            unit: string;
-            direction: string;
-            runs: number;
-            analysed: number;
-            resets: number;
-            /** Format: double */
-            variation: number | null;
-            /** Format: double */
-            effect: number | null;
-            reason: string;
-            changes: number;
-            /** Format: date-time */
-            analysed_at: string | null;
-        };
-        HistoryChange: {
-            place: number;
-            run: number;
-            version: string;
-            verdict: string;
-            /** Format: double */
-            ratio: number | null;
-            /** Format: double */
-            low: number | null;
-            /** Format: double */
-            high: number | null;
-            /** Format: double */
-            p: number | null;
-            /** Format: double */
-            before: number | null;
-            /** Format: double */
-            after: number | null;
-            finding: number;
-            state: string;
-            /** Format: date-time */
-            gone_at: string | null;
-        };
-        HistoryDetail: {
-            id: number;
-            platform: string;
-            hardware: string;
-            settings: string;
-            tool: string;
-            workload: number;
-            workload_name: string;
-            level: string;
-            metric: string;
-            metric_name: string;
-            unit: string;
-            direction: string;
-            runs: number;
-            analysed: number;
-            resets: number;
-            /** Format: double */
-            variation: number | null;
-            /** Format: double */
-            effect: number | null;
-            reason: string;
-            changes: number;
-            /** Format: date-time */
-            analysed_at: string | null;
-            threshold: components["schemas"]["Limits"];
-            points: components["schemas"]["SeriesRun"][];
-            changes_told: components["schemas"]["HistoryChange"][];
-            levels: components["schemas"]["TrendLevel"][];
-        };
-        HistoryList: {
-            /** Format: uri */
-            next: string | null;
-            results: components["schemas"]["History"][];
-        };
         Indicator: {
             key: string;
             aspect: string;
@@ -1246,18 +1171,6 @@ export interface components {
         KeyEnum: "detect" | "promote" | "client" | "baseline";
         /** @enum {string} */
         Kind: "limited" | "load generator first" | "nothing saturated" | "not observed" | "not judged";
-        Ladder: {
-            side: string;
-            metric: components["schemas"]["ComparedMetric"];
-            rungs: components["schemas"]["LoadLevelData"][];
-            best_threads: number | null;
-            fit: components["schemas"]["Fit"] | null;
-            refused: string;
-            collapse: components["schemas"]["Collapse"] | null;
-            saturation: components["schemas"]["Saturation"][];
-            by_littles_law: boolean;
-            reach: components["schemas"]["Reach"] | null;
-        };
         /** @enum {string} */
         LaneEnum: "phases" | "faults" | "schema" | "nodes" | "errors" | "observation" | "others";
         LatencyAxis: {
@@ -1333,6 +1246,10 @@ export interface components {
             /** Format: double */
             high: number | null;
         };
+        LevelResult: {
+            level: components["schemas"]["Level"];
+            cell: components["schemas"]["Cell"];
+        };
         LevelUse: {
             level: number;
             runs: number;
@@ -1374,6 +1291,18 @@ export interface components {
             /** Format: double */
             rate?: number | null;
         };
+        LoadLevels: {
+            side: string;
+            metric: components["schemas"]["ComparedMetric"];
+            rungs: components["schemas"]["LoadLevelData"][];
+            best_threads: number | null;
+            fit: components["schemas"]["Fit"] | null;
+            refused: string;
+            collapse: components["schemas"]["Collapse"] | null;
+            saturation: components["schemas"]["Saturation"][];
+            by_littles_law: boolean;
+            reach: components["schemas"]["Reach"] | null;
+        };
         Machines: {
             count: number;
             roles: string[];
@@ -1394,21 +1323,21 @@ export interface components {
             count: number;
             text: string;
         };
-        Many: {
-            sides: components["schemas"]["ManySide"][];
+        Matrix: {
+            sides: components["schemas"]["MatrixSide"][];
             campaign: components["schemas"]["ComparedCampaign"] | null;
-            rows: components["schemas"]["ManyRow"][];
+            rows: components["schemas"]["MatrixRow"][];
             tests: number;
             tools: string[];
             notes: string[];
         };
-        ManyRow: {
+        MatrixRow: {
             workload: components["schemas"]["ComparedWorkload"];
             level: components["schemas"]["Level"];
             metric: components["schemas"]["ComparedMetric"];
             cells: components["schemas"]["Cell"][];
         };
-        ManySide: {
+        MatrixSide: {
             slug: string;
             name: string;
             position: number;
@@ -1670,17 +1599,6 @@ export interface components {
         };
         /** @enum {string} */
         ObjectiveState: "within" | "beyond" | "inconclusive" | "too few repetitions" | "not observed";
-        Obstacle: {
-            side: string;
-            differences: [
-                string,
-                string,
-                string
-            ][];
-            fingerprint: string;
-            accepted: components["schemas"]["AcceptedDifference"] | null;
-            group: components["schemas"]["GroupEnum"];
-        };
         OneDelivery: {
             id: number;
             subscription: number | null;
@@ -1761,7 +1679,7 @@ export interface components {
             "compare-data": components["schemas"]["CompareCharts"];
             "finding-chart": components["schemas"]["FindingChart"];
             "growth-data": components["schemas"]["GrowthChart"];
-            "ladder-data": components["schemas"]["LoadLevelCharts"];
+            "load-levels-data": components["schemas"]["LoadLevelCharts"];
             "published-charts": components["schemas"]["BarChart"][];
             "run-data": components["schemas"]["RunPageData"];
             "steadiness-data": components["schemas"]["SteadinessChart"];
@@ -1779,14 +1697,14 @@ export interface components {
         };
         Parts: {
             memory?: components["schemas"]["SideMemory"][] | null;
-            ladder?: components["schemas"]["Ladder"][] | null;
+            ladder?: components["schemas"]["LoadLevels"][] | null;
             finishing?: components["schemas"]["Finishing"] | null;
             growth?: components["schemas"]["Growing"][] | null;
             latency?: components["schemas"]["LevelLatency"][] | null;
             steadiness?: components["schemas"]["ComparedSteadiness"] | null;
             everything?: components["schemas"]["Everything"] | null;
             work?: components["schemas"]["ComparedWork"][] | null;
-            corroboration?: components["schemas"]["Corroboration"] | null;
+            corroboration?: components["schemas"]["ToolAgreement"] | null;
             cost?: components["schemas"]["ComparedCost"] | null;
             use?: components["schemas"]["ComparedUse"] | null;
         };
@@ -1886,6 +1804,17 @@ export interface components {
         };
         /** @enum {string} */
         ProvenanceEnum: "agent" | "submitted" | "example" | "rig";
+        PublishedResult: {
+            says: string;
+            sentence: string;
+            workload: string;
+            conditions: string;
+            hardware: string;
+            note: string;
+            article: string;
+            by: string;
+            published: string;
+        };
         Quantile: {
             /** Format: double */
             percentile: number;
@@ -2369,6 +2298,10 @@ export interface components {
             resources: components["schemas"]["ResourceLevel"][];
             readings: components["schemas"]["Reading"][];
         };
+        RunWithoutFault: {
+            run: number;
+            reason: string;
+        };
         RunWorkload: {
             id: number;
             tool: string;
@@ -2578,10 +2511,10 @@ export interface components {
             side: string;
             kind: string;
             says: string;
-            agree: components["schemas"]["Witness"][];
-            contradict: components["schemas"]["Witness"][];
-            cannot_tell: components["schemas"]["Witness"][];
-            stated: components["schemas"]["StatedWitness"][];
+            agree: components["schemas"]["WorkloadResult"][];
+            contradict: components["schemas"]["WorkloadResult"][];
+            cannot_tell: components["schemas"]["WorkloadResult"][];
+            stated: components["schemas"]["PublishedResult"][];
             programs: string[];
             alone: boolean;
         };
@@ -2757,17 +2690,6 @@ export interface components {
             direction: string;
             cells: components["schemas"]["Figure"][];
         };
-        StatedWitness: {
-            says: string;
-            sentence: string;
-            workload: string;
-            conditions: string;
-            hardware: string;
-            note: string;
-            article: string;
-            by: string;
-            published: string;
-        };
         /** @enum {string} */
         StatusEnum: "passed" | "failed" | "cannot_tell";
         Steadiness: {
@@ -2916,10 +2838,6 @@ export interface components {
             members: string[];
             mute: string[];
         };
-        Testimony: {
-            level: components["schemas"]["Level"];
-            cell: components["schemas"]["Cell"];
-        };
         ThreadsAxis: {
             ticks: number[];
             scale: components["schemas"]["ScaleEnum"];
@@ -3014,6 +2932,58 @@ export interface components {
             /** Format: double */
             seconds: number;
         };
+        ToolAgreement: {
+            claims: components["schemas"]["SideClaim"][];
+            tests: number;
+            notes: string[];
+        };
+        Trend: {
+            id: number;
+            platform: string;
+            hardware: string;
+            settings: string;
+            tool: string;
+            workload: number;
+            workload_name: string;
+            level: string;
+            metric: string;
+            metric_name: string;
+            unit: string;
+            direction: string;
+            runs: number;
+            analysed: number;
+            resets: number;
+            /** Format: double */
+            variation: number | null;
+            /** Format: double */
+            effect: number | null;
+            reason: string;
+            changes: number;
+            /** Format: date-time */
+            analysed_at: string | null;
+        };
+        TrendChange: {
+            place: number;
+            run: number;
+            version: string;
+            verdict: string;
+            /** Format: double */
+            ratio: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            /** Format: double */
+            p: number | null;
+            /** Format: double */
+            before: number | null;
+            /** Format: double */
+            after: number | null;
+            finding: number;
+            state: string;
+            /** Format: date-time */
+            gone_at: string | null;
+        };
         TrendChart: {
             anchor: string;
             metric_name: string;
@@ -3025,11 +2995,45 @@ export interface components {
             changes: components["schemas"]["ChangeMark"][];
             band: components["schemas"]["ThresholdBand"] | null;
         };
+        TrendDetail: {
+            id: number;
+            platform: string;
+            hardware: string;
+            settings: string;
+            tool: string;
+            workload: number;
+            workload_name: string;
+            level: string;
+            metric: string;
+            metric_name: string;
+            unit: string;
+            direction: string;
+            runs: number;
+            analysed: number;
+            resets: number;
+            /** Format: double */
+            variation: number | null;
+            /** Format: double */
+            effect: number | null;
+            reason: string;
+            changes: number;
+            /** Format: date-time */
+            analysed_at: string | null;
+            threshold: components["schemas"]["Limits"];
+            points: components["schemas"]["SeriesRun"][];
+            changes_told: components["schemas"]["TrendChange"][];
+            levels: components["schemas"]["TrendLevel"][];
+        };
         TrendLevel: {
             start: number;
             end: number;
             /** Format: double */
             value: number;
+        };
+        TrendList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["Trend"][];
         };
         TrendPoint: {
             run: number;
@@ -3122,12 +3126,8 @@ export interface components {
             worse: number;
         };
         TriedSeries: {
-            history: components["schemas"]["History"];
+            history: components["schemas"]["Trend"];
             changes: components["schemas"]["TriedChange"][];
-        };
-        Untold: {
-            run: number;
-            reason: string;
         };
         /** @enum {string} */
         UseLevel: "ok" | "watch" | "saturated" | "error" | "not_observable";
@@ -3170,13 +3170,6 @@ export interface components {
             indicator: string;
             node: string;
             nodes: string[];
-        };
-        Witness: {
-            workload: components["schemas"]["ComparedWorkload"];
-            program: string;
-            metric: components["schemas"]["ComparedMetric"];
-            testimony: components["schemas"]["Testimony"][];
-            says: string;
         };
         WorkChart: {
             level: string;
@@ -3243,6 +3236,13 @@ export interface components {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["Workload"][];
+        };
+        WorkloadResult: {
+            workload: components["schemas"]["ComparedWorkload"];
+            program: string;
+            metric: components["schemas"]["ComparedMetric"];
+            testimony: components["schemas"]["LevelResult"][];
+            says: string;
         };
         WriteRows: {
             lost: components["schemas"]["Insert"][];
@@ -3327,7 +3327,7 @@ export interface components {
             lease_seconds: number;
             runs: components["schemas"]["PlannedRun"][];
             /** @default null */
-            ladder: components["schemas"]["LadderMessage"] | null;
+            ladder: components["schemas"]["RampMessage"] | null;
         };
         /** PlannedRun */
         PlannedRun: {
@@ -3340,8 +3340,8 @@ export interface components {
             /** @default null */
             rate: number | null;
         };
-        /** LadderMessage */
-        LadderMessage: {
+        /** RampMessage */
+        RampMessage: {
             /** @default null */
             least_gain: number | null;
         };
@@ -3493,6 +3493,7 @@ export type Bar = components['schemas']['Bar'];
 export type BarChart = components['schemas']['BarChart'];
 export type BaselineList = components['schemas']['BaselineList'];
 export type BlankEnum = components['schemas']['BlankEnum'];
+export type BlockingDifference = components['schemas']['BlockingDifference'];
 export type Bottleneck = components['schemas']['Bottleneck'];
 export type Box = components['schemas']['Box'];
 export type Buckets = components['schemas']['Buckets'];
@@ -3535,7 +3536,6 @@ export type ComparedUse = components['schemas']['ComparedUse'];
 export type ComparedWork = components['schemas']['ComparedWork'];
 export type ComparedWorkload = components['schemas']['ComparedWorkload'];
 export type Comparison = components['schemas']['Comparison'];
-export type Corroboration = components['schemas']['Corroboration'];
 export type Course = components['schemas']['Course'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryList = components['schemas']['DeliveryList'];
@@ -3580,10 +3580,6 @@ export type HardwareClass = components['schemas']['HardwareClass'];
 export type HardwareClassList = components['schemas']['HardwareClassList'];
 export type HardwareDescription = components['schemas']['HardwareDescription'];
 export type Health = components['schemas']['Health'];
-export type History = components['schemas']['History'];
-export type HistoryChange = components['schemas']['HistoryChange'];
-export type HistoryDetail = components['schemas']['HistoryDetail'];
-export type HistoryList = components['schemas']['HistoryList'];
 export type Indicator = components['schemas']['Indicator'];
 export type IndicatorDifference = components['schemas']['IndicatorDifference'];
 export type IndicatorValue = components['schemas']['IndicatorValue'];
@@ -3592,7 +3588,6 @@ export type Interruption = components['schemas']['Interruption'];
 export type Job = components['schemas']['Job'];
 export type KeyEnum = components['schemas']['KeyEnum'];
 export type Kind = components['schemas']['Kind'];
-export type Ladder = components['schemas']['Ladder'];
 export type LaneEnum = components['schemas']['LaneEnum'];
 export type LatencyAxis = components['schemas']['LatencyAxis'];
 export type LatencyChart = components['schemas']['LatencyChart'];
@@ -3605,17 +3600,19 @@ export type LevelEnum = components['schemas']['LevelEnum'];
 export type LevelLatency = components['schemas']['LevelLatency'];
 export type LevelLine = components['schemas']['LevelLine'];
 export type LevelQuantile = components['schemas']['LevelQuantile'];
+export type LevelResult = components['schemas']['LevelResult'];
 export type LevelUse = components['schemas']['LevelUse'];
 export type Limits = components['schemas']['Limits'];
 export type LinkRow = components['schemas']['LinkRow'];
 export type LoadLevelCharts = components['schemas']['LoadLevelCharts'];
 export type LoadLevelData = components['schemas']['LoadLevelData'];
 export type LoadLevelDescription = components['schemas']['LoadLevelDescription'];
+export type LoadLevels = components['schemas']['LoadLevels'];
 export type Machines = components['schemas']['Machines'];
 export type Manner = components['schemas']['Manner'];
-export type Many = components['schemas']['Many'];
-export type ManyRow = components['schemas']['ManyRow'];
-export type ManySide = components['schemas']['ManySide'];
+export type Matrix = components['schemas']['Matrix'];
+export type MatrixRow = components['schemas']['MatrixRow'];
+export type MatrixSide = components['schemas']['MatrixSide'];
 export type Measured = components['schemas']['Measured'];
 export type MeasuredRun = components['schemas']['MeasuredRun'];
 export type Measurement = components['schemas']['Measurement'];
@@ -3653,7 +3650,6 @@ export type NotObserved = components['schemas']['NotObserved'];
 export type Note = components['schemas']['Note'];
 export type NotifiedFinding = components['schemas']['NotifiedFinding'];
 export type ObjectiveState = components['schemas']['ObjectiveState'];
-export type Obstacle = components['schemas']['Obstacle'];
 export type OneDelivery = components['schemas']['OneDelivery'];
 export type OneSeries = components['schemas']['OneSeries'];
 export type OneSeriesOfRuns = components['schemas']['OneSeriesOfRuns'];
@@ -3677,6 +3673,7 @@ export type PriceDescription = components['schemas']['PriceDescription'];
 export type Problem = components['schemas']['Problem'];
 export type Progress = components['schemas']['Progress'];
 export type ProvenanceEnum = components['schemas']['ProvenanceEnum'];
+export type PublishedResult = components['schemas']['PublishedResult'];
 export type Quantile = components['schemas']['Quantile'];
 export type Quantity = components['schemas']['Quantity'];
 export type QuantityRange = components['schemas']['QuantityRange'];
@@ -3720,6 +3717,7 @@ export type RunSpread = components['schemas']['RunSpread'];
 export type RunSteadiness = components['schemas']['RunSteadiness'];
 export type RunSystem = components['schemas']['RunSystem'];
 export type RunUse = components['schemas']['RunUse'];
+export type RunWithoutFault = components['schemas']['RunWithoutFault'];
 export type RunWorkload = components['schemas']['RunWorkload'];
 export type Saturation = components['schemas']['Saturation'];
 export type Saved = components['schemas']['Saved'];
@@ -3763,7 +3761,6 @@ export type StatedLimit = components['schemas']['StatedLimit'];
 export type StatedMatrix = components['schemas']['StatedMatrix'];
 export type StatedSchedule = components['schemas']['StatedSchedule'];
 export type StatedTest = components['schemas']['StatedTest'];
-export type StatedWitness = components['schemas']['StatedWitness'];
 export type StatusEnum = components['schemas']['StatusEnum'];
 export type Steadiness = components['schemas']['Steadiness'];
 export type SteadinessChart = components['schemas']['SteadinessChart'];
@@ -3778,7 +3775,6 @@ export type SystemPair = components['schemas']['SystemPair'];
 export type Table = components['schemas']['Table'];
 export type TeamList = components['schemas']['TeamList'];
 export type TeamRow = components['schemas']['TeamRow'];
-export type Testimony = components['schemas']['Testimony'];
 export type ThreadsAxis = components['schemas']['ThreadsAxis'];
 export type Threshold = components['schemas']['Threshold'];
 export type ThresholdBand = components['schemas']['ThresholdBand'];
@@ -3790,8 +3786,13 @@ export type TickedAxis = components['schemas']['TickedAxis'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelinePageData = components['schemas']['TimelinePageData'];
 export type TimeoutShare = components['schemas']['TimeoutShare'];
+export type ToolAgreement = components['schemas']['ToolAgreement'];
+export type Trend = components['schemas']['Trend'];
+export type TrendChange = components['schemas']['TrendChange'];
 export type TrendChart = components['schemas']['TrendChart'];
+export type TrendDetail = components['schemas']['TrendDetail'];
 export type TrendLevel = components['schemas']['TrendLevel'];
+export type TrendList = components['schemas']['TrendList'];
 export type TrendPoint = components['schemas']['TrendPoint'];
 export type TrialGroup = components['schemas']['TrialGroup'];
 export type TrialPhase = components['schemas']['TrialPhase'];
@@ -3800,7 +3801,6 @@ export type Tried = components['schemas']['Tried'];
 export type TriedChange = components['schemas']['TriedChange'];
 export type TriedReleases = components['schemas']['TriedReleases'];
 export type TriedSeries = components['schemas']['TriedSeries'];
-export type Untold = components['schemas']['Untold'];
 export type UseLevel = components['schemas']['UseLevel'];
 export type UseMethod = components['schemas']['UseMethod'];
 export type UseReading = components['schemas']['UseReading'];
@@ -3808,13 +3808,13 @@ export type ValueAxis = components['schemas']['ValueAxis'];
 export type Verdict = components['schemas']['Verdict'];
 export type Weight = components['schemas']['Weight'];
 export type Whole = components['schemas']['Whole'];
-export type Witness = components['schemas']['Witness'];
 export type WorkChart = components['schemas']['WorkChart'];
 export type WorkDifference = components['schemas']['WorkDifference'];
 export type WorkPoint = components['schemas']['WorkPoint'];
 export type Workload = components['schemas']['Workload'];
 export type WorkloadDescription = components['schemas']['WorkloadDescription'];
 export type WorkloadList = components['schemas']['WorkloadList'];
+export type WorkloadResult = components['schemas']['WorkloadResult'];
 export type WriteRows = components['schemas']['WriteRows'];
 export type HelloMessage = components['schemas']['HelloMessage'];
 export type SystemMessage = components['schemas']['SystemMessage'];
@@ -3825,7 +3825,7 @@ export type HelloAnswer = components['schemas']['HelloAnswer'];
 export type JobMessage = components['schemas']['JobMessage'];
 export type PlannedRun = components['schemas']['PlannedRun'];
 export type LoadLevelMessage = components['schemas']['LoadLevelMessage'];
-export type LadderMessage = components['schemas']['LadderMessage'];
+export type RampMessage = components['schemas']['RampMessage'];
 export type RenewMessage = components['schemas']['RenewMessage'];
 export type RenewAnswer = components['schemas']['RenewAnswer'];
 export type RunMessage = components['schemas']['RunMessage'];

@@ -1,4 +1,4 @@
-/** 2026-11-20 21:35 in the given zone (the reader's, unless told otherwise). */
+/** 2026-11-20 21:35 in the given zone (the reader's, unless another is given). */
 export function localTime(moment: Date, seconds = false, timeZone?: string): string {
   const format = new Intl.DateTimeFormat("en-CA", {
     timeZone,

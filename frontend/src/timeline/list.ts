@@ -18,7 +18,7 @@ export class EventList {
   private readonly body: HTMLElement;
   private readonly kinds: HTMLElement;
   private readonly words: HTMLInputElement;
-  private told = "";
+  private shown = "";
 
   /** `holder` has a table body, a field for words [data-words] and a place for the kinds [data-kinds]. */
   constructor(
@@ -45,9 +45,9 @@ export class EventList {
 
   /** What is known now takes the place of what the server wrote. */
   show(happenings: Happening[]): void {
-    const told = JSON.stringify(happenings);
-    if (told === this.told) return;
-    this.told = told;
+    const shown = JSON.stringify(happenings);
+    if (shown === this.shown) return;
+    this.shown = shown;
     for (const row of this.body.querySelectorAll("[data-happening]")) row.remove();
     this.body.prepend(...happenings.map(rowOf));
     this.mountKinds();

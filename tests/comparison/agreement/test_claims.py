@@ -12,8 +12,8 @@ from apps.catalog import services as catalog
 from apps.catalog.models import HardwareClass, Platform, System, Workload
 from apps.comparison import compare
 from apps.comparison.agreement import claims
-from apps.comparison.agreement.claims import Corroboration, SideClaim, corroborate
-from apps.comparison.matrix import compare_many
+from apps.comparison.agreement.claims import SideClaim, ToolAgreement, tool_agreement
+from apps.comparison.matrix import compare_systems
 from apps.published import services as published
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
@@ -58,8 +58,8 @@ def _of(tool: str, parameters: dict[str, str]) -> Workload:
     return workload
 
 
-def found() -> Corroboration:
-    result = corroborate(["a", "b"])
+def found() -> ToolAgreement:
+    result = tool_agreement(["a", "b"])
     assert result is not None
     return result
 
@@ -135,15 +135,15 @@ def test_the_verdicts_are_those_of_the_matrix(measure: Measure) -> None:
     measure("sysbench", SLOW, FAST)
     measure("asyncload", SLOW, FAST, mix="insert")
     measure("slap", SOME, SOME, mix="insert")
-    many = compare_many(sides=["a", "b"], metrics=["primary"])
+    many = compare_systems(sides=["a", "b"], metrics=["primary"])
     cells = {(row.workload.id, row.level.id): row.cells[1] for row in many.rows}
     writes = claim()
-    told = {
-        (witness.workload.id, each.level.id): each.cell
-        for witness in (*writes.agree, *writes.contradict, *writes.cannot_tell)
-        for each in witness.testimony
+    claimed = {
+        (result.workload.id, each.level.id): each.cell
+        for result in (*writes.agree, *writes.contradict, *writes.cannot_tell)
+        for each in result.testimony
     }
-    assert told == cells
+    assert claimed == cells
 
 
 def test_other_hardware_withholds_the_claim_too(measure: Measure) -> None:
@@ -156,7 +156,7 @@ def test_other_hardware_withholds_the_claim_too(measure: Measure) -> None:
 def test_sides_exchanged_turn_every_claim_round(measure: Measure) -> None:
     measure("sysbench", SLOW, FAST)
     measure("asyncload", FAST, SLOW, mix="point_select")
-    turned = corroborate(["b", "a"])
+    turned = tool_agreement(["b", "a"])
     assert turned is not None
     opposite = {"better": "worse", "worse": "better"}
     assert [(c.kind, c.says) for c in turned.claims] == [(c.kind, opposite[c.says]) for c in found().claims]
@@ -164,14 +164,14 @@ def test_sides_exchanged_turn_every_claim_round(measure: Measure) -> None:
 
 def test_runs_of_one_system_make_no_claims(measure: Measure) -> None:
     measure("sysbench", SLOW, FAST)
-    assert corroborate(["a", "a"]) is None
+    assert tool_agreement(["a", "a"]) is None
 
 
 def test_what_a_snapshot_keeps_is_what_was_seen(measure: Measure) -> None:
     workload = measure("sysbench", SLOW, FAST)
     comparison = compare.compare(sides=["a", "b"], workload_id=workload.pk)
-    kept = claims.READING.keep(comparison)["corroboration"]
-    assert claims.READING.kept(kept) == claims.READING.read(comparison, None)
+    kept = claims.SECTION.keep(comparison)["corroboration"]
+    assert claims.SECTION.kept(kept) == claims.SECTION.read(comparison, None)
 
 
 def test_the_queries_do_not_grow_with_workloads_and_runs(measure: Measure) -> None:
@@ -206,9 +206,9 @@ def articles(db: None) -> tuple[System, System]:
 
 
 def stated(side: str, baseline: str, kind: str) -> list[tuple[str, str]]:
-    result = corroborate([baseline, side])
+    result = tool_agreement([baseline, side])
     assert result is not None
-    return [(witness.says, witness.sentence) for each in result.claims if each.kind == kind for witness in each.stated]
+    return [(result.says, result.sentence) for each in result.claims if each.kind == kind for result in each.stated]
 
 
 def test_articles_are_witnesses_in_their_own_words_with_the_direction_of_the_metric(
@@ -236,7 +236,7 @@ def test_at_most_so_many_times_tells_no_direction(articles: tuple[System, System
 
 
 def test_articles_never_count_among_the_tools(articles: tuple[System, System]) -> None:
-    result = corroborate(["pxc", "aurora"])
+    result = tool_agreement(["pxc", "aurora"])
     assert result is not None
     by_kind = {each.kind: each for each in result.claims}
     assert (by_kind["writes"].says, by_kind["writes"].alone) == ("better", True)
@@ -251,18 +251,18 @@ def test_the_page_marks_articles_as_published_without_interval(client: Client, a
     rows = page.split('class="published-row"')[1:]
     assert rows
     assert all("no interval stated" in row and "mark--published" in row for row in rows)
-    told = client.get(f"/api/v1/comparisons/?{query}&include=corroboration").json()["corroboration"]
-    assert {(each["kind"], each["says"]) for each in told["claims"] if each["agree"]} == {("writes", "better")}
-    assert len(rows) == sum(len(each["stated"]) for each in told["claims"])
+    document = client.get(f"/api/v1/comparisons/?{query}&include=corroboration").json()["corroboration"]
+    assert {(each["kind"], each["says"]) for each in document["claims"] if each["agree"]} == {("writes", "better")}
+    assert len(rows) == sum(len(each["stated"]) for each in document["claims"])
 
 
 def test_the_claims_of_several_systems_have_a_page_and_an_answer_of_their_own(measure: Measure, client: Client) -> None:
     measure("sysbench", SLOW, FAST)
     measure("asyncload", FAST, SLOW, mix="point_select")
     page = client.get("/claims/?side=a&side=b").content.decode()
-    told = client.get("/api/v1/claims/?side=a&side=b").json()
-    assert {(each["kind"], each["says"]) for each in told["claims"]} == {("writes", "better"), ("reads", "worse")}
-    for each in told["claims"]:
+    document = client.get("/api/v1/claims/?side=a&side=b").json()
+    assert {(each["kind"], each["says"]) for each in document["claims"]} == {("writes", "better"), ("reads", "worse")}
+    for each in document["claims"]:
         assert f'data-claim="b {each["kind"]}" data-says="{each["says"]}"' in page
     assert "/claims/?side=a&amp;side=b" in client.get("/matrix/?side=a&side=b").content.decode()
     # Without sides it takes those of the matrix.

@@ -18,8 +18,8 @@ from apps.comparison.comparability.differences import (
     Fact,
     FieldGroup,
     Weight,
+    blocking_differences,
     differences,
-    obstacles,
 )
 from apps.comparison.values import Comparison
 from apps.core.canonical import canonical_hash
@@ -30,7 +30,7 @@ from tests.support.builders import START, a_job, a_load_level, a_measured_run, a
 TPS = "client.throughput"
 
 
-def told(
+def a_fact(
     text: str, *, group: FieldGroup = FieldGroup.HARDWARE, weight: Weight = Weight.WITHHOLDS, **fields: Any
 ) -> Fact:
     return Fact("field", "Field", group, weight, (text,), **fields)
@@ -38,7 +38,7 @@ def told(
 
 def test_sizes_nearer_than_their_tolerance_are_no_difference() -> None:
     def found(*sizes: float | None) -> tuple[Difference, ...]:
-        return differences([[told(f"{size} bytes", number=size, tolerance=0.1)] for size in sizes])
+        return differences([[a_fact(f"{size} bytes", number=size, tolerance=0.1)] for size in sizes])
 
     assert found(100, 109, 105) == ()
     assert len(found(100, 111)) == 1
@@ -47,16 +47,16 @@ def test_sizes_nearer_than_their_tolerance_are_no_difference() -> None:
 
 
 def test_a_field_that_only_some_sides_have_is_a_difference_with_a_word_for_the_others() -> None:
-    (found,) = differences([[told("4", missing="not set")], []])
+    (found,) = differences([[a_fact("4", missing="not set")], []])
     assert found.values == ("4", "not set")
 
 
 def test_a_difference_is_as_heavy_as_its_heaviest_side_and_hidden_only_where_every_side_hides_it() -> None:
-    set_here = told("2", weight=Weight.IMPORTANT, mark="")
-    standard = told("1", weight=Weight.MINOR, mark="default", hidden="at its default")
+    set_here = a_fact("2", weight=Weight.IMPORTANT, mark="")
+    standard = a_fact("1", weight=Weight.MINOR, mark="default", hidden="at its default")
     (found,) = differences([[set_here], [standard]])
     assert (found.weight, found.hidden, found.pairs) == (Weight.IMPORTANT, "", (("2", ""), ("1", "default")))
-    (found,) = differences([[standard], [told("3", weight=Weight.MINOR, hidden="at its default")]])
+    (found,) = differences([[standard], [a_fact("3", weight=Weight.MINOR, hidden="at its default")]])
     assert found.hidden == "at its default"
 
 
@@ -67,7 +67,7 @@ def test_values_beyond_those_told_are_compared_too_and_told_where_only_they_diff
     )
     (found,) = differences([one, other])
     assert found.values == tuple(" or ".join(values) for values in (many, [*many[:7], "9"]))
-    (found,) = differences([one, [told("x")]])
+    (found,) = differences([one, [a_fact("x")]])
     assert found.values[0] == "0 or 1 or 2 or 3 or 4 or 5 or 2 more"
 
 
@@ -78,28 +78,28 @@ def a_difference(
 
 
 def test_an_obstacle_is_the_same_whichever_side_is_the_baseline_and_another_for_every_other_value() -> None:
-    (here,) = obstacles([a_difference("small", "large")], [("a", "a"), ("b", "b")])
-    (mirrored,) = obstacles([a_difference("large", "small")], [("b", "b"), ("a", "a")])
+    (here,) = blocking_differences([a_difference("small", "large")], [("a", "a"), ("b", "b")])
+    (mirrored,) = blocking_differences([a_difference("large", "small")], [("b", "b"), ("a", "a")])
     assert here.fingerprint == mirrored.fingerprint
     assert (here.side, mirrored.side) == ("b", "a")
     others = [
-        obstacles([a_difference("small", "huge")], [("a", "a"), ("b", "b")]),
-        obstacles([a_difference("large", "small")], [("a", "a"), ("b", "b")]),
-        obstacles([a_difference("small", "large")], [("a", "a"), ("c", "c")]),
-        obstacles([a_difference("small", "large", group=FieldGroup.DATASET)], [("a", "a"), ("b", "b")]),
+        blocking_differences([a_difference("small", "huge")], [("a", "a"), ("b", "b")]),
+        blocking_differences([a_difference("large", "small")], [("a", "a"), ("b", "b")]),
+        blocking_differences([a_difference("small", "large")], [("a", "a"), ("c", "c")]),
+        blocking_differences([a_difference("small", "large", group=FieldGroup.DATASET)], [("a", "a"), ("b", "b")]),
     ]
     assert len({each.fingerprint for (each,) in others} | {here.fingerprint}) == 5
 
 
 def test_a_third_side_changes_nothing_about_what_was_accepted_of_the_second() -> None:
-    (alone,) = obstacles([a_difference("small", "large")], [("a", "a"), ("b", "b")])
-    both = obstacles([a_difference("small", "large", "huge")], [("a", "a"), ("b", "b"), ("c", "c")])
+    (alone,) = blocking_differences([a_difference("small", "large")], [("a", "a"), ("b", "b")])
+    both = blocking_differences([a_difference("small", "large", "huge")], [("a", "a"), ("b", "b"), ("c", "c")])
     assert [each.side for each in both] == ["b", "c"]
     assert both[0].fingerprint == alone.fingerprint
 
 
 def test_what_is_only_important_withholds_nothing() -> None:
-    assert obstacles([a_difference("1", "2", weight=Weight.IMPORTANT)], [("a", "a"), ("b", "b")]) == ()
+    assert blocking_differences([a_difference("1", "2", weight=Weight.IMPORTANT)], [("a", "a"), ("b", "b")]) == ()
 
 
 # ---------------------------------------------------------------- every field

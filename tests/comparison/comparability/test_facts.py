@@ -33,7 +33,7 @@ def test_options_with_underscores_are_those_with_hyphens_and_keep_their_values()
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "shown"),
     [
         ("mysqlslap --concurrency 5 --query 'select 1' --verbose", ("concurrency=5", "query=select 1", "verbose")),
         ("mysqlslap -h db1 -psecret -c 5 -i10", ("c=5", "i=10")),
@@ -42,8 +42,8 @@ def test_options_with_underscores_are_those_with_hyphens_and_keep_their_values()
         ("", ()),
     ],
 )
-def test_values_after_a_blank_are_told_and_secrets_are_not(command: str, told: tuple[str, ...]) -> None:
-    assert options(command) == told
+def test_values_after_a_blank_are_told_and_secrets_are_not(command: str, shown: tuple[str, ...]) -> None:
+    assert options(command) == shown
 
 
 def test_a_program_is_told_without_where_it_lies() -> None:

@@ -31,14 +31,14 @@ def measure(
             Series.objects.create(run=run, metric=metric, node=number, first=first * factor, last=last * factor)
 
 
-def told() -> tuple[SideMemory, ...]:
+def memories() -> tuple[SideMemory, ...]:
     return memory_of(compare.compare(sides=["a", "b"], workload_id=a_workload().pk))
 
 
 def test_ratios_are_of_the_writers_memory_and_pool_to_the_prepared_data() -> None:
     measure(a_system("a"))
     measure(a_system("b"), data=None)
-    a, b = told()
+    a, b = memories()
     assert (a.memory, a.memory_ratio, a.pool_ratio) == (8 * 2**30, 2.0, 0.25)
     assert (b.data, b.memory_ratio, b.pool_ratio) == (None, None, None)
     assert b.pool is not None
@@ -51,7 +51,7 @@ def test_the_pool_is_the_writers_at_both_ends_with_the_range_of_the_runs() -> No
         measure(a, scale=scale)
     measure(a_system("b"))
     level = compare.compare(sides=["a", "b"], workload_id=a_workload().pk).levels[0].id
-    pool = told()[0].at(level)
+    pool = memories()[0].at(level)
     assert pool is not None
     assert pool.filled_first
     assert pool.filled_last
@@ -68,7 +68,7 @@ def test_runs_that_sampled_no_server_are_not_known_and_no_zero() -> None:
     for slug in ("a", "b"):
         a_measured_run({"client.throughput": 100.0}, system=a_system(slug))
     level = compare.compare(sides=["a", "b"], workload_id=a_workload().pk).levels[0].id
-    side = told()[0]
+    side = memories()[0]
     pool = side.at(level)
     assert (side.data, side.pool) == (None, None)
     assert pool is not None

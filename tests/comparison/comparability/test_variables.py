@@ -19,9 +19,9 @@ def seen(
 
 
 def differing(
-    *sides: NodeVariables | tuple[NodeVariables, ...], told: frozenset[str] = frozenset()
+    *sides: NodeVariables | tuple[NodeVariables, ...], reported: frozenset[str] = frozenset()
 ) -> dict[str, Difference]:
-    found = variables.differing(tuple(side if isinstance(side, tuple) else (side,) for side in sides), told)
+    found = variables.differing(tuple(side if isinstance(side, tuple) else (side,) for side in sides), reported)
     return {each.label: each for each in found}
 
 
@@ -96,7 +96,7 @@ def test_one_node_whose_value_changed_from_run_to_run_is_a_mixture() -> None:
 
 
 def test_what_is_told_as_a_setting_is_not_told_again() -> None:
-    assert differing(seen({"x": "1"}), seen({"x": "2"}), told=frozenset({"x"})) == {}
+    assert differing(seen({"x": "1"}), seen({"x": "2"}), reported=frozenset({"x"})) == {}
 
 
 def test_a_server_that_says_otherwise_than_its_settings_contradicts_them() -> None:

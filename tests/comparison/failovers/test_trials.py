@@ -101,8 +101,8 @@ def test_the_proxy_explains_its_interval_times_fall_when_the_writer_is_gone() ->
 def test_the_cluster_explains_its_patience_by_what_its_nodes_told() -> None:
     (found,) = shares("kill_reader", settings={"evs.suspect_timeout": "PT5S"}, checks={})
     assert (found.who, found.seconds) == ("the cluster", 5.0)
-    told = ["base_dir = /; evs.suspect_timeout = PT1S; x = 1", "evs.suspect_timeout = PT0M5S;"]
-    (mixed,) = shares("kill_writer", settings={"evs.suspect_timeout": "PT9S"}, checks={}, provider=told)
+    provider_options = ["base_dir = /; evs.suspect_timeout = PT1S; x = 1", "evs.suspect_timeout = PT0M5S;"]
+    (mixed,) = shares("kill_writer", settings={"evs.suspect_timeout": "PT9S"}, checks={}, provider=provider_options)
     assert (mixed.formula, mixed.seconds) == ("PT1S, PT0M5S", 5.0)
     assert "differs between the nodes" in mixed.setting
 

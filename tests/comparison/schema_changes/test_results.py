@@ -40,9 +40,9 @@ def test_median_and_range_are_over_runs() -> None:
     system = a_system()
     for waited in (0.1, 0.4, 0.2):
         an_altered_run("instant", system=system, detail={"metadata_lock_wait": waited, "metadata_lock_queue": 3})
-    told = by_algorithm()["instant"].value("lock_wait")
-    assert (told.median, told.low, told.high, told.count) == (0.2, 0.1, 0.4, 3)
-    assert told.words == "0.200 s (0.100 to 0.400 in 3 runs)".replace(" s", "\u00a0s")
+    lock_wait = by_algorithm()["instant"].value("lock_wait")
+    assert (lock_wait.median, lock_wait.low, lock_wait.high, lock_wait.count) == (0.2, 0.1, 0.4, 3)
+    assert lock_wait.words == "0.200 s (0.100 to 0.400 in 3 runs)".replace(" s", "\u00a0s")
 
 
 def test_of_several_statements_the_worst_tells_of_a_run() -> None:

@@ -92,7 +92,7 @@ def test_a_cheaper_transaction_is_better_and_other_hardware_withholds_the_verdic
 ) -> None:
     assert costs().cells[1].words == "verdict withheld"
     found = compare.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
-    acknowledge(obstacles=found.obstacles, by=a_user(), reason="the large one is the next larger size on offer")
+    acknowledge(differences=found.obstacles, by=a_user(), reason="the large one is the next larger size on offer")
     assert costs().cells[1].words == "worse"
     assert costs("large-box", "small-box").cells[1].words == "better"
 
@@ -205,10 +205,10 @@ def test_scale_ups_without_a_gain_per_price_are_rarely_called_worth_it_or_not() 
 
 def test_what_a_snapshot_keeps_is_what_was_seen(boxes: tuple[System, System]) -> None:
     comparison = compare.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
-    seen = cost.READING.read(comparison, None)
-    kept = cost.READING.keep(comparison)["cost"]
+    seen = cost.SECTION.read(comparison, None)
+    kept = cost.SECTION.keep(comparison)["cost"]
     HardwareClass.objects.update(price_per_hour=Decimal(9))
-    assert cost.READING.kept(kept) == seen
+    assert cost.SECTION.kept(kept) == seen
     assert serialisation.to_json(seen) == kept
 
 
@@ -234,11 +234,11 @@ def test_the_page_says_price_source_and_day_and_the_api_the_same_numbers(
     page = client.get(f"/compare/part/cost/?{query}").content.decode()
     assert "the list" in page
     assert "as of 2026-01-02" in page
-    told = client.get(f"/api/v1/comparisons/?{query}&include=cost").json()["cost"]
-    assert [side["usd_per_month"] for side in told["sides"]] == pytest.approx([146, 438])
-    for cell in told["cells"]:
+    cost = client.get(f"/api/v1/comparisons/?{query}&include=cost").json()["cost"]
+    assert [side["usd_per_month"] for side in cost["sides"]] == pytest.approx([146, 438])
+    for cell in cost["cells"]:
         assert f'data-value="{cell["summary"]["value"]}"' in page
-    assert told["steps"][0]["price"] == pytest.approx(3)
+    assert cost["steps"][0]["price"] == pytest.approx(3)
 
 
 def test_without_any_price_the_page_says_which_to_state(client: Client) -> None:

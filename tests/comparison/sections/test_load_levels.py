@@ -12,7 +12,7 @@ from apps.comparison.sections.load_levels import (
     ObjectiveState,
     SideLevels,
     collapse,
-    ladder,
+    load_level_analysis,
     reach,
     saturation,
     typical_run,
@@ -61,7 +61,7 @@ def test_a_recorded_ladder_saturates_and_is_too_short_for_a_fit() -> None:
         rate = float(text.split("transactions:")[1].split("(")[1].split()[0])
         mean = float(text.split("avg:")[1].split()[0])
         rungs.append(rung(threads, (rate,), response=(mean,)))
-    found = ladder(SideLevels("single", tuple(rungs)), percent=95.0, limit=None)
+    found = load_level_analysis(SideLevels("single", tuple(rungs)), percent=95.0, limit=None)
     assert isinstance(found.fit, NoFit)
     assert "needs 5 load levels, there are 3" in found.fit.reason
     assert found.best_threads == 4

@@ -14,7 +14,7 @@ from apps.comparison.sections.serialisation import from_json, to_json
 from apps.comparison.sections.steadiness import (
     DIPS,
     LONGEST,
-    READING,
+    SECTION,
     VARIATION,
     WORST,
     ComparedSteadiness,
@@ -159,7 +159,7 @@ def test_it_is_kept_with_a_saved_comparison_as_it_was() -> None:
     runs_of(a_system("a"), [noisy(20, seed) for seed in range(4)])
     runs_of(a_system("b"), [noisy(100, seed, low=4) for seed in range(4)])
     found = steadiness_of(compared())
-    assert from_json(to_json(found), READING.kind) == found
+    assert from_json(to_json(found), SECTION.kind) == found
 
 
 def test_earlier_runs_tell_how_much_the_spread_varies() -> None:

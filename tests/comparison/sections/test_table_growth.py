@@ -81,7 +81,7 @@ def compared(workload: Workload) -> Comparison:
     return compare.compare(sides=["steady", "slowing"], workload_id=workload.pk)
 
 
-def ladder_part(client: Client, workload: Workload) -> str:
+def load_levels_part(client: Client, workload: Workload) -> str:
     response = client.get(f"/compare/part/ladder/?side=steady&side=slowing&workload={workload.pk}")
     return " ".join(response.content.decode().split())
 
@@ -108,13 +108,13 @@ def test_the_same_rows_are_timed_and_their_last_tenth_judged(systems: tuple[Syst
     stretches = next(run for run in found.runs if run.side == "slowing").stretches
     assert [round(each.rate, -1) for each in (stretches[0], stretches[-1])] == [2000, 500]
     assert all(each.slowest <= each.rate <= each.fastest for each in stretches)
-    html = ladder_part(client, workload)
+    html = load_levels_part(client, workload)
     assert "22,500</span> rows, which every run inserted" in html
     drawn = page_data(html, "growth-data")
     query = f"side=steady&side=slowing&workload={workload.pk}&include=growth"
     (answer,) = client.get(f"/api/v1/comparisons/?{query}").json()["growth"]
-    told = {run["run"]: run["stretches"] for run in answer["runs"]}
-    assert {run["run"]: run["stretches"] for run in drawn["runs"]} == told
+    by_run = {run["run"]: run["stretches"] for run in answer["runs"]}
+    assert {run["run"]: run["stretches"] for run in drawn["runs"]} == by_run
     assert [band["side"] for band in drawn["bands"]] == [0, 1]
 
 
@@ -132,7 +132,7 @@ def test_runs_that_end_with_the_same_rows_are_compared_by_their_time(
     assert (found.amount, found.unfinished) == (15_000, 1)
     (cell,) = [cell for cell in found.cells if cell.side == "slowing"]
     assert (cell.words, [each.value for each in cell.replicates]) == ("too few repetitions", [10.0, 10.0, 10.0])
-    html = ladder_part(client, workload)
+    html = load_levels_part(client, workload)
     assert "Time to finish the same work: 15,000 rows" in html
     assert "1 run ended before the work was done" in html
 

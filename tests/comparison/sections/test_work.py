@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import System
 from apps.comparison import compare
 from apps.comparison.sections.serialisation import from_json, to_json
-from apps.comparison.sections.work import READING, ComparedWork, work_of
+from apps.comparison.sections.work import SECTION, ComparedWork, work_of
 from apps.comparison.values import Comparison
 from apps.runs.samples.columns import SampledNode
 from tests.comparison.sampled import a_node, a_sampled_run
@@ -160,7 +160,7 @@ def test_it_asks_as_often_for_many_runs_as_for_few_and_is_kept_as_it_was() -> No
         with CaptureQueriesContext(connection) as queried:
             found = work_of(comparison)
         asked.append(len(queried))
-        assert from_json(to_json(found), READING.kind) == found
+        assert from_json(to_json(found), SECTION.kind) == found
         for number in range(1, 5):
             a_redo_run(a, 1000.0 + number, number, threads=8)
     assert asked == [4, 4]

@@ -84,8 +84,8 @@ def test_sides_that_seem_equal_are_likely_called_equivalent_or_a_difference_of_t
     needed = welch.repetitions_needed(NoiseBasis((noise, noise), (3, 3), 0.001), level=0.05)
     draws = np.exp(random.normal(0, variation, (400, 2, needed)))
     for shift, wanted in ((1.0, Verdict.EQUIVALENT), (1 + welch.MARGIN, Verdict.HIGHER)):
-        told = [welch.compare(Sample(tuple(a)), Sample(tuple(b * shift))).verdict for a, b in draws]
-        assert np.mean([verdict is wanted for verdict in told]) >= 0.8
+        verdicts = [welch.compare(Sample(tuple(a)), Sample(tuple(b * shift))).verdict for a, b in draws]
+        assert np.mean([verdict is wanted for verdict in verdicts]) >= 0.8
 
 
 @pytest.mark.parametrize("level", [0.05, 0.003])

@@ -213,13 +213,13 @@ def test_a_mirrored_data_set_flips_every_verdict(seed: int, shifts: list[float],
     logs = np.random.default_rng(seed).normal(0, 0.02, (2, 2, 4, count))
     logs[:, 1] += np.array(shifts).reshape(2, 4, 1)
     opposite = {"better": "worse", "worse": "better"}
-    told = {(cell.level, cell.metric): cell for cell in cells(np.exp(logs)) if cell.ratio is not None}
+    by_cell = {(cell.level, cell.metric): cell for cell in cells(np.exp(logs)) if cell.ratio is not None}
     swapped, turned = cells(np.exp(logs), baseline="b"), cells(np.exp(-logs))
     for mirrored in (swapped, turned):
         for cell in mirrored:
             if cell.ratio is None:
                 continue
-            other = told[cell.level, cell.metric]
+            other = by_cell[cell.level, cell.metric]
             assert other.ratio is not None
             assert cell.words == opposite.get(other.words, other.words)
             assert cell.ratio.value == pytest.approx(1 / (other.ratio.value or 1))

@@ -21,7 +21,7 @@ def law(threads: NDArray[np.float64], one: float, wait: float, agree: float) -> 
     return one * threads / (1 + wait * (threads - 1) + agree * threads * (threads - 1))
 
 
-def ladder(
+def simulated(
     random: np.random.Generator, *, runs: int, noise: Sequence[float], off: float = 0.0, levels: Sequence[int] = LEVELS
 ) -> dict[int, list[float]]:
     """Runs of a system that follows TRUTH: their noise at each level, and how far the levels themselves are off."""
@@ -38,7 +38,7 @@ def fitted(runs: dict[int, list[float]]) -> Fit:
 
 
 def test_it_finds_what_scipys_curve_fit_finds() -> None:
-    runs = ladder(np.random.default_rng(3), runs=5, noise=[0.02] * 6)
+    runs = simulated(np.random.default_rng(3), runs=5, noise=[0.02] * 6)
     at = np.repeat(np.asarray(LEVELS, dtype=np.float64), 5)
     values = np.concatenate([runs[level] for level in LEVELS])
     peer, _ = optimize.curve_fit(lambda n, *p: np.log(law(n, *p)), at, np.log(values), p0=(900, 0.1, 0.002))
@@ -48,7 +48,7 @@ def test_it_finds_what_scipys_curve_fit_finds() -> None:
 
 
 def test_without_noise_it_gives_back_the_law() -> None:
-    runs = ladder(np.random.default_rng(0), runs=2, noise=[1e-7] * 6)
+    runs = simulated(np.random.default_rng(0), runs=2, noise=[1e-7] * 6)
     own = fitted(runs)
     assert (own.one_thread.value, own.contention.value, own.coherency.value) == pytest.approx(TRUTH, rel=1e-4)
     peak = math.sqrt((1 - TRUTH[1]) / TRUTH[2])
@@ -74,7 +74,7 @@ def test_the_intervals_hold_the_truth(runs: int, noise: list[float], off: float)
     peak = math.sqrt((1 - wait) / agree)
     knee = max(np.roots([3 * agree, wait - agree, wait - 1]))
     true = np.array([[-wait, 1, 0], [-agree, 0, 1], [-1, 1, peak**2], [-1, knee + 1, 3 * knee**2 - knee]])
-    tables = [ladder(random, runs=runs, noise=noise, off=off) for _ in range(1500)]
+    tables = [simulated(random, runs=runs, noise=noise, off=off) for _ in range(1500)]
     covered = 1 - np.mean([usl.errors_of(table).is_refuted(true) for table in tables], axis=0)
     assert covered.min() > 0.93
     assert covered.mean() < 0.995
@@ -83,7 +83,7 @@ def test_the_intervals_hold_the_truth(runs: int, noise: list[float], off: float)
 def test_an_interval_ends_where_the_truth_would_be_refuted() -> None:
     random = np.random.default_rng(8)
     for _ in range(10):
-        runs = ladder(random, runs=3, noise=[0.02] * 6)
+        runs = simulated(random, runs=3, noise=[0.02] * 6)
         own, errors = fitted(runs), usl.errors_of(runs)
         for end, outwards in ((own.peak.low, 0.999), (own.peak.high, 1.001)):
             inside, outside = (np.array([[-1, 1, place**2]]) for place in (end / outwards, end * outwards))
@@ -105,7 +105,7 @@ def test_no_more_than_all_of_the_work_waits_however_noisy_the_runs() -> None:
 
 
 def test_more_repetitions_narrow_the_intervals() -> None:
-    few, many = (fitted(ladder(np.random.default_rng(5), runs=runs, noise=[0.02] * 6)) for runs in (3, 30))
+    few, many = (fitted(simulated(np.random.default_rng(5), runs=runs, noise=[0.02] * 6)) for runs in (3, 30))
     assert many.peak.high - many.peak.low < 0.6 * (few.peak.high - few.peak.low)
 
 
@@ -146,7 +146,7 @@ def test_it_refuses_with_a_reason(runs: dict[int, list[float]], reason: str) -> 
 
 
 def test_the_order_and_the_unit_of_the_runs_change_nothing_else() -> None:
-    runs = ladder(np.random.default_rng(6), runs=4, noise=[0.02] * 6)
+    runs = simulated(np.random.default_rng(6), runs=4, noise=[0.02] * 6)
     scaled = {level: [value * 60 for value in reversed(runs[level])] for level in reversed(LEVELS)}
     one, other = fitted(runs), fitted(scaled)
     assert other.one_thread.low == pytest.approx(60 * one.one_thread.low)

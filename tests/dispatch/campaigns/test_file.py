@@ -44,15 +44,15 @@ def levels(entry: Entry) -> list[str]:
 
 def test_what_a_file_says_is_planned() -> None:
     campaign = file.start(WHOLE.encode(), by=None)
-    shared, climb, storm, fixed = campaign.entries.all()
+    shared, ramp, storm, fixed = campaign.entries.all()
     assert (campaign.name, campaign.repetitions, campaign.jobs.count()) == ("small and large", 2, 14)
     assert levels(shared) == ["1 thread", "4 threads"]
-    assert levels(climb) == ["1 thread", "4 threads", "16 threads", "64 threads", "100 threads"]
+    assert levels(ramp) == ["1 thread", "4 threads", "16 threads", "64 threads", "100 threads"]
     assert levels(storm) == ["8 threads", "20 threads", "80 threads"]
     assert levels(fixed) == ["2 threads", "8 threads, 200/s"]
-    assert [(entry.warmup, entry.duration) for entry in (shared, climb, storm)] == [(1, 5), (1, 3), (0, 5)]
-    ladders = [(entry.ends_when_refused, entry.least_gain) for entry in (shared, climb, storm)]
-    assert ladders == [(False, None), (True, 0.05), (True, None)]
+    assert [(entry.warmup, entry.duration) for entry in (shared, ramp, storm)] == [(1, 5), (1, 3), (0, 5)]
+    ramps = [(entry.ends_when_refused, entry.least_gain) for entry in (shared, ramp, storm)]
+    assert ramps == [(False, None), (True, 0.05), (True, None)]
     assert {job.system.slug for job in storm.jobs.all()} == {"b"}
 
 

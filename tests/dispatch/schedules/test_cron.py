@@ -40,7 +40,7 @@ def test_what_is_due_every_half_hour_goes_on_evenly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("moment", "expression", "told"),
+    ("moment", "expression", "expected"),
     [
         (SPRING, "30 3 * * *", "forward by 1 h on 2026-03-29 at 03:00: 03:30 is skipped that day and due right after."),
         (AUTUMN, "30 3 * * *", "go back by 1 h on 2026-10-25 at 04:00: 03:30 comes twice and is due the first time."),
@@ -48,10 +48,10 @@ def test_what_is_due_every_half_hour_goes_on_evenly() -> None:
         (SPRING, "0 22 * * *", "this schedule is not affected."),
     ],
 )  # fmt: skip
-def test_the_next_clock_change_is_told(moment: datetime, expression: str, told: str) -> None:
+def test_the_next_clock_change_is_told(moment: datetime, expression: str, expected: str) -> None:
     change = cron.clock_change(moment, expression=expression, zone=ZONE)
     assert change is not None
-    assert change.sentence.endswith(told)
+    assert change.sentence.endswith(expected)
     assert timedelta(0) < change.at - moment < timedelta(days=1)
 
 
@@ -60,7 +60,7 @@ def test_a_zone_without_clock_changes_has_none_to_tell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"),
+    ("expression", "expected"),
     [
         ("0 3 * *", "has 4 fields instead of 5"),
         ("0 0 3 * * *", "has 6 fields instead of 5"),
@@ -70,8 +70,8 @@ def test_a_zone_without_clock_changes_has_none_to_tell() -> None:
         ("1," * 60 + "1 * * * *", "has 129 characters, at most 100 are allowed"),
     ],
 )
-def test_an_expression_that_is_wrong_is_refused_with_what_is_wrong(expression: str, told: str) -> None:
-    with pytest.raises(cron.NoCron, match=told):
+def test_an_expression_that_is_wrong_is_refused_with_what_is_wrong(expression: str, expected: str) -> None:
+    with pytest.raises(cron.NoCron, match=expected):
         cron.check(expression)
 
 

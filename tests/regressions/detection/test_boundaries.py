@@ -18,7 +18,7 @@ def series(seed: int, *, at: int = 45, size: float = -0.03, runs: int = 65, vari
     return values
 
 
-def told(values: Floats, *, start: int, boundaries: tuple[int, ...] = RELEASES) -> list[int]:
+def places_of(values: Floats, *, start: int, boundaries: tuple[int, ...] = RELEASES) -> list[int]:
     """Places of what is found, run by run from `start` on."""
     last = follow(ResultSeries(values[:start], boundaries=boundaries))
     found = list(last.found)
@@ -30,8 +30,8 @@ def told(values: Floats, *, start: int, boundaries: tuple[int, ...] = RELEASES) 
 
 def test_small_changes_are_told_at_the_run_with_which_their_release_begins() -> None:
     """docs/why/change-points.md has 120 series of each kind."""
-    blind = [told(series(seed), start=40, boundaries=()) for seed in range(10)]
-    found = [told(series(seed), start=40) for seed in range(10)]
+    blind = [places_of(series(seed), start=40, boundaries=()) for seed in range(10)]
+    found = [places_of(series(seed), start=40) for seed in range(10)]
     assert [len(each) for each in found] == [len(each) for each in blind]
     assert sum(each != [45] for each in blind if each) >= 3
     assert sum(each != [45] for each in found if each) <= 1
@@ -39,7 +39,7 @@ def test_small_changes_are_told_at_the_run_with_which_their_release_begins() -> 
 
 @pytest.mark.parametrize("at", [38, 40, 42, 48, 52])
 def test_a_change_that_came_within_a_release_stays_there(at: int) -> None:
-    (index,) = told(series(3, at=at, size=-0.1, runs=70), start=at)
+    (index,) = places_of(series(3, at=at, size=-0.1, runs=70), start=at)
     assert index == pytest.approx(at, abs=1)
 
 
@@ -77,8 +77,8 @@ def test_a_size_is_of_the_runs_on_both_sides_of_where_it_was_told() -> None:
         values = series(2, size=0.14, runs=80, variation=variation)
         (seen,) = changes(ResultSeries(values))
         for at in (38, 45, 52):
-            told = ChangePoint(at, 1.14, 1.13, 1.15, 1e-9, 4)
-            (change,) = follow(ResultSeries(values), [told]).changes
+            known = ChangePoint(at, 1.14, 1.13, 1.15, 1e-9, 4)
+            (change,) = follow(ResultSeries(values), [known]).changes
             own = size_of(values, at)
             assert change.ratio == pytest.approx(own, rel=0.003)
             assert change.low < own < change.high

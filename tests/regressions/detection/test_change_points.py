@@ -119,11 +119,13 @@ def test_what_counts_as_a_change_may_be_set() -> None:
     assert changes_in(values, limits=ChangeLimits(significant=1e-60)) == []
 
 
-@pytest.mark.parametrize(("ratio", "smallest", "is_told"), [(0.53, 0.48, False), (0.53, 0.46, True), (1.6, 0.55, True)])
-def test_a_size_is_a_share_of_the_value_up_and_down(ratio: float, smallest: float, is_told: bool) -> None:
+@pytest.mark.parametrize(
+    ("ratio", "smallest", "is_reported"), [(0.53, 0.48, False), (0.53, 0.46, True), (1.6, 0.55, True)]
+)
+def test_a_size_is_a_share_of_the_value_up_and_down(ratio: float, smallest: float, is_reported: bool) -> None:
     """A fall of 47 % is none of 90 %, though its logarithm is that of a rise by as much."""
     values = a_series((AT, ratio), variation=0.002)
-    assert bool(changes_in(values, limits=ChangeLimits(smallest=smallest))) is is_told
+    assert bool(changes_in(values, limits=ChangeLimits(smallest=smallest))) is is_reported
 
 
 @pytest.mark.parametrize("limits", [{"smallest": 0.0}, {"smallest": 1.0}, {"significant": 0.0}, {"significant": 0.01}])
@@ -169,8 +171,8 @@ def test_runs_that_resemble_the_one_before_count_for_less() -> None:
 def test_labelled_changes_are_found() -> None:
     total = Score()
     for history in histories.labelled():
-        told = [Alarm(change.index, len(history.values)) for change in changes_in(history.values)]
-        total += histories.scored(history, told)
+        alarms = [Alarm(change.index, len(history.values)) for change in changes_in(history.values)]
+        total += histories.scored(history, alarms)
     assert total.f1 >= 0.72
 
 

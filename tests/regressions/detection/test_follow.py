@@ -18,20 +18,20 @@ def followed(values: Floats, *, start: int = 0, resets: tuple[int, ...] = ()) ->
 
 def test_a_change_is_told_once_and_stays_where_it_was_told() -> None:
     for history in histories.made_up(21, series=6):
-        told: list[int] = []
+        reported: list[int] = []
         for step in followed(history.values):
-            told += [change.index for change in step.found]
+            reported += [change.index for change in step.found]
             gone = {change.index for change in step.lost}
-            told = [index for index in told if index not in gone]
-            assert [change.index for change in step.changes] == sorted(told)
+            reported = [index for index in reported if index not in gone]
+            assert [change.index for change in step.changes] == sorted(reported)
 
 
 def test_a_change_that_newer_runs_see_elsewhere_is_not_moved() -> None:
     values = a_series((40, 0.9))
     (change,) = changes(ResultSeries(values[:50]))
     for known in (change.index - 5, change.index + 5):
-        told = ChangePoint(known, change.ratio, change.low, change.high, change.p, change.runs_after)
-        step = follow(ResultSeries(values), [told], analysed=50)
+        earlier = ChangePoint(known, change.ratio, change.low, change.high, change.p, change.runs_after)
+        step = follow(ResultSeries(values), [earlier], analysed=50)
         assert [kept.index for kept in step.changes] == [known]
         assert (step.found, step.lost) == ((), ())
 
@@ -62,7 +62,7 @@ def releases_of_five(*sizes: float, seed: int) -> tuple[Floats, list[int]]:
     return values, list(range(5, len(values), 5))
 
 
-def told_by_release(*sizes: float, seed: int) -> tuple[list[int], Followed]:
+def found_by_release(*sizes: float, seed: int) -> tuple[list[int], Followed]:
     """The releases (from 0) of all that is told run by run, in that order, and how it stands in the end."""
     values, begins = releases_of_five(*sizes, seed=seed)
     found, last = list[ChangePoint](), Followed(())
@@ -87,7 +87,7 @@ def told_by_release(*sizes: float, seed: int) -> tuple[list[int], Followed]:
 )
 def test_a_release_that_falls_after_one_that_fell_is_told_with_its_own_size(sizes: tuple[float, ...]) -> None:
     for seed in range(6):
-        found, last = told_by_release(*sizes, seed=seed)
+        found, last = found_by_release(*sizes, seed=seed)
         assert found == [len(sizes) - 2, len(sizes) - 1]
         wanted = [sizes[-2], sizes[-1] / sizes[-2]]
         assert [change.ratio for change in last.changes] == pytest.approx(wanted, rel=0.03)
@@ -95,7 +95,7 @@ def test_a_release_that_falls_after_one_that_fell_is_told_with_its_own_size(size
 
 def test_a_release_after_one_that_fell_which_is_as_slow_is_told_of_nothing() -> None:
     for seed in range(20):
-        found, last = told_by_release(1, 1, 1, 0.95, 0.95, 0.95, seed=seed)
+        found, last = found_by_release(1, 1, 1, 0.95, 0.95, 0.95, seed=seed)
         assert found == [3]
         assert last.changes[0].ratio == pytest.approx(0.95, rel=0.02)
 
@@ -103,7 +103,7 @@ def test_a_release_after_one_that_fell_which_is_as_slow_is_told_of_nothing() -> 
 def test_a_release_that_mends_what_the_one_before_broke_leaves_that_told() -> None:
     """Its first runs are not taken for a sign that nothing was broken."""
     for seed in range(6):
-        found, last = told_by_release(1, 1, 1, 0.8, 1, seed=seed)
+        found, last = found_by_release(1, 1, 1, 0.8, 1, seed=seed)
         assert found == [3, 4]
         assert [change.index for change in last.changes] == [15, 20]
 

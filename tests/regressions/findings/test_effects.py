@@ -10,8 +10,8 @@ from apps.core.problems import Invalid
 from apps.regressions.findings import queries, reconcile, review
 from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.findings.values import FindingDetail
-from apps.regressions.models import Change, Finding, History
-from tests.regressions.a_finding import a_pair, told
+from apps.regressions.models import Change, Finding, Trend
+from tests.regressions.a_finding import a_detected_change, a_pair
 from tests.support.builders import a_user
 from tests.support.pages import squeezed
 
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def pair(db: None) -> Pair:
     """A fall by 80 % by the comparison of the releases, by 90 % along history."""
-    place, between = told(*a_pair(), ratio=0.2)
+    place, between = a_detected_change(*a_pair(), ratio=0.2)
     assert place.platform is not None
     assert place.hardware_class is not None
-    history = History.objects.create(
+    history = Trend.objects.create(
         platform=place.platform,
         hardware_class=place.hardware_class,
         settings_hash="0" * 64,
@@ -90,7 +90,7 @@ def test_what_history_says_of_another_workload_is_counted(
     pair: Pair,
 ) -> None:
     between, along = pair
-    reconcile.settle([told(*a_pair(), test="oltp_insert"), along])
+    reconcile.settle([a_detected_change(*a_pair(), test="oltp_insert"), along])
     assert the_finding().row.holding == 2
     reconcile.settle([between])
     assert the_finding().row.holding == 2
@@ -117,7 +117,7 @@ def test_what_is_told_beneath_goes_along_with_what_is_split_off(
     between = Change.objects.get(kind="release")
     with pytest.raises(Invalid, match="all of them"):
         review.split(finding_id=finding.pk, change_ids=[between.pk], by=a_user())
-    reconcile.settle([told(*a_pair(), test="oltp_insert")])
+    reconcile.settle([a_detected_change(*a_pair(), test="oltp_insert")])
     made = review.split(finding_id=finding.pk, change_ids=[between.pk], by=a_user())
     assert set(made.changes.values_list("kind", flat=True)) == {"release", "history"}
 

@@ -173,8 +173,8 @@ def test_a_plan_that_is_refused_misses_what_the_campaign_before_it_brought() -> 
 def test_two_workers_at_once_tell_it_once() -> None:
     begun(a_schedule())
     end_jobs("failed", reason="disk full")
-    told = at_once(*[partial(look, HOUR)] * 3)
-    assert sorted(map(str, told)) == ["['nightly: 2 expected results did not come']", "[]", "[]"]
+    outcomes = at_once(*[partial(look, HOUR)] * 3)
+    assert sorted(map(str, outcomes)) == ["['nightly: 2 expected results did not come']", "[]", "[]"]
     assert (Finding.objects.count(), Change.objects.count(), Note.objects.count()) == (1, 2, 1)
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def told(db: None) -> tuple[FindingKey, DetectedChange]:
+def detected(db: None) -> tuple[FindingKey, DetectedChange]:
     run = a_run()
     system = run.system
     metric = a_metric()
@@ -53,9 +53,9 @@ def _whats(finding: Finding) -> list[str]:
     return list(finding.notes.values_list("what", flat=True))
 
 
-def test_a_change_that_is_told_twice_is_one_finding(told: tuple[FindingKey, DetectedChange]) -> None:
-    reconcile.settle([told])
-    assert reconcile.settle([told], looked_at=_known()) == []
+def test_a_change_that_is_told_twice_is_one_finding(detected: tuple[FindingKey, DetectedChange]) -> None:
+    reconcile.settle([detected])
+    assert reconcile.settle([detected], looked_at=_known()) == []
     finding = Finding.objects.get()
     assert (finding.state, finding.verdict) == ("new", "worse")
     assert finding.largest == pytest.approx(0.12)
@@ -64,22 +64,22 @@ def test_a_change_that_is_told_twice_is_one_finding(told: tuple[FindingKey, Dete
 
 
 def test_a_change_that_has_gone_asks_for_a_look_and_comes_back_as_it_was(
-    told: tuple[FindingKey, DetectedChange],
+    detected: tuple[FindingKey, DetectedChange],
 ) -> None:
-    reconcile.settle([told])
+    reconcile.settle([detected])
     Finding.objects.update(state="confirmed")
     reconcile.settle([], looked_at=_known())
     finding = Finding.objects.get()
     assert (finding.state, finding.verdict) == ("verify", "gone")
     assert Change.objects.get().gone_at is not None
-    reconcile.settle([told], looked_at=_known())
+    reconcile.settle([detected], looked_at=_known())
     finding.refresh_from_db()
     assert (finding.state, finding.verdict) == ("confirmed", "worse")
     assert _whats(finding) == ["found", "gone", "state", "back", "state"]
 
 
-def test_what_is_only_better_comes_back_too(told: tuple[FindingKey, DetectedChange]) -> None:
-    place, change = told
+def test_what_is_only_better_comes_back_too(detected: tuple[FindingKey, DetectedChange]) -> None:
+    place, change = detected
     better = (place, replace(change, verdict="better", ratio=1.2, low=1.1, high=1.3))
     reconcile.settle([better])
     reconcile.settle([], looked_at=_known())
@@ -90,12 +90,12 @@ def test_what_is_only_better_comes_back_too(told: tuple[FindingKey, DetectedChan
 
 @pytest.mark.parametrize("state", ["fixed", "not reproducible", "accepted"])
 def test_another_change_for_the_worse_opens_a_closed_finding_again(
-    told: tuple[FindingKey, DetectedChange], state: str
+    detected: tuple[FindingKey, DetectedChange], state: str
 ) -> None:
-    place, change = told
-    reconcile.settle([told])
+    place, change = detected
+    reconcile.settle([detected])
     Finding.objects.update(state=state, reason="known", accepted_until="2099-01-01")
-    reconcile.settle([told, (place, replace(change, workload=a_workload("oltp_insert").pk))])
+    reconcile.settle([detected, (place, replace(change, workload=a_workload("oltp_insert").pk))])
     finding = Finding.objects.get()
     assert finding.changes.count() == 2
     assert finding.state == "new"
@@ -104,10 +104,10 @@ def test_another_change_for_the_worse_opens_a_closed_finding_again(
 
 @pytest.mark.parametrize(("ratio", "state"), [(0.86, "accepted"), (0.6, "new"), (0.95, "accepted")])
 def test_what_grows_beyond_what_was_accepted_is_new_again(
-    told: tuple[FindingKey, DetectedChange], ratio: float, state: str
+    detected: tuple[FindingKey, DetectedChange], ratio: float, state: str
 ) -> None:
-    place, change = told
-    (finding,) = reconcile.settle([told])
+    place, change = detected
+    (finding,) = reconcile.settle([detected])
     today = date(2026, 1, 1)
     review.accept(finding_id=finding.pk, by=a_user(), reason="the price of safety", until=today, today=today)
     again = replace(change, ratio=ratio, low=ratio - 0.02, high=ratio + 0.02)
@@ -131,9 +131,9 @@ GROWN = "1 change grew from −5.0\u00a0% to −48\u00a0% since the finding was 
     ],
 )
 def test_what_grows_beyond_what_people_decided_about_is_told_once(
-    told: tuple[FindingKey, DetectedChange], state: str, then: str, said: str
+    detected: tuple[FindingKey, DetectedChange], state: str, then: str, said: str
 ) -> None:
-    place, change = told
+    place, change = detected
     small = replace(change, ratio=0.95, low=0.94, high=0.96)
     (finding,) = reconcile.settle([(place, small)])
     decide(finding, state)
@@ -147,9 +147,9 @@ def test_what_grows_beyond_what_people_decided_about_is_told_once(
     assert finding.notes.filter(what="reopened").count() == (then == "new")
 
 
-def test_a_confirmed_finding_tells_each_time_that_it_grows(told: tuple[FindingKey, DetectedChange]) -> None:
-    place, change = told
-    (finding,) = reconcile.settle([told])
+def test_a_confirmed_finding_tells_each_time_that_it_grows(detected: tuple[FindingKey, DetectedChange]) -> None:
+    place, change = detected
+    (finding,) = reconcile.settle([detected])
     decide(finding, "confirmed")
     for ratio in (0.7, 0.5, 0.6):
         reconcile.settle([(place, replace(change, ratio=ratio, low=ratio - 0.02, high=ratio + 0.02))])
@@ -159,20 +159,22 @@ def test_a_confirmed_finding_tells_each_time_that_it_grows(told: tuple[FindingKe
     ]
 
 
-def test_what_came_to_a_confirmed_finding_is_told_when_it_grows(told: tuple[FindingKey, DetectedChange]) -> None:
-    place, change = told
-    (finding,) = reconcile.settle([told])
+def test_what_came_to_a_confirmed_finding_is_told_when_it_grows(detected: tuple[FindingKey, DetectedChange]) -> None:
+    place, change = detected
+    (finding,) = reconcile.settle([detected])
     decide(finding, "confirmed")
     other = replace(change, workload=a_workload("oltp_insert").pk)
     for ratio in (0.88, 0.5):
-        reconcile.settle([told, (place, replace(other, ratio=ratio, low=ratio - 0.02, high=ratio + 0.02))])
+        reconcile.settle([detected, (place, replace(other, ratio=ratio, low=ratio - 0.02, high=ratio + 0.02))])
     assert [note.detail["to"] for note in _grown(finding)] == ["−50\u00a0%"]
 
 
 @pytest.mark.parametrize("how", ["it ended", "it was re-opened", "it is under review"])
-def test_a_decision_that_holds_no_more_is_not_grown_beyond(told: tuple[FindingKey, DetectedChange], how: str) -> None:
-    place, change = told
-    (finding,) = reconcile.settle([told])
+def test_a_decision_that_holds_no_more_is_not_grown_beyond(
+    detected: tuple[FindingKey, DetectedChange], how: str
+) -> None:
+    place, change = detected
+    (finding,) = reconcile.settle([detected])
     decide(finding, "accepted")
     if how == "it ended":
         reconcile.expire_acceptances(today="2026-01-02")
@@ -197,9 +199,9 @@ def _grown(finding: Finding) -> list[Note]:
 
 
 def test_what_was_decided_before_sizes_were_kept_counts_as_decided_as_it_is(
-    told: tuple[FindingKey, DetectedChange],
+    detected: tuple[FindingKey, DetectedChange],
 ) -> None:
-    reconcile.settle([told])
+    reconcile.settle([detected])
     migration = import_module("apps.regressions.migrations.0004_rules_and_decisions")
     migration.as_they_are_now(django_apps, None)
     assert Change.objects.get().accepted_ratio is None
@@ -208,9 +210,9 @@ def test_what_was_decided_before_sizes_were_kept_counts_as_decided_as_it_is(
     assert Change.objects.get().accepted_ratio == pytest.approx(0.88)
 
 
-def test_a_merged_finding_takes_what_comes_later_along(told: tuple[FindingKey, DetectedChange]) -> None:
-    place, change = told
-    reconcile.settle([told])
+def test_a_merged_finding_takes_what_comes_later_along(detected: tuple[FindingKey, DetectedChange]) -> None:
+    place, change = detected
+    reconcile.settle([detected])
     reconcile.settle([(replace(place, family="other"), replace(change, workload=a_workload("oltp_insert").pk))])
     first, second = Finding.objects.order_by("id")
     second.changes.update(finding=first)
@@ -219,8 +221,8 @@ def test_a_merged_finding_takes_what_comes_later_along(told: tuple[FindingKey, D
     assert (first.changes.count(), second.changes.count()) == (3, 0)
 
 
-def test_an_acceptance_that_has_ended_is_a_new_finding_again(told: tuple[FindingKey, DetectedChange]) -> None:
-    reconcile.settle([told])
+def test_an_acceptance_that_has_ended_is_a_new_finding_again(detected: tuple[FindingKey, DetectedChange]) -> None:
+    reconcile.settle([detected])
     Finding.objects.update(state="accepted", reason="known", accepted_until="2026-01-31", owner=a_user())
     assert reconcile.expire_acceptances(today="2026-01-31") == 0
     assert reconcile.expire_acceptances(today="2026-02-01") == 1
@@ -238,14 +240,14 @@ def test_what_is_worse_is_said_by_the_metrics_direction(ratio: float, direction:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_at_once_make_no_twins(told: tuple[FindingKey, DetectedChange]) -> None:
+def test_two_workers_at_once_make_no_twins(detected: tuple[FindingKey, DetectedChange]) -> None:
     problems: list[Any] = []
     together = threading.Barrier(2)
 
     def worker(settle: Callable[..., Any]) -> None:
         try:
             together.wait(timeout=LIMIT)
-            settle([told])
+            settle([detected])
         except Exception as error:
             problems.append(error)
         finally:

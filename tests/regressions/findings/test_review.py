@@ -17,7 +17,7 @@ from apps.regressions.findings import queries, reconcile, repeat, review
 from apps.regressions.models import Finding
 from apps.regressions.releases import check as releases_check
 from apps.regressions.releases import stored_checks
-from tests.regressions.a_finding import a_finding, a_pair, gone, told
+from tests.regressions.a_finding import a_detected_change, a_finding, a_pair, gone
 from tests.support.builders import a_campaign, a_user
 from tests.support.waiting import LIMIT
 
@@ -100,7 +100,7 @@ def test_new_results_meanwhile_are_told_before_an_acceptance(alice: User) -> Non
     pair = a_pair()
     finding = a_finding(pair=pair)
     seen = _seen(finding)
-    reconcile.settle([told(*pair, test="oltp_insert", ratio=0.5)])
+    reconcile.settle([a_detected_change(*pair, test="oltp_insert", ratio=0.5)])
     with pytest.raises(review.FindingChanged, match="found 1 change"):
         _accept(finding, alice, seen=seen)
 
@@ -110,14 +110,14 @@ def test_of_two_people_at_the_same_moment_one_wins_and_the_other_is_told() -> No
     finding = a_finding()
     people = [a_user(username="first"), a_user(username="second")]
     seen, together = _seen(finding), threading.Barrier(2)
-    told_of: list[str] = []
+    notified: list[str] = []
 
     def take(person: User) -> None:
         try:
             together.wait(timeout=LIMIT)
             review.assign(finding_id=finding.pk, by=person, owner=person, seen=seen)
         except review.FindingChanged as changed:
-            told_of.append(str(changed))
+            notified.append(str(changed))
         finally:
             connection.close()
 
@@ -128,8 +128,8 @@ def test_of_two_people_at_the_same_moment_one_wins_and_the_other_is_told() -> No
         each.join(timeout=LIMIT)
     finding.refresh_from_db()
     assert finding.owner in people
-    assert len(told_of) == 1
-    assert f"assigned it to {finding.owner}" in told_of[0]
+    assert len(notified) == 1
+    assert f"assigned it to {finding.owner}" in notified[0]
 
 
 @pytest.mark.parametrize(
@@ -160,12 +160,12 @@ def test_nobody_is_made_owner_who_may_not_act(alice: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("due_on", "told"),
+    ("due_on", "message"),
     [(date(2026, 2, 28), "due_on: 2026-02-28 has passed"), (date(2036, 3, 2), "is more than ten years away")],
 )
-def test_a_due_date_that_has_passed_or_is_many_years_away_is_refused(alice: User, due_on: date, told: str) -> None:
+def test_a_due_date_that_has_passed_or_is_many_years_away_is_refused(alice: User, due_on: date, message: str) -> None:
     finding = a_finding()
-    with pytest.raises(Invalid, match=told):
+    with pytest.raises(Invalid, match=message):
         review.set_due(finding_id=finding.pk, by=alice, due_on=due_on, today=TODAY)
     assert Finding.objects.get().due_on is None
     review.set_due(finding_id=finding.pk, by=alice, due_on=date(2036, 2, 28), today=TODAY)
@@ -242,7 +242,7 @@ def test_a_split_finding_is_reviewed_by_itself_and_found_no_second_time(alice: U
     first, second = finding.changes.order_by("id")
     made = review.split(finding_id=finding.pk, change_ids=[second.pk], by=alice)
     assert (made.part, made.state, made.owner, made.verdict) == (1, "confirmed", alice, "worse")
-    again = [told(*pair, test=test) for test in ("oltp_write_only", "oltp_insert")]
+    again = [a_detected_change(*pair, test=test) for test in ("oltp_write_only", "oltp_insert")]
     reconcile.settle(again, looked_at=[first, second])
     assert Finding.objects.count() == 2
     assert [each.finding_id for each in (first, second)] == [finding.pk, finding.pk]

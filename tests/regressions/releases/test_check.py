@@ -194,6 +194,6 @@ def a_row(verdict: RowVerdict, **fields: object) -> CheckRow:
     ],
 )
 def test_the_gate_passes_only_what_is_known_to_be_no_worse_than_is_accepted(rows: list[CheckRow], result: str) -> None:
-    told, why = answer(rows, baseline=OLD, tolerance=0.1)
-    assert told == result
+    verdict, why = answer(rows, baseline=OLD, tolerance=0.1)
+    assert verdict == result
     assert why

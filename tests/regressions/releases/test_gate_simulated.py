@@ -15,7 +15,7 @@ ROWS, SLOWED = 12, 4
 
 
 @dataclass(frozen=True)
-class Told:
+class GateShares:
     """Shares: of releases with a worse row that the gate lets pass, and that it calls a regression; of slowed rows that
     are found; of rows said to differ that do not."""
 
@@ -25,7 +25,7 @@ class Told:
     false: float
 
 
-def simulate(*, runs: int, variation: float, effect: float, releases: int, seed: int = 7) -> Told:
+def simulate(*, runs: int, variation: float, effect: float, releases: int, seed: int = 7) -> GateShares:
     """Releases of ROWS rows, SLOWED of them slower by `effect` (a share), `runs` runs of each side without history;
     run-to-run noise of Student's t with 5 degrees of freedom."""
     random = np.random.default_rng(seed)
@@ -47,20 +47,20 @@ def simulate(*, runs: int, variation: float, effect: float, releases: int, seed:
         found += rows[:SLOWED].count(RowVerdict.WORSE) if effect else 0
         false += sum(differ[SLOWED:] if effect else differ)
         said += sum(differ)
-    return Told(passes / releases, regressions / releases, found / releases / SLOWED, false / max(said, 1))
+    return GateShares(passes / releases, regressions / releases, found / releases / SLOWED, false / max(said, 1))
 
 
 def test_a_release_like_the_one_before_seldom_is_a_regression_and_passes_when_its_noise_is_small() -> None:
-    told = simulate(runs=5, variation=0.01, effect=0.0, releases=150)
-    assert told.regressions <= 0.03
-    assert told.passes >= 0.95
+    simulated = simulate(runs=5, variation=0.01, effect=0.0, releases=150)
+    assert simulated.regressions <= 0.03
+    assert simulated.passes >= 0.95
 
 
 def test_five_runs_find_releases_with_rows_that_are_five_per_cent_slower() -> None:
-    told = simulate(runs=5, variation=0.01, effect=0.05, releases=60)
-    assert told.regressions >= 0.98
-    assert told.found >= 0.9
-    assert told.false <= 0.05
+    simulated = simulate(runs=5, variation=0.01, effect=0.05, releases=60)
+    assert simulated.regressions >= 0.98
+    assert simulated.found >= 0.9
+    assert simulated.false <= 0.05
 
 
 def test_what_could_have_been_seen_is_what_the_simulations_of_the_methods_found() -> None:
@@ -79,9 +79,9 @@ def main() -> None:
             same = simulate(runs=runs, variation=variation, effect=0.0, releases=2000)
             line = f"| {runs} | {variation:.1%} | {same.regressions:.1%} | {same.passes:.0%} |"
             for effect in (0.02, 0.05, 0.12):
-                told = simulate(runs=runs, variation=variation, effect=effect, releases=400)
-                line += f" {told.found:.0%} / {told.regressions:.0%} |"
-            print(line, f"{told.false:.1%} |")  # noqa: T201
+                simulated = simulate(runs=runs, variation=variation, effect=effect, releases=400)
+                line += f" {simulated.found:.0%} / {simulated.regressions:.0%} |"
+            print(line, f"{simulated.false:.1%} |")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from apps.catalog.models import Platform, Release, System
-from apps.regressions.models import Finding, History
+from apps.regressions.models import Finding, Trend
 from apps.regressions.trends import follow
 from apps.runs.models import Artifact, Measurement, Run
 from tests.support.builders import START, a_load_level, a_system, a_workload
@@ -67,11 +67,11 @@ def followed(runs: Sequence[Run]) -> list[Finding]:
     return [finding for run in runs for finding in follow.follow_run(run.pk)]
 
 
-def a_history() -> History:
+def a_trend() -> Trend:
     """Of two releases, the second slower by 15 %, with a change of conditions after it."""
     numbers = values(runs=26, changes=[(12, 0.85)])
     runs = runs_of(a_release("11.4.1"), numbers[:12])
     runs += runs_of(a_release("11.4.2"), numbers[12:24], day=2)
     runs += runs_of(a_release("11.4.2"), numbers[24:], day=3, duration=120)
     followed(runs[-1:])
-    return History.objects.get(workload=runs[0].workload, load_level=runs[0].load_level)
+    return Trend.objects.get(workload=runs[0].workload, load_level=runs[0].load_level)

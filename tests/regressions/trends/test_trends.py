@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.regressions.models import Change, Finding, History
+from apps.regressions.models import Change, Finding, Trend
 from apps.regressions.trends import follow, queries
 from apps.runs.models import Run
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
@@ -81,14 +81,14 @@ def _as_before_the_rules_changed(runs: list[Run]) -> None:
     finding.notes.all().delete()
     finding.delete()
     Change.objects.filter(pk=first.pk).update(ratio=0.69, low=0.4, high=0.9, runs_after=[run.pk for run in runs[20:]])
-    History.objects.update(rules=0)
+    Trend.objects.update(rules=0)
 
 
 def test_histories_that_were_followed_by_other_rules_are_followed_anew_some_at_a_time(fell_twice: list[Run]) -> None:
     followed(fell_twice)
     _as_before_the_rules_changed(fell_twice)
     followed(runs_of(a_release("10.11.1"), values(runs=12), workload=a_workload("oltp_insert")))
-    History.objects.update(rules=0)
+    Trend.objects.update(rules=0)
     assert [follow.follow_rest(most=1) for _ in range(3)] == [1, 1, 0]
     first, second = Change.objects.order_by("pk")
     assert (first.first_run, second.first_run) == (fell_twice[20], fell_twice[25])
@@ -127,12 +127,12 @@ def test_what_is_lower_is_better_of_a_time(db: None) -> None:
 
 def test_following_twice_changes_nothing(fell: list[Run], django_assert_max_num_queries: Any) -> None:
     followed(fell)
-    finding, at = Finding.objects.get(), History.objects.get().analysed_at
+    finding, at = Finding.objects.get(), Trend.objects.get().analysed_at
     with django_assert_max_num_queries(8):
         assert followed(fell[-1:]) == []
     finding.refresh_from_db()
     assert _whats(finding) == ["found"]
-    assert History.objects.get().analysed_at == at
+    assert Trend.objects.get().analysed_at == at
 
 
 def test_all_at_once_tells_the_same_finding_as_run_by_run(fell: list[Run]) -> None:
@@ -176,21 +176,21 @@ def test_a_size_is_of_the_runs_that_are_listed(fell: list[Run]) -> None:
 
 def test_a_small_change_is_of_the_release_that_brought_it(db: None) -> None:
     """By its values alone it would be told some runs off in two of these three series."""
-    told = []
+    exact = []
     for seed in (1, 4, 6):
         workload = a_workload(f"oltp_{seed}")
         numbers = values(runs=30, changes=[(15, 0.96)], seed=seed, noise=0.015)
         runs = runs_of(a_release("10.11.19"), numbers[:15], workload=workload)
         runs += runs_of(a_release("10.11.20"), numbers[15:], workload=workload, day=2)
         followed(runs[14:])
-        told += [change.first_run == runs[15] for change in Change.objects.filter(workload=workload)]
-    assert told == [True, True, True]
+        exact += [change.first_run == runs[15] for change in Change.objects.filter(workload=workload)]
+    assert exact == [True, True, True]
 
 
 def test_what_comes_back_near_where_it_was_told_is_that_one_again(fell: list[Run]) -> None:
     followed(fell)
     Change.objects.update(first_run=fell[26], gone_at=START)
-    History.objects.update(past_hash="", analysed_at=None)
+    Trend.objects.update(past_hash="", analysed_at=None)
     followed(fell[-1:])
     change = Change.objects.get()
     assert (change.first_run, change.gone_at) == (fell[26], None)
@@ -206,7 +206,7 @@ def test_excluded_runs_never_count_and_what_rests_on_them_asks_for_a_look(fell: 
         follow.follow_run(run.pk)
     finding = Finding.objects.get()
     assert (finding.state, finding.verdict) == ("verify", "gone")
-    assert History.objects.get().runs == 24
+    assert Trend.objects.get().runs == 24
     Run.objects.update(is_excluded=False)
     follow.follow_run(fell[24].pk)
     finding.refresh_from_db()
@@ -248,7 +248,7 @@ def test_what_changes_with_the_conditions_is_no_finding(db: None, other: dict[st
     ]
     followed(runs)
     assert not Finding.objects.exists()
-    own = History.objects.get()
+    own = Trend.objects.get()
     assert own.resets == [runs[24].pk]
     assert own.reason == "too short: 8 of the 10 runs needed since hardware or configuration changed"
 
@@ -257,13 +257,13 @@ def test_a_host_that_is_only_busier_or_less_known_is_the_same(db: None) -> None:
     runs = runs_of(a_release("10.11.19"), LOWER[:24], host={"cpus": 8, "load": 0.1}, duration=60)
     runs += runs_of(a_release("10.11.20"), LOWER[24:], host={"load": 0.9}, duration=60.5)
     followed(runs[-1:])
-    assert History.objects.get().resets == []
+    assert Trend.objects.get().resets == []
     assert Finding.objects.exists()
 
 
 def test_a_series_that_is_too_short_or_too_noisy_says_so(db: None) -> None:
     followed(runs_of(a_release("10.11.19"), values(runs=6)))
-    own = History.objects.get()
+    own = Trend.objects.get()
     assert (own.runs, own.effect, own.reason) == (6, None, "too short: 6 of the 10 runs needed")
     followed(runs_of(a_release("10.11.20"), values(runs=30, noise=0.3)))
     own.refresh_from_db()
@@ -275,21 +275,21 @@ def test_failed_runs_begin_no_history(db: None) -> None:
     run = a_run(outcome="failed", reason="no server")
     assert follow.follow_run(run.pk) == []
     assert follow.follow_run(run.pk + 1) == []
-    assert not History.objects.exists()
+    assert not Trend.objects.exists()
 
 
 def test_made_up_runs_are_not_mixed_with_measured_ones(db: None) -> None:
     runs_of(a_release("10.11.19"), LOWER[:24], provenance="rig")
     runs = runs_of(a_release("10.11.20"), LOWER[24:])
     followed(runs)
-    assert History.objects.get().runs == len(runs)
+    assert Trend.objects.get().runs == len(runs)
     assert not Finding.objects.exists()
 
 
 def test_runs_without_a_positive_value_are_passed_over(fell: list[Run]) -> None:
     fell[3].measurements.update(value=0)
     followed(fell[-1:])
-    assert History.objects.get().analysed == len(fell) - 1
+    assert Trend.objects.get().analysed == len(fell) - 1
 
 
 def test_a_run_costs_as_many_queries_however_long_its_series_is(
@@ -321,5 +321,5 @@ def test_two_workers_on_one_series_make_no_twins(fell: list[Run]) -> None:
     for each in workers:
         each.join(timeout=LIMIT)
     assert problems == []
-    assert (History.objects.count(), Finding.objects.count(), Change.objects.count()) == (1, 1, 1)
+    assert (Trend.objects.count(), Finding.objects.count(), Change.objects.count()) == (1, 1, 1)
     assert _whats(Finding.objects.get()) == ["found"]

@@ -48,12 +48,12 @@ def test_another_system_under_a_known_slug_is_a_conflict_and_changes_nothing(eng
     engineer.post(ADDRESS, GALERA, format="json")
     answer = engineer.post(ADDRESS, GALERA | {"settings": {}, "platform": "surprise"}, format="json")
     assert (answer.status_code, fields_of(answer)) == (409, ["slug"])
-    told = answer.content.decode()
-    assert "the catalog keeps settings" in told
-    assert "this message says {}" in told
+    text = answer.content.decode()
+    assert "the catalog keeps settings" in text
+    assert "this message says {}" in text
     # Nobody's agent, and nothing that the refusal took back.
-    assert "agent" not in told
-    assert "was added" not in told
+    assert "agent" not in text
+    assert "was added" not in text
     assert not Platform.objects.filter(slug="surprise").exists()
 
 

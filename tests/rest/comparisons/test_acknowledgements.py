@@ -39,9 +39,9 @@ def test_a_recorded_reason_shows_the_verdict_and_its_withdrawal_hides_it_again(
 ) -> None:
     before = compared(engineer, workload)
     assert words(before) == "verdict withheld"
-    (obstacle,) = before["obstacles"]
-    assert (obstacle["side"], obstacle["group"], obstacle["accepted"]) == ("b", "hardware", None)
-    assert ["vCPU", "16", "2"] in obstacle["differences"]
+    (difference,) = before["obstacles"]
+    assert (difference["side"], difference["group"], difference["accepted"]) == ("b", "hardware", None)
+    assert ["vCPU", "16", "2"] in difference["differences"]
     body = {"side": ["a", "b"], "workload": workload.pk, "group": ["hardware"], "reason": "the next size on offer"}
     made = engineer.post(URL, body, format="json")
     assert made.status_code == 201, made.content

@@ -18,16 +18,18 @@ def test_the_furthest_change_is_told_with_its_runs_and_what_the_servers_did(read
     finding = a_finding()
     answer = reader.get(f"/api/v1/findings/{finding.pk}/evidence")
     assert answer.status_code == 200, answer.content
-    told = answer.json()
-    assert told["use_sentence"] == "Throughput −12 %; Redo log: waits for the log buffer 0 → 340 waits/s (saturated)."
-    assert [run["value"] for run in told["runs"] if run["side"] == "before"] == list(BEFORE)
-    (waits,) = told["use"]
+    document = answer.json()
+    assert (
+        document["use_sentence"] == "Throughput −12 %; Redo log: waits for the log buffer 0 → 340 waits/s (saturated)."
+    )
+    assert [run["value"] for run in document["runs"] if run["side"] == "before"] == list(BEFORE)
+    (waits,) = document["use"]
     assert (waits["indicator"], waits["after"]["level"], waits["after"]["value"]) == (
         "redo_log.waits",
         "saturated",
         340,
     )
-    assert "Release" in {each["label"] for each in told["settings"]}
+    assert "Release" in {each["label"] for each in document["settings"]}
 
 
 def test_another_change_is_asked_for_by_its_id_and_one_elsewhere_is_refused(reader: APIClient) -> None:

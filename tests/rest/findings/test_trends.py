@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from apps.regressions.models import History, Threshold
+from apps.regressions.models import Threshold, Trend
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
 from tests.support.builders import a_load_level
 
@@ -14,14 +14,14 @@ API = "/api/v1/"
 
 
 @pytest.fixture
-def fell(db: None) -> History:
+def fell(db: None) -> Trend:
     runs = runs_of(a_release("10.11.20"), values(runs=36, changes=[(24, 0.85)]))
     followed(runs[-1:])
     followed(runs_of(a_release("10.11.20"), [1.0], load_level=a_load_level(16)))
-    return History.objects.get(load_level__threads=4)
+    return Trend.objects.get(load_level__threads=4)
 
 
-def test_histories_are_listed_by_pages_and_filtered(reader: APIClient, fell: History) -> None:
+def test_histories_are_listed_by_pages_and_filtered(reader: APIClient, fell: Trend) -> None:
     answer = reader.get(f"{API}trends/?limit=1").json()
     assert (len(answer["results"]), bool(answer["next"])) == (1, True)
     assert len(reader.get(answer["next"]).json()["results"]) == 1
@@ -32,7 +32,7 @@ def test_histories_are_listed_by_pages_and_filtered(reader: APIClient, fell: His
     assert reader.get(f"{API}trends/?sihgt=fit").status_code == 400
 
 
-def test_a_history_has_its_runs_levels_and_changes(reader: APIClient, fell: History) -> None:
+def test_a_history_has_its_runs_levels_and_changes(reader: APIClient, fell: Trend) -> None:
     answer = reader.get(f"{API}trends/{fell.pk}/").json()
     assert len(answer["points"]) == 36
     (change,) = answer["changes_told"]
@@ -44,16 +44,16 @@ def test_a_history_has_its_runs_levels_and_changes(reader: APIClient, fell: Hist
 
 
 def test_a_threshold_is_tried_set_and_dropped(
-    engineer: APIClient, reader: APIClient, fell: History, enqueued: list[Any]
+    engineer: APIClient, reader: APIClient, fell: Trend, enqueued: list[Any]
 ) -> None:
     tried = reader.get(f"{API}thresholds/preview/?workload={fell.workload_id}&smallest=0.3").json()
     assert (tried["raised"], tried["new"], tried["withdrawn"], tried["looked_at"]) == (0, 0, 1, 2)
     assert tried["too_short"] == 1
     assert tried["releases"] == {"checks": 0, "rows": 0, "passed": 0, "worse": 0}
-    told = {"workload": fell.workload_id, "smallest": 0.3}
-    assert reader.put(f"{API}thresholds/", told, format="json").status_code == 403
+    threshold = {"workload": fell.workload_id, "smallest": 0.3}
+    assert reader.put(f"{API}thresholds/", threshold, format="json").status_code == 403
     assert reader.get(f"{API}thresholds/").json()["results"] == []
-    kept = engineer.put(f"{API}thresholds/", told, format="json").json()
+    kept = engineer.put(f"{API}thresholds/", threshold, format="json").json()
     assert (kept["workload"], kept["metric"], kept["smallest"], kept["significant"]) == (
         fell.workload_id,
         None,

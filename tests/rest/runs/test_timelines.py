@@ -15,9 +15,9 @@ def test_happenings_are_told_in_order_to_a_millisecond(anyone: APIClient) -> Non
     Event.objects.create(run=run, kind="ddl", label="add column", starts_at=20.0, ends_at=25.9999996)
     document = anyone.get(f"/api/v1/runs/{run.pk}/timeline/").json()
     assert (document["run"], document["live"], document["measured"]) == (run.pk, False, [10.0, 70.0])
-    told = {one["kind"]: one for one in document["happenings"]}
-    assert (told["fault"]["starts_at"], told["fault"]["ends_at"], told["fault"]["node"]) == (30.123, None, "db1")
-    assert (told["ddl"]["starts_at"], told["ddl"]["ends_at"]) == (20.0, 26.0)
+    events = {one["kind"]: one for one in document["happenings"]}
+    assert (events["fault"]["starts_at"], events["fault"]["ends_at"], events["fault"]["node"]) == (30.123, None, "db1")
+    assert (events["ddl"]["starts_at"], events["ddl"]["ends_at"]) == (20.0, 26.0)
     starts = [one["starts_at"] for one in document["happenings"]]
     assert starts == sorted(starts)
 

@@ -46,7 +46,7 @@ def test_a_run_that_nobody_sampled_has_no_reading_and_one_that_is_not_there_no_p
 def test_the_table_names_every_indicator_with_formula_limits_and_sources(anyone: APIClient) -> None:
     document = anyone.get("/api/v1/use-method/").json()
     assert [one["key"] for one in document["resources"]] == [resource.key for resource in RESOURCES]
-    told = {one["key"]: one for resource in document["resources"] for one in resource["indicators"]}
-    assert set(told) == set(INDICATORS)
-    assert told["cpu.busy"]["limits"] == INDICATORS["cpu.busy"].limits.replace("\u00a0", " ")
-    assert told["cpu.busy"]["sources"]["Linux"]
+    indicators = {one["key"]: one for resource in document["resources"] for one in resource["indicators"]}
+    assert set(indicators) == set(INDICATORS)
+    assert indicators["cpu.busy"]["limits"] == INDICATORS["cpu.busy"].limits.replace("\u00a0", " ")
+    assert indicators["cpu.busy"]["sources"]["Linux"]

@@ -125,16 +125,16 @@ def held(run: Run) -> dict[str, list[dict[str, Any]]]:
         "metrics": Metric.objects.filter(pk__in=Series.objects.filter(run=run).values("metric")).order_by("key"),
     }
     found = catalog | {name: rows.filter(run=run) for name, rows in of_run.items()}
-    return {name: [_told(name, row) for row in rows.values()] for name, rows in found.items()}
+    return {name: [_shown(name, row) for row in rows.values()] for name, rows in found.items()}
 
 
-def _told(of: str, row: dict[str, Any]) -> dict[str, Any]:
+def _shown(of: str, row: dict[str, Any]) -> dict[str, Any]:
     hidden = {"id", "created_at", "seal_attempts", "seal_due_at"}
     if of == "metrics":
         # The catalog's own words on what a metric means are not part of a run.
         hidden |= {"description", "curated"}
-    told = {name: value for name, value in row.items() if name not in hidden and not name.endswith("_id")}
-    return {name: bytes(value) if isinstance(value, memoryview) else value for name, value in told.items()}
+    shown = {name: value for name, value in row.items() if name not in hidden and not name.endswith("_id")}
+    return {name: bytes(value) if isinstance(value, memoryview) else value for name, value in shown.items()}
 
 
 def forget_everything() -> None:

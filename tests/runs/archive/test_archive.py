@@ -67,15 +67,15 @@ def test_files_lie_by_table_platform_workload_and_month_and_artifacts_under_thei
     place = f"platform=mariadb/workload={slug}/month=2026-01"
     assert known.manifest == f"manifests/{place}/{run.uid}.json"
     found = files(folder)
-    told = json.loads(found[known.manifest])
-    assert {one["path"] for one in told["tables"]} == {
+    manifest = json.loads(found[known.manifest])
+    assert {one["path"] for one in manifest["tables"]} == {
         f"{table}/{place}/{run.uid}.parquet"
         for table in ("runs", "nodes", "series", "measurements", "events", "distributions", "artifacts")
     }
-    assert {one["path"] for one in told["artifacts"]} == {
+    assert {one["path"] for one in manifest["artifacts"]} == {
         artifacts.path_of(artifact.sha256).join(("files/", "")) for artifact in run.artifacts.all()
     }
-    listed = told["tables"] + told["artifacts"]
+    listed = manifest["tables"] + manifest["artifacts"]
     assert {one["path"]: (one["sha256"], one["size"]) for one in listed} == {
         name: (store.digest(content), len(content)) for name, content in found.items() if name != known.manifest
     }
@@ -146,8 +146,8 @@ def test_a_run_that_is_sealed_again_is_archived_anew_under_the_same_names(folder
     assert second.manifest == first.manifest
     assert second.manifest_sha256 != first.manifest_sha256
     assert archive.verify(archive.archive_storage(), second)
-    told = archive.verify(archive.archive_storage(), second)
-    assert len(files(folder)) == 1 + len(told.files()), "nothing is left of what lay there before"
+    verified = archive.verify(archive.archive_storage(), second)
+    assert len(files(folder)) == 1 + len(verified.files()), "nothing is left of what lay there before"
 
 
 def test_a_table_that_the_newer_seal_lacks_is_gone_from_the_archive(folder: Path) -> None:

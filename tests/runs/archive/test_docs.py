@@ -24,8 +24,10 @@ TABLES = (DOCS / "reference" / "archive-tables.md").read_text()
 @pytest.mark.parametrize("table", SCHEMAS)
 def test_every_column_is_documented_and_every_documented_one_is_there(table: str) -> None:
     section = TABLES.split(f"\n### {table}\n")[1].split("\n#")[0]
-    told = [name for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)]
-    assert sorted(told) == sorted(SCHEMAS[table].names)
+    names = [
+        name for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert sorted(names) == sorted(SCHEMAS[table].names)
 
 
 def test_no_column_has_the_name_of_a_partition() -> None:

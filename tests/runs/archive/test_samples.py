@@ -30,9 +30,9 @@ def a_column(draw: st.DrawFn) -> Column:
 def test_every_series_comes_back_from_its_file_as_it_was(columns: list[Column | None]) -> None:
     schema = SCHEMAS["series"]
     lists = samples.list_columns(columns)
-    told = [{"run": "r", "node": 1, "metric": str(number)} for number in range(len(columns))]
+    rows = [{"run": "r", "node": 1, "metric": str(number)} for number in range(len(columns))]
     rest = pa.schema([field for field in schema if field.name not in lists])
-    plain = pa.RecordBatch.from_pylist(told, schema=rest)
+    plain = pa.RecordBatch.from_pylist(rows, schema=rest)
     batch = pa.RecordBatch.from_arrays([*plain.columns, *lists.values()], schema=schema)
     local = io.BytesIO()
     assert write.write_table(local, "series", [batch]) == len(columns)

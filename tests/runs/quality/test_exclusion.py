@@ -176,8 +176,8 @@ def test_the_api_leaves_a_run_out_and_lets_it_count_again(ann: User) -> None:
     first = client.post(address, {"reason": REASON}, format="json")
     assert (first.status_code, first.json()["excluded_by"]) == (201, "ann")
     assert client.post(address, {"reason": "other"}, format="json").status_code == 200
-    told = APIClient().get(f"/api/v1/runs/{run.pk}/").json()
-    assert (told["is_excluded"], [one["reason"] for one in told["exclusions"]]) == (True, [REASON])
+    document = APIClient().get(f"/api/v1/runs/{run.pk}/").json()
+    assert (document["is_excluded"], [one["reason"] for one in document["exclusions"]]) == (True, [REASON])
     assert APIClient().get("/api/v1/runs/?quality=excluded").json()["results"][0]["is_excluded"]
     assert client.delete(address).json()[0]["ended_by"] == "ann"
     assert APIClient().get(address).json()[0]["ended_at"] is not None

@@ -29,9 +29,9 @@ def changed(change: Change) -> dict[str, Samples]:
 def test_a_run_with_room_passes_all_that_can_be_told() -> None:
     run, found = checked(QUIET.output, {"db1": samples(QUIET)})
     assert run.failed_checks == []
-    told = {key for key, check in found.items() if check.status == "passed"}
-    assert told == {"happened", "errors", "generator", "neighbours", "sampling"}
-    assert {check.status for key, check in found.items() if key not in told} == {"cannot_tell"}
+    passed = {key for key, check in found.items() if check.status == "passed"}
+    assert passed == {"happened", "errors", "generator", "neighbours", "sampling"}
+    assert {check.status for key, check in found.items() if key not in passed} == {"cannot_tell"}
     assert all(check.evidence.endswith(".") for check in found.values())
 
 

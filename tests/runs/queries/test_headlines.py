@@ -15,8 +15,8 @@ EVENTS = int(re.findall(r"total number of events:\s+(\d+)", OUTPUT)[-1])
 def parsed(*, events_too_many: int) -> sysbench.ParsedSysbench:
     """The output with its last count of events raised by so many."""
     head, _, tail = OUTPUT.rpartition("total number of events:")
-    told = tail.replace(str(EVENTS), str(EVENTS + events_too_many), 1)
-    return sysbench.parse(f"{head}total number of events:{told}".encode())
+    output = tail.replace(str(EVENTS), str(EVENTS + events_too_many), 1)
+    return sysbench.parse(f"{head}total number of events:{output}".encode())
 
 
 @pytest.mark.parametrize(("too_many", "is_read"), [(1, True), (20, False)])

@@ -12,7 +12,7 @@ from tests.use_method.made import indicator, panel
 OK, WATCH, FULL, UNSEEN = UseLevel.OK, UseLevel.WATCH, UseLevel.SATURATED, UseLevel.NOT_OBSERVABLE
 
 
-def ladder(*rungs: tuple[int, float, Sequence[Panel]]) -> Bottleneck:
+def found_of(*rungs: tuple[int, float, Sequence[Panel]]) -> Bottleneck:
     """Threads, throughput, panels of the repetitions."""
     return find(
         [PanelsAtLevel(threads, dict(enumerate(panels)), (value,) * len(panels)) for threads, value, panels in rungs]
@@ -29,7 +29,7 @@ def headline(found: Bottleneck) -> str:
 
 
 def test_the_first_resource_that_saturates_is_the_bottleneck_and_the_level_below_is_told() -> None:
-    found = ladder(
+    found = found_of(
         (1, 100.0, [panel(20.0, cpu=OK)]),
         (4, 350.0, [panel(80.0, cpu=WATCH)]),
         (8, 400.0, [panel(99.0, cpu=FULL)]),
@@ -37,14 +37,14 @@ def test_the_first_resource_that_saturates_is_the_bottleneck_and_the_level_below
     )
     assert (found.kind, headline(found)) == (Kind.LIMITED, "limited by CPU from 8 threads on")
     [onset] = found.first
-    told = wording.evidence(onset).replace("\u00a0", " ")
+    sentence = wording.evidence(onset).replace("\u00a0", " ")
     title = INDICATORS[indicator("cpu")].title
-    assert told == f"CPU: {title} 99.0 % from 8 threads on; at 4 threads 80.0 %"
+    assert sentence == f"CPU: {title} 99.0 % from 8 threads on; at 4 threads 80.0 %"
     assert onset.watched == 4
 
 
 def test_a_resource_that_is_saturated_all_along_is_named_from_where_throughput_stands() -> None:
-    found = ladder(
+    found = found_of(
         *((n, value, [panel(cpu=FULL)]) for n, value in ((1, 452.0), (4, 1374.0), (16, 1300.0), (64, 1085.0)))
     )
     assert headline(found) == "limited by CPU from 4 threads on"
@@ -53,7 +53,7 @@ def test_a_resource_that_is_saturated_all_along_is_named_from_where_throughput_s
 
 def test_what_was_saturated_while_throughput_doubled_is_not_named_before_what_stops_it() -> None:
     """A disk that is always busy with flushes lets more and more threads share each of them."""
-    found = ladder(
+    found = found_of(
         (1, 100.0, [panel(disk=FULL, cpu=OK)]),
         (4, 390.0, [panel(disk=FULL, cpu=OK)]),
         (16, 800.0, [panel(disk=FULL, cpu=FULL)]),
@@ -65,17 +65,17 @@ def test_what_was_saturated_while_throughput_doubled_is_not_named_before_what_st
 
 
 def test_throughput_that_grows_to_the_end_is_not_held_yet() -> None:
-    found = ladder(*((n, 100.0 * n, [panel(cpu=FULL)]) for n in (1, 4, 16)))
+    found = found_of(*((n, 100.0 * n, [panel(cpu=FULL)]) for n in (1, 4, 16)))
     assert headline(found) == "CPU saturates first, from 1 thread on, while throughput still grows"
 
 
 def test_twice_the_throughput_is_growth_however_far_apart_the_levels_are() -> None:
-    found = ladder((1, 5900.0, [panel(cpu=FULL)]), (16, 17_700.0, [panel(cpu=FULL)]))
+    found = found_of((1, 5900.0, [panel(cpu=FULL)]), (16, 17_700.0, [panel(cpu=FULL)]))
     assert headline(found) == "CPU saturates first, from 1 thread on, while throughput still grows"
 
 
 def test_a_load_generator_that_saturates_first_leaves_the_server_unmeasured() -> None:
-    found = ladder(
+    found = found_of(
         (1, 100.0, [panel(cpu=OK, client={"client": OK})]),
         (8, 700.0, [panel(cpu=OK, client={"client": FULL})]),
         (16, 705.0, [panel(cpu=OK, client={"client": FULL})]),
@@ -85,7 +85,7 @@ def test_a_load_generator_that_saturates_first_leaves_the_server_unmeasured() ->
 
 
 def test_two_that_saturate_at_the_same_level_are_both_named_and_what_would_part_them() -> None:
-    found = ladder(
+    found = found_of(
         (4, 100.0, [panel(cpu=OK, row_locks=OK)]),
         (16, 140.0, [panel(cpu=FULL, row_locks=FULL)]),
         (64, 141.0, [panel(cpu=FULL, row_locks=FULL)]),
@@ -96,7 +96,7 @@ def test_two_that_saturate_at_the_same_level_are_both_named_and_what_would_part_
 
 
 def test_of_two_at_the_same_level_the_one_that_was_at_watch_before_is_named() -> None:
-    found = ladder(
+    found = found_of(
         (4, 100.0, [panel(cpu=OK, row_locks=WATCH)]),
         (16, 140.0, [panel(cpu=FULL, row_locks=FULL)]),
         (64, 141.0, [panel(cpu=FULL, row_locks=FULL)]),
@@ -105,7 +105,7 @@ def test_of_two_at_the_same_level_the_one_that_was_at_watch_before_is_named() ->
 
 
 def test_a_replica_that_falls_behind_is_not_named_before_what_holds_the_clients() -> None:
-    found = ladder(
+    found = found_of(
         (4, 100.0, [panel(cpu=WATCH, replication=FULL)]),
         (16, 101.0, [panel(cpu=FULL, replication=FULL)]),
     )
@@ -113,7 +113,7 @@ def test_a_replica_that_falls_behind_is_not_named_before_what_holds_the_clients(
 
 
 def test_most_repetitions_decide_and_the_others_are_told() -> None:
-    found = ladder(
+    found = found_of(
         (4, 100.0, [panel(cpu=FULL), panel(cpu=OK), panel(cpu=OK)]),
         (8, 101.0, [panel(cpu=FULL), panel(cpu=FULL), panel(cpu=OK)]),
     )
@@ -124,43 +124,43 @@ def test_most_repetitions_decide_and_the_others_are_told() -> None:
 
 
 def test_half_of_the_repetitions_are_not_most() -> None:
-    assert ladder((4, 100.0, [panel(cpu=FULL), panel(cpu=OK)])).kind is Kind.NOTHING
+    assert found_of((4, 100.0, [panel(cpu=FULL), panel(cpu=OK)])).kind is Kind.NOTHING
 
 
 def test_a_level_that_is_saturated_alone_is_no_bottleneck() -> None:
-    found = ladder(*((n, 10.0 * n, [panel(cpu=FULL if n == 2 else OK)]) for n in (1, 2, 4, 8)))
+    found = found_of(*((n, 10.0 * n, [panel(cpu=FULL if n == 2 else OK)]) for n in (1, 2, 4, 8)))
     assert found.kind is Kind.NOTHING
     assert "CPU: saturated at 2 threads, and not above" in notes_of(found)
 
 
 def test_nodes_that_disagree_are_told() -> None:
-    found = ladder((8, 100.0, [panel(cpu={"g1": OK, "g2": OK, "g3": FULL})]))
+    found = found_of((8, 100.0, [panel(cpu={"g1": OK, "g2": OK, "g3": FULL})]))
     assert "CPU: on g3 alone, g1 and g2 are not saturated" in notes_of(found)
 
 
 def test_what_nobody_could_see_is_told_with_nothing_saturated() -> None:
-    found = ladder((1, 10.0, [panel(cpu=UNSEEN, disk=OK)]), (64, 500.0, [panel(cpu=UNSEEN, disk=OK)]))
+    found = found_of((1, 10.0, [panel(cpu=UNSEEN, disk=OK)]), (64, 500.0, [panel(cpu=UNSEEN, disk=OK)]))
     assert headline(found) == "nothing of what could be observed saturated up to 64 threads"
     assert "Not observable: CPU" in notes_of(found)
 
 
 def test_a_side_whose_nodes_nobody_sampled_is_not_called_unsaturated() -> None:
-    found = ladder((1, 10.0, [panel(client={"client": OK})]), (64, 20.0, [panel(cpu=UNSEEN, client={"client": OK})]))
+    found = found_of((1, 10.0, [panel(client={"client": OK})]), (64, 20.0, [panel(cpu=UNSEEN, client={"client": OK})]))
     assert (found.kind, headline(found).partition(":")[0]) == (Kind.UNSEEN, "limit not observed")
 
 
 def test_throughput_that_stands_with_nothing_saturated_is_told() -> None:
-    found = ladder(*((n, value, [panel(cpu=OK)]) for n, value in ((1, 100.0), (4, 390.0), (16, 400.0))))
+    found = found_of(*((n, value, [panel(cpu=OK)]) for n, value in ((1, 100.0), (4, 390.0), (16, 400.0))))
     assert (headline(found), found.stands) == ("nothing saturated up to 16 threads", 4)
     assert any("throughput does not grow above 4 threads" in note.lower() for note in notes_of(found))
 
 
 def test_a_ladder_without_panels_is_not_judged() -> None:
-    assert headline(ladder((4, 100.0, []))) == "no run assessed yet"
+    assert headline(found_of((4, 100.0, []))) == "no run assessed yet"
 
 
 def test_a_single_level_names_what_is_saturated_there() -> None:
-    found = ladder((16, 100.0, [panel(cpu=FULL)]))
+    found = found_of((16, 100.0, [panel(cpu=FULL)]))
     assert headline(found) == "limited by CPU at 16 threads, the only level"
 
 
@@ -168,13 +168,13 @@ def test_a_cpu_of_which_the_load_generator_takes_a_good_part_is_not_called_the_s
     found = panel(cpu=FULL)
     taken = Reading("client.shared", "client", WATCH, 70.0, "shares the machine with db1, 70 % of it went to others")
     found = Panel(found.measured, found.nodes, (*found.readings, taken))
-    assert headline(ladder((4, 100.0, [found]), (8, 101.0, [found]))) == (
+    assert headline(found_of((4, 100.0, [found]), (8, 101.0, [found]))) == (
         "limited by CPU (shared with the load generator) from 4 threads on"
     )
 
 
 def test_a_name_keeps_its_capital_within_a_sentence() -> None:
-    assert headline(ladder((4, 100.0, [panel(galera=FULL)]))) == "limited by Galera at 4 threads, the only level"
+    assert headline(found_of((4, 100.0, [panel(galera=FULL)]))) == "limited by Galera at 4 threads, the only level"
 
 
 def test_the_typical_panel_says_what_most_runs_say_and_which_run_shows_it() -> None:

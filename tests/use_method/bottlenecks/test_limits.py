@@ -9,7 +9,7 @@ from apps.accounts.models import User
 from apps.catalog.models import System, Workload
 from apps.comparison.sections.section import SectionSource
 from apps.saved import services
-from apps.use_method.bottlenecks.limits import JUDGED_AT_ONCE, READING, limits_of
+from apps.use_method.bottlenecks.limits import JUDGED_AT_ONCE, SECTION, limits_of
 from apps.use_method.models import UsePanel
 from apps.use_method.values import UseLevel
 from tests.comparison.compared import TPS, compare
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 OK, FULL = UseLevel.OK, UseLevel.SATURATED
 
 
-def climb(system: System, level_of: dict[int, UseLevel], *, runs: int = 3, resource: str = "cpu") -> None:
+def ramp(system: System, level_of: dict[int, UseLevel], *, runs: int = 3, resource: str = "cpu") -> None:
     """By threads how the resource stands; throughput stands from 4 threads on."""
     for threads, level in level_of.items():
         for repetition in range(1, runs + 1):
@@ -32,8 +32,8 @@ def climb(system: System, level_of: dict[int, UseLevel], *, runs: int = 3, resou
 @pytest.fixture
 def workload() -> Workload:
     workload = a_workload()
-    climb(a_system("a"), {1: OK, 4: FULL, 16: FULL})
-    climb(a_system("b"), {1: OK, 4: OK, 16: FULL}, resource="row_locks")
+    ramp(a_system("a"), {1: OK, 4: FULL, 16: FULL})
+    ramp(a_system("b"), {1: OK, 4: OK, 16: FULL}, resource="row_locks")
     return workload
 
 
@@ -73,7 +73,7 @@ def test_the_number_of_queries_does_not_grow_with_the_runs(
     workload: Workload, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     few = compare(workload)
-    climb(System.objects.get(slug="a"), {32: FULL, 64: FULL}, runs=4)
+    ramp(System.objects.get(slug="a"), {32: FULL, 64: FULL}, runs=4)
     many = compare(workload)
     for comparison in (few, many):
         with django_assert_num_queries(3):
@@ -95,7 +95,7 @@ def test_a_snapshot_keeps_what_was_seen(workload: Workload, django_user_model: t
     by = django_user_model.objects.create_user("ann")
     row = services.save(query={"side": ["a", "b"], "workload": [str(workload.pk)]}, title="limits", note="", by=by)
     UsePanel.objects.all().delete()
-    assert SectionSource(comparison, services.load(row.slug).parts).read(READING) == seen
+    assert SectionSource(comparison, services.load(row.slug).parts).read(SECTION) == seen
 
 
 def test_throughput_is_that_of_the_answers_table(workload: Workload) -> None:
@@ -103,7 +103,7 @@ def test_throughput_is_that_of_the_answers_table(workload: Workload) -> None:
     assert "transactions/s at 4" in limits_of(compare(workload)).sides[0].throughput.replace("\u00a0", " ")
 
 
-def told_of(runs: int) -> str:
+def throughput_words(runs: int) -> str:
     """Of a system whose throughput stands from 4 threads on, by `runs` at each level that differ by little."""
     system = a_system("a")
     for threads, level in {1: OK, 4: FULL, 16: FULL}.items():
@@ -120,10 +120,10 @@ def test_throughput_of_a_level_over_that_of_another_has_its_interval() -> None:
     assert re.fullmatch(
         r"throughput 404 transactions/s at 4 threads, 4\.00 × \[3\.\d+, 4\.\d+\] that at 1 thread, "
         r"1\.\d+ × \[0\.\d+, 1\.\d+\] at 16 threads",
-        told_of(runs=3),
+        throughput_words(runs=3),
     )
 
 
 def test_two_runs_of_a_level_are_too_few_for_a_ratio_to_be_told_as_known() -> None:
-    told = told_of(runs=2)
-    assert "4.00 × (too few repetitions) that at 1 thread, 1.00 × (too few repetitions) at 16 threads" in told
+    text = throughput_words(runs=2)
+    assert "4.00 × (too few repetitions) that at 1 thread, 1.00 × (too few repetitions) at 16 threads" in text

@@ -27,10 +27,10 @@ def facts_of(lag: dict[float, float]) -> RunFacts:
 
 
 def test_minutes_count_by_their_middle_and_not_by_when_they_end() -> None:
-    told = facts_of({25.0: 900.0, 85.0: 15.0, 145.0: 5000.0})
-    [node] = told.nodes
+    facts = facts_of({25.0: 900.0, 85.0: 15.0, 145.0: 5000.0})
+    [node] = facts.nodes
     assert node.series["aws.rds.AuroraReplicaLag"].values.tolist() == [15.0]
-    lag = builders.reading(engine.panel(told), "aurora.lag", NODE)
+    lag = builders.reading(engine.panel(facts), "aurora.lag", NODE)
     assert (lag.level, lag.value) == (UseLevel.OK, 15.0)
 
 

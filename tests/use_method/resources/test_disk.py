@@ -157,9 +157,9 @@ def test_without_a_read_the_time_of_reads_is_not_observable() -> None:
 
 
 def test_a_full_disk_that_the_client_was_told_of_is_an_error_of_the_disk() -> None:
-    told = ServerError(None, "Error writing file (Errcode: 28 No space left on device)", 3, 12.0)
+    error = ServerError(None, "Error writing file (Errcode: 28 No space left on device)", 3, 12.0)
     other = ServerError(1213, "Deadlock found", 7, 5.0)
-    found = reading(panel(a_disk(), complaints=(other, told)), "disk.errors", "db1")
+    found = reading(panel(a_disk(), complaints=(other, error)), "disk.errors", "db1")
     assert (found.level, found.value, found.spans) == (UseLevel.ERROR, 3.0, ((12.0, 12.0),))
     assert reading(panel(a_disk(), complaints=(other,)), "disk.errors", "db1").level is UseLevel.NOT_OBSERVABLE
 

@@ -76,8 +76,8 @@ def test_a_replica_that_applies_slower_than_its_source_writes_falls_behind_by_po
     assert found.level is UseLevel.SATURATED
     assert found.peak == 29.5
     assert found.metric == REPLICATION + "gtid_position"
-    told = a_replica(gtid_position=steady(50.0), seconds_behind=steady(2.0))
-    assert one("replication.behind", told, source).metric == REPLICATION + "seconds_behind"
+    replica = a_replica(gtid_position=steady(50.0), seconds_behind=steady(2.0))
+    assert one("replication.behind", replica, source).metric == REPLICATION + "seconds_behind"
     assert one("replication.behind", a_replica(gtid_position=steady(100.0)), source).level is UseLevel.OK
 
 
@@ -168,12 +168,12 @@ def test_a_queue_in_the_proxy_is_saturation() -> None:
 
 
 def test_a_proxy_that_waits_for_a_cpu_is_not_the_one_that_is_full() -> None:
-    told = {"derived.proxy.busy": steady(96)}
-    waits = a_node("proxy", "proxy", series=told | {"derived.cpu.server": steady(0.43)})
+    proxy_samples = {"derived.proxy.busy": steady(96)}
+    waits = a_node("proxy", "proxy", series=proxy_samples | {"derived.cpu.server": steady(0.43)})
     found = one("proxy.busy", waits)
     assert (found.level, found.value) == (UseLevel.OK, 43.0)
     assert found.words.replace("\u00a0", " ").endswith("it took 0.43 CPUs and called itself 96 % busy")
-    works = a_node("proxy", "proxy", series=told | {"derived.cpu.server": steady(0.99)})
+    works = a_node("proxy", "proxy", series=proxy_samples | {"derived.cpu.server": steady(0.99)})
     assert one("proxy.busy", works).level is UseLevel.SATURATED
 
 
@@ -217,7 +217,7 @@ def test_a_single_server_has_no_row_of_galera() -> None:
 def test_the_limit_of_the_receive_queue_grows_with_the_cluster_unless_it_has_one_writer() -> None:
     state = {"mysql.status.wsrep_local_state": steady(4)}
     others = [a_node(f"g{number}", series=state) for number in (2, 3)]
-    told = "gcs.fc_limit = 16; gcs.fc_single_primary = {}; "
+    options = "gcs.fc_limit = 16; gcs.fc_single_primary = {}; "
     for word, limit in (("no", 27.7), ("yes", 16.0)):
-        node = a_node("g1", series=state, variables={"wsrep_provider_options": told.format(word)})
+        node = a_node("g1", series=state, variables={"wsrep_provider_options": options.format(word)})
         assert round(galera.flow_limit(node, facts(node, *others)), 1) == limit

@@ -80,11 +80,11 @@ def test_rows_written_on_three_nodes_are_waited_for_and_lost_on_each() -> None:
 def test_a_schema_change_that_copies_lets_nothing_through_until_it_ends() -> None:
     found = panel(recorded.run("ddl.copy"))
     assert lit(found) == {("table_locks.standstill", "single")}
-    told = reading(found, "table_locks.standstill", "single")
-    [(start, end)] = told.spans
+    shown = reading(found, "table_locks.standstill", "single")
+    [(start, end)] = shown.spans
     change = recorded.event(recorded.run("ddl.copy"), "ALTER TABLE")
     assert change.starts_at - 1 <= start <= end <= (change.ends_at or 0) + 1
-    assert "ALGORITHM=COPY” was under way" in told.words
+    assert "ALGORITHM=COPY” was under way" in shown.words
     # It fills the log buffer, too, which is seen and stops nobody for long.
     assert reading(found, "redo_log.waits", "single").level is UseLevel.WATCH
 
@@ -97,12 +97,12 @@ def test_a_schema_change_that_lets_others_write_is_no_standstill(name: str) -> N
 
 def test_a_schema_change_of_a_cluster_stops_its_writer() -> None:
     found = panel(recorded.run("ddl_toi_galera"))
-    assert [told.node for told in found.of("table_locks.standstill") if told.level is UseLevel.SATURATED] == ["g2"]
+    assert [shown.node for shown in found.of("table_locks.standstill") if shown.level is UseLevel.SATURATED] == ["g2"]
 
 
 def test_a_writer_that_waits_for_its_cluster_waits_for_no_table() -> None:
-    told = reading(panel(recorded.run("kill9_nonwriter_node2_default")), "table_locks.standstill", "g1")
-    assert told.level is UseLevel.OK
+    shown = reading(panel(recorded.run("kill9_nonwriter_node2_default")), "table_locks.standstill", "g1")
+    assert shown.level is UseLevel.OK
 
 
 # ---------------------------------------------------------------- standstill
@@ -121,12 +121,12 @@ def blocked() -> NodeFacts:
 
 def test_a_table_that_is_locked_is_lit_whoever_locks_it_and_rows_that_are_locked_are_not_taken_for_it() -> None:
     found = panel(facts(blocked(), threads=8))
-    told = reading(found, "table_locks.standstill", "db1")
+    shown = reading(found, "table_locks.standstill", "db1")
     behind, rows = BLOCKED["events"][:3], BLOCKED["events"][3]
     assert "transaction" in behind[0]["what"]
-    assert told.level is UseLevel.SATURATED
-    assert len(told.spans) == len(behind)
-    for (start, end), event in zip(told.spans, behind, strict=True):
+    assert shown.level is UseLevel.SATURATED
+    assert len(shown.spans) == len(behind)
+    for (start, end), event in zip(shown.spans, behind, strict=True):
         assert event["from"] <= start <= end <= event["to"]
     [(start, end)] = reading(found, "row_locks.now", "db1").spans
     assert rows["from"] - 1 <= start <= end <= rows["to"]
@@ -138,9 +138,9 @@ SERVED = [900.0] * 20 + [1.0] * 8 + [900.0] * 32  # statements/s, one of them th
 
 def test_statements_that_wait_for_a_table_are_told_from_idle_clients() -> None:
     blocked = of({"Threads_running": STOP, "Questions": SERVED})
-    told = judged("table_locks.standstill", blocked)
-    assert (told.level, told.value, told.spans) == (UseLevel.SATURATED, 8.0, ((20.0, 28.0),))
-    assert words(told).startswith("for 8 s, first from 20 s on, hardly a statement came through while up to 8")
+    shown = judged("table_locks.standstill", blocked)
+    assert (shown.level, shown.value, shown.spans) == (UseLevel.SATURATED, 8.0, ((20.0, 28.0),))
+    assert words(shown).startswith("for 8 s, first from 20 s on, hardly a statement came through while up to 8")
     idle = of({"Threads_running": [2.0] * 20 + [1.0] * 8 + [2.0] * 32, "Questions": SERVED})
     assert judged("table_locks.standstill", idle).level is UseLevel.OK
 
@@ -157,9 +157,9 @@ def test_statements_that_wait_for_a_table_are_told_from_idle_clients() -> None:
     ],
 )
 def test_a_standstill_that_something_else_explains_is_said_and_not_lit(what: str, value: float, why: str) -> None:
-    told = judged("table_locks.standstill", of({"Threads_running": STOP, "Questions": SERVED, what: value}))
-    assert told.level is UseLevel.OK
-    assert told.words.endswith(f"they waited for {why}")
+    shown = judged("table_locks.standstill", of({"Threads_running": STOP, "Questions": SERVED, what: value}))
+    assert shown.level is UseLevel.OK
+    assert shown.words.endswith(f"they waited for {why}")
 
 
 def test_threads_of_replication_are_no_waiting_clients() -> None:
@@ -177,9 +177,9 @@ def test_threads_of_replication_are_no_waiting_clients() -> None:
 def test_what_the_tool_saw_of_its_statements_lock_is_told() -> None:
     seen = {"metadata_lock_wait": 4.2, "metadata_lock_queue": 7, "seconds": 4.3, "statement": "ALTER TABLE t ADD c INT"}
     change = Moment("ddl", "ALTER TABLE t ADD COLUMN c INT took 4.300 s", 20.0, 24.3, "client", seen)
-    told = judged("table_locks.schema_change", of({"Threads_running": 2.0}), events=(change,))
-    assert (told.level, told.value, told.spans) == (UseLevel.SATURATED, 7.0, ((20.0, 24.3),))
-    assert "“ALTER TABLE t ADD c INT” took 4.30 s, 4.20 s of it until it had its lock; 7 connections" in words(told)
+    shown = judged("table_locks.schema_change", of({"Threads_running": 2.0}), events=(change,))
+    assert (shown.level, shown.value, shown.spans) == (UseLevel.SATURATED, 7.0, ((20.0, 24.3),))
+    assert "“ALTER TABLE t ADD c INT” took 4.30 s, 4.20 s of it until it had its lock; 7 connections" in words(shown)
 
 
 def test_a_schema_change_is_told_of_the_node_that_it_ran_on() -> None:
@@ -194,9 +194,9 @@ def test_a_schema_change_is_told_of_the_node_that_it_ran_on() -> None:
 
 
 def test_connections_are_judged_by_the_servers_own_limit() -> None:
-    told = judged("connections.used", of({"Threads_connected": 147.0}, {"max_connections": "151"}))
-    assert (told.level, round(told.value or 0)) == (UseLevel.SATURATED, 97)
-    assert told.words.endswith("of max_connections = 151")
+    shown = judged("connections.used", of({"Threads_connected": 147.0}, {"max_connections": "151"}))
+    assert (shown.level, round(shown.value or 0)) == (UseLevel.SATURATED, 97)
+    assert shown.words.endswith("of max_connections = 151")
     unknown = judged("connections.used", of({"Threads_connected": 147.0}))
     assert (unknown.level, unknown.words) == (UseLevel.NOT_OBSERVABLE, "the server's max_connections is not known")
 
@@ -223,8 +223,8 @@ def test_connections_refused_because_all_are_in_use_are_not_told_twice() -> None
     ],
 )
 def test_threads_held_at_the_number_of_vcpu_show_thread_pooling(running: float, threads: int, level: UseLevel) -> None:
-    told = judged("threads.held", of({"Threads_running": running}, hardware_vcpu=32), threads=threads)
-    assert told.level is level
+    shown = judged("threads.held", of({"Threads_running": running}, hardware_vcpu=32), threads=threads)
+    assert shown.level is level
 
 
 def test_threads_that_vary_around_the_number_of_vcpu_are_not_held() -> None:
@@ -237,20 +237,20 @@ def test_threads_that_vary_around_the_number_of_vcpu_are_not_held() -> None:
 
 
 def test_waiting_for_rows_is_judged_by_the_clients_that_could_wait() -> None:
-    def told(threads: int) -> Reading:
+    def shown(threads: int) -> Reading:
         return judged("row_locks.waiting", of({"derived.row_locks.waiting": 8.0}), threads=threads)
 
-    assert (told(16).level, told(16).value) == (UseLevel.SATURATED, 50.0)
-    assert told(64).level is UseLevel.WATCH
-    assert told(256).level is UseLevel.OK
+    assert (shown(16).level, shown(16).value) == (UseLevel.SATURATED, 50.0)
+    assert shown(64).level is UseLevel.WATCH
+    assert shown(256).level is UseLevel.OK
 
 
 def test_few_deadlocks_are_watched_and_one_in_a_hundred_transactions_is_an_error() -> None:
-    def told(commits: float) -> Reading:
+    def shown(commits: float) -> Reading:
         return judged("row_locks.deadlocks", of({"Innodb_deadlocks": 1.0, "Com_commit": commits}))
 
-    assert (told(500.0).level, told(500.0).value) == (UseLevel.WATCH, 60.0)
-    assert told(50.0).level is UseLevel.ERROR
+    assert (shown(500.0).level, shown(500.0).value) == (UseLevel.WATCH, 60.0)
+    assert shown(50.0).level is UseLevel.ERROR
 
 
 def test_mysql_tells_deadlocks_and_the_history_list_in_innodb_metrics() -> None:
@@ -317,6 +317,6 @@ def test_temporary_tables_on_disk_are_judged_by_the_statements_that_need_them() 
 
 
 def test_aurora_is_said_to_have_no_redo_log() -> None:
-    told = judged("redo_log.age", of({"Threads_running": 2.0}), aws="instance")
-    assert told.level is UseLevel.NOT_OBSERVABLE
-    assert told.words.startswith("Aurora has no redo log of its own")
+    shown = judged("redo_log.age", of({"Threads_running": 2.0}), aws="instance")
+    assert shown.level is UseLevel.NOT_OBSERVABLE
+    assert shown.words.startswith("Aurora has no redo log of its own")

@@ -61,10 +61,10 @@ def test_what_is_wrong_stands_by_its_field_and_nothing_is_lost(engineer: Client)
     answer = engineer.post("/schedules/new/", typed(name="", cron="every night", zone="Mars", patience="<soon>"))
     page = answer.content.decode()
     assert answer.status_code == 422
-    told = words(answer)
-    assert "cron : has 2 fields instead of 5" in told
-    assert "plan.systems.1 : line 2: there is no system 'b'" in told
-    assert "name : is empty" in told
+    shown = words(answer)
+    assert "cron : has 2 fields instead of 5" in shown
+    assert "plan.systems.1 : line 2: there is no system 'b'" in shown
+    assert "name : is empty" in shown
     for kept in ('value="every night"', 'value="Mars"', 'value="&lt;soon&gt;"', "systems: [a, b]"):
         assert kept in page
     assert not Schedule.objects.exists()
@@ -89,21 +89,23 @@ def test_a_campaign_becomes_a_schedule_in_one_click(engineer: Client) -> None:
 
 
 def test_times_are_told_while_they_are_typed(engineer: Client) -> None:
-    told = words(engineer.get("/schedules/times/", {"cron": "0 22 * * MON-FRI", "zone": "UTC"}))
-    assert "At 22:00 on Monday through Friday" in told
-    assert "Clocks in" not in told
+    shown = words(engineer.get("/schedules/times/", {"cron": "0 22 * * MON-FRI", "zone": "UTC"}))
+    assert "At 22:00 on Monday through Friday" in shown
+    assert "Clocks in" not in shown
 
 
 @pytest.mark.parametrize(
-    ("cron", "zone", "told"),
+    ("cron", "zone", "shown"),
     [
         ("61 2 * * *", "UTC", "cron : cannot be read: bad minute, which is 0 to 59 (30 2 * * * is every day at 02:30"),
         ("30 2 * *", "UTC", "cron : has 4 fields instead of 5 (30 2 * * * is every day at 02:30"),
         ("30 2 * * *", "Mars", "zone : there is no time zone 'Mars' (use one such as Europe/Berlin)"),
     ],
 )
-def test_what_is_wrong_with_a_time_is_told_while_it_is_typed(engineer: Client, cron: str, zone: str, told: str) -> None:
-    assert told in words(engineer.get("/schedules/times/", {"cron": cron, "zone": zone}))
+def test_what_is_wrong_with_a_time_is_told_while_it_is_typed(
+    engineer: Client, cron: str, zone: str, shown: str
+) -> None:
+    assert shown in words(engineer.get("/schedules/times/", {"cron": cron, "zone": zone}))
 
 
 def test_every_time_of_a_schedule_is_told_in_its_own_zone_by_its_name(engineer: Client) -> None:
@@ -142,26 +144,26 @@ def test_who_edits_what_another_has_edited_is_told_and_keeps_it_by_a_second_pres
     assert (wrong.status_code, seen(wrong)) == (422, opened)
     schedule.cron = "0 5 * * *"
     schedule.save()
-    told = engineer.post(address, typed(cron="0 6 * * *", seen=opened))
-    assert told.status_code == 409
-    assert "was edited by somebody else after you had opened it" in words(told)
-    assert 'value="0 6 * * *"' in told.content.decode()
-    assert engineer.post(address, typed(cron="0 6 * * *", seen=seen(told))).status_code == 302
+    shown = engineer.post(address, typed(cron="0 6 * * *", seen=opened))
+    assert shown.status_code == 409
+    assert "was edited by somebody else after you had opened it" in words(shown)
+    assert 'value="0 6 * * *"' in shown.content.decode()
+    assert engineer.post(address, typed(cron="0 6 * * *", seen=seen(shown))).status_code == 302
 
 
 def test_deeds_are_done_and_told(engineer: Client, enqueued: list[str]) -> None:
     schedule = a_schedule()
 
-    def told(action: str) -> str:
+    def shown(action: str) -> str:
         return words(engineer.post(f"/schedules/{schedule.pk}/act/", {"action": action}, follow=True))
 
-    assert "nightly is paused" in told("pause")
-    assert "nightly is resumed" in told("resume")
-    assert "Campaign nightly started" in told("run")
+    assert "nightly is paused" in shown("pause")
+    assert "nightly is resumed" in shown("resume")
+    assert "Campaign nightly started" in shown("run")
     assert enqueued == ["workers.tasks.match_jobs"]
-    assert "is not done: 2 of its 2 jobs have not ended (wait for it, or cancel it)" in told("run")
-    assert "nightly is archived" in told("archive")
-    assert "is archived" in told("resume")
+    assert "is not done: 2 of its 2 jobs have not ended (wait for it, or cancel it)" in shown("run")
+    assert "nightly is archived" in shown("archive")
+    assert "is archived" in shown("resume")
     assert engineer.post(f"/schedules/{schedule.pk}/act/", {"action": "x"}).status_code == 404
     assert engineer.post("/schedules/999999/act/", {"action": "run"}).status_code == 404
 

@@ -75,9 +75,9 @@ def test_all_variables_are_shown_when_asked_for(
         RunNode.objects.create(run=run, number=1, name="db1", configuration=configuration, defaults=configuration)
     html = page(client, address(workload))
     assert 'data-field="variables.innodb_flush_method"' not in html
-    told = text_of(re.search(r"<p[^>]*data-hidden.*?</p>", html, re.DOTALL)[0])  # type: ignore[index]
-    assert told.startswith("Not shown: 1 variable that is at the server")
-    assert "default on every side (innodb_flush_method); 1 variable" in told
+    shown = text_of(re.search(r"<p[^>]*data-hidden.*?</p>", html, re.DOTALL)[0])  # type: ignore[index]
+    assert shown.startswith("Not shown: 1 variable that is at the server")
+    assert "default on every side (innodb_flush_method); 1 variable" in shown
     html = page(client, address(workload) + "&variables=all")
     assert 'data-field="variables.innodb_flush_method"' in html
     assert 'data-field="variables.datadir"' in html
@@ -89,12 +89,12 @@ def test_memory_and_buffer_pool_are_always_told_known_or_not(
 ) -> None:
     sides[1].runs.update(data_bytes=2 * 2**30)
     html = page(client, address(workload))
-    told = [text_of(each) for each in re.findall(r"<li data-memory=.*?</li>", html, re.DOTALL)]
-    assert len(told) == 2
-    assert "data at the start not known" in told[0]
-    assert "buffer pool not known" in told[0]
-    assert "pool content not known" in told[0]
-    assert "data at the start 2.00 GiB · memory 8.00 GiB, ÷ data 4.00 ×" in told[1].replace("\u00a0", " ")
+    shown = [text_of(each) for each in re.findall(r"<li data-memory=.*?</li>", html, re.DOTALL)]
+    assert len(shown) == 2
+    assert "data at the start not known" in shown[0]
+    assert "buffer pool not known" in shown[0]
+    assert "pool content not known" in shown[0]
+    assert "data at the start 2.00 GiB · memory 8.00 GiB, ÷ data 4.00 ×" in shown[1].replace("\u00a0", " ")
     assert html.index("data-memory") < html.index("data-answer")
 
 
@@ -146,11 +146,11 @@ def test_the_differences_stand_above_the_numbers(
 
 def test_many_and_long_differences_are_told_in_short(client: Client, workload: Workload, sides: object) -> None:
     System.objects.filter(slug="b").update(settings={f"setting_{number}": "x" * 500 for number in range(7)})
-    told = differ(page(client, address(workload)))
-    assert f"setting_0 (not set / {'x' * 32}…)" in told
-    assert "setting_3" in told
-    assert "setting_4" not in told
-    assert told.endswith("and 3 more. All 7")
+    shown = differ(page(client, address(workload)))
+    assert f"setting_0 (not set / {'x' * 32}…)" in shown
+    assert "setting_3" in shown
+    assert "setting_4" not in shown
+    assert shown.endswith("and 3 more. All 7")
 
 
 def test_other_hardware_is_named_once_above_the_numbers(client: Client, workload: Workload, sides: object) -> None:

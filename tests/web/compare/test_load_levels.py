@@ -25,9 +25,7 @@ def law(threads: int, one: float, wait: float, agree: float) -> float:
     return one * threads / (1 + wait * (threads - 1) + agree * threads * (threads - 1))
 
 
-def climbed(
-    system: System, workload: Workload, *, runs: int = 3, wait: float = 0.05, agree: float = 0.004
-) -> list[Run]:
+def ramp(system: System, workload: Workload, *, runs: int = 3, wait: float = 0.05, agree: float = 0.004) -> list[Run]:
     random = np.random.default_rng(1)
     made = []
     for threads in THREADS:
@@ -49,8 +47,8 @@ def climbed(
 @pytest.fixture
 def workload() -> Workload:
     workload = a_workload()
-    climbed(a_system("aurora"), workload)
-    climbed(a_system("pxc"), workload, wait=0.2)
+    ramp(a_system("aurora"), workload)
+    ramp(a_system("pxc"), workload, wait=0.2)
     return workload
 
 
@@ -60,20 +58,20 @@ def part(client: Client, workload: Workload, **options: Any) -> str:
     return client.get(address, headers={"HX-Request": "true"}).content.decode()
 
 
-def told(html: str, slug: str) -> str:
-    found = re.search(rf'data-ladder="{slug}">(.*?)</p>', html, re.DOTALL)
+def shown(html: str, slug: str) -> str:
+    found = re.search(rf'data-load-levels="{slug}">(.*?)</p>', html, re.DOTALL)
     assert found, html
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", found[1]))
 
 
 def chart(html: str) -> Any:
-    return page_data(html, "ladder-data")
+    return page_data(html, "load-levels-data")
 
 
 def test_each_side_has_its_knee_and_its_peak_with_intervals(client: Client, workload: Workload) -> None:
     html = part(client, workload)
     for slug, wait in (("aurora", 0.05), ("pxc", 0.2)):
-        knee, low, high = map(float, re.findall(r"knee at ([\d.]+) \[([\d.]+),\s*([\d.]+)\]", told(html, slug))[0])
+        knee, low, high = map(float, re.findall(r"knee at ([\d.]+) \[([\d.]+),\s*([\d.]+)\]", shown(html, slug))[0])
         true = max(np.roots([3 * 0.004, wait - 0.004, wait - 1]))
         assert low <= true <= high
         assert knee == pytest.approx(true, rel=0.1)
@@ -83,9 +81,9 @@ def test_each_side_has_its_knee_and_its_peak_with_intervals(client: Client, work
 def test_the_viewers_objective_ends_at_the_last_level_that_surely_keeps_it(client: Client, workload: Workload) -> None:
     """Runs have a p95 of two ms a thread, so 10 ms holds up to 4 threads."""
     html = part(client, workload, objective="10")
-    assert "p95 within 10.0 ms: up to 4 threads; exceeded at 8 threads" in told(html, "aurora")
+    assert "p95 within 10.0 ms: up to 4 threads; exceeded at 8 threads" in shown(html, "aurora")
     assert chart(html)["latency"]["objective"] == 10
-    assert "p99 not observed" in told(part(client, workload, objective="10", percentile="99"), "aurora")
+    assert "p99 not observed" in shown(part(client, workload, objective="10", percentile="99"), "aurora")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +128,7 @@ def test_a_ladder_without_enough_levels_says_why_it_has_no_fit(client: Client) -
         for threads in (1, 4):
             a_measured_run({TPS: 100.0 * threads}, system=system, workload=workload, load_level=a_load_level(threads))
     html = part(client, workload)
-    assert "no fit: the fit needs 5 load levels, there are 2" in told(html, "pxc")
+    assert "no fit: the fit needs 5 load levels, there are 2" in shown(html, "pxc")
     assert 'data-state="no-latency"' in html
 
 
@@ -149,17 +147,17 @@ def test_it_asks_the_same_however_many_runs_there_are(
     part(client, workload)
     with django_assert_max_num_queries(40) as few:
         part(client, workload)
-    climbed(System.objects.get(slug="pxc"), workload, runs=6)
+    ramp(System.objects.get(slug="pxc"), workload, runs=6)
     with django_assert_max_num_queries(len(few)):
         part(client, workload)
 
 
 def test_a_snapshot_keeps_what_the_part_reads(workload: Workload) -> None:
     comparison = compare.compare(sides=["aurora", "pxc"], workload_id=workload.pk)
-    for reading in (load_level_data.READING, table_growth.READING, time_to_finish.READING):
+    for section in (load_level_data.SECTION, table_growth.SECTION, time_to_finish.SECTION):
         level = comparison.levels[0]
-        kept = json.loads(json.dumps(reading.keep(comparison)))[reading.key(level)]
-        assert reading.kept(kept) == reading.read(comparison, level)
+        kept = json.loads(json.dumps(section.keep(comparison)))[section.key(level)]
+        assert section.kept(kept) == section.read(comparison, level)
 
 
 def test_the_api_gives_the_same_ladder(client: Client, workload: Workload) -> None:
@@ -168,7 +166,7 @@ def test_the_api_gives_the_same_ladder(client: Client, workload: Workload) -> No
     one = answer["ladder"][0]
     assert (one["side"], one["reach"]["last_within"], one["reach"]["first_beyond"]) == ("aurora", 4, 8)
     knee = one["fit"]["knee"]
-    assert f"{knee['value']:.2f}" in told(part(client, workload), "aurora")
+    assert f"{knee['value']:.2f}" in shown(part(client, workload), "aurora")
     assert [rung["threads"] for rung in one["rungs"]] == list(THREADS)
     assert (answer["finishing"], answer["growth"]) == (None, [])
     assert client.get(f"{address}&objective=-1").status_code == 400

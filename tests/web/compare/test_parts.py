@@ -64,8 +64,8 @@ def test_a_part_comes_alone_for_htmx_and_as_a_page_of_its_own(client: Client, ad
 def test_what_is_wrong_with_a_parts_address_is_said_in_its_place(client: Client, address: str, parts: None) -> None:
     wrong = address.replace("side=b", "side=zz")
     assert client.get(f"/compare/part/late/{wrong}").status_code == 404
-    told = client.get(f"/compare/part/late/{wrong}", headers={"HX-Request": "true"})
-    assert (told.status_code, "there is no system &#x27;zz&#x27;" in told.content.decode()) == (200, True)
+    part = client.get(f"/compare/part/late/{wrong}", headers={"HX-Request": "true"})
+    assert (part.status_code, "there is no system &#x27;zz&#x27;" in part.content.decode()) == (200, True)
     assert client.get(f"/compare/part/none/{address}").status_code == 404
 
 

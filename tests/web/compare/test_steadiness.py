@@ -37,7 +37,7 @@ def page(client: Client, url: str, status: int = 200) -> str:
     return response.content.decode()
 
 
-def told(html: str, metric: str = "") -> str:
+def sentence_of(html: str, metric: str = "") -> str:
     """The sentence about Beta."""
     found = re.search(
         rf'<p data-answer="b"{f""" data-metric="{metric}" """.rstrip() if metric else ""}>.*?</p>', html, re.DOTALL
@@ -70,9 +70,9 @@ def test_a_sentence_says_who_is_steadier_before_the_table(client: Client, sides:
     html = page(client, address().part_url("steadiness"))
     assert re.match(
         r"Beta against Alpha, coefficient of variation: worse at 4 threads [\d.]+\s× \[[\d.]+,\s[\d.]+\]\.$",
-        told(html, "steadiness.variation"),
+        sentence_of(html, "steadiness.variation"),
     )
-    assert "worse at 4 threads: by the rank test" in told(html, "steadiness.hiccups")
+    assert "worse at 4 threads: by the rank test" in sentence_of(html, "steadiness.hiccups")
     assert html.index("data-answer") < html.index("<table")
 
 
@@ -125,7 +125,7 @@ def working() -> None:
 
 def test_a_sentence_says_what_a_side_needs_less_of(client: Client, working: object) -> None:
     html = page(client, address().part_url("work"))
-    assert re.match(r"Beta against Alpha: better less redo log 0\.500\s× \[0\.4\d+,\s0\.5\d+\]\.$", told(html))
+    assert re.match(r"Beta against Alpha: better less redo log 0\.500\s× \[0\.4\d+,\s0\.5\d+\]\.$", sentence_of(html))
     assert "1.98\xa0KiB" in html
     assert "<strong>None on any side</strong>" in html
     assert "buffer pool misses" in html

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 OK, WATCH, FULL, UNSEEN = UseLevel.OK, UseLevel.WATCH, UseLevel.SATURATED, UseLevel.NOT_OBSERVABLE
 
 
-def a_ladder(system: System, *levels: UseLevel, **others: UseLevel) -> None:
+def a_ramp(system: System, *levels: UseLevel, **others: UseLevel) -> None:
     """CPU at 1, 4 and 16 threads; throughput stands from 4 threads on."""
     for threads, value, level in zip((1, 4, 16), (100.0, 390.0, 395.0), levels, strict=True):
         run = a_measured_run({TPS: value}, system=system, load_level=a_load_level(threads))
@@ -32,8 +32,8 @@ def a_ladder(system: System, *levels: UseLevel, **others: UseLevel) -> None:
 @pytest.fixture
 def workload() -> Workload:
     workload = a_workload()
-    a_ladder(a_system("a", name="Alpha"), OK, FULL, FULL, memory=OK)
-    a_ladder(a_system("b", name="Beta"), OK, OK, WATCH, memory=UNSEEN)
+    a_ramp(a_system("a", name="Alpha"), OK, FULL, FULL, memory=OK)
+    a_ramp(a_system("b", name="Beta"), OK, OK, WATCH, memory=UNSEEN)
     return workload
 
 
@@ -87,8 +87,8 @@ def test_a_cell_opens_the_run_that_its_value_is_of(client: Client, workload: Wor
 def test_what_an_article_says_of_the_platform_stands_beside_marked_as_published(client: Client) -> None:
     call_command("seed_catalog", stdout=StringIO())
     call_command("load_published", stdout=StringIO())
-    a_ladder(a_system("a", platform=Platform.objects.get(slug="aurora")), OK, FULL, FULL)
-    a_ladder(a_system("b"), OK, FULL, FULL)
+    a_ramp(a_system("a", platform=Platform.objects.get(slug="aurora")), OK, FULL, FULL)
+    a_ramp(a_system("b"), OK, FULL, FULL)
     html = part(client, a_workload())
     text = text_of(html[html.index('data-stated="aurora"') :])
     assert "Aurora was limited by cpu and replication lag" in text.replace("CPU", "cpu")

@@ -73,7 +73,7 @@ def a_finding(
     earlier, later = systems
     before, now = sum(BEFORE) / len(BEFORE), sum(after) / len(after)
     place = FindingKey("change", family, later.release.platform, later.hardware_class, later.release, earlier.release)
-    told = DetectedChange(
+    change = DetectedChange(
         kind="release",
         verdict="worse" if now < before else "better",
         system=later.pk,
@@ -90,5 +90,5 @@ def a_finding(
         runs_before=tuple(run.pk for run in runs[0]),
         runs_after=tuple(run.pk for run in runs[1]),
     )
-    (finding,) = reconcile.settle([(place, told)])
+    (finding,) = reconcile.settle([(place, change)])
     return finding

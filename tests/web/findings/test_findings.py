@@ -13,7 +13,7 @@ from apps.dispatch.models import Campaign, Schedule
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results, reconcile
 from apps.regressions.findings.reconcile import DetectedChange, FindingKey
-from apps.regressions.models import Finding, History
+from apps.regressions.models import Finding, Trend
 from apps.runs.models import Run
 from apps.web.components.axes import value_axis
 from tests.dispatch.schedules.scheduled import a_schedule
@@ -193,14 +193,14 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
         ("accept", {"reason": "a known price", "until": later}, f"to accepted until {later}: a known price"),
         ("reopen", {"reason": "no longer"}, "ann re-opened it; it was accepted: no longer"),
     ]
-    for action, form, told in deeds:
-        assert told in text_of(act(engineer, finding, action, 302, **form)), action
+    for action, form, words in deeds:
+        assert words in text_of(act(engineer, finding, action, 302, **form)), action
     link = finding.links.get()
     assert "ann unlinked" in act(engineer, finding, "unlink", link=str(link.pk))
 
 
 @pytest.mark.parametrize(
-    ("action", "form", "told"),
+    ("action", "form", "words"),
     [
         ("accept", {"reason": "known", "until": "2020-01-01"}, "until: 2020-01-01 has passed"),
         ("accept", {"reason": "known", "until": "tomorrow"}, "until: 'tomorrow' is not a date"),
@@ -213,10 +213,10 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
     ],
 )
 def test_what_is_refused_says_why_and_keeps_what_was_typed(
-    finding: Finding, engineer: Client, action: str, form: dict[str, str], told: str
+    finding: Finding, engineer: Client, action: str, form: dict[str, str], words: str
 ) -> None:
     html = act(engineer, finding, action, 400, **form)
-    assert told in text_of(html).replace("&#x27;", "'")
+    assert words in text_of(html).replace("&#x27;", "'")
     assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or action in ("assign", "due")
     assert Finding.objects.get().state == "new"
 
@@ -293,7 +293,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
         *measured(system, AFTER, test="oltp_write_only", waits=340.0, day=9),
     ]
     Run.objects.filter(pk__in=[run.pk for run in runs[5:]]).update(server_version="10.11.19-rebuilt")
-    watched = History.objects.create(
+    watched = Trend.objects.create(
         platform=system.release.platform,
         hardware_class=system.hardware_class,
         settings_hash=system.settings_hash,
@@ -302,7 +302,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
         metric=a_metric("client.throughput"),
     )
     place = FindingKey("change", "sysbench", watched.platform, watched.hardware_class, system.release)
-    told = DetectedChange(
+    change = DetectedChange(
         kind="history",
         verdict="worse",
         system=system.pk,
@@ -317,7 +317,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
         runs_before=tuple(run.pk for run in runs[:5]),
         runs_after=tuple(run.pk for run in runs[5:]),
     )
-    (finding,) = reconcile.settle([(place, told)])
+    (finding,) = reconcile.settle([(place, change)])
     html = page(engineer, f"/findings/{finding.pk}/")
     text = text_of(html)
     assert "0 → 340 waits/s (saturated)" in text

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.accounts.models import User
 from apps.catalog import services as catalog
 from apps.catalog.models import HardwareClass, System
-from apps.comparison.matrix import compare_many
+from apps.comparison.matrix import compare_systems
 from apps.comparison.selection import baselines
 from apps.published import services
 from apps.runs.models import Run
@@ -82,7 +82,7 @@ def page_of(client: Client, address: str = ADDRESS, status: int = 200) -> str:
 @pytest.mark.usefixtures("measured")
 def test_every_cell_has_its_ratio_interval_and_verdict_in_words(client: Client) -> None:
     page = page_of(client)
-    many = compare_many(sides=["a", "b", "c"], metrics=["primary"])
+    many = compare_systems(sides=["a", "b", "c"], metrics=["primary"])
     shown = rows_of(page)
     assert len(shown) == len(many.rows) == 3
     assert shown[0][0] == "1,000"
@@ -160,7 +160,7 @@ def test_markdown_has_the_cells_of_the_screen(client: Client) -> None:
 def test_csv_has_a_line_for_each_cell_with_all_digits(client: Client) -> None:
     text = client.get(ADDRESS.replace("/matrix/?", "/matrix/matrix.csv?")).content.decode()
     lines = list(csv.DictReader(io.StringIO(text)))
-    many = compare_many(sides=["a", "b", "c"], metrics=["primary"])
+    many = compare_systems(sides=["a", "b", "c"], metrics=["primary"])
     assert [line["shown"] for line in lines] == cells_of(page_of(client))
     for line, cell in zip(lines, [cell for row in many.rows for cell in row.cells], strict=True):
         if cell.ratio is not None and cell.ratio.low is not None:
@@ -175,7 +175,7 @@ def test_csv_has_a_line_for_each_cell_with_all_digits(client: Client) -> None:
 @pytest.mark.usefixtures("measured")
 def test_json_has_the_same_table(client: Client) -> None:
     answer = client.get(ADDRESS.replace("/matrix/?", "/api/v1/matrix/?")).json()
-    many = compare_many(sides=["a", "b", "c"], metrics=["primary"])
+    many = compare_systems(sides=["a", "b", "c"], metrics=["primary"])
     assert [side["slug"] for side in answer["sides"]] == ["a", "b", "c"]
     assert answer["tests"] == many.tests
     assert [[cell["words"] for cell in row["cells"]] for row in answer["rows"]] == [

@@ -148,8 +148,8 @@ def test_a_campaign_says_which_of_its_runs_do_not_count_or_are_doubted(client: C
     assert "; 1 excluded by a person; 1 failed a quality check" in text
     assert "failed: steady state" in text
     assert ", excluded by a person" in text
-    told = client.get(f"/api/v1/campaigns/{campaign.pk}/").json()
-    assert (told["progress"]["runs_excluded"], told["progress"]["runs_doubted"]) == (1, 1)
+    document = client.get(f"/api/v1/campaigns/{campaign.pk}/").json()
+    assert (document["progress"]["runs_excluded"], document["progress"]["runs_doubted"]) == (1, 1)
 
 
 def test_runs_are_filtered_by_their_quality(client: Client, doubted: Run) -> None:

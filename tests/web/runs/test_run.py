@@ -100,10 +100,10 @@ def test_what_was_run_on_what_is_told(client: Client) -> None:
 
 def test_what_could_not_be_observed_is_said_with_its_reason_and_what_sampling_took(client: Client) -> None:
     run = an_open_run(nodes=("db1", "db2"))
-    told = {"what": "waits", "reason": "performance_schema is OFF", "remedy": "start the server with it ON"}
+    detail = {"what": "waits", "reason": "performance_schema is OFF", "remedy": "start the server with it ON"}
     label = "waits: performance_schema is OFF; start the server with it ON"
     events = [
-        EventMessage(kind="not_observable", label=label, starts_at=0.1 * place, node=node, detail=told)
+        EventMessage(kind="not_observable", label=label, starts_at=0.1 * place, node=node, detail=detail)
         for place, node in enumerate(("db1", "db2"), start=1)
     ]
     of_node = [

@@ -7,8 +7,8 @@ from apps.web.runs import steps
 
 
 def an_event(kind: str, at: float, until: float | None = None, **fields: Any) -> EventDetail:
-    told: dict[str, Any] = {"label": kind, "node": "", "detail": {}, "from_output": True} | fields
-    return EventDetail(kind=kind, starts_at=at, ends_at=until, **told)
+    values: dict[str, Any] = {"label": kind, "node": "", "detail": {}, "from_output": True} | fields
+    return EventDetail(kind=kind, starts_at=at, ends_at=until, **values)
 
 
 EVENTS = [

@@ -82,15 +82,15 @@ def test_quiet_resources_are_folded_beside_those_that_are_not(client: Client) ->
 
 def test_a_value_opens_its_reading_with_evidence_formula_limits_and_what_else_is_known(client: Client) -> None:
     run = a_cluster(g1=20.0, g2=99.0)
-    told = part(client, run, "cpu.busy@g2/")
-    words = text(told)
+    opened = part(client, run, "cpu.busy@g2/")
+    words = text(opened)
     assert "CPU on g2: busy" in words
     assert "30 s to 1 min" in words
     assert "derived.cpu.busy = " in words
     assert "watch from" in words
     assert "Systems Performance" in words
-    assert 'data-metrics="derived.cpu.busy"' in told
-    assert "cpu.busy@g1" in told
+    assert 'data-metrics="derived.cpu.busy"' in opened
+    assert "cpu.busy@g1" in opened
 
 
 def test_an_address_opens_the_panel_with_a_reading_and_one_that_there_is_not_opens_none(client: Client) -> None:
@@ -135,8 +135,8 @@ def test_it_asks_as_little_of_the_database_for_many_nodes_as_for_one(client: Cli
 
 
 def panel(*readings: tuple[str, str, UseLevel]) -> Panel:
-    told = [Reading(indicator, node, level, 1.0, "words") for indicator, node, level in readings]
-    return Panel((0.0, 60.0), tuple(dict.fromkeys((node, "") for _, node, _ in readings)), tuple(told))
+    found = [Reading(indicator, node, level, 1.0, "words") for indicator, node, level in readings]
+    return Panel((0.0, 60.0), tuple(dict.fromkeys((node, "") for _, node, _ in readings)), tuple(found))
 
 
 def laid(*readings: tuple[str, str, UseLevel]) -> Any:

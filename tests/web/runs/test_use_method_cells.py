@@ -46,21 +46,21 @@ def test_an_aspect_that_no_indicator_looks_at_is_said_so() -> None:
 
 
 def test_nodes_that_are_equally_bad_are_named_together() -> None:
-    def told(*levels: UseLevel) -> str:
+    def named(*levels: UseLevel) -> str:
         row = of(*(busy(f"g{place}", level) for place, level in enumerate(levels, start=1)))
         return use_method_cells.where(row.whole[Aspect.UTILIZATION])
 
-    assert told(UseLevel.SATURATED, UseLevel.OK, UseLevel.SATURATED) == "g1 and g3"
-    assert told(UseLevel.WATCH, UseLevel.WATCH, UseLevel.WATCH) == "all 3 nodes"
-    assert told(UseLevel.WATCH, UseLevel.WATCH) == "g1 and g2"
+    assert named(UseLevel.SATURATED, UseLevel.OK, UseLevel.SATURATED) == "g1 and g3"
+    assert named(UseLevel.WATCH, UseLevel.WATCH, UseLevel.WATCH) == "all 3 nodes"
+    assert named(UseLevel.WATCH, UseLevel.WATCH) == "g1 and g2"
 
 
 def test_of_nodes_whose_values_differ_the_one_that_is_shown_is_named() -> None:
-    def told(level: UseLevel) -> str:
+    def named(level: UseLevel) -> str:
         return use_method_cells.where(of(busy("g1", level, 71.0), busy("g2", level, 93.0)).whole[Aspect.UTILIZATION])
 
-    assert told(UseLevel.WATCH) == "g1 and g2, most on g2"
-    assert told(UseLevel.OK) == "most on g2"
+    assert named(UseLevel.WATCH) == "g1 and g2, most on g2"
+    assert named(UseLevel.OK) == "most on g2"
 
 
 def test_a_stretch_that_is_most_of_the_phase_opens_the_whole_clock() -> None:

@@ -136,10 +136,14 @@ def test_filters_live_in_the_address(client: Client) -> None:
 def test_files_hold_every_quantity_and_the_stated_ones(client: Client, published: None) -> None:
     an_altered_run("copy", system=a_system("single"))
     lines = list(csv.DictReader(io.StringIO(client.get("/schema-changes/schema-changes.csv").content.decode())))
-    told = {line["quantity"]: line for line in lines if line["system"] == "single"}
-    assert (told["stall"]["median"], told["stall"]["runs"], told["stall"]["origin"]) == ("6.0", "1", "agent")
-    assert told["gap"]["median"] == ""
-    assert told["gap"]["words"].startswith("not observable")
+    by_quantity = {line["quantity"]: line for line in lines if line["system"] == "single"}
+    assert (by_quantity["stall"]["median"], by_quantity["stall"]["runs"], by_quantity["stall"]["origin"]) == (
+        "6.0",
+        "1",
+        "agent",
+    )
+    assert by_quantity["gap"]["median"] == ""
+    assert by_quantity["gap"]["words"].startswith("not observable")
     assert {line["platform"] for line in lines if line["origin"] != "published"} == {"mariadb"}
     assert {line["words"] for line in lines if line["origin"] == "published"} >= {"394.85", "about 15", "353"}
     text = client.get("/schema-changes/schema-changes.md").content.decode()
@@ -154,7 +158,7 @@ def test_the_api_gives_every_run_with_its_statements(client: Client) -> None:
     assert change["manner"]["algorithm"] == "copy"
     assert change["trials"][0]["run"] == run.pk
     assert change["trials"][0]["statements"][0]["values"]["stall"] == 6.0
-    stall = next(told for told in change["told"] if told["quantity"]["key"] == "stall")
+    stall = next(each for each in change["told"] if each["quantity"]["key"] == "stall")
     assert (stall["median"], stall["count"], stall["missing"]) == (6.0, 1, "")
     assert (stall["quantity"]["unit"], stall["quantity"]["direction"]) == ("s", "lower")
     assert client.get("/api/v1/schema-changes/?algorithm=instant").json()["changes"] == []

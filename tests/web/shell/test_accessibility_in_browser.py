@@ -22,7 +22,7 @@ from tests.dispatch.schedules.scheduled import a_schedule
 from tests.notifications.made import a_subscription
 from tests.paths import ROOT
 from tests.regressions.releases.released import NEW, a_release, the_hardware, two_releases
-from tests.regressions.trends.made_series import a_history
+from tests.regressions.trends.made_series import a_trend
 from tests.support.browser import follow
 from tests.support.builders import a_campaign, a_load_level, a_system, a_user, an_agent
 from tests.support.failed_over import a_failover, made_up
@@ -83,7 +83,7 @@ def _everything() -> list[str]:
         "/published/ddl-under-load-2017/",
         f"/campaigns/{campaign.pk}/",
         f"/findings/{a_finding().pk}/",
-        f"/trends/{a_history().pk}/",
+        f"/trends/{a_trend().pk}/",
         "/thresholds/?percent=2&significant=1e-6",
         f"/releases/mariadb/{NEW}/?rows=all",
         f"/schedules/{schedule.pk}/",

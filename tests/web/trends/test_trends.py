@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from apps.core.units import with_unit
 from apps.regressions.detection import DEFAULT_LIMITS
-from apps.regressions.models import History, Threshold
+from apps.regressions.models import Threshold, Trend
 from apps.regressions.releases.threshold_preview import TriedReleases
 from apps.regressions.trends.queries import TrendLevel, Tried
 from apps.regressions.trends.series import SeriesRun
@@ -27,12 +27,12 @@ VALUES = values(runs=36, changes=[(24, 0.85)])
 
 
 @pytest.fixture
-def fell(db: None) -> History:
+def fell(db: None) -> Trend:
     """Two releases, the second slower by 15 %, made under other conditions from its ninth run on."""
     runs = runs_of(a_release("10.11.19"), VALUES[:24], duration=60)
     runs += runs_of(a_release("10.11.20"), VALUES[24:], day=2, duration=60)
     followed(runs[-1:])
-    return History.objects.get()
+    return Trend.objects.get()
 
 
 def page(client: Client, address: str, status: int = 200) -> str:
@@ -48,7 +48,7 @@ def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> N
     assert "No thresholds yet: the default applies." in page(client, "/thresholds/")
 
 
-def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell: History) -> None:
+def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell: Trend) -> None:
     followed(runs_of(a_release("10.11.19"), [1.0, 2.0], load_level=a_load_level(16)))
     text = page(client, "/trends/")
     assert "2 series are watched: 1 can show a change, 1 too short. 1 has active changes." in text
@@ -58,7 +58,7 @@ def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell:
     assert "No watched series fits these filters" in page(client, "/trends/?text=nothing")
 
 
-def test_a_filter_that_is_none_is_refused_by_name(client: Client, fell: History) -> None:
+def test_a_filter_that_is_none_is_refused_by_name(client: Client, fell: Trend) -> None:
     assert "sight: &#x27;blue&#x27; is not known" in page(client, "/trends/?sight=blue", 400)
     assert "workload: is not a number" in page(client, "/trends/?workload=x", 400)
 
@@ -78,7 +78,7 @@ def test_page_and_api_refuse_an_address_in_the_same_words(client: Client, db: No
 
 
 def test_the_list_asks_as_often_for_many_series_as_for_one(
-    client: Client, fell: History, django_assert_max_num_queries: Any
+    client: Client, fell: Trend, django_assert_max_num_queries: Any
 ) -> None:
     for threads in range(5, 9):
         followed(runs_of(a_release("10.11.19"), [1.0], load_level=a_load_level(threads)))
@@ -87,7 +87,7 @@ def test_the_list_asks_as_often_for_many_series_as_for_one(
 
 
 def test_a_series_shows_its_change_its_releases_and_every_run(
-    client: Client, fell: History, django_assert_max_num_queries: Any
+    client: Client, fell: Trend, django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(9):
         text = page(client, f"/trends/{fell.pk}/")
@@ -108,21 +108,21 @@ def test_a_series_shows_its_change_its_releases_and_every_run(
     page(client, f"/trends/{fell.pk + 1}/", 404)
 
 
-def test_a_series_says_where_conditions_changed(client: Client, fell: History) -> None:
+def test_a_series_says_where_conditions_changed(client: Client, fell: Trend) -> None:
     followed(runs_of(a_release("10.11.20"), VALUES[24:27], day=5, duration=120))
     text = page(client, f"/trends/{fell.pk}/")
     assert "planned length 120 s instead of 60 s" in text
     assert "Too short: 3 of the 10 runs needed since hardware or configuration changed." in text
 
 
-def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: History, enqueued: list[str]) -> None:
+def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: Trend, enqueued: list[str]) -> None:
     address = f"/thresholds/?workload={fell.workload_id}&percent=30&significant=1e-6"
     text = page(engineer, address)
     assert "It would have reported nothing on 1 series; 1 reported now would be withdrawn." in text
     assert "<strong>would go</strong>" in text
     assert not Threshold.objects.exists()
-    told = {"workload": str(fell.workload_id), "metric": "", "percent": "30", "significant": "1e-6"}
-    assert engineer.post("/thresholds/", told).status_code == 302
+    form = {"workload": str(fell.workload_id), "metric": "", "percent": "30", "significant": "1e-6"}
+    assert engineer.post("/thresholds/", form).status_code == 302
     kept = Threshold.objects.get()
     assert (kept.smallest, kept.significant, kept.by.username) == (0.3, 1e-6, "ann")
     assert enqueued == ["workers.tasks.follow_rest"]
@@ -133,7 +133,7 @@ def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: 
     assert not Threshold.objects.exists()
 
 
-def test_what_would_be_new_is_said(client: Client, fell: History) -> None:
+def test_what_would_be_new_is_said(client: Client, fell: Trend) -> None:
     fell.changes.update(gone_at="2026-01-01T00:00Z")
     text = page(client, "/thresholds/?percent=2&significant=1e-6")
     assert "It would have reported this one on 1 series: 1 not reported yet." in text
@@ -145,7 +145,7 @@ def a_chart(values: Sequence[float], smallest: float | None = None) -> TrendChar
     levels = [TrendLevel(0, len(points), 1000.0)]
     drawn = chart(
         *(points, levels, []),
-        anchor="history-1",
+        anchor="trend-1",
         metric_name="throughput",
         unit="transactions/s",
         label="",
@@ -188,12 +188,12 @@ def test_a_point_says_run_release_time_and_value() -> None:
 def test_what_is_drawn_is_what_was_measured_and_leads_to_the_run(browser_page: Page) -> None:
     runs = runs_of(a_release("10.11.19"), VALUES[:24]) + runs_of(a_release("10.11.20"), VALUES[24:], day=2)
     followed(runs[-1:])
-    history = History.objects.get()
+    history = Trend.objects.get()
     browser_page.goto(f"/trends/{history.pk}/")
-    levels, points = drawn_points(browser_page, f"history-{history.pk}")
+    levels, points = drawn_points(browser_page, f"trend-{history.pk}")
     assert points["y"] == pytest.approx(VALUES)
     assert len(levels["y"]) == 2 * 4
-    plot = browser_page.locator(".history-chart .chart__plot")
+    plot = browser_page.locator(".trend-chart .chart__plot")
     # Where the last point is in the window.
     at = plot.evaluate("""plot => {
       const {xaxis, yaxis} = plot._fullLayout, {x, y} = plot.data[1], box = plot.getBoundingClientRect();
@@ -205,7 +205,7 @@ def test_what_is_drawn_is_what_was_measured_and_leads_to_the_run(browser_page: P
     browser_page.wait_for_url(f"**/runs/{runs[-1].pk}/")
 
 
-def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Client, fell: History) -> None:
+def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Client, fell: Trend) -> None:
     followed(runs_of(a_release("10.11.20"), VALUES[:6], workload=a_workload("oltp_delete"))[-1:])
     text = page(client, "/thresholds/?percent=30&significant=1e-6")
     assert "nothing on 2 series, of which 1 is too short to show a change; 1 reported now would be withdrawn." in text
@@ -235,15 +235,15 @@ def test_what_a_threshold_does_to_releases_is_a_sentence(counts: tuple[int, int,
         ("percent=2&significant=1e-6&metric=no", "metric: there is no metric"),
     ],
 )
-def test_what_is_no_threshold_is_refused_where_it_stands(client: Client, fell: History, query: str, words: str) -> None:
+def test_what_is_no_threshold_is_refused_where_it_stands(client: Client, fell: Trend, query: str, words: str) -> None:
     assert words in page(client, f"/thresholds/?{query}", 400)
 
 
-def test_readers_and_strangers_keep_no_threshold(client: Client, fell: History) -> None:
-    told = {"workload": "", "metric": "", "percent": "30", "significant": "1e-6"}
-    assert client.post("/thresholds/", told).status_code == 302
+def test_readers_and_strangers_keep_no_threshold(client: Client, fell: Trend) -> None:
+    form = {"workload": "", "metric": "", "percent": "30", "significant": "1e-6"}
+    assert client.post("/thresholds/", form).status_code == 302
     client.force_login(a_user(role="reader"))
-    assert client.post("/thresholds/", told).status_code == 403
+    assert client.post("/thresholds/", form).status_code == 403
     assert client.post("/thresholds/1/drop/").status_code == 403
     assert not Threshold.objects.exists()
     assert a_workload().thresholds.count() == 0

@@ -39,43 +39,45 @@ class Fault:
         return f"{WORDS[self.control]} {self.role} {self.node}".strip()
 
 
-def plan(fault: str, *, told: TargetSystem, writer: str, readers: Sequence[str]) -> Fault | None:
+def plan(fault: str, *, system: TargetSystem, writer: str, readers: Sequence[str]) -> Fault | None:
     """The fault to inject, or None for "none". Raises Failed when the system lacks the controls for it."""
     if fault == "none":
         return None
     if fault == "crash":
-        if told.platform != "aurora":
-            raise Failed(f"fault crash is Aurora's ALTER SYSTEM CRASH; platform {told.platform} has no such statement")
+        if system.platform != "aurora":
+            raise Failed(
+                f"fault crash is Aurora's ALTER SYSTEM CRASH; platform {system.platform} has no such statement"
+            )
         return Fault("crash", writer, "writer")
     if fault in ("switch", "rds_failover"):
-        argv = told.controls.get("", {}).get("switch")
-        if fault == "rds_failover" and told.platform not in ("aurora", "rds-mysql"):
-            raise Failed(f"fault rds_failover asks AWS; platform {told.platform} has switch instead")
+        argv = system.controls.get("", {}).get("switch")
+        if fault == "rds_failover" and system.platform not in ("aurora", "rds-mysql"):
+            raise Failed(f"fault rds_failover asks AWS; platform {system.platform} has switch instead")
         if not argv:
             raise Failed(f"fault {fault} needs the system's own control: add `switch` to [systems.controls]")
         return Fault("switch", writer, "from", tuple(argv))
     control, role = fault.split("_")
-    able = [node for node in ([writer] if role == "writer" else readers) if control in told.controls.get(node, {})]
+    able = [node for node in ([writer] if role == "writer" else readers) if control in system.controls.get(node, {})]
     if not able:
         where = writer if role == "writer" else (readers[0] if readers else "")
         if not where:
             raise Failed(f"fault {fault} needs a reader, and no other node than the writer {writer} answers")
         raise Failed(f"fault {fault} needs a control of node {where}: add `{control}` to [systems.controls.{where}]")
     node = able[0]
-    undo = told.controls[node].get(UNDONE_BY[control])
+    undo = system.controls[node].get(UNDONE_BY[control])
     if not undo:
         raise Failed(
             f"fault {fault} would leave node {node} as it is: add `{UNDONE_BY[control]}` to [systems.controls.{node}]"
         )
-    return Fault(control, node, role, tuple(told.controls[node][control]), tuple(undo))
+    return Fault(control, node, role, tuple(system.controls[node][control]), tuple(undo))
 
 
 class Faulty:
     """`with Faulty(…) as faulty`: undoes the fault on exit, even when the program is being stopped."""
 
-    def __init__(self, fault: Fault, told: TargetSystem) -> None:
+    def __init__(self, fault: Fault, system: TargetSystem) -> None:
         self.fault = fault
-        self._told = told
+        self._system = system
         self._done = False
         self.undoing: subprocess.Popen[bytes] | None = None
 
@@ -100,7 +102,7 @@ class Faulty:
         if self.fault.control == "crash":
             # The statement may lose its own connection: that is its purpose.
             with contextlib.suppress(pymysql.OperationalError):
-                self._told.ask(self._told.endpoint, "ALTER SYSTEM CRASH INSTANCE", timeout=CONTROL_TIMEOUT)
+                self._system.ask(self._system.endpoint, "ALTER SYSTEM CRASH INSTANCE", timeout=CONTROL_TIMEOUT)
         else:
             run(self.fault.argv, f"{self.fault.words()} did not work", CONTROL_TIMEOUT)
 

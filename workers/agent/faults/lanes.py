@@ -70,7 +70,7 @@ class Lane:
     def __init__(
         self,
         *,
-        told: TargetSystem,
+        system: TargetSystem,
         address: ServerAddress,
         names: Mapping[Identity, str],
         clock: LoadClock,
@@ -86,7 +86,7 @@ class Lane:
         self.timeout = timeout
         self.retries = retries
         self.generation = 0  # of connections: a failed connection makes all opened before it suspect
-        self._told = told
+        self._system = system
         self._address = address
         self._names = names
         self._rate = rate
@@ -118,7 +118,7 @@ class Lane:
             worker.join(max(0.0, deadline - time.monotonic()))
 
     def connect(self) -> tuple["Connection[Cursor]", str]:
-        connection = self._told.connect(self._address, timeout=self.timeout)
+        connection = self._system.connect(self._address, timeout=self.timeout)
         found = identity(connection)
         return connection, self._names.get(found, ":".join(found))
 

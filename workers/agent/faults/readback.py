@@ -74,19 +74,19 @@ def account(outcomes: Iterable[tuple[int, bool]], present: Mapping[int, int]) ->
     return WriteAccount(frozenset(acknowledged), frozenset(tried - acknowledged), present)
 
 
-def read_back(told: TargetSystem, address: ServerAddress, run: str) -> Counter[int]:
+def read_back(system: TargetSystem, address: ServerAddress, run: str) -> Counter[int]:
     """Number -> rows in the table. Raises pymysql.MySQLError or OSError."""
-    statement = f"SELECT seq, COUNT(*) FROM `{told.schema}`.`{TABLE}` WHERE run = %s GROUP BY seq"  # noqa: S608
-    return Counter({int(seq): int(rows) for seq, rows in told.ask(address, statement, run, timeout=READ_TIMEOUT)})
+    statement = f"SELECT seq, COUNT(*) FROM `{system.schema}`.`{TABLE}` WHERE run = %s GROUP BY seq"  # noqa: S608
+    return Counter({int(seq): int(rows) for seq, rows in system.ask(address, statement, run, timeout=READ_TIMEOUT)})
 
 
-def out_of_step(told: TargetSystem, node: str, run: str, present: Mapping[int, int], *, is_writer: bool) -> str:
+def out_of_step(system: TargetSystem, node: str, run: str, present: Mapping[int, int], *, is_writer: bool) -> str:
     """Why `node` does not have the same rows as the writer or does not replicate; empty when it is in step."""
-    address = told.nodes[node]
+    address = system.nodes[node]
     try:
-        if not is_writer and (reason := _not_replicating(told, address)):
+        if not is_writer and (reason := _not_replicating(system, address)):
             return reason
-        rows = read_back(told, address, run)
+        rows = read_back(system, address, run)
     except (pymysql.MySQLError, OSError) as error:
         if error.args and error.args[0] == UNKNOWN_TABLE:
             return "it does not have the table"
@@ -96,14 +96,14 @@ def out_of_step(told: TargetSystem, node: str, run: str, present: Mapping[int, i
     return ""
 
 
-def _not_replicating(told: TargetSystem, address: ServerAddress) -> str:
-    status = _named(told, address, "SHOW STATUS LIKE 'wsrep_local_state_comment'")
+def _not_replicating(system: TargetSystem, address: ServerAddress) -> str:
+    status = _named(system, address, "SHOW STATUS LIKE 'wsrep_local_state_comment'")
     state = status.get("wsrep_local_state_comment", "")
-    if state and _named(told, address, "SHOW VARIABLES LIKE 'wsrep_on'").get("wsrep_on") == "ON":
+    if state and _named(system, address, "SHOW VARIABLES LIKE 'wsrep_on'").get("wsrep_on") == "ON":
         return "" if state == "Synced" else f"Galera says {state}"
-    if told.platform == "aurora":
+    if system.platform == "aurora":
         return ""
-    row = _replication(told, address)
+    row = _replication(system, address)
     if not row:
         return "it replicates from nobody"
     stopped = [name for name, value in row.items() if name in THREADS and value != "Yes"]
@@ -111,8 +111,8 @@ def _not_replicating(told: TargetSystem, address: ServerAddress) -> str:
     return " ".join([f"{' and '.join(stopped)} is not Yes", *errors]) if stopped else ""
 
 
-def _replication(told: TargetSystem, address: ServerAddress) -> dict[str, Any] | None:
-    connection = told.connect(address, timeout=READ_TIMEOUT)
+def _replication(system: TargetSystem, address: ServerAddress) -> dict[str, Any] | None:
+    connection = system.connect(address, timeout=READ_TIMEOUT)
     try:
         with connection.cursor(DictCursor) as cursor:
             try:
@@ -124,5 +124,5 @@ def _replication(told: TargetSystem, address: ServerAddress) -> dict[str, Any] |
         connection.close()
 
 
-def _named(told: TargetSystem, address: ServerAddress, statement: str) -> dict[str, str]:
-    return {str(name): str(value) for name, value in told.ask(address, statement, timeout=READ_TIMEOUT)}
+def _named(system: TargetSystem, address: ServerAddress, statement: str) -> dict[str, str]:
+    return {str(name): str(value) for name, value in system.ask(address, statement, timeout=READ_TIMEOUT)}

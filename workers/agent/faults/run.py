@@ -33,13 +33,13 @@ class ProbeRun:
         """Raises Failed when the system is not ready for a fault."""
         self.order = order
         self.chosen: Mapping[str, Any] = order.parameters
-        self.told = system.read(order.secrets_file)
+        self.system = system.read(order.secrets_file)
         self.until = order.warmup + order.duration
         self.id = secrets.token_hex(8)
-        self.names = system.identities(self.told)
-        self.writer = system.writer(self.told, self.names)
-        readers = [node for node in self.told.nodes if node != self.writer]
-        self.fault = faults.plan(self.chosen["fault"], told=self.told, writer=self.writer, readers=readers)
+        self.names = system.identities(self.system)
+        self.writer = system.writer(self.system, self.names)
+        readers = [node for node in self.system.nodes if node != self.writer]
+        self.fault = faults.plan(self.chosen["fault"], system=self.system, writer=self.writer, readers=readers)
         self.record = Record()
         self.last: tuple[int, int] | None = None  # number and id of the last acknowledged row
 
@@ -47,7 +47,7 @@ class ProbeRun:
         """Raises Failed."""
         clock = LoadClock()
         settling = Settling(
-            system=self.told,
+            system=self.system,
             names=self.names,
             record=self.record,
             clock=clock,
@@ -60,7 +60,7 @@ class ProbeRun:
             for lane in lanes:
                 lane.warm()
             # Exited first: a program being stopped has little time.
-            faulty = stack.enter_context(Faulty(self.fault, self.told)) if self.fault else None
+            faulty = stack.enter_context(Faulty(self.fault, self.system)) if self.fault else None
             clock.begin()
             say("begin", tool="failover", version="1")
             label = f"{self.writer} is the writer"
@@ -70,7 +70,7 @@ class ProbeRun:
                 label=label,
                 **{"from": 0.0},
                 node=self.writer,
-                detail={"run": self.id, "began_at": round(time.time(), 3), "proxy": dict(self.told.proxy_settings)},
+                detail={"run": self.id, "began_at": round(time.time(), 3), "proxy": dict(self.system.proxy_settings)},
             )
             for watch in watches:
                 watch.start()
@@ -120,19 +120,19 @@ class ProbeRun:
         rate = self.chosen["read_rate"]
         if not rate:
             return []
-        places = {"endpoint": self.told.endpoint, **self.told.nodes}
+        places = {"endpoint": self.system.endpoint, **self.system.nodes}
         return [
             self._lane(clock, rate=rate, act=self._read, record=partial(self.record.read, place), address=address)
             for place, address in places.items()
         ]
 
     def _lane(self, clock: LoadClock, **more: Any) -> Lane:
-        defaults = {"address": self.told.endpoint, "timeout": self.chosen["timeout"], "names": self.names}
-        return Lane(told=self.told, clock=clock, **(defaults | more))
+        defaults = {"address": self.system.endpoint, "timeout": self.chosen["timeout"], "names": self.names}
+        return Lane(system=self.system, clock=clock, **(defaults | more))
 
     def _insert(self, connection: "Connection[Cursor]", sequence: int, worker: int) -> Mapping[str, int | bool]:
         with connection.cursor() as cursor:
-            statement = f"INSERT INTO `{self.told.schema}`.`{TABLE}` (run, seq, worker) VALUES (%s, %s, %s)"  # noqa: S608
+            statement = f"INSERT INTO `{self.system.schema}`.`{TABLE}` (run, seq, worker) VALUES (%s, %s, %s)"  # noqa: S608
             cursor.execute(statement, (self.id, sequence, worker))
             self.last = sequence, cursor.lastrowid
             return {"id": cursor.lastrowid}
@@ -143,19 +143,19 @@ class ProbeRun:
             return {}
         sequence, row = self.last
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT run, seq FROM `{self.told.schema}`.`{TABLE}` WHERE id = %s", (row,))  # noqa: S608
+            cursor.execute(f"SELECT run, seq FROM `{self.system.schema}`.`{TABLE}` WHERE id = %s", (row,))  # noqa: S608
             return {"row": sequence, "stale": cursor.fetchone() != (self.id, sequence)}
 
     def _watches(self, clock: LoadClock, stack: ExitStack) -> list[NodeWatch | ManagerWatch | ProxyWatch]:
         """Watches of every node, the manager and the proxy, ready to start; `stack` stops them."""
-        nodes = [NodeWatch(self.told, node, clock, self.record.state) for node in self.told.nodes]
+        nodes = [NodeWatch(self.system, node, clock, self.record.state) for node in self.system.nodes]
         for node in nodes:
             node.warm()
         watches: list[NodeWatch | ManagerWatch | ProxyWatch] = [*nodes]
-        if argv := self.told.controls.get("", {}).get("watch"):
+        if argv := self.system.controls.get("", {}).get("watch"):
             watches.append(ManagerWatch(argv, clock, self.record.manager_said))
-        if self.told.proxy:
-            watches.append(ProxyWatch(self.told.proxy, clock, self.record.proxy_said))
+        if self.system.proxy:
+            watches.append(ProxyWatch(self.system.proxy, clock, self.record.proxy_said))
         for watch in watches:
             stack.callback(watch.stop)
         return watches
@@ -211,11 +211,11 @@ class ProbeRun:
         }
         if stale:
             label = "stale reads: " + ", ".join(f"{count} at {place}" for place, count in sorted(stale.items()))
-            reads_told = [
+            stale_reads = [
                 [place, one.answer["row"], round(one.end, 3)] for place, one in self.record.stale(since, until)[:SHOWN]
             ]
             span = {"from": since, "to": until}
-            say("event", event="stale_reads", label=label, **span, node="client", detail={"reads": reads_told})
+            say("event", event="stale_reads", label=label, **span, node="client", detail={"reads": stale_reads})
         for (code, text), times in self.record.errors_by_kind(since, until).items():
             say("error", t=round(times[0], 3), code=code or None, text=text, count=len(times))
         counted = Counter(grid.bucket((one.end - one.due) * 1000) for one in inserts if one.error is None)

@@ -32,7 +32,7 @@ class Settling:
         run: str,
         timeout: float,
     ) -> None:
-        self._told = system
+        self._system = system
         self._names = names
         self._record = record
         self._clock = clock
@@ -79,13 +79,13 @@ class Settling:
     def _out_of_step(self) -> dict[str, str]:
         """Node -> why it is not in step; "" stands for the endpoint."""
         try:
-            writer = faults_system.writer(self._told, self._names)
-            present = readback.read_back(self._told, self._told.endpoint, self._run)
+            writer = faults_system.writer(self._system, self._names)
+            present = readback.read_back(self._system, self._system.endpoint, self._run)
         except (Failed, pymysql.MySQLError, OSError) as error:
             return {"": f"the endpoint does not answer: {said(error)}"}
         found = {
-            node: readback.out_of_step(self._told, node, self._run, present, is_writer=node == writer)
-            for node in self._told.nodes
+            node: readback.out_of_step(self._system, node, self._run, present, is_writer=node == writer)
+            for node in self._system.nodes
         }
         return {node: reason for node, reason in found.items() if reason}
 
@@ -93,18 +93,18 @@ class Settling:
         """The error text, of the struck node if it is among `reasons`."""
         struck = fault.node if fault else ""
         node = struck if struck in reasons else next(iter(reasons))
-        start = self._told.controls.get(node or struck, {}).get("start") or (fault.undo if fault else ())
+        start = self._system.controls.get(node or struck, {}).get("start") or (fault.undo if fault else ())
         remedy = f"run: {' '.join(start)}" if start else "restore it manually"
         who = f"node {node}" if node else "the system"
         return f"{who} is not in step {self._timeout:g} s after the load: {reasons[node]}; {remedy}"
 
     def _account(self) -> dict[str, float]:
         """The counts, checked against the table. Raises pymysql.MySQLError or OSError."""
-        endpoint, t = self._told.endpoint, round(self._clock.now(), 4)
+        endpoint, t = self._system.endpoint, round(self._clock.now(), 4)
         outcomes = [(one.sequence, one.error is None) for one in self._record.inserts]
-        found = readback.account(outcomes, readback.read_back(self._told, endpoint, self._run))
-        statement = f"SELECT COUNT(*) FROM `{self._told.schema}`.`{TABLE}` WHERE run = %s"  # noqa: S608
-        rows = int(self._told.ask(endpoint, statement, self._run, timeout=readback.READ_TIMEOUT)[0][0])
+        found = readback.account(outcomes, readback.read_back(self._system, endpoint, self._run))
+        statement = f"SELECT COUNT(*) FROM `{self._system.schema}`.`{TABLE}` WHERE run = %s"  # noqa: S608
+        rows = int(self._system.ask(endpoint, statement, self._run, timeout=readback.READ_TIMEOUT)[0][0])
         detail = {
             "missing": found.missing[:SHOWN],
             "failed_present": found.failed_present[:SHOWN],
@@ -114,7 +114,7 @@ class Settling:
         held = rows == found.expected() and not found.unknown
         label = f"the table holds {rows} rows of this run; by the counts it is {found.expected()}"
         say_check("read_back", t=t, held=held, label=label, expected=found.expected(), found=rows)
-        say_check("in_step", t=t, held=True, label=f"the same rows are on {', '.join(self._told.nodes)}")
+        say_check("in_step", t=t, held=True, label=f"the same rows are on {', '.join(self._system.nodes)}")
         return {
             "failover.acknowledged_missing": len(found.missing),
             "failover.failed_present": len(found.failed_present),

@@ -107,22 +107,22 @@ def identity(connection: "Connection[Cursor]") -> Identity:
         return tuple(str(part) for part in cursor.fetchone() or ())
 
 
-def identities(told: TargetSystem) -> dict[Identity, str]:
+def identities(system: TargetSystem) -> dict[Identity, str]:
     """Each node by its own identity. Raises Failed when a node does not answer."""
     found = {}
-    for node, address in told.nodes.items():
+    for node, address in system.nodes.items():
         try:
-            found[_identity_at(told, address)] = node
+            found[_identity_at(system, address)] = node
         except (pymysql.MySQLError, OSError) as error:
             raise Failed(f"node {node} at {address} does not answer: {said(error)}") from error
     return found
 
 
-def writer(told: TargetSystem, names: Mapping[Identity, str]) -> str:
+def writer(system: TargetSystem, names: Mapping[Identity, str]) -> str:
     """The node behind the endpoint, by its identity. Raises Failed, pymysql.MySQLError or OSError."""
-    found = _identity_at(told, told.endpoint)
+    found = _identity_at(system, system.endpoint)
     if found not in names:
-        raise Failed(f"the server behind {told.endpoint} ({':'.join(found)}) is none of the system's nodes")
+        raise Failed(f"the server behind {system.endpoint} ({':'.join(found)}) is none of the system's nodes")
     return names[found]
 
 
@@ -141,8 +141,8 @@ def _transport(connection: "Connection[Cursor]") -> Mapping[str, Any]:
     return {"ssl": context}
 
 
-def _identity_at(told: TargetSystem, address: ServerAddress) -> Identity:
-    connection = told.connect(address, timeout=ASK_TIMEOUT)
+def _identity_at(system: TargetSystem, address: ServerAddress) -> Identity:
+    connection = system.connect(address, timeout=ASK_TIMEOUT)
     try:
         return identity(connection)
     finally:

@@ -43,8 +43,8 @@ Seen = tuple[bool, bool, str]  # answers, writable, cluster's view
 class NodeWatch:
     """Polls a node; `on_change` is called on the watching thread, first with the initial state."""
 
-    def __init__(self, told: TargetSystem, node: str, clock: LoadClock, on_change: Callable[[State], None]) -> None:
-        self._told = told
+    def __init__(self, system: TargetSystem, node: str, clock: LoadClock, on_change: Callable[[State], None]) -> None:
+        self._system = system
         self._node = node
         self._clock = clock
         self._on_change = on_change
@@ -84,7 +84,7 @@ class NodeWatch:
     def _look(self) -> Seen:
         try:
             if self._connection is None:
-                self._connection = self._told.connect(self._told.nodes[self._node], timeout=NODE_TIMEOUT)
+                self._connection = self._system.connect(self._system.nodes[self._node], timeout=NODE_TIMEOUT)
                 with self._connection.cursor() as cursor:
                     self._galera = is_galera(cursor)
             with self._connection.cursor() as cursor:

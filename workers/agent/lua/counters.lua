@@ -1,7 +1,7 @@
 -- Counters that all Lua states of the process share: a row of numbers a thread, written by that thread only.
 --
 -- sysbench runs a script in a state of its own for each thread, for the reporting thread, for the one that takes
--- checkpoints and for the main thread. What the reports have told already lies beside the threads' rows.
+-- checkpoints and for the main thread. What the reports have printed already lies beside the threads' rows.
 
 local ffi = require("ffi")
 
@@ -37,7 +37,7 @@ function counters.histogram(metric)
    return made
 end
 
--- Rows 0 to threads-1: one a thread; then the main thread's, and one for each kind of report: what it has told.
+-- Rows 0 to threads-1: one a thread; then the main thread's, and one for each kind of report: what it has reported.
 counters.KINDS = { interval = 1, total = 2, errors = 3, cut = 4 }
 local block
 local mine -- this thread's row
@@ -93,31 +93,31 @@ function counters.total(name)
    return sum(places[name])
 end
 
--- The row of what reports of a kind have told; it may be read and written by place.
-function counters.told(kind)
+-- The row of what reports of a kind have printed; it may be read and written by place.
+function counters.reported(kind)
    return block + (sysbench.opt.threads + counters.KINDS[kind]) * stride
 end
 
 -- What was counted since the last report of the kind, by name.
 function counters.news(kind)
-   local told, found = counters.told(kind), {}
+   local reported, found = counters.reported(kind), {}
    for place, name in ipairs(names) do
       local now = sum(place - 1)
-      found[name] = now - told[place - 1]
-      told[place - 1] = now
+      found[name] = now - reported[place - 1]
+      reported[place - 1] = now
    end
    return found
 end
 
 -- The buckets of a histogram that got something since the last report of the kind: {{value in ms, count}, …}.
 function counters.new_buckets(histogram, kind)
-   local told, found = counters.told(kind), {}
+   local reported, found = counters.reported(kind), {}
    for bucket = 0, BUCKETS - 1 do
       local place = histogram.place + bucket
       local now = sum(place)
-      if now > told[place] then
-         found[#found + 1] = { value_of(bucket), now - told[place] }
-         told[place] = now
+      if now > reported[place] then
+         found[#found + 1] = { value_of(bucket), now - reported[place] }
+         reported[place] = now
       end
    end
    return found

@@ -101,15 +101,15 @@ local function describe(histogram, kind, new, values)
    return buckets
 end
 
--- Those not told yet. sysbench may end the thread that reports intervals at any line it prints.
+-- Those not reported yet. sysbench may end the thread that reports intervals at any line it prints.
 local function say_errors(t)
-   local told = counters.told("errors")
+   local reported = counters.reported("errors")
    for _, entry in ipairs(RETRIED) do
       local code, words = unpack(entry)
       local place, now = report.FAILED[code], counters.total("error." .. code)
-      if now > told[place] then
-         report.say("error", { t = t, code = code, text = words .. ", tried again", count = now - told[place] })
-         told[place] = now
+      if now > reported[place] then
+         report.say("error", { t = t, code = code, text = words .. ", tried again", count = now - reported[place] })
+         reported[place] = now
       end
    end
 end
@@ -117,15 +117,15 @@ end
 function sysbench.hooks.report_intermediate(stat)
    counters.attach()
    if greeting.give_up() > 0 and stat.time_total > sysbench.opt.time then
-      counters.told("cut")[OUTLIVED] = 1
+      counters.reported("cut")[OUTLIVED] = 1
    end
    local new = counters.news("interval")
    local values = report.workload.interval and report.workload.interval() or {}
    -- A checkpoint empties the histogram of the interval that is under way.
-   if stat.events > 0 and counters.told("cut")[CUT] == 0 then
+   if stat.events > 0 and counters.reported("cut")[CUT] == 0 then
       values[percentile()] = stat.latency_pct * 1000
    end
-   counters.told("cut")[CUT] = 0
+   counters.reported("cut")[CUT] = 0
    for _, histogram in ipairs(counters.histograms) do
       describe(histogram, "interval", new, values)
    end
@@ -145,7 +145,7 @@ end
 function sysbench.hooks.report_cumulative(stat)
    counters.attach()
    local new = counters.news("total")
-   counters.told("cut")[CUT] = 1
+   counters.reported("cut")[CUT] = 1
    -- In the main thread, after all others ended; else a checkpoint.
    local is_last = stat.threads_running == 0
    local values = is_last and report.workload.final and report.workload.final() or {}
@@ -161,7 +161,7 @@ function sysbench.hooks.report_cumulative(stat)
    end
    local from = math.max(0, stat.time_total - stat.time_interval)
    -- Who only waits for a greeting is no load: its seconds would halve the throughput of a short run.
-   local to = counters.told("cut")[OUTLIVED] == 1 and sysbench.opt.time or stat.time_total
+   local to = counters.reported("cut")[OUTLIVED] == 1 and sysbench.opt.time or stat.time_total
    for _, histogram in ipairs(counters.histograms) do
       local buckets = describe(histogram, "total", new, values)
       if is_last and #buckets > 0 then

@@ -103,18 +103,18 @@ class JobExecution:
             self._prepare(tool, tool.prepare(target, self.message.parameters))
             if workspace:
                 database.check_rows(system, workspace, data.counted())
-            climb = Ramp(self.message)
+            ramp = Ramp(self.message)
             for number, planned in enumerate(self.message.runs, start=1):
                 self._step(f"{_words(planned.load_level)} ({number} of {len(self.message.runs)})")
                 if data.is_emptied and number > 1:
                     database.empty_tables(system, schema, data.tables)
                 try:
-                    climb.measured(planned, self._measure(system, tool, target, planned, tool_version))
+                    ramp.measured(planned, self._measure(system, tool, target, planned, tool_version))
                 except Stopped as stopped:
-                    climb.stopped(planned, stopped)
-                if climb.skipped:
-                    log.info("job %s: ramp ended: %s", self.message.id, climb.skipped[0].reason)
-                    self.skipped = climb.skipped
+                    ramp.stopped(planned, stopped)
+                if ramp.skipped:
+                    log.info("job %s: ramp ended: %s", self.message.id, ramp.skipped[0].reason)
+                    self.skipped = ramp.skipped
                     break
         finally:
             self.progress = "clean-up"

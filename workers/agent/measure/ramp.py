@@ -95,17 +95,17 @@ class Ramp:
     def __init__(self, job: wire.JobMessage) -> None:
         self.skipped: list[wire.SkippedRun] = []
         self._runs = job.runs
-        self._ladder = job.ladder
+        self._ending = job.ladder
         self._threads: list[int] = []
         self._throughputs: list[float] = []
 
     def measured(self, planned: wire.PlannedRun, rung: LevelOutcome) -> None:
         """Records a successful run, possibly with refused connections. Saturation needs its throughput."""
         threads = planned.load_level.threads
-        if self._ladder and rung.refused:
+        if self._ending and rung.refused:
             self._skip_after(planned, f"not run: {rung.refused} connections were refused at {threads} threads")
             return
-        least_gain = self._ladder.least_gain if self._ladder else None
+        least_gain = self._ending.least_gain if self._ending else None
         if least_gain is None or rung.throughput is None:
             return
         self._threads.append(threads)
@@ -120,7 +120,7 @@ class Ramp:
         Re-raises `stopped` for any other reason.
         """
         words = refusal(stopped.stop.reason) if stopped.stop.run == "failed" else ""
-        if self._ladder is None or not words:
+        if self._ending is None or not words:
             raise stopped
         self.skipped.append(wire.SkippedRun(uid=UUID(planned.uid), reason=f"connections refused: {words}"))
         self._skip_after(planned, f"not run: connections were refused at {planned.load_level.threads} threads")

@@ -21,10 +21,10 @@ LONGEST_SILENCE = 60.0  # s without an answer from the server; then the run may 
 class StreamRecorder(SampleRecorder):
     """Recorder of one stream, separate from the run that this agent drives."""
 
-    def __init__(self, told: wire.SampledRun, *, spool: Spool, minimum_free: int, flush_interval: float) -> None:
-        super().__init__(spool=spool, run=told.run, minimum_free=minimum_free, flush_interval=flush_interval)
-        self._group = f"stream-{told.run}"
-        self._path = f"agent/runs/{told.run}/streams/{told.stream}"
+    def __init__(self, sampled: wire.SampledRun, *, spool: Spool, minimum_free: int, flush_interval: float) -> None:
+        super().__init__(spool=spool, run=sampled.run, minimum_free=minimum_free, flush_interval=flush_interval)
+        self._group = f"stream-{sampled.run}"
+        self._path = f"agent/runs/{sampled.run}/streams/{sampled.stream}"
 
     def write_batch(self, sequence: int, payload: bytes) -> None:
         headers = {"Content-Type": "application/gzip", "X-Checksum": wire.checksum(payload)}
@@ -47,23 +47,25 @@ class StreamRecorder(SampleRecorder):
 class Joined:
     """A run that is being sampled."""
 
-    def __init__(self, told: wire.SampledRun, system: SystemConfig, bearing: Bearing, recorder: StreamRecorder) -> None:
+    def __init__(
+        self, sampled: wire.SampledRun, system: SystemConfig, bearing: Bearing, recorder: StreamRecorder
+    ) -> None:
         self.recorder = recorder
-        self._told = told
+        self._sampled = sampled
         self._system = system
         self._bearing = bearing
-        self._clock = RunClock(zero=told.zero - bearing.offset)
+        self._clock = RunClock(zero=sampled.zero - bearing.offset)
         self._began = self._clock.now()
-        self._sampling = NodeSampling(system, clock=self._clock, recorder=recorder, own=f"{AGENT}-{told.stream}")
+        self._sampling = NodeSampling(system, clock=self._clock, recorder=recorder, own=f"{AGENT}-{sampled.stream}")
         self._sampling.start()
-        log.info("run %s of %s: sampling, from %.1f s of its clock on", told.run, system.slug, self._began)
+        log.info("run %s of %s: sampling, from %.1f s of its clock on", sampled.run, system.slug, self._began)
 
     def end(self, name: str, bearing: Bearing | None) -> None:
         """`bearing`: the server's clock now; its shift since the start is reported. Raises OSError."""
         self._sampling.stop()
         nodes = node_names(self._system)
         # The uncertainties of both agents add up; None: the driving agent had not measured the server's clock.
-        known = self._told.uncertainty
+        known = self._sampled.uncertainty
         within = None if known is None else round(known + self._bearing.uncertainty, 6)
         detail = {"agent": name, "uncertainty_seconds": within, "own_uncertainty_seconds": self._bearing.uncertainty}
         if bearing:
@@ -150,14 +152,14 @@ class Sampler:
             if run not in self._joined and run not in self._done and not each.began:
                 self._join(each, systems[each.system], config)
 
-    def _join(self, told: wire.SampledRun, system: SystemConfig, config: Config) -> None:
+    def _join(self, sampled: wire.SampledRun, system: SystemConfig, config: Config) -> None:
         bearing = self._server.measure()
         if bearing is None:
             return  # retried in a second
         recorder = StreamRecorder(
-            told, spool=self._spool, minimum_free=config.minimum_free, flush_interval=config.flush_interval
+            sampled, spool=self._spool, minimum_free=config.minimum_free, flush_interval=config.flush_interval
         )
-        self._joined[told.run] = Joined(told, system, bearing, recorder)
+        self._joined[sampled.run] = Joined(sampled, system, bearing, recorder)
 
     def _end(self, run: str) -> None:
         joined = self._joined.pop(run)

@@ -12,7 +12,7 @@ from workers.protocol.workloads import iibench
 
 class IIBench(LuaTool):
     spec = iibench.SPEC
-    told_otherwise = ("rows_limit",)
+    not_in_script = ("rows_limit",)
 
     def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
         del chosen

@@ -17,8 +17,8 @@ class LuaTool(SysbenchProgram):
     """One script. A workload defines its tables and the checks after a run."""
 
     spec: WorkloadSpec
-    # Parameters that the script does not take, and those with another name there.
-    told_otherwise: Sequence[str] = ()
+    # Parameters that the script does not take.
+    not_in_script: Sequence[str] = ()
     renamed: Mapping[str, str] = {}
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class LuaTool(SysbenchProgram):
             *(
                 f"--{self.renamed.get(name, name).replace('_', '-')}={_spelled(value)}"
                 for name, value in chosen.items()
-                if name not in self.told_otherwise
+                if name not in self.not_in_script
             ),
         )
 

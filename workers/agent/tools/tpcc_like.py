@@ -22,8 +22,8 @@ CONDITIONS = {
     "undelivered orders have no gaps": """
         SELECT w_id FROM new_orders GROUP BY w_id, d_id HAVING COUNT(*) <> MAX(o_id) - MIN(o_id) + 1""",
     "every order has its lines": """
-        SELECT 1 FROM (SELECT SUM(lines_) AS told FROM orders) o, (SELECT COUNT(*) AS there FROM order_line) l
-        WHERE o.told <> l.there""",
+        SELECT 1 FROM (SELECT SUM(lines_) AS stated FROM orders) o, (SELECT COUNT(*) AS there FROM order_line) l
+        WHERE o.stated <> l.there""",
 }
 
 

@@ -7,7 +7,7 @@ SPEC = WorkloadSpec(
     title="Execution latency",
     description="The time from sending a request to the moment at which the server reports the statement's start, "
     "under a load of reads and updates. How far the server's clock is ahead is measured on an idle connection before "
-    "and after the load, and told with its uncertainty.",
+    "and after the load, and reported with its uncertainty.",
     parameters=(
         Parameter("rows", "whole", "rows of the table", default=10_000, low=1),
         Parameter("updates", "whole", "updates in 100 requests", default=20, high=100),

@@ -11,11 +11,11 @@ from apps.comparison.api import (
     AGREEMENT_SECTION,
     CANNOT_TELL,
     CONTESTED,
-    Corroboration,
-    ManySide,
+    MatrixSide,
+    PublishedResult,
     SideClaim,
-    StatedWitness,
-    Witness,
+    ToolAgreement,
+    WorkloadResult,
 )
 from apps.comparison.api import CLAIM_WITHHELD as WITHHELD
 from apps.comparison.pure import Side
@@ -34,17 +34,17 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         return None
     comparison = seen.comparison
     # A system's first side determines its name and colour.
-    sides = {many.slug: next(s for s in comparison.sides if s.system == many.slug) for many in found.sides}
+    sides = {one.slug: next(s for s in comparison.sides if s.system == one.slug) for one in found.sides}
     campaign = comparison.campaign.id if comparison.campaign else None
     return {
         **shown(found, sides, campaign=campaign, here=comparison.workload.id),
-        "witnesses_url": f"{reverse('web:published')}?{urlencode(_platforms(found))}",
+        "published_url": f"{reverse('web:published')}?{urlencode(_platforms(found))}",
         "only_chosen_runs": seen.address.runs is not None,
     }
 
 
 def shown(
-    found: Corroboration, sides: Mapping[str, Side | ManySide], *, campaign: int | None, here: int | None = None
+    found: ToolAgreement, sides: Mapping[str, Side | MatrixSide], *, campaign: int | None, here: int | None = None
 ) -> dict[str, Any]:
     """Context of the table of claims.
 
@@ -55,31 +55,31 @@ def shown(
     return {
         "claims": entries,
         "kinds": _by_kind(measured, entries, found),
-        "judged": [sides[many.slug] for many in found.sides[1:]],
+        "judged": [sides[one.slug] for one in found.sides[1:]],
         "fold": sum(len(each["rows"]) + len(each["claim"].stated) for each in entries) > SHOWN_AT_ONCE,
         "only_stated": _only_stated(found),
         "any_stated": any(claim.stated for claim in found.claims),
         "tests": found.tests,
-        "corroboration_notes": found.notes,
+        "agreement_notes": found.notes,
         "no_interval": NO_INTERVAL,
         "about": f"{100 * ABOUT:g}\N{NO-BREAK SPACE}%",
     }
 
 
-def _platforms(found: Corroboration) -> list[tuple[str, str]]:
+def _platforms(found: ToolAgreement) -> list[tuple[str, str]]:
     return [("platform", slug) for slug in dict.fromkeys(side.platform_slug for side in found.sides)]
 
 
 def _by_kind(
-    measured: Sequence[SideClaim], told: Sequence[dict[str, Any]], found: Corroboration
+    measured: Sequence[SideClaim], claims: Sequence[dict[str, Any]], found: ToolAgreement
 ) -> list[tuple[str, list[dict[str, Any] | None]]]:
     """Kind of load in words -> claims about each side but the baseline; None: nothing was measured."""
-    known = {(claim.side, claim.kind): each for claim, each in zip(measured, told, strict=True)}
+    known = {(claim.side, claim.kind): each for claim, each in zip(measured, claims, strict=True)}
     kinds = [kind for kind in KINDS if any(claim.kind == kind for claim in measured)]
     return [(KINDS[kind], [known.get((side.slug, kind)) for side in found.sides[1:]]) for kind in kinds]
 
 
-def _only_stated(found: Corroboration) -> list[tuple[str, str, tuple[StatedWitness, ...]]]:
+def _only_stated(found: ToolAgreement) -> list[tuple[str, str, tuple[PublishedResult, ...]]]:
     """(kind in words, platform, statements) of claims with published results only, once per platform."""
     platforms = {side.slug: (side.platform_slug, side.platform) for side in found.sides}
     once = {(claim.kind, *platforms[claim.side]): claim for claim in found.claims if not claim.is_measured}
@@ -87,7 +87,7 @@ def _only_stated(found: Corroboration) -> list[tuple[str, str, tuple[StatedWitne
 
 
 def _claim(
-    claim: SideClaim, sides: Mapping[str, Side | ManySide], here: int | None, campaign: int | None
+    claim: SideClaim, sides: Mapping[str, Side | MatrixSide], here: int | None, campaign: int | None
 ) -> dict[str, Any]:
     baseline = next(iter(sides))
     names = {slug: side.name for slug, side in sides.items()}
@@ -103,19 +103,19 @@ def _claim(
         "here": here,
         "rows": [
             {
-                "stance": witness.says if claim.says == CONTESTED or witness.says == WITHHELD else stance,
-                "witness": witness,
-                "parts": list(parts([(each.level, each.cell) for each in witness.testimony], names)),
-                "url": _compare_url(baseline, claim.side, witness, campaign),
+                "stance": result.says if claim.says == CONTESTED or result.says == WITHHELD else stance,
+                "result": result,
+                "parts": list(parts([(each.level, each.cell) for each in result.testimony], names)),
+                "url": _compare_url(baseline, claim.side, result, campaign),
             }
-            for stance, witnesses in stances
-            for witness in witnesses
+            for stance, results in stances
+            for result in results
         ],
     }
 
 
-def _compare_url(baseline: str, side: str, witness: Witness, campaign: int | None) -> str:
-    pairs = [("side", baseline), ("side", side), ("workload", witness.workload.id)]
+def _compare_url(baseline: str, side: str, result: WorkloadResult, campaign: int | None) -> str:
+    pairs = [("side", baseline), ("side", side), ("workload", result.workload.id)]
     pairs += [("campaign", campaign)] if campaign is not None else []
     return f"{reverse('web:compare')}?{urlencode(pairs)}"
 

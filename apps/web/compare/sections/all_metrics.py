@@ -217,5 +217,5 @@ def _numbers(ratio: Ratio | None, *names: str) -> list[float | None]:
     return [getattr(ratio, name) if ratio is not None else None for name in names]
 
 
-def _shown(told: AnswerCell) -> str:
-    return "no runs" if told.value is None else f"{format_number(told.value)} {told.kind}".strip()
+def _shown(cell: AnswerCell) -> str:
+    return "no runs" if cell.value is None else f"{format_number(cell.value)} {cell.kind}".strip()

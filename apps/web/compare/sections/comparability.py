@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.current_user import may_write, writer
 from apps.comparison.api import RunSpread, SideMemory, acknowledgements, compare, memory
-from apps.comparison.pure import NOT_KNOWN, TITLES, FieldGroup, Level, NotKept, Obstacle, Side
+from apps.comparison.pure import NOT_KNOWN, TITLES, BlockingDifference, FieldGroup, Level, NotKept, Side
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.core.units import format_bytes, format_number
@@ -34,7 +34,7 @@ class SideBlocked:
     """A side with blocking differences, open or accepted."""
 
     side: Side
-    obstacles: tuple[Obstacle, ...]
+    differences: tuple[BlockingDifference, ...]
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,14 @@ def context(seen: CompareView) -> dict[str, Any]:
 def _memories(seen: CompareView, level: Level | None) -> list[MemoryRow]:
     """Empty for a snapshot without this section."""
     try:
-        known = seen.read(memory.READING)
+        known = seen.read(memory.SECTION)
     except NotKept:
         return []
     return [_memory(side, found, level) for side, found in zip(seen.comparison.sides, known, strict=True)]
 
 
-def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:
-    pool = told.at(level.id) if level else None
+def _memory(side: Side, found: SideMemory, level: Level | None) -> MemoryRow:
+    pool = found.at(level.id) if level else None
     nothing: tuple[RunSpread | None, RunSpread | None] = (None, None)
     ends = {
         "filled": (pool.filled_first, pool.filled_last) if pool else nothing,
@@ -103,12 +103,12 @@ def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:
     }
     return MemoryRow(
         side=side,
-        memory=NOT_KNOWN if told.memory is None else format_bytes(told.memory),
-        data=NOT_KNOWN if told.data is None else format_bytes(told.data.median),
-        data_title="" if told.data is None else _range(told.data, format_bytes),
-        ratio=_times(told.memory_ratio),
-        pool=NOT_KNOWN if told.pool is None else format_bytes(told.pool.median),
-        pool_ratio=_fits(told.pool_ratio),
+        memory=NOT_KNOWN if found.memory is None else format_bytes(found.memory),
+        data=NOT_KNOWN if found.data is None else format_bytes(found.data.median),
+        data_title="" if found.data is None else _range(found.data, format_bytes),
+        ratio=_times(found.memory_ratio),
+        pool=NOT_KNOWN if found.pool is None else format_bytes(found.pool.median),
+        pool_ratio=_fits(found.pool_ratio),
         fills=tuple(_fill(label, *each) for label, each in ends.items()) if any(map(any, ends.values())) else (),
     )
 
@@ -168,7 +168,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
         wanted = set(request.POST.getlist("accept"))
         found = [each for each in comparison.obstacles if each.fingerprint in wanted]
         made = acknowledgements.acknowledge(
-            obstacles=found, by=writer(request), reason=request.POST.get("reason", "").replace("\r\n", "\n")
+            differences=found, by=writer(request), reason=request.POST.get("reason", "").replace("\r\n", "\n")
         )
     except Invalid as error:
         for problem in error.errors:

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.comparison.api import Climbs, Growing, RunGrowth
-from apps.comparison.pure import PERCENTILES, Comparison, Fit, Ladder, Side, SideLevels, label
+from apps.comparison.api import Growing, Ramps, RunGrowth
+from apps.comparison.pure import PERCENTILES, Comparison, Fit, LoadLevelAnalysis, Side, SideLevels, label
 from apps.core.answers import Unbounded
 from apps.core.text import counted
 from apps.web.compare.charts import ChartSide, Scale, Span, ThreadsAxis, chart_sides, threads_axis
@@ -122,7 +122,7 @@ class GrowthChart:
 
 
 def load_level_charts(
-    comparison: Comparison, found: Climbs, ladders: Sequence[Ladder], *, limit: float | None
+    comparison: Comparison, found: Ramps, analyses: Sequence[LoadLevelAnalysis], *, limit: float | None
 ) -> LoadLevelCharts:
     """`limit`: the objective, ms."""
     sides = {side.slug: side for side in comparison.sides}
@@ -140,7 +140,7 @@ def load_level_charts(
             unit=found.metric.unit,
             lines=_typical_lines(comparison, found.metric.key),
             dots=_dots(comparison, found.metric.key),
-            fits=[_fit(sides[one.side], one.fit) for one in ladders if isinstance(one.fit, Fit)],
+            fits=[_fit(sides[one.side], one.fit) for one in analyses if isinstance(one.fit, Fit)],
         ),
         latency=LatencyPanel(
             key=latency.key if latency else "",
@@ -205,17 +205,17 @@ def _fit(side: Side, fit: Fit) -> FitCurve:
     )
 
 
-def _latency_lines(climbs: Sequence[SideLevels], sides: Mapping[str, Side]) -> list[PercentileLine]:
+def _latency_lines(ramps: Sequence[SideLevels], sides: Mapping[str, Side]) -> list[PercentileLine]:
     """A side without histograms has no line, only dots of its runs."""
     found = []
-    for climb in climbs:
+    for ramp in ramps:
         for percent in PERCENTILES:
-            known = [(rung.threads, each) for rung in climb.rungs if (each := rung.quantile(percent)) is not None]
+            known = [(rung.threads, each) for rung in ramp.rungs if (each := rung.quantile(percent)) is not None]
             whole = [(threads, each.value) for threads, each in known if each.value is not None]
             if whole:
                 found.append(
                     PercentileLine(
-                        side=sides[climb.side].position,
+                        side=sides[ramp.side].position,
                         percentile=f"p{percent:g}",
                         threads=[threads for threads, _ in whole],
                         values=[value for _, value in whole],

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison.api import Climbs, Growing, load_level_data, table_growth, time_to_finish
+from apps.comparison.api import Growing, Ramps, load_level_data, table_growth, time_to_finish
 from apps.comparison.pure import (
     FEWEST_RUNS,
     PERCENTILES,
@@ -13,7 +13,7 @@ from apps.comparison.pure import (
     Comparison,
     Estimate,
     Fit,
-    Ladder,
+    LoadLevelAnalysis,
     ObjectiveState,
     Ratio,
     Reach,
@@ -23,7 +23,7 @@ from apps.comparison.pure import (
     Verdict,
     interval_text,
     label,
-    ladder,
+    load_level_analysis,
     ratio_text,
 )
 from apps.core.problems import FieldProblem, Invalid
@@ -94,15 +94,15 @@ class LevelFacts:
 def context(seen: CompareView) -> dict[str, Any] | None:
     """Raises Invalid for an invalid objective."""
     objective = objective_of(seen.address)
-    found = seen.read(load_level_data.READING)
-    grown = seen.read(table_growth.READING)
-    finished = seen.read(time_to_finish.READING)
+    found = seen.read(load_level_data.SECTION)
+    grown = seen.read(table_growth.SECTION)
+    finished = seen.read(time_to_finish.SECTION)
     if found is None:
         return None
     comparison = seen.comparison
     sides = {side.slug: side for side in comparison.sides}
-    ladders = ladders_of(found, objective)
-    highest = {climb.side: climb.rungs[-1].threads for climb in found.climbs}
+    analyses = analyses_of(found, objective)
+    highest = {ramp.side: ramp.rungs[-1].threads for ramp in found.climbs}
     unit = found.metric.unit
     finish = replace(comparison, metrics=(finished.metric,), cells=finished.cells) if finished else None
     growth = replace(comparison, metrics=grown.metrics, cells=grown.cells) if grown else None
@@ -115,15 +115,15 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "form_action": seen.address.url().partition("?")[0],
         "form_pairs": _kept_pairs(seen.address),
         "without_objective": seen.address.with_option("objective", "").with_option("percentile", "").url() + "#ladder",
-        "facts": [_side_facts(sides[each.side], each, highest[each.side], unit) for each in ladders],
+        "facts": [_side_facts(sides[each.side], each, highest[each.side], unit) for each in analyses],
         "any_doubted": any(run.failed_checks for run in comparison.counted),
-        "any_fit": any(isinstance(each.fit, Fit) for each in ladders),
-        "little": any(each.by_littles_law for each in ladders),
-        "levels": _level_facts(comparison, found.climbs, ladders),
+        "any_fit": any(isinstance(each.fit, Fit) for each in analyses),
+        "little": any(each.by_littles_law for each in analyses),
+        "levels": _level_facts(comparison, found.climbs, analyses),
         "rated": found.rated,
         "notes": found.notes,
         "latency_metric": next((each for each in comparison.metrics if each.kind == "latency"), None),
-        "chart": load_level_charts(comparison, found, ladders, limit=objective.limit),
+        "chart": load_level_charts(comparison, found, analyses, limit=objective.limit),
         "growing": grown,
         **doubted_runs(_grown_runs(comparison, grown)),
         "growing_answers": answers(growth) if growth else [],
@@ -156,8 +156,8 @@ def objective_of(address: CompareAddress) -> Objective:
     return Objective(percent, limit)
 
 
-def ladders_of(found: Climbs, objective: Objective) -> list[Ladder]:
-    return [ladder(climb, percent=objective.percent, limit=objective.limit) for climb in found.climbs]
+def analyses_of(found: Ramps, objective: Objective) -> list[LoadLevelAnalysis]:
+    return [load_level_analysis(ramp, percent=objective.percent, limit=objective.limit) for ramp in found.climbs]
 
 
 def _kept_pairs(address: CompareAddress) -> list[tuple[str, str]]:
@@ -174,7 +174,7 @@ def _level_rows(growth: Comparison, grown: Growing) -> list[Any]:
     return [row for row in table(growth) if row.level.id == grown.level]
 
 
-def _side_facts(side: Side, found: Ladder, highest: int, unit: str) -> SideFacts:
+def _side_facts(side: Side, found: LoadLevelAnalysis, highest: int, unit: str) -> SideFacts:
     fit = found.fit if isinstance(found.fit, Fit) else None
     reach, reach_title = _reach(found.reach)
     return SideFacts(
@@ -234,7 +234,7 @@ def _fits(fit: Fit) -> str:
     return off
 
 
-def _collapse(found: Ladder) -> ValueText:
+def _collapse(found: LoadLevelAnalysis) -> ValueText:
     if found.collapse is None:
         return ValueText(note="none seen")
     fall = found.collapse
@@ -260,15 +260,17 @@ def _reach(reach: Reach | None) -> tuple[str, str]:
     return f"{kept}{lost}", f"threads: {title}"
 
 
-def _level_facts(comparison: Comparison, climbed: Sequence[SideLevels], ladders: Sequence[Ladder]) -> list[LevelFacts]:
+def _level_facts(
+    comparison: Comparison, ramps: Sequence[SideLevels], analyses: Sequence[LoadLevelAnalysis]
+) -> list[LevelFacts]:
     sides = {side.slug: side for side in comparison.sides}
     rows = {(row.side.slug, row.level.id): row for row in table(comparison)}
     found = []
-    for climb, one in zip(climbed, ladders, strict=True):
+    for ramp, one in zip(ramps, analyses, strict=True):
         saturated = {each.level: each for each in one.saturation}
         rested = {each.level: each for each in one.reach.levels} if one.reach else {}
-        base = next((rung.level for rung in climb.rungs if rung.response), None)
-        for rung in climb.rungs:
+        base = next((rung.level for rung in ramp.rungs if rung.response), None)
+        for rung in ramp.rungs:
             saturation = ValueText(note="not observed")
             if rung.level in saturated:
                 ratio = saturated[rung.level].ratio
@@ -280,9 +282,9 @@ def _level_facts(comparison: Comparison, climbed: Sequence[SideLevels], ladders:
             held, title = _held(rested.get(rung.level))
             found.append(
                 LevelFacts(
-                    sides[climb.side],
+                    sides[ramp.side],
                     rung.threads,
-                    rows[climb.side, rung.level],
+                    rows[ramp.side, rung.level],
                     tuple(_latency(rung, each) for each in PERCENTILES),
                     saturation,
                     held,

@@ -87,7 +87,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     level = seen.level or comparison.levels[0]
     sides = {side.slug: side for side in comparison.sides}
     laid = _laid(found, level, drawn=seen.kept is None)
-    climbing, beside = _climbing(comparison, found), _beside(comparison, laid)
+    over_levels, beside = _over_levels(comparison, found), _beside(comparison, laid)
     return {
         "limits": [(sides[each.side], each) for each in found.sides],
         "headlines": _headlines(found, sides),
@@ -96,12 +96,12 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "judged": (judged := sum(each.judged for each in levels)),
         "total": judged + found.pending,
         "again_url": seen.address.part_url("use") if found.pending and seen.kept is None else "",
-        "climbing": climbing,
+        "over_levels": over_levels,
         "beside": beside,
         "node_tables": [
             (side, lines) for side in comparison.sides if side.slug in laid and (lines := _node_lines(laid[side.slug]))
         ],
-        "any_quiet": any(each.quiet for each in climbing) or any(each.quiet for each in beside),
+        "any_quiet": any(each.quiet for each in over_levels) or any(each.quiet for each in beside),
         "aspects": [aspect.value for aspect in ASPECTS],
         "shown_level": level,
         "level_links": [(each, replace(seen.address, level=each.key).url()) for each in comparison.levels],
@@ -116,7 +116,7 @@ def _headlines(found: ComparedUse, sides: Mapping[str, Side]) -> list[tuple[str,
     return list(values.items())
 
 
-def _climbing(comparison: Comparison, found: ComparedUse) -> list[ResourceOverLevels]:
+def _over_levels(comparison: Comparison, found: ComparedUse) -> list[ResourceOverLevels]:
     """The resources judged on any side, those with problems first."""
     sides = {side.slug: side for side in comparison.sides}
     rows = []

@@ -93,7 +93,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "none": none,
         "none_words": NO_ERRORS,
         "side_rows": [row for row in table(seen.comparison) if row.level == level],
-        "told": [(side, _sentences(chosen, side, level)) for side in seen.comparison.sides[1:]],
+        "sentences": [(side, _sentences(chosen, side, level)) for side in seen.comparison.sides[1:]],
         "chart": chart(seen.comparison, chosen, level),
         "columns": columns,
         "node_rows": node_rows,

@@ -72,9 +72,9 @@ def of_cell(
 
 
 def reading_cell(
-    told: IndicatorReading, *, run: str, measured: Span | None, where: str = "", spark: Spark | None = None
+    found: IndicatorReading, *, run: str, measured: Span | None, where: str = "", spark: Spark | None = None
 ) -> PanelCell:
-    one, indicator = told.reading, told.indicator
+    one, indicator = found.reading, found.indicator
     zoom = stretch(one.spans, measured)
     query = [("use", opening(one))]
     query += [("from", f"{zoom[0]:.6g}"), ("to", f"{zoom[1]:.6g}")] if zoom else []
@@ -82,7 +82,7 @@ def reading_cell(
         level=one.level,
         indicator=indicator,
         reading=one,
-        text=_text(told),
+        text=_text(found),
         digits="" if one.value is None else f"{all_digits(one.value)} {indicator.unit}".strip(),
         where=where,
         address=f"{run}?{urlencode(query, safe='@')}#use",
@@ -102,12 +102,12 @@ def where(cell: AspectCell) -> str:
     At level OK only the latter.
     """
     names = sorted(set(cell.nodes))
-    of = {found.reading.node for found in cell.told}
+    of = {found.reading.node for found in cell.readings}
     if len(names) == 1:
         return names[0]
     # Values count as different if their texts differ.
     alike = [
-        found for found in cell.told if (found.indicator, found.reading.level) == (cell.shown.indicator, cell.level)
+        found for found in cell.readings if (found.indicator, found.reading.level) == (cell.shown.indicator, cell.level)
     ]
     differ = len({_text(found) for found in alike}) > 1
     most = f"most on {cell.shown.reading.node}" if differ else ""
@@ -117,9 +117,9 @@ def where(cell: AspectCell) -> str:
     return f"{named}, {most}" if most else named
 
 
-def _text(told: IndicatorReading) -> str:
-    value = told.reading.value
-    return "" if value is None else with_unit(value, told.indicator.unit, told.indicator.digits)
+def _text(found: IndicatorReading) -> str:
+    value = found.reading.value
+    return "" if value is None else with_unit(value, found.indicator.unit, found.indicator.digits)
 
 
 def stretch(spans: tuple[Span, ...], measured: Span | None) -> Span | None:

@@ -168,9 +168,9 @@ def beside(panel: Panel, opened: IndicatorReading, *, run: str) -> list[PanelCel
     return [
         use_method_cells.reading_cell(one, run=run, measured=panel.measured, where=one.reading.node)
         for row in rows
-        for one in row.whole[opened.indicator.aspect].told
+        for one in row.whole[opened.indicator.aspect].readings
     ]
 
 
 def _all(panel: Panel) -> Iterable[IndicatorReading]:
-    return (one for row in cells.rows(panel) for cell in row.whole.values() for one in cell.told)
+    return (one for row in cells.rows(panel) for cell in row.whole.values() for one in cell.readings)

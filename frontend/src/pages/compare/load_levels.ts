@@ -1,4 +1,4 @@
-// The part "Over threads" of Compare: throughput and latency over the ladder, and growing tables.
+// The part "Over threads" of Compare: throughput and latency over load levels, and growing tables.
 import "../../styles/compare/load_levels.css";
 import { pageData } from "../../api/client";
 import { mountChart, type Table } from "../../charts/mount";
@@ -30,8 +30,8 @@ function drawInto<T>(root: HTMLElement, id: string, data: () => T, { chart, rows
 }
 
 export function mount(root: HTMLElement): void {
-  const ladder = () => pageData("ladder-data");
-  drawInto(root, "chart-ladder-throughput", ladder, { chart: throughputChart, rows: throughputRows });
-  drawInto(root, "chart-ladder-latency", ladder, { chart: latencyChart, rows: latencyRows });
+  const data = () => pageData("load-levels-data");
+  drawInto(root, "chart-ladder-throughput", data, { chart: throughputChart, rows: throughputRows });
+  drawInto(root, "chart-ladder-latency", data, { chart: latencyChart, rows: latencyRows });
   drawInto(root, "chart-growth", () => pageData("growth-data"), { chart: growthChart, rows: growthRows });
 }

@@ -62,7 +62,7 @@ const data: LoadLevelCharts = {
   },
 };
 
-describe("the ladder", () => {
+describe("the load levels", () => {
   it("draws every run as a point under its side's name", () => {
     const { traces } = throughputChart(data, palette);
     const points = traces.filter((trace) => "mode" in trace && trace.mode === "markers");

@@ -1,4 +1,4 @@
-// The ladder of load levels and the growing table, as pure functions of what the server computed.
+// The load levels and the growing table, as pure functions of what the server computed.
 import type { ChartSide, FitCurve, GrowthChart, LevelDot, LoadLevelCharts, RowSpan } from "../../api/types.gen";
 import type { Data, Layout } from "plotly.js";
 import type { Cell } from "../../charts/csv";

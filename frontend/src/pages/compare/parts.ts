@@ -1,13 +1,13 @@
 // The parts of the Compare page: each draws its own charts once its HTML is there, at once or when htmx brought it.
 import "../../styles/compare/use_method.css";
-import { mount as ladder } from "./load_levels";
+import { mount as loadLevels } from "./load_levels";
 import { mount as steadiness } from "./steadiness";
 import { mount as work } from "./work";
 
 type Mount = (root: HTMLElement) => void;
 
 // Id of the part's section -> what makes it live.
-const MOUNTS: Record<string, Mount> = { ladder, steadiness, work };
+const MOUNTS: Record<string, Mount> = { ladder: loadLevels, steadiness, work };
 
 function mountWithin(root: Element): void {
   for (const [name, mount] of Object.entries(MOUNTS)) {

@@ -94,10 +94,10 @@ function phases(
 /** Marks at the upper edge, in the colour of their side; the words of each on hover. */
 function eventTraces(runs: LoadedRun[], panel: Panel, palette: Palette): Data[] {
   return panel.sides.flatMap((side): Data[] => {
-    const told = runs
+    const marked = runs
       .filter((run) => run.side === side.position)
       .flatMap((run) => run.events.map((event) => ({ run, event })));
-    if (told.length === 0) return [];
+    if (marked.length === 0) return [];
     return [
       {
         type: "scatter",
@@ -105,11 +105,11 @@ function eventTraces(runs: LoadedRun[], panel: Panel, palette: Palette): Data[] 
         name: side.name,
         legendgroup: side.slug,
         showlegend: false,
-        x: told.map(({ event }) => event.starts_at),
-        y: told.map(() => 1),
+        x: marked.map(({ event }) => event.starts_at),
+        y: marked.map(() => 1),
         yaxis: "y2",
         marker: { symbol: "triangle-down", size: 9, color: sideColor(palette, side.position) },
-        text: told.map(
+        text: marked.map(
           ({ run, event }) =>
             `<b>${side.name}</b>, run ${run.run}: ${event.label || event.kind}${event.node ? ` on ${event.node}` : ""}`,
         ),

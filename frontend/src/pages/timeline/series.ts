@@ -57,8 +57,8 @@ async function loadGroup(group: Asked[], { align, totals }: OverlayClock): Promi
   const missing = group
     .filter((each) => !found.some((series) => series.metric === each.metric && series.node === each.node))
     .map((each) => {
-      const told = answer.missing.find(({ metric, node }) => metric === each.metric && (!node || node === each.node));
-      return { ...each, reason: told?.reason ?? `not observed on ${each.node}` };
+      const known = answer.missing.find(({ metric, node }) => metric === each.metric && (!node || node === each.node));
+      return { ...each, reason: known?.reason ?? `not observed on ${each.node}` };
     });
   return { series: found, missing };
 }

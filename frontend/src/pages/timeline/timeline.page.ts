@@ -76,16 +76,16 @@ const lanes = holder
 const range = form ? mountRange(form, { changed: (changed) => void show(changed) }) : null;
 
 /** What distinguishes several runs; the rest is on each run's own page. */
-const TOLD = new Set(["faults", "schema", "errors", "others"]);
+const DRAWN_LANES = new Set(["faults", "schema", "errors", "others"]);
 
 /** A lane for each run, on the clock that all share. */
 function lanesOf(): Lane[] {
   return data.runs.flatMap(({ id, label }) => {
     const zero = zeros.get(id);
-    const told = timelines.find(({ run }) => run === id);
-    if (zero === undefined || !told) return [];
-    const seen = told.happenings.filter(
-      ({ lane, kind }) => TOLD.has(lane) || ["measured", "steal", "gap"].includes(kind),
+    const timeline = timelines.find(({ run }) => run === id);
+    if (zero === undefined || !timeline) return [];
+    const seen = timeline.happenings.filter(
+      ({ lane, kind }) => DRAWN_LANES.has(lane) || ["measured", "steal", "gap"].includes(kind),
     );
     const events = seen.map((event) => ({
       ...event,
@@ -153,12 +153,12 @@ function say(missing: MissingInRun[]): void {
 }
 
 async function load(): Promise<void> {
-  const [answer, told] = await Promise.all([
+  const [answer, loaded] = await Promise.all([
     loadOverlay(data.series, data),
     Promise.all(data.runs.map(({ id }) => loadTimeline(id))),
   ]);
-  timelines = told;
-  live = told.some((each) => each.live);
+  timelines = loaded;
+  live = loaded.some((each) => each.live);
   const lines: OverlayLine[] = data.series.flatMap((chosen, place) => {
     const series = answer.series.find((one) => keyText(one) === keyText(chosen));
     return series ? [{ chosen, place, series }] : [];

@@ -9,7 +9,7 @@ const point = (run: number, version: string, value: number, reset = ""): TrendPo
 });
 
 const chart: TrendChart = {
-  anchor: "history-1",
+  anchor: "trend-1",
   metric_name: "throughput",
   unit: "transactions/s",
   axis: { range: [0, 120], ticks: [0, 50, 100], texts: ["0", "50", "100"], begins_at: "" },
@@ -19,7 +19,7 @@ const chart: TrendChart = {
     { start: 8, end: 12, value: 101, text: "median of 4 runs: 101 transactions/s" },
     { start: 12, end: 13, value: 80, text: "median of 1 runs: 80 transactions/s" },
   ],
-  changes: [{ place: 12, text: "worse −21 %", kind: "worse", title: "worse, first told at run 3" }],
+  changes: [{ place: 12, text: "worse −21 %", kind: "worse", title: "worse, first reported at run 3" }],
   band: { start: 12, low: 79.6, high: 80.4 },
 };
 
@@ -47,7 +47,7 @@ test("a change stands between runs with its words, in the colour of its verdict"
   expect(layout?.annotations?.[0]).toMatchObject({
     x: 11.5,
     text: "<b>worse −21 %</b>",
-    hovertext: "worse, first told at run 3",
+    hovertext: "worse, first reported at run 3",
   });
   expect(layout?.shapes?.at(-1)).toMatchObject({ x0: 11.5, x1: 11.5, line: { color: palette.worse, dash: "solid" } });
 });

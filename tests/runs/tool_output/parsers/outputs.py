@@ -33,7 +33,7 @@ def content(name: str) -> bytes:
     return (OUTPUTS / name).read_bytes()
 
 
-def told(name: str, *changes: tuple[str, str]) -> ParsedOutput:
+def parsed(name: str, *changes: tuple[str, str]) -> ParsedOutput:
     return RUNS[name](_changed(name, changes))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from apps.runs.tool_output.parsers import perf
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput
-from tests.runs.tool_output.parsers.outputs import RUNS, TABLES, content, table, told
+from tests.runs.tool_output.parsers.outputs import RUNS, TABLES, content, parsed, table
 
 
 def values(found: ParsedOutput) -> dict[str, float]:
@@ -13,7 +13,7 @@ def values(found: ParsedOutput) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_each_complete_output_is_complete_and_leaves_no_line_unread(name: str) -> None:
-    found = told(name)
+    found = parsed(name)
     assert (found.reason, found.unparsed) == ("", ())
     assert found.values
     for series in found.series.values():
@@ -23,12 +23,12 @@ def test_each_complete_output_is_complete_and_leaves_no_line_unread(name: str) -
 @pytest.mark.parametrize("name", RUNS)
 def test_every_value_names_bytes_of_the_file_that_hold_numbers(name: str) -> None:
     text = content(name)
-    for value in told(name).values:
+    for value in parsed(name).values:
         assert any(sign in b"0123456789" for sign in text[value.start : value.end])
 
 
 def test_tpcc_mysql_gives_tpmc_all_transactions_and_new_orders_latency_in_ms() -> None:
-    found = told("tpcc_mysql/two_intervals.txt")
+    found = parsed("tpcc_mysql/two_intervals.txt")
     assert values(found) == {
         "client.new_orders.per_minute": 7680.0,
         "client.throughput": (2560 + 2560 + 256 + 255 + 256) / 20,
@@ -47,19 +47,19 @@ def test_tpcc_mysql_gives_tpmc_all_transactions_and_new_orders_latency_in_ms() -
 
 
 def test_tpcc_mysqls_ramp_up_lies_before_the_measured_phase_as_it_states() -> None:
-    found = told("tpcc_mysql/two_intervals.txt")
+    found = parsed("tpcc_mysql/two_intervals.txt")
     assert found.measured == (5.0, 25.0)
     assert found.clock == (15.0, 25.0)
 
 
 def test_of_tpcc_mysqls_older_form_no_response_time_is_read_since_its_unit_is_not_settled() -> None:
-    found = told("tpcc_mysql/old_form.txt")
+    found = parsed("tpcc_mysql/old_form.txt")
     assert not any("latency" in metric for metric in (*values(found), *found.series))
     assert values(found)["client.throughput"] == 92.0
 
 
 def test_iibench_gives_rows_and_reads_of_each_interval_and_in_all() -> None:
-    found = told("iibench_py/tabs.txt")
+    found = parsed("iibench_py/tabs.txt")
     assert values(found) == {
         "client.rows": 48387.1,
         "client.rows_inserted": 150000,
@@ -68,26 +68,26 @@ def test_iibench_gives_rows_and_reads_of_each_interval_and_in_all() -> None:
         "client.errors.total": 3,
     }
     assert found.series["client.rows"] == (51200, 48800, 45455)
-    assert told("iibench_py/form_2009.txt").series["client.rows"] == (10204.1, 9803.9)
+    assert parsed("iibench_py/form_2009.txt").series["client.rows"] == (10204.1, 9803.9)
 
 
 def test_mysqlslap_gives_times_in_seconds_and_no_rate_where_the_time_was_too_short_to_print() -> None:
-    found = values(told("mysqlslap/innodb_t4.csv"))
+    found = values(parsed("mysqlslap/innodb_t4.csv"))
     assert found["client.execution_time.avg"] == 0.018
     assert found["client.queries"] == pytest.approx(200 / 0.018)
-    assert "client.queries" not in values(told("mysqlslap/innodb_t4.csv", ("0.018", "0.000")))
+    assert "client.queries" not in values(parsed("mysqlslap/innodb_t4.csv", ("0.018", "0.000")))
 
 
 def test_hammerdb_gives_new_orders_and_the_servers_transactions_per_minute_in_either_order() -> None:
-    assert values(told("hammerdb/mariadb.log")) == {
+    assert values(parsed("hammerdb/mariadb.log")) == {
         "client.new_orders.per_minute": 12345,
         "server.transactions.per_minute": 28676,
     }
-    assert values(told("hammerdb/version_3.log")) == {
+    assert values(parsed("hammerdb/version_3.log")) == {
         "client.new_orders.per_minute": 13207,
         "server.transactions.per_minute": 60501,
     }
-    found = told("hammerdb/mariadb.log")
+    found = parsed("hammerdb/mariadb.log")
     assert (found.version, found.threads, found.measured) == ("4.10", 2, (60.0, 180.0))
     assert [event.label for event in found.events] == [
         "Deadlock found when trying to get lock; try restarting transaction"
@@ -95,32 +95,32 @@ def test_hammerdb_gives_new_orders_and_the_servers_transactions_per_minute_in_ei
 
 
 def test_benchbases_latencies_become_ms_from_the_unit_that_each_heading_names() -> None:
-    found = values(told("benchbase/tpcc.summary.json"))
+    found = values(parsed("benchbase/tpcc.summary.json"))
     assert (found["client.latency.p95"], found["client.latency.max"]) == (21.453, 120.514)
     assert found["client.elapsed"] == 30.000125042
     assert (found["client.throughput"], found["client.goodput"]) == (428.19821524713473, 426.13155721)
-    ms, us = (told(f"benchbase/tpcc.{name}.csv").series["client.latency.p99"][0] for name in ("results", "samples"))
+    ms, us = (parsed(f"benchbase/tpcc.{name}.csv").series["client.latency.p99"][0] for name in ("results", "samples"))
     assert ms == us == 31.4
 
 
 def test_a_latency_in_a_unit_that_nobody_knows_is_refused_and_not_guessed() -> None:
     with pytest.raises(NotThisFormat, match="a known unit in the heading") as refused:
-        told("benchbase/tpcc.samples.csv", ("Median Latency (microseconds)", "Median Latency (ticks)"))
+        parsed("benchbase/tpcc.samples.csv", ("Median Latency (microseconds)", "Median Latency (ticks)"))
     assert refused.value.line == 1
     with pytest.raises(NotThisFormat, match=r"Latency \(unit\)") as refused:
-        told("benchbase/tpcc.summary.json", ("Median Latency (microseconds)", "Median Latency"))
+        parsed("benchbase/tpcc.summary.json", ("Median Latency (microseconds)", "Median Latency"))
     assert refused.value.line == 16
 
 
 def test_a_window_without_a_request_has_no_latency() -> None:
-    found = told("benchbase/tpcc.results.csv")
+    found = parsed("benchbase/tpcc.results.csv")
     assert found.series["client.latency.p95"] == (21.702, 21.2, None)
     assert found.series["client.throughput"][2] == 0
     assert found.clock == (5.0, 10.0, 15.0)
 
 
 def test_a_summary_of_a_run_that_did_not_reach_its_end_is_no_result() -> None:
-    found = told("benchbase/tpcc.summary.json", ('"EXIT"', '"ERROR"'))
+    found = parsed("benchbase/tpcc.summary.json", ('"EXIT"', '"ERROR"'))
     assert found.reason == "BenchBase ended in state ERROR"
 
 
@@ -142,10 +142,10 @@ def test_the_first_line_that_broke_is_named_with_what_was_expected(
     name: str, change: tuple[str, str], line: int, said: str
 ) -> None:
     if not line:
-        assert told(name, change).reason == ""
+        assert parsed(name, change).reason == ""
         return
     with pytest.raises(NotThisFormat) as refused:
-        told(name, change)
+        parsed(name, change)
     assert refused.value.line == line
     assert said in str(refused.value)
 
@@ -172,13 +172,13 @@ def test_a_file_with_two_results_is_refused_at_the_second(name: str) -> None:
 )
 def test_a_file_that_shows_a_password_is_refused_without_showing_it(shown: str) -> None:
     with pytest.raises(NotThisFormat, match="shows a password") as refused:
-        told("tpcc_mysql/two_intervals.txt", ("option h with value '127.0.0.1'", shown))
+        parsed("tpcc_mysql/two_intervals.txt", ("option h with value '127.0.0.1'", shown))
     assert refused.value.line == 4
     assert "secret" not in str(refused.value)
 
 
 def test_unknown_lines_are_kept_as_they_are() -> None:
-    found = told(
+    found = parsed(
         "hammerdb/mariadb.log", ("ALL VIRTUAL USERS COMPLETE", "ALL VIRTUAL USERS COMPLETE\nnever seen before")
     )
     assert found.unparsed == ("never seen before",)

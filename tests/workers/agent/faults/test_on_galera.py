@@ -63,14 +63,14 @@ def test_a_job_that_kills_the_writer_ends_well_and_leaves_the_cluster_whole(
 
     length, _ = longest_gap(inserts_of(lines))
     assert figures["failover.outage"] == pytest.approx(length, abs=INTERVAL)
-    told = {line["event"]: line for line in lines if line["kind"] == "event"}
-    assert told["fault"]["node"] == writer
-    assert told["outage"]["detail"] == {"recovered": True, "interrupted": True}
+    by_name = {line["event"]: line for line in lines if line["kind"] == "event"}
+    assert by_name["fault"]["node"] == writer
+    assert by_name["outage"]["detail"] == {"recovered": True, "interrupted": True}
     # How the proxy checks, and when it gave up the dead writer: what explains part of the outage.
-    assert told["node_state"]["detail"]["proxy"] == haproxy.CHECKS
-    assert f"/{writer} is DOWN" in told["proxy"]["label"]
-    assert told["proxy"]["from"] < told["proxy"]["to"] < told["outage"]["to"]
-    assert told["recovered"]["node"] == told["promotion"]["node"] != writer
+    assert by_name["node_state"]["detail"]["proxy"] == haproxy.CHECKS
+    assert f"/{writer} is DOWN" in by_name["proxy"]["label"]
+    assert by_name["proxy"]["from"] < by_name["proxy"]["to"] < by_name["outage"]["to"]
+    assert by_name["recovered"]["node"] == by_name["promotion"]["node"] != writer
     assert figures["failover.acknowledged_missing"] == 0
 
     assert all(galera.servers[node].is_ready() for node in NODES)

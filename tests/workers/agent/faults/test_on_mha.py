@@ -21,8 +21,8 @@ def test_the_manager_detects_when_it_concludes_and_promotes_by_its_script(
     asked = {"fault": "kill_writer", "fault_at": 1, "rejoin_timeout": 60}
     lines, figures, tables = probed(system, mha.servers.values(), asked, folder=tmp_path, duration=18)
     inserts = inserts_of(lines)
-    told = {line["event"]: line for line in lines if line["kind"] == "event"}
-    fault = told["fault"]["from"]
+    by_name = {line["event"]: line for line in lines if line["kind"] == "event"}
+    fault = by_name["fault"]["from"]
 
     length, recovered = longest_gap(inserts)
     assert figures["failover.outage"] == pytest.approx(length, abs=INTERVAL)
@@ -32,9 +32,9 @@ def test_the_manager_detects_when_it_concludes_and_promotes_by_its_script(
     (concluded,) = (line["t"] for line in said if "Master is down!" in line["text"])
     assert figures["failover.detect"] == pytest.approx(concluded - fault, abs=0.001)
     assert said[0]["t"] < concluded - 2, "three more pings, a second apart, follow the first that fails"
-    assert f"its first sign {said[0]['t'] - fault:.2f} s after the fault" in told["detect"]["label"]
+    assert f"its first sign {said[0]['t'] - fault:.2f} s after the fault" in by_name["detect"]["label"]
     (promoted,) = (json.loads(line["text"])["node"] for line in said if '"promoted"' in line["text"])
-    assert told["promotion"]["node"] == told["recovered"]["node"] == promoted != told["fault"]["node"]
+    assert by_name["promotion"]["node"] == by_name["recovered"]["node"] == promoted != by_name["fault"]["node"]
     assert figures["failover.detect"] < figures["failover.promote"] <= figures["failover.client_recovered"]
 
     assert len(set(tables)) == 1  # the killed node too

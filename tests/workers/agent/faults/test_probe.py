@@ -20,7 +20,7 @@ from workers.protocol.wire import LoadLevelMessage
 NODE = {name: (f"{name} it",) for name in ("kill", "start", "freeze", "thaw")}
 
 
-def told(platform: str = "galera", **controls: Any) -> TargetSystem:
+def a_target(platform: str = "galera", **controls: Any) -> TargetSystem:
     nodes = {name: ServerAddress(port=number) for number, name in enumerate(("db1", "db2"), start=1)}
     return TargetSystem(
         host="127.0.0.1",
@@ -38,27 +38,27 @@ def told(platform: str = "galera", **controls: Any) -> TargetSystem:
 @pytest.mark.parametrize(
     ("fault", "system", "words"),
     [
-        ("kill_writer", told(), r"kill_writer needs a control of node db1: add `kill` to \[systems.controls.db1\]"),
-        ("kill_writer", told(db1={"kill": ("k",)}), "would leave node db1 as it is: add `start`"),
-        ("cut_writer", told(db1=NODE), "cut_writer needs a control of node db1: add `cut`"),
-        ("switch", told(db1=NODE), r"switch needs the system's own control: add `switch` to \[systems.controls\]"),
-        ("crash", told(), "crash is Aurora's ALTER SYSTEM CRASH; platform galera has no such statement"),
-        ("rds_failover", told(), "asks AWS; platform galera has switch instead"),
-        ("rds_failover", told("aurora"), "needs the system's own control: add `switch`"),
+        ("kill_writer", a_target(), r"kill_writer needs a control of node db1: add `kill` to \[systems.controls.db1\]"),
+        ("kill_writer", a_target(db1={"kill": ("k",)}), "would leave node db1 as it is: add `start`"),
+        ("cut_writer", a_target(db1=NODE), "cut_writer needs a control of node db1: add `cut`"),
+        ("switch", a_target(db1=NODE), r"switch needs the system's own control: add `switch` to \[systems.controls\]"),
+        ("crash", a_target(), "crash is Aurora's ALTER SYSTEM CRASH; platform galera has no such statement"),
+        ("rds_failover", a_target(), "asks AWS; platform galera has switch instead"),
+        ("rds_failover", a_target("aurora"), "needs the system's own control: add `switch`"),
     ],
 )
 def test_a_fault_that_the_system_cannot_have_is_refused_with_what_is_missing(
     fault: str, system: TargetSystem, words: str
 ) -> None:
     with pytest.raises(Failed, match=words):
-        plan(fault, told=system, writer="db1", readers=["db2"])
+        plan(fault, system=system, writer="db1", readers=["db2"])
 
 
 def test_the_reader_that_is_killed_is_one_that_can_be_and_not_the_writer() -> None:
-    found = plan("kill_reader", told=told(db2=NODE), writer="db1", readers=["db2"])
+    found = plan("kill_reader", system=a_target(db2=NODE), writer="db1", readers=["db2"])
     assert found == Fault("kill", "db2", "reader", ("kill it",), ("start it",))
     with pytest.raises(Failed, match="needs a reader, and no other node than the writer db1"):
-        plan("kill_reader", told=told(db1=NODE), writer="db1", readers=[])
+        plan("kill_reader", system=a_target(db1=NODE), writer="db1", readers=[])
 
 
 def test_a_control_that_fails_is_told_in_its_own_words_and_with_the_command() -> None:
@@ -73,7 +73,7 @@ def test_a_control_that_fails_is_told_in_its_own_words_and_with_the_command() ->
 def test_a_program_that_is_told_to_stop_puts_the_node_right_behind_it(tmp_path: Path) -> None:
     struck, right = tmp_path / "struck", tmp_path / "right"
     fault = Fault("kill", "db1", "writer", ("touch", str(struck)), ("touch", str(right)))
-    with contextlib.suppress(SystemExit), Faulty(fault, told()) as faulty:
+    with contextlib.suppress(SystemExit), Faulty(fault, a_target()) as faulty:
         faulty.strike()
         assert (struck.exists(), right.exists()) == (True, False)
         raise SystemExit(143)

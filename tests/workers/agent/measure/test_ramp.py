@@ -74,12 +74,12 @@ def test_a_rung_is_read_from_the_last_total(output: bytes, rung: LevelOutcome) -
 
 
 def test_connections_refused_end_a_ladder_also_when_the_run_went_on_with_the_others() -> None:
-    job = a_job(threads=(1, 2, 4), ladder=wire.LadderMessage())
-    climb = Ramp(job)
-    climb.measured(job.runs[0], LevelOutcome(100.0))
-    assert climb.skipped == []
-    climb.measured(job.runs[1], LevelOutcome(100.0, refused=3))
-    assert [(str(skip.uid), skip.reason) for skip in climb.skipped] == [
+    job = a_job(threads=(1, 2, 4), ladder=wire.RampMessage())
+    tried = Ramp(job)
+    tried.measured(job.runs[0], LevelOutcome(100.0))
+    assert tried.skipped == []
+    tried.measured(job.runs[1], LevelOutcome(100.0, refused=3))
+    assert [(str(skip.uid), skip.reason) for skip in tried.skipped] == [
         (job.runs[2].uid, "not run: 3 connections were refused at 2 threads")
     ]
     without = Ramp(a_job(threads=(1, 2)))
@@ -113,26 +113,26 @@ def test_a_refusal_is_told_from_other_failures(reason: str, words: str) -> None:
 
 def test_only_a_refusal_on_a_ladder_is_a_result() -> None:
     refused = Stopped(failed("sysbench: error 1040: Too many connections"))
-    job = a_job(threads=(1, 2), ladder=wire.LadderMessage())
-    for climb, stopped in (
+    job = a_job(threads=(1, 2), ladder=wire.RampMessage())
+    for tried, stopped in (
         (Ramp(job), Stopped(failed("sysbench: error 2013: Lost connection"))),
         (Ramp(job), Stopped(CANCELLED)),
         (Ramp(a_job(threads=(1, 2))), refused),
     ):
         with pytest.raises(Stopped):
-            climb.stopped(job.runs[0], stopped)
-        assert climb.skipped == []
-    climb = Ramp(job)
-    climb.stopped(job.runs[0], refused)
-    assert [skip.uid for skip in climb.skipped] == [UUID(run.uid) for run in job.runs]
+            tried.stopped(job.runs[0], stopped)
+        assert tried.skipped == []
+    tried = Ramp(job)
+    tried.stopped(job.runs[0], refused)
+    assert [skip.uid for skip in tried.skipped] == [UUID(run.uid) for run in job.runs]
 
 
 def test_a_storm_measures_every_level_however_little_it_gains() -> None:
-    job = a_job(threads=(1, 2, 4), ladder=wire.LadderMessage(least_gain=None))
-    climb = Ramp(job)
+    job = a_job(threads=(1, 2, 4), ladder=wire.RampMessage(least_gain=None))
+    tried = Ramp(job)
     for run, throughput in zip(job.runs, (100.0, 50.0, 10.0), strict=True):
-        climb.measured(run, LevelOutcome(throughput))
-    assert climb.skipped == []
+        tried.measured(run, LevelOutcome(throughput))
+    assert tried.skipped == []
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def test_a_server_that_is_full_ends_the_ladder_with_success_and_an_event(
     server: FakeServer, config: ConfigFile, narrow: MariaDB, start_agent: StartAgent
 ) -> None:
     config.add_system("narrow", port=narrow.port, password=narrow.password)
-    job = a_job(system="narrow", threads=(2, 30, 60), ladder=wire.LadderMessage())
+    job = a_job(system="narrow", threads=(2, 30, 60), ladder=wire.RampMessage())
     server.jobs.append(job)
     with left_as_found(narrow):
         start_agent()
@@ -200,7 +200,7 @@ def test_a_saturated_server_ends_the_ladder_with_success(
     server: FakeServer, single: ConfigFile, start_agent: StartAgent
 ) -> None:
     # No thread more doubles the throughput, but for a neighbour's burst: two such rungs in a row end the ladder.
-    job = a_job(threads=(2, 3, 4, 5, 6, 7, 8), ladder=wire.LadderMessage(least_gain=0.99))
+    job = a_job(threads=(2, 3, 4, 5, 6, 7, 8), ladder=wire.RampMessage(least_gain=0.99))
     server.jobs.append(job)
     start_agent()
     eventually(ended(server), what="the job has ended")

@@ -131,9 +131,9 @@ def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span_and_that_th
     (event,) = [event for event in recording.events if event.kind == "sampler_error"]
     assert (event.label, event.node) == ("mysql: gone away", "db1")
     assert (event.starts_at, event.ends_at) == (1, 3)
-    told = [event for event in recording.events if event.kind == "node_state"]
-    assert [each.label for each in told] == ["answers: yes → no (gone away)", "answers: no → yes"]
-    assert [each.starts_at for each in told] == [1, 3]
+    changes = [event for event in recording.events if event.kind == "node_state"]
+    assert [each.label for each in changes] == ["answers: yes → no (gone away)", "answers: no → yes"]
+    assert [each.starts_at for each in changes] == [1, 3]
 
 
 def test_a_source_that_hangs_does_not_blind_the_others_and_its_late_answer_is_not_used() -> None:

@@ -31,7 +31,7 @@ class Died:
     def recover(self) -> None:
         recovery.recover(self.spool, self.journal, self.work)
 
-    def told(self) -> list[SpoolMessage]:
+    def spooled(self) -> list[SpoolMessage]:
         return [self.spool.read(entry) for entry in list(self.spool._entries)]
 
 
@@ -46,7 +46,7 @@ def test_the_half_run_is_ended_with_all_its_batches_and_its_output(died: Died) -
     died.run.batches = 3
     died.journal.write(died.entry)
     died.recover()
-    artifact, end, job = died.told()
+    artifact, end, job = died.spooled()
     assert (artifact.kind, artifact.body) == ("artifact", b"half an output")
     message = wire.from_json(wire.RunEndMessage, end.body)
     assert (message.outcome, message.reason, message.batches) == ("failed", "the agent stopped without notice", 3)
@@ -63,7 +63,7 @@ def test_a_batch_that_the_journal_had_not_counted_yet_is_counted(died: Died) -> 
     died.journal.write(died.entry)
     died.spool.put(messages.batch(died.entry, died.run, 1, b"payload"))
     died.recover()
-    end = next(message for message in died.told() if message.kind == "run-end")
+    end = next(message for message in died.spooled() if message.kind == "run-end")
     assert wire.from_json(wire.RunEndMessage, end.body).batches == 2
 
 
@@ -78,9 +78,9 @@ def test_tables_are_noted_to_be_dropped_and_secrets_are_removed(died: Died) -> N
 def test_recovering_twice_tells_it_once(died: Died) -> None:
     died.journal.write(died.entry)
     died.recover()
-    count = len(died.told())
+    count = len(died.spooled())
     died.recover()
-    assert len(died.told()) == count
+    assert len(died.spooled()) == count
 
 
 def test_a_load_tool_that_outlived_the_agent_is_ended(died: Died) -> None:
@@ -106,12 +106,12 @@ def test_a_process_that_has_only_the_same_number_is_left_alone(died: Died) -> No
 def test_a_damaged_journal_is_kept_for_a_person_and_stops_nothing(died: Died, tmp_path: Path) -> None:
     (tmp_path / "journal.json").write_text('{"job": "seven"}')
     died.recover()
-    assert died.told() == []
+    assert died.spooled() == []
     assert (tmp_path / "journal.damaged").read_text() == '{"job": "seven"}'
 
 
 def test_a_job_that_is_no_longer_ours_is_not_reported(died: Died) -> None:
     died.journal.write(died.entry)
     assert recovery.finish(died.spool, died.journal, died.entry, outcome="", reason="lease lost") is None
-    assert [message.kind for message in died.told()] == ["artifact", "run-end"]
+    assert [message.kind for message in died.spooled()] == ["artifact", "run-end"]
     assert died.journal.read() is None

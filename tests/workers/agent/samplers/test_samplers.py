@@ -155,8 +155,8 @@ def test_a_status_value_is_a_number_or_nothing(text: str, number: float | None) 
 
 
 def test_the_replication_latency_of_galera_is_five_numbers() -> None:
-    told = [("wsrep_evs_repl_latency", "9.14e-05/0.001/0.0667139/0/2707"), ("wsrep_evs_state", "OPERATIONAL")]
-    found = mysql.numbers(told)
+    rows = [("wsrep_evs_repl_latency", "9.14e-05/0.001/0.0667139/0/2707"), ("wsrep_evs_state", "OPERATIONAL")]
+    found = mysql.numbers(rows)
     assert found["mysql.status.wsrep_evs_repl_latency_avg"] == 0.001
     assert found["mysql.status.wsrep_evs_repl_latency_samples"] == 2707
     assert mysql.numbers([("wsrep_evs_repl_latency", "none")]) == {}

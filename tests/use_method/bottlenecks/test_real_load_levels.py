@@ -1,4 +1,4 @@
-"""A ladder on a real server whose clients all want one row: what limits it is named from what the server counted."""
+"""Load levels of a real server whose clients all want one row: what limits it is named from what the server counted."""
 
 import threading
 import time
@@ -79,7 +79,7 @@ def bench(mariadb: MariaDB, tmp_path: Path) -> Iterator[Bench]:
         cursor.execute(f"DROP DATABASE {made.schema}")
 
 
-def climb(bench: Bench, threads: int) -> PanelsAtLevel:
+def at_level(bench: Bench, threads: int) -> PanelsAtLevel:
     source = GlobalStatus(bench.system, bench.system.address)
     clock: list[float] = []
     read: list[dict[str, Number]] = []
@@ -102,7 +102,7 @@ def climb(bench: Bench, threads: int) -> PanelsAtLevel:
 
 
 def test_clients_that_want_one_row_are_limited_by_row_locks(bench: Bench) -> None:
-    found: Bottleneck = find([climb(bench, threads) for threads in (1, 4, 16)])
+    found: Bottleneck = find([at_level(bench, threads) for threads in (1, 4, 16)])
     assert found.kind is Kind.LIMITED
     assert wording.headline(found).replace("\u00a0", " ") == "limited by row locks from 4 threads on"
     [onset] = found.first
