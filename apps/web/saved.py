@@ -1,8 +1,8 @@
 """Saved comparisons: list, one with its snapshot, save, refresh; and pinned baselines."""
 
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -24,6 +24,7 @@ from apps.web.compare.compare import level_of, page_context
 from apps.web.compare.parts import PARTS, rendered
 from apps.web.compare.sections.load_levels import objective_of
 from apps.web.compare.view import CompareAddress, CompareView, nothing_of_today
+from apps.web.components.lists import cursor, page_of, typed
 from apps.web.components.pages import render_page
 
 PAGE = 50
@@ -34,17 +35,10 @@ PAGE = 50
 
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
-    text = request.GET.get("text", "").replace("\0", " ").strip()[:200]
-    before = request.GET.get("before", "")
-    cursor = whole_number(before)
-    found = services.rows(words=text.split(), limit=PAGE + 1, before=cursor)
-    older = found[PAGE - 1][0] if len(found) > PAGE else None
-    context = {
-        "rows": [row for _, row in found[:PAGE]],
-        "text": text,
-        "older": urlencode(({"text": text} if text else {}) | {"before": older}) if older else "",
-        "newest": cursor is not None,
-    }
+    text = typed(request, "text")
+    found = services.rows(words=text.split(), limit=PAGE + 1, before=cursor(request))
+    page = page_of(request, found, PAGE, key=itemgetter(0))
+    context = {"rows": [row for _, row in page.rows], "text": text, "page": page}
     return render_page(request, "web/saved/list.html", context)
 
 

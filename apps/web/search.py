@@ -20,6 +20,7 @@ from apps.runs.api import newest_left_out, said_of
 from apps.runs.models import Run
 from apps.saved import services
 from apps.web.components.addresses import runs_address
+from apps.web.components.lists import typed
 from apps.web.components.pages import render_page
 
 EACH = 10
@@ -49,10 +50,10 @@ class HitGroup:
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    typed = request.GET.get("q", "").replace("\0", " ").strip()[:200]  # database columns cannot store NUL
-    words = typed.split()[:MOST_WORDS]
+    text = typed(request, "q")
+    words = text.split()[:MOST_WORDS]
     groups = find(words) if words else []
-    return render_page(request, "web/search/search.html", {"search_words": typed, "groups": groups})
+    return render_page(request, "web/search/search.html", {"search_words": text, "groups": groups})
 
 
 def find(words: Sequence[str]) -> list[HitGroup]:

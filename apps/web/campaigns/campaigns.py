@@ -15,7 +15,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import System
 from apps.comparison.api import baselines
-from apps.core.query import whole_number
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import CampaignDetail, JobCell, JobGrid, RunCell, queries, schedule_queries
 from apps.dispatch.models import Campaign, Job
@@ -24,6 +23,7 @@ from apps.regressions.models import Finding
 from apps.runs.api import queries as runs
 from apps.web.accounts import writers_only
 from apps.web.campaigns.plan import PlanForm, prefilled
+from apps.web.components.lists import cursor, page_of
 from apps.web.components.pages import is_partial, render_page
 from workers import tasks
 
@@ -57,15 +57,9 @@ class WorkloadGrid:
 
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
-    before = request.GET.get("before", "")
-    cursor = whole_number(before)
-    rows = queries.list_campaigns(now=timezone.now(), limit=PAGE + 1, before=cursor)
-    context = {
-        "rows": rows[:PAGE],
-        "older": rows[PAGE - 1].id if len(rows) > PAGE else None,
-        "newest": cursor is not None,
-        "live": any(not row.progress.is_finished for row in rows),
-    }
+    found = queries.list_campaigns(now=timezone.now(), limit=PAGE + 1, before=cursor(request))
+    page = page_of(request, found, PAGE, key=lambda row: row.id)
+    context = {"rows": page.rows, "page": page, "live": any(not row.progress.is_finished for row in page.rows)}
     return render_page(request, "web/campaigns/campaigns.html", context, part="web/campaigns/list_table.html")
 
 

@@ -25,6 +25,7 @@ from apps.dispatch.pure import cron
 from apps.regressions.models import Finding
 from apps.web.accounts import writers_only
 from apps.web.campaigns.files import EXAMPLE
+from apps.web.components.lists import cursor, page_of
 from apps.web.components.pages import render_page
 from workers import tasks
 
@@ -75,17 +76,13 @@ def show(request: HttpRequest, schedule_id: int) -> HttpResponse:
     detail = queries.load_schedule(schedule_id, now=now)
     if detail is None:
         raise Http404(f"There is no schedule {schedule_id}.")
-    before = request.GET.get("before", "")
-    cursor = whole_number(before)
-    slots = queries.list_scheduled_runs(schedule_id, limit=PAGE + 1, before=cursor)
+    found = queries.list_scheduled_runs(schedule_id, limit=PAGE + 1, before=cursor(request))
     context = {
         "schedule": detail.row,
         "detail": detail,
         "coming": _in_zone(detail.coming, detail.row.zone),
         "plan_problems": _plan_problems(detail.plan) if detail.row.state != "archived" else (),
-        "slots": slots[:PAGE],
-        "older": slots[PAGE - 1].id if len(slots) > PAGE else None,
-        "newest": cursor is not None,
+        "page": page_of(request, found, PAGE, key=lambda row: row.id),
         "finding": _findings([schedule_id]).get(schedule_id),
         "may_write": may_write(request),
     }

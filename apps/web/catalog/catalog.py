@@ -12,6 +12,7 @@ from apps.aws import queries as aws
 from apps.catalog.api import queries
 from apps.catalog.models import Metric
 from apps.comparison.api import baselines, choices
+from apps.web.components.lists import typed
 from apps.web.components.pages import render_page
 from workers.protocol.workloads import WORKLOADS
 
@@ -22,11 +23,11 @@ Listed = TypeVar("Listed")
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     chosen = queries.MetricFilter(
-        text=_asked(request, "text"),
-        resource=_asked(request, "resource"),
-        direction=_asked(request, "direction"),
-        aspect=_asked(request, "aspect"),
-        undescribed=_asked(request, "undescribed") == "1",
+        text=typed(request, "text", most=80),
+        resource=typed(request, "resource", most=80),
+        direction=typed(request, "direction", most=80),
+        aspect=typed(request, "aspect", most=80),
+        undescribed=typed(request, "undescribed", most=80) == "1",
     )
     pins = baselines.pins()
     context = {
@@ -50,11 +51,6 @@ def show(request: HttpRequest) -> HttpResponse:
         "filtered": chosen != queries.MetricFilter(),
     }
     return render_page(request, "web/catalog/catalog.html", context)
-
-
-def _asked(request: HttpRequest, name: str) -> str:
-    """Strips NUL, which database columns cannot store."""
-    return request.GET.get(name, "").replace("\0", " ").strip()[:80]
 
 
 def _grouped(listed: Iterable[Listed], name: Callable[[Listed], str]) -> list[tuple[str, list[Listed]]]:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
+from apps.web.components.lists import typed
 from apps.web.components.pages import render_page
 from apps.web.help import documents
 from apps.web.help.documents import INDEX, HelpDocument
@@ -27,10 +28,10 @@ def show(request: HttpRequest, name: str = INDEX) -> HttpResponse:
 
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    typed = request.GET.get("words", "").strip()[:200]
-    hits = documents.search([_document(name) for name in _names()], typed.split()[:MOST_WORDS])
+    text = typed(request, "words")
+    hits = documents.search([_document(name) for name in _names()], text.split()[:MOST_WORDS])
     shown = [(hit, f"{_address(hit.document.name)}#{hit.section.anchor}") for hit in hits]
-    return render_page(request, "web/help/search.html", {"typed": typed, "hits": shown})
+    return render_page(request, "web/help/search.html", {"typed": text, "hits": shown})
 
 
 @cache

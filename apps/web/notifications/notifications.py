@@ -12,10 +12,10 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.core.query import whole_number
 from apps.notifications import deliver, queries, services
 from apps.notifications.models import Delivery
 from apps.web.accounts import writers_only
+from apps.web.components.lists import cursor, page_of, this_page
 from apps.web.components.pages import render_page
 from workers import tasks
 
@@ -26,16 +26,16 @@ PAGE = 50
 def show(request: HttpRequest) -> HttpResponse:
     """htmx polls only the deliveries while some are waiting."""
     viewer = viewer_of(request)
-    before = request.GET.get("before", "")
     found = queries.deliveries(viewer=viewer)
-    if whole_number(before) is not None:
-        found = found.filter(pk__lt=int(before))
-    rows = queries.delivery_rows(list(found[: PAGE + 1]), viewer=viewer)
+    if (before := cursor(request)) is not None:
+        found = found.filter(pk__lt=before)
+    page = page_of(request, list(found[: PAGE + 1]), PAGE, key=lambda row: row.pk)
+    rows = queries.delivery_rows(page.rows, viewer=viewer)
     now = timezone.now()
     context: dict[str, Any] = {
-        "rows": rows[:PAGE],
-        "older": rows[PAGE - 1].id if len(rows) > PAGE else None,
-        "before": before,
+        "rows": rows,
+        "page": page,
+        "here": this_page(request),
         "standing": queries.standing(viewer=viewer, now=now),
         "is_moving": any(row.next_at and row.state == "waiting" for row in rows),
         "may_write": may_write(request),

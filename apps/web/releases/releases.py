@@ -21,6 +21,7 @@ from apps.regressions.api import check_release as compare
 from apps.regressions.models import CheckedRelease, Pending, SignOff
 from apps.runs.models import Run
 from apps.web.accounts import writers_only
+from apps.web.components.lists import this_page, typed
 from apps.web.components.pages import refused_file, render_page, status_of
 from apps.web.releases import badges, exports
 from apps.web.releases.sheet import RESULTS, Times, counts, overall, seldom, sheet, to_repeat
@@ -34,7 +35,7 @@ BADGES = {Result.FINE: "better", Result.REGRESSION: "worse", Result.CANNOT_TELL:
 
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
-    asked = {name: request.GET.get(name, "").replace("\0", " ")[:80] for name in ("platform", "hardware")}
+    asked = {name: typed(request, name, most=80) for name in ("platform", "hardware")}
     found = CheckedRelease.objects.order_by("-checked_at", "-id")
     found = found.filter(release__platform__slug=asked["platform"]) if asked["platform"] else found
     found = found.filter(hardware_class__slug=asked["hardware"]) if asked["hardware"] else found
@@ -118,7 +119,7 @@ def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, chec
         "check": check,
         "kept": row,
         "all": request.GET.get("rows") == "all",
-        "toggle": _with(request, rows="" if request.GET.get("rows") == "all" else "all"),
+        "toggle": this_page(request, rows="" if request.GET.get("rows") == "all" else "all"),
         "signed": signed,
         "signers": [each.by for each in signed if each.stands and (each.is_current or not row)],
         "fingerprint": print_,
@@ -146,15 +147,6 @@ def _finding(request: HttpRequest) -> Callable[[int], str]:
 def _json_query(check: ReleaseCheck) -> str:
     asked = {"platform": check.platform, "release": check.release, "hardware": check.hardware}
     return urlencode(asked | ({"baseline": check.baseline} if check.baseline else {}))
-
-
-def _with(request: HttpRequest, **changed: str) -> str:
-    query = request.GET.copy()
-    for name, value in changed.items():
-        query.pop(name, None)
-        if value:
-            query[name] = value
-    return f"{request.path}?{query.urlencode()}"
 
 
 def _text(stated: str) -> str:
