@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
-from apps.core.problems import Invalid
+from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.api import (
     ChangeRow,
     Evidence,
@@ -88,14 +88,14 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
     }
 
 
-def _list(request: HttpRequest) -> tuple[FindingFilter, list[str]]:
+def _list(request: HttpRequest) -> tuple[FindingFilter, tuple[FieldProblem, ...]]:
     """The list that this page was opened from: its filters are in the query string."""
     given = request.GET.copy()
     given.pop("change", None)
     try:
-        return findings.read(given)[0], []
+        return findings.read(given)[0], ()
     except Invalid as error:
-        return findings.read(type(given)())[0], [each.sentence() for each in error.errors]
+        return findings.read(type(given)())[0], error.errors
 
 
 def _chosen(found: FindingDetail, asked: str) -> ChangeRow | None:
