@@ -7,7 +7,7 @@ import type { RunPageData } from "../../api/types.gen";
 import { shown, type Clock } from "../../charts/timeline";
 import { around, byLane } from "../../charts/lanes";
 import type { Panels } from "../../charts/panels";
-import { overlayAddress } from "../timeline/chart";
+import { timelineAddress } from "../timeline/chart";
 import { Lanes } from "../../timeline/lanes";
 import { EventList } from "../../timeline/list";
 import { mountRange } from "../../timeline/range";
@@ -28,8 +28,8 @@ export interface RunClock {
   refresh: () => Promise<void>;
 }
 
-export function overlayOf(run: number): (series: Series[]) => string {
-  return (series) => overlayAddress(series.map(({ metric, node }) => ({ run, metric, node })));
+export function timelineOf(run: number): (series: Series[]) => string {
+  return (series) => timelineAddress(series.map(({ metric, node }) => ({ run, metric, node })));
 }
 
 export function mountRunClock(options: RunClockOptions): RunClock {
