@@ -24,7 +24,7 @@ CUT_ROOM = 2
 class SeriesView:
     """Content of the timeline chart: the seconds of one load level; `apart`: one panel per side.
 
-    `clocks`: timelines of the overlaid runs; `on_run`: t = 0 is the start of the run, not of its measured phase.
+    `clocks`: timelines of the drawn runs; `on_run`: t = 0 is the start of the run, not of its measured phase.
     """
 
     level: Level | None
@@ -142,7 +142,7 @@ def _points(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def overlaid(comparison: Comparison, view: SeriesView) -> list[tuple[int, str, str]]:
+def timeline_series(comparison: Comparison, view: SeriesView) -> list[tuple[int, str, str]]:
     """Run, metric and node of the newest run of each side: the initial selection of the Timeline page."""
     last = {run.side: run.id for run in newest(comparison, view.level)}
     metrics = [metric.key for metric in comparison.metrics if metric.kind == "throughput"]

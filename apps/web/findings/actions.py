@@ -182,17 +182,19 @@ def act(request: HttpRequest, finding_id: int, action: str) -> HttpResponse:
     done = ACTIONS.get(action)
     if done is None:
         raise Http404(f"Findings have no action {action!r}.")
+    said, status = "", 200
+    problems: tuple[FieldProblem, ...] = ()
     try:
-        said, problems, status = done(ActionForm(request, finding_id)), [], 200
+        said = done(ActionForm(request, finding_id))
     except NoSuchFinding as error:
         raise Http404(str(error)) from error
     except Invalid as error:
-        said, problems, status = "", [each.sentence() for each in error.errors], 400
+        problems, status = error.errors, 400
     except FindingChanged as error:
-        said, problems, status = "", [str(error)], 409
+        problems, status = (FieldProblem("", str(error)),), 409
     if is_partial(request):
         # htmx ignores error responses: the row shows the problem instead.
-        row = findings.table_context(request, finding_id) | {"said": said, "problems": problems}
+        row = findings.table_context(request, finding_id) | {"said": said, "row_problems": problems}
         return render(request, "web/findings/row.html", row)
     if problems:
         kept = finding.context(request, finding_id) | {"problems": problems, "refused": action, "given": request.POST}

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
-from apps.core.problems import Invalid
+from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.api import (
     ChangeRow,
     Evidence,
@@ -74,7 +74,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "use_slice": f":{SHOWN_AT_ONCE}",
         "use_rest": max(0, len(gathered.use.differences) - SHOWN_AT_ONCE) if gathered else 0,
         "compare_url": _compare_url(gathered) if gathered else "",
-        "history_url": _history_url(change) if change else "",
+        "trend_url": _trend_url(change) if change else "",
         "state_buttons": [(state, STATE_BUTTONS[state]) for state in found.next_states],
         "may_write": may_write(request),
         "me": me,
@@ -88,14 +88,14 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
     }
 
 
-def _list(request: HttpRequest) -> tuple[FindingFilter, list[str]]:
+def _list(request: HttpRequest) -> tuple[FindingFilter, tuple[FieldProblem, ...]]:
     """The list that this page was opened from: its filters are in the query string."""
     given = request.GET.copy()
     given.pop("change", None)
     try:
-        return findings.read(given)[0], []
+        return findings.read(given)[0], ()
     except Invalid as error:
-        return findings.read(type(given)())[0], [each.sentence() for each in error.errors]
+        return findings.read(type(given)())[0], error.errors
 
 
 def _chosen(found: FindingDetail, asked: str) -> ChangeRow | None:
@@ -191,6 +191,6 @@ def _release_url(row: FindingRow) -> str:
     return f"{path}?{urlencode({'hardware': row.hardware_class.slug})}"
 
 
-def _history_url(change: ChangeRow) -> str:
+def _trend_url(change: ChangeRow) -> str:
     """The address of its trend; empty: none."""
     return reverse("web:trend", args=[change.history]) if change.history else ""

@@ -43,17 +43,18 @@ class Facets:
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     """A constant number of queries, whatever the number of findings."""
+    status = 200
+    problems: tuple[FieldProblem, ...] = ()
     try:
         chosen, after = read(request.GET)
-        status, problems = 200, []
     except Invalid as error:
         chosen, after = FindingFilter(state=(OPEN,)), None
-        status, problems = 400, [each.sentence() for each in error.errors]
+        status, problems = 400, error.errors
     me = signed_in(request)
     try:
         rows = queries.list_findings(chosen, me=me, limit=PAGE + 1, after=after)
     except Invalid as error:
-        rows, status, problems = [], 404, [each.sentence() for each in error.errors]
+        rows, status, problems = [], 404, error.errors
     shown = rows[:PAGE]
     counts = queries.count_by_state(chosen, me=me)
     context = {

@@ -190,7 +190,7 @@ def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:
             each.points,
             each.levels,
             marks,
-            anchor=f"history-{row.id}",
+            anchor=f"trend-{row.id}",
             metric_name=row.metric_name,
             unit=row.unit,
             label=label,

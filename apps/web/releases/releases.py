@@ -89,7 +89,7 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     try:
         row, check = _asked(request, release, known)
     except Invalid as error:
-        context: dict[str, Any] = {"release": release, "problems": [each.sentence() for each in error.errors]}
+        context: dict[str, Any] = {"release": release, "problems": error.errors}
         status = status_of(error)
         return render_page(request, "web/releases/release.html", context, status=status)
     context = {

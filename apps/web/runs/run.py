@@ -14,7 +14,7 @@ from apps.accounts.current_user import may_write
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
 from apps.runs.pure import CLIENT, TimelineEntry, timeline
-from apps.web.components.addresses import overlay_address, runs_address
+from apps.web.components.addresses import runs_address, timeline_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments
 from apps.web.runs import latency, observation, quality, steps
@@ -94,7 +94,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "overhead": observation.overhead(index),
         "listed": runs_timeline.listed(happenings(run, whole), run.events),
         "lanes": bool(run.events) or measured(run) is not None or is_live,
-        "overlay_address": overlay_address((run_id, chart.metrics[0], CLIENT) for chart in charts[:1]),
+        "timeline_address": timeline_address((run_id, chart.metrics[0], CLIENT) for chart in charts[:1]),
         "data": page_data(run, counters, whole, is_live=is_live) | {"latency": latencies.chart},
         "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
         "attached": runs_attachments.shown(attachments.tables(run_id)),

@@ -1,4 +1,4 @@
-"""The Timeline page: any series of any runs overlaid on one clock. The address contains the whole state."""
+"""The Timeline page: any series of any runs on one clock. The address contains the whole state."""
 
 from typing import Any
 

@@ -1,12 +1,14 @@
 """Two releases of one platform on one machine, with runs whose throughput is told."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.catalog.services import version_key
 from apps.dispatch.models import Job, JobRun
+from apps.regressions.releases.values import CheckRow, ReleaseCheck, RowVerdict, answer
 from apps.runs.models import Run
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
@@ -63,3 +65,35 @@ def two_releases(before: Sequence[float] = STEADY, after: Sequence[float] = SLOW
 
 def the_hardware() -> HardwareClass:
     return HardwareClass.objects.get(slug="small")
+
+
+def a_row(verdict: RowVerdict, **fields: object) -> CheckRow:
+    plain = dict.fromkeys(("tool", "workload", "level", "metric", "metric_name", "unit", "baseline_system"), "x")
+    ids = dict.fromkeys(("workload_id", "level_id", "threads", "metric_id", "baseline_system_id"), 1)
+    row = CheckRow(verdict=verdict, rate=None, direction="higher", **plain, **ids)  # type: ignore[arg-type]
+    return replace(row, **fields)  # type: ignore[arg-type]
+
+
+def a_check(*rows: CheckRow, baseline: str = OLD) -> ReleaseCheck:
+    """Of MariaDB on the hardware "small", without the database."""
+    result, why = answer(rows, baseline=baseline, tolerance=0.1)
+    return ReleaseCheck(
+        platform_id=1,
+        platform="mariadb",
+        platform_name="MariaDB",
+        release_id=2,
+        release=NEW,
+        baseline_id=1,
+        baseline=baseline,
+        hardware_id=1,
+        hardware="small",
+        hardware_name="small",
+        lines=(),
+        rows=rows,
+        tests=len(rows),
+        result=result,
+        why=why,
+        notes=(),
+        tolerance=0.1,
+        checked_at=START,
+    )

@@ -1,6 +1,5 @@
 """Findings on pages: the answer first, what it rests on, and everything that a person does with one."""
 
-import re
 from datetime import timedelta
 
 import pytest
@@ -12,27 +11,28 @@ from django.utils import timezone
 from apps.dispatch.models import Campaign, Schedule
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results, reconcile
+from apps.regressions.findings.queries import load_finding
 from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Finding, Trend
 from apps.runs.models import Run
 from apps.web.components.axes import value_axis
+from apps.web.findings.wording import change_answer, lede
 from tests.dispatch.schedules.scheduled import a_schedule
 from tests.support.builders import a_metric, a_user
-from tests.support.pages import page_data
+from tests.support.pages import data, element, elements, page_data, states
 from tests.web.findings.found import AFTER, BEFORE, a_finding, a_release, measured
 
 pytestmark = pytest.mark.django_db
-
-
-def text_of(html: str) -> str:
-    text = re.sub(r"<(style|script).*?</\1>", " ", html, flags=re.S)
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text)).replace("\u00a0", " ").replace("&nbsp;", " ").strip()
 
 
 def page(client: Client, url: str, status: int = 200) -> str:
     response = client.get(url)
     assert response.status_code == status, response.content[:500]
     return response.content.decode()
+
+
+def listed(html: str) -> list[tuple[str | None, ...]]:
+    return states(html, "tr[data-finding]", "finding", "verdict", "state")
 
 
 @pytest.fixture
@@ -49,16 +49,19 @@ def act(client: Client, finding: Finding, action: str, answers: int = 302, /, **
 
 
 def test_without_findings_the_list_says_what_fills_it(engineer: Client) -> None:
-    text = text_of(page(engineer, "/findings/"))
-    assert "Nothing is open." in text
-    assert "No open findings" in text
+    html = page(engineer, "/findings/")
+    assert states(html, "#finding-state [selected]", "count") == [("0",)]
+    assert elements(html, "[data-state=empty] a")[0].attributes["href"] == "/campaigns/new/"
 
 
 def test_the_list_answers_first_and_shows_size_with_interval(finding: Finding, engineer: Client) -> None:
-    text = text_of(page(engineer, "/findings/"))
-    assert "1 open finding: 1 new. The largest deterioration: MariaDB 10.11.20" in text
-    assert "−12 % [−14 %, −10 %]" in text
-    assert "against 10.11.19 on small" in text
+    html = page(engineer, "/findings/")
+    assert states(html, "#finding-state option", "count")[:2] == [("1",), ("1",)]
+    assert finding.title in element(html, "[data-answer]").text()
+    assert listed(html) == [(str(finding.pk), "worse", "new")]
+    assert states(html, "tr[data-finding]", "baseline", "hardware") == [("10.11.19", "small")]
+    assert element(html, "[data-size]").text() == "−12\xa0%"
+    assert element(html, "[data-interval]").text() == "[−14\xa0%, −10\xa0%]"
 
 
 def test_the_list_asks_as_often_for_many_as_for_one(finding: Finding, engineer: Client) -> None:
@@ -83,17 +86,19 @@ def test_the_list_is_narrowed_by_its_address(finding: Finding, engineer: Client)
         *(("release=10.11.19", 0), ("owner=nobody", 1), ("owner=me", 0), ("smallest=0.1", 1), ("smallest=0.2", 0)),
         ("text=write_only", 1),
     ):
-        assert page(engineer, f"/findings/?{query}").count("data-finding=") == found, query
+        assert len(listed(page(engineer, f"/findings/?{query}"))) == found, query
 
 
 @pytest.mark.parametrize("query", ["state=odd", "smallest=large", "after=x", "colour=red"])
 def test_an_odd_filter_is_named_and_nothing_breaks(finding: Finding, engineer: Client, query: str) -> None:
-    assert query.split("=", maxsplit=1)[0] in text_of(page(engineer, f"/findings/?{query}", 400))
+    assert data(page(engineer, f"/findings/?{query}", 400), "field") == query.split("=")[:1]
 
 
 @pytest.mark.parametrize("name", ["platform", "hardware", "release", "family", "owner"])
 def test_what_is_asked_for_and_does_not_exist_is_named(finding: Finding, engineer: Client, name: str) -> None:
-    assert f"{name}: there is no" in text_of(page(engineer, f"/findings/?{name}=nope", 404))
+    html = page(engineer, f"/findings/?{name}=nope", 404)
+    assert data(html, "field") == [name]
+    assert "'nope'" in element(html, "[data-field]").text()
     answer = engineer.get(f"/api/v1/findings/?{name}=nope")
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, name)
     assert engineer.get(f"/findings/feed.atom?{name}=nope").status_code == 400
@@ -101,15 +106,18 @@ def test_what_is_asked_for_and_does_not_exist_is_named(finding: Finding, enginee
 
 def test_a_finding_says_what_changed_and_what_the_servers_did(finding: Finding, engineer: Client) -> None:
     html = page(engineer, f"/findings/{finding.pk}/")
-    text = text_of(html)
-    assert "MariaDB 10.11.20 against 10.11.19 on small" in text
-    assert "Throughput −12 %; Redo log: waits for the log buffer 0 → 340 waits/s (saturated)." in text
-    assert "5 against 5 runs, p 0.0004 corrected for all tests of the release" in text
-    assert "The axis is broken: it begins at" in text
-    for run in Run.objects.all():
-        assert f'href="/runs/{run.pk}/"' in html
-    assert "/compare/?side=mariadb-10-11-19&amp;side=mariadb-10-11-20" in html
-    assert "Release" in text[text.index("Configuration differences") :]
+    detail = load_finding(finding.pk, now=timezone.now())
+    assert detail is not None
+    (change,) = detail.changes
+    assert element(html, "[data-answer]").text().split("\n")[1].strip() == lede(detail)
+    assert element(html, "p[data-change]").text().strip() == change_answer(change)
+    assert "340\xa0waits/s" in element(html, "[data-use]").text()
+    assert ("redo_log.waits", "ok", "saturated") in states(html, "[data-indicator]", "indicator", "before", "after")
+    assert element(html, "[data-begins-at]").attributes["data-begins-at"]
+    assert sorted(data(html, "run")) == sorted(str(run.pk) for run in Run.objects.all())
+    links = [each.attributes["href"] or "" for each in elements(html, "a[href^='/compare/']")]
+    assert any("side=mariadb-10-11-19&side=mariadb-10-11-20" in link for link in links)
+    assert "release" in data(html, "field")
 
 
 def test_a_finding_asks_as_often_for_many_runs_and_changes_as_for_few(finding: Finding, engineer: Client) -> None:
@@ -129,8 +137,12 @@ def test_a_finding_asks_as_often_for_many_runs_and_changes_as_for_few(finding: F
 def test_another_change_of_a_finding_is_looked_at_by_its_address(finding: Finding, engineer: Client) -> None:
     a_finding("oltp_insert", after=tuple(value * 0.5 for value in BEFORE))
     small = finding.changes.get(workload__name="oltp_write_only")
-    assert "Throughput of oltp_insert" in text_of(page(engineer, f"/findings/{finding.pk}/"))
-    assert "Throughput of oltp_write_only" in text_of(page(engineer, f"/findings/{finding.pk}/?change={small.pk}"))
+    large = finding.changes.get(workload__name="oltp_insert")
+    address = f"/findings/{finding.pk}/"
+    for query, shown in (("", large), (f"?change={small.pk}", small)):
+        html = page(engineer, f"{address}{query}")
+        assert states(html, "p[data-change], tr[aria-current]", "change") == [(str(shown.pk),)] * 2
+        assert shown.workload.name in element(html, "p[data-change]").text()
     page(engineer, f"/findings/{finding.pk}/?change=0", 404)
     page(engineer, "/findings/999999/", 404)
 
@@ -141,7 +153,7 @@ def test_a_run_that_was_left_out_since_is_marked(finding: Finding, engineer: Cli
     first = page_data(html, "finding-chart")["sides"][0]["runs"][0]
     assert first["note"] == "excluded since"
     assert first["text"].endswith(f", {first['note']}")
-    assert "Hollow: runs that failed a check or were excluded." in text_of(html)
+    assert len(elements(html, "[data-doubted]")) == 1
 
 
 def test_the_chart_has_every_run_of_both_sides_with_their_levels(finding: Finding, engineer: Client) -> None:
@@ -160,9 +172,11 @@ def test_an_axis_of_values_below_zero_holds_them_all() -> None:
 
 
 def test_a_finding_is_assigned_from_the_list_in_one_click(finding: Finding, engineer: Client) -> None:
-    html = page(engineer, "/findings/")
-    assert f'action="/findings/{finding.pk}/assign/"' in html
-    assert "Assigned to you." in act(engineer, finding, "assign", owner="ann", next="/findings/")
+    button = element(page(engineer, "/findings/"), f"form[action='/findings/{finding.pk}/assign/'] button")
+    assert (button.attributes["name"], button.attributes["value"]) == ("owner", "ann")
+    html = act(engineer, finding, "assign", owner="ann", next="/findings/")
+    assert data(html, "message") == ["success"]
+    assert states(html, "tr[data-finding]", "owner") == [("ann",)]
     finding.refresh_from_db()
     assert finding.owner is not None
     assert finding.owner.username == "ann"
@@ -173,50 +187,68 @@ def test_htmx_gets_the_row_back_with_what_became_of_it(finding: Finding, enginee
     response = engineer.post(f"/findings/{finding.pk}/state/", form, headers={"HX-Request": "true"})
     html = response.content.decode()
     assert html.strip().startswith("<tr")
-    assert "State: confirmed." in html
+    assert states(f"<table>{html}</table>", "[data-finding]", "finding", "state") == [(str(finding.pk), "confirmed")]
+    assert data(html, "message") == ["success"]
     again = engineer.post(f"/findings/{finding.pk}/state/", form, headers={"HX-Request": "true"})
     assert again.status_code == 200
-    assert "ann set it from new to confirmed. Look at it and decide again." in text_of(again.content.decode())
+    problem = element(again.content.decode(), "[data-message=error]").text()
+    assert ("ann" in problem, "confirmed" in problem) == (True, True)
 
 
 def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None:
     a_user(username="bob")
     later = str(timezone.localdate() + timedelta(days=30))
-    deeds: list[tuple[str, dict[str, str], str]] = [
-        ("assign", {"owner": "bob"}, "ann assigned it to bob"),
-        ("state", {"state": "under review", "reason": "looking"}, "from new to under review: looking"),
-        ("due", {"due_on": later}, f"ann set its due date to {later}"),
-        ("labels", {"labels": "redo, io"}, "ann labelled it “io”, “redo”"),
-        ("comment", {"text": "look at this, @bob"}, "mentions bob"),
-        ("comment", {"text": "and you, @bbo."}, "Comment saved. Nobody is called @bbo: not notified."),
-        ("link", {"url": "https://jira.example/MDEV-1", "title": "MDEV-1"}, "ann linked https://jira.example/MDEV-1"),
-        ("accept", {"reason": "a known price", "until": later}, f"to accepted until {later}: a known price"),
-        ("reopen", {"reason": "no longer"}, "ann re-opened it; it was accepted: no longer"),
+    # Action, form, the finding's state afterwards, its latest note, and what that note quotes.
+    deeds: list[tuple[str, dict[str, str], dict[str, str], str, str]] = [
+        ("assign", {"owner": "bob"}, {"owner": "bob"}, "owner", "bob"),
+        ("state", {"state": "under review", "reason": "looking"}, {"state": "under review"}, "state", "looking"),
+        ("due", {"due_on": later}, {"due": later}, "due", later),
+        ("labels", {"labels": "redo, io"}, {"labels": "io redo"}, "labels", "redo"),
+        ("comment", {"text": "look at this, @bob"}, {}, "comment", "look at this, @bob"),
+        ("link", {"url": "https://jira.example/1", "title": "MDEV-1"}, {}, "link", "https://jira.example/1"),
+        ("accept", {"reason": "known", "until": later}, {"state": "accepted", "until": later}, "state", "known"),
+        ("reopen", {"reason": "no longer"}, {"state": "new", "until": ""}, "reopened", "no longer"),
     ]
-    for action, form, words in deeds:
-        assert words in text_of(act(engineer, finding, action, 302, **form)), action
+    for action, form, changed, what, quoted in deeds:
+        html = act(engineer, finding, action, 302, **form)
+        assert data(html, "message") == ["success"], action
+        head = element(html, ".page-head[data-finding]").attributes
+        assert {name: head[f"data-{name}"] for name in changed} == changed, action
+        assert states(html, "[data-what]", "what", "by")[-1] == (what, "ann"), action
+        assert quoted in elements(html, "[data-what]")[-1].text(), action
+    assert states(html, "[data-what=comment]", "mentions") == [("bob",)]
     link = finding.links.get()
-    assert "ann unlinked" in act(engineer, finding, "unlink", link=str(link.pk))
+    assert element(html, f"a[href='{link.url}']").text() == "MDEV-1"
+    html = act(engineer, finding, "unlink", link=str(link.pk))
+    assert states(html, "[data-what]", "what", "by")[-1] == ("unlink", "ann")
+    assert elements(html, f"a[href='{link.url}']") == []
+
+
+def test_a_comment_that_mentions_nobody_known_is_saved_with_a_warning(finding: Finding, engineer: Client) -> None:
+    html = act(engineer, finding, "comment", text="and you, @bbo.")
+    assert "@bbo" in element(html, "[data-message=success]").text()
+    assert states(html, "[data-what=comment]", "by", "mentions") == [("ann", "")]
 
 
 @pytest.mark.parametrize(
-    ("action", "form", "words"),
+    ("action", "form", "field", "value"),
     [
-        ("accept", {"reason": "known", "until": "2020-01-01"}, "until: 2020-01-01 has passed"),
-        ("accept", {"reason": "known", "until": "tomorrow"}, "until: 'tomorrow' is not a date"),
-        ("accept", {"reason": " ", "until": "2099-01-01"}, "reason: is empty"),
-        ("due", {"due_on": "2020-01-01"}, "due_on: 2020-01-01 has passed"),
-        ("link", {"url": "known", "title": "it"}, "url: 'known' is not a web address"),
-        ("assign", {"owner": "known"}, "owner: there is nobody called 'known'"),
-        ("assign", {"owner": "a\0known"}, "owner: there is nobody called"),
-        ("state", {"state": "verify", "reason": "known"}, "state: 'verify' does not follow 'new'"),
+        ("accept", {"reason": "known", "until": "2020-01-01"}, "until", "2020-01-01"),
+        ("accept", {"reason": "known", "until": "tomorrow"}, "until", "'tomorrow'"),
+        ("accept", {"reason": " ", "until": "2099-01-01"}, "reason", ""),
+        ("due", {"due_on": "2020-01-01"}, "due_on", "2020-01-01"),
+        ("link", {"url": "known", "title": "it"}, "url", "'known'"),
+        ("assign", {"owner": "known"}, "owner", "'known'"),
+        ("assign", {"owner": "a\0known"}, "owner", "known"),
+        ("state", {"state": "verify", "reason": "known"}, "state", "'verify'"),
     ],
 )
 def test_what_is_refused_says_why_and_keeps_what_was_typed(
-    finding: Finding, engineer: Client, action: str, form: dict[str, str], words: str
+    finding: Finding, engineer: Client, action: str, form: dict[str, str], field: str, value: str
 ) -> None:
     html = act(engineer, finding, action, 400, **form)
-    assert words in text_of(html).replace("&#x27;", "'")
+    assert states(html, ".problem [data-field]", "field") == [(field,)]
+    assert value in element(html, ".problem [data-field]").text()
     assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or action in ("assign", "due")
     assert Finding.objects.get().state == "new"
 
@@ -227,17 +259,20 @@ def test_who_comes_second_is_told_what_happened(finding: Finding, engineer: Clie
     act(engineer, finding, "state", state="confirmed")
     response = engineer.post(f"/findings/{finding.pk}/state/", {"seen": seen, "state": "fixed", "reason": "by mine"})
     assert response.status_code == 409
-    text = text_of(response.content.decode())
-    assert "has changed since you saw it" in text
-    assert "ann set it from new to confirmed" in text
-    assert 'value="by mine"' in response.content.decode()
+    html = response.content.decode()
+    problem = element(html, ".problem [data-field]")
+    assert problem.attributes["data-field"] == ""
+    assert ("ann" in problem.text(), "confirmed" in problem.text()) == (True, True)
+    assert states(html, ".page-head", "state") == [("confirmed",)]
+    assert element(html, "#state-reason").attributes["value"] == "by mine"
 
 
 def test_a_reader_sees_everything_and_changes_nothing(finding: Finding, client: Client) -> None:
     client.force_login(a_user(username="rita", role="reader"))
     for address in ("/findings/", f"/findings/{finding.pk}/"):
         html = page(client, address)
-        assert 'method="post" action="/findings/' not in html
+        assert len(elements(html, f"[data-finding='{finding.pk}']")) == 1
+        assert elements(html, "form[method=post][action^='/findings/']") == []
     assert client.post(f"/findings/{finding.pk}/state/", {"state": "confirmed"}).status_code == 403
     assert Finding.objects.get().state == "new"
 
@@ -249,39 +284,43 @@ def test_deeds_that_are_none_are_not_there(finding: Finding, engineer: Client) -
 
 
 def test_the_overview_names_what_is_open(finding: Finding, engineer: Client) -> None:
-    text = text_of(page(engineer, "/"))
-    assert "1 open finding" in text
-    assert finding.title.replace("\u00a0", " ") in text
+    link = element(page(engineer, "/"), f"[data-finding='{finding.pk}'] a")
+    assert (link.attributes["href"], link.text()) == (f"/findings/{finding.pk}/", finding.title)
 
 
 def test_a_change_for_the_better_is_no_trouble(engineer: Client) -> None:
-    a_finding(after=tuple(value * 1.4 for value in AFTER))
-    text = text_of(page(engineer, "/findings/"))
-    assert "none of those shown is a deterioration" in text
-    assert "better" in text
+    finding = a_finding(after=tuple(value * 1.4 for value in AFTER))
+    html = page(engineer, "/findings/")
+    assert listed(html) == [(str(finding.pk), "better", "new")]
+    assert finding.title not in element(html, "[data-answer]").text()
 
 
 def test_both_sides_are_measured_again_in_one_click(finding: Finding, engineer: Client) -> None:
-    assert "Run 5 more repetitions of both sides" in text_of(page(engineer, f"/findings/{finding.pk}/"))
-    text = text_of(act(engineer, finding, "repeat", repetitions="5"))
+    button = element(page(engineer, f"/findings/{finding.pk}/"), "#repeat button").attributes
+    assert (button["value"], button["data-systems"]) == ("5", "2")
+    html = act(engineer, finding, "repeat", repetitions="5")
     campaign = Campaign.objects.get()
-    assert f"Campaign {campaign.pk} measures again" in text
-    assert "No live agent can reach" in text
-    assert "0 of 10 runs" in text
+    message = element(html, "[data-message=success]").text()
+    assert [word in message for word in (f" {campaign.pk} ", "mariadb-10-11-19", "mariadb-10-11-20")] == [True] * 3
+    assert states(html, "[data-campaign]", "campaign", "done", "runs") == [(str(campaign.pk), "0", "10")]
     assert sorted(campaign.systems.values_list("slug", flat=True)) == ["mariadb-10-11-19", "mariadb-10-11-20"]
-    assert "is already measuring them again" in text_of(act(engineer, finding, "repeat", 400, repetitions="3"))
+    html = act(engineer, finding, "repeat", 400, repetitions="3")
+    assert states(html, ".problem [data-field]", "field") == [("repetitions",)]
 
 
 def test_changes_are_split_off_and_merged_back(finding: Finding, engineer: Client) -> None:
     a_finding("oltp_insert", after=tuple(value * 0.5 for value in BEFORE))
     small = finding.changes.get(workload__name="oltp_write_only")
-    assert "are not all changes" in text_of(act(engineer, finding, "split", 400))
+    html = act(engineer, finding, "split", 400)
+    assert states(html, ".problem [data-field]", "field") == [("changes",)]
     act(engineer, finding, "split", change=str(small.pk))
     other = Finding.objects.exclude(pk=finding.pk).get()
     assert [change.pk for change in other.changes.all()] == [small.pk]
-    assert "there is no finding 987654" in text_of(act(engineer, other, "merge", 400, into="987654"))
-    text = text_of(act(engineer, other, "merge", into=str(finding.pk)))
-    assert f"Merged into finding {finding.pk}" in text
+    problem = element(act(engineer, other, "merge", 400, into="987654"), ".problem [data-field]")
+    assert (problem.attributes["data-field"], "987654" in problem.text()) == ("into", True)
+    html = act(engineer, other, "merge", into=str(finding.pk))
+    assert str(finding.pk) in element(html, "[data-message=success]").text()
+    assert element(html, ".notice a").attributes["href"] == f"/findings/{finding.pk}/"
     assert finding.changes.count() == 2
 
 
@@ -319,12 +358,13 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
     )
     (finding,) = reconcile.settle([(place, change)])
     html = page(engineer, f"/findings/{finding.pk}/")
-    text = text_of(html)
-    assert "0 → 340 waits/s (saturated)" in text
-    assert "Server version not known 10.11.19-rebuilt" in text
-    assert "too few repetitions" in text
-    assert f'href="/trends/{watched.pk}/"' in html
-    assert "/compare/?side=" not in html
+    assert ("redo_log.waits", "ok", "saturated") in states(html, "[data-indicator]", "indicator", "before", "after")
+    assert "340\xa0waits/s" in element(html, "[data-use]").text()
+    values = elements(html, "[data-field=server_version] td.value")
+    assert [value.text(strip=True) for value in values] == ["not known", "10.11.19-rebuilt"]
+    assert states(html, "tr[data-change]", "verdict", "low", "high") == [("worse", "", "")]
+    assert len(elements(html, f"a[href='/trends/{watched.pk}/']")) == 1
+    assert elements(html, "a[href^='/compare/?side=']") == []
 
 
 def test_a_result_that_did_not_come_is_told_with_its_reason(engineer: Client) -> None:
@@ -333,7 +373,13 @@ def test_a_result_that_did_not_come_is_told_with_its_reason(engineer: Client) ->
     Schedule.objects.filter(pk=schedule.pk).update(next_at=now)
     services.start_due(now=now)
     (finding,) = missing_results.look(now=now + timedelta(hours=13))
-    assert "Results that the schedule nightly did not deliver." in text_of(page(engineer, f"/findings/{finding.pk}/"))
-    assert "no agent has the labels system:b" in text_of(page(engineer, f"/findings/{finding.pk}/"))
-    text = text_of(page(engineer, "/findings/?kind=missing"))
-    assert "2 results missing new" in text
+    html = page(engineer, f"/findings/{finding.pk}/")
+    assert element(html, "[data-answer] a").attributes["href"] == f"/schedules/{schedule.pk}/"
+    lines = [line.text() for line in elements(html, "tr[data-change]")]
+    assert sorted(label for line in lines for label in ("system:a", "system:b") if label in line) == [
+        "system:a",
+        "system:b",
+    ]
+    html = page(engineer, "/findings/?kind=missing")
+    assert listed(html) == [(str(finding.pk), "missing", "new")]
+    assert states(html, "tr[data-finding] [data-count]", "count") == [("2",)]

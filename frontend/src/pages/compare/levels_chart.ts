@@ -58,7 +58,7 @@ export interface CompareData {
   latency: LatencyData | null;
 }
 
-/** A run whose seconds are overlaid; times are s on the clock chosen. */
+/** A run whose seconds are drawn; times are s on the clock chosen. */
 export interface SecondsRun {
   run: number;
   side: number;

@@ -8,7 +8,7 @@ import { Panels } from "../../charts/panels";
 import { choices, matching, type Choice } from "../../charts/picker";
 import { combobox } from "../../page/combobox";
 import { mountLatency } from "../../charts/mount_latency";
-import { mountRunClock, overlayOf, type RunClockData } from "./timeline";
+import { mountRunClock, timelineOf, type RunClockData } from "./timeline";
 import { mountUse } from "./use_method";
 import { mountVariables } from "./variables";
 
@@ -40,7 +40,7 @@ const panels = new Panels({
   run: data.id,
   clock,
   reading: view,
-  overlay: overlayOf(data.id),
+  timeline: timelineOf(data.id),
   moved: () => runClock.moved(),
   zoomed: zoom,
 });

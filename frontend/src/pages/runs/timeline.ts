@@ -6,7 +6,7 @@ import { loadTimeline, type Happening, type Timeline } from "../../api/timeline"
 import { shown, type Clock } from "../../charts/timeline";
 import { around, byLane } from "../../charts/lanes";
 import type { Panels } from "../../charts/panels";
-import { overlayAddress } from "../timeline/chart";
+import { timelineAddress } from "../timeline/chart";
 import { Lanes } from "../../timeline/lanes";
 import { EventList } from "../../timeline/list";
 import { mountRange } from "../../timeline/range";
@@ -35,8 +35,8 @@ export interface RunClock {
   refresh: () => Promise<void>;
 }
 
-export function overlayOf(run: number): (series: Series[]) => string {
-  return (series) => overlayAddress(series.map(({ metric, node }) => ({ run, metric, node })));
+export function timelineOf(run: number): (series: Series[]) => string {
+  return (series) => timelineAddress(series.map(({ metric, node }) => ({ run, metric, node })));
 }
 
 export function mountRunClock(options: RunClockOptions): RunClock {
