@@ -18,6 +18,7 @@ from apps.regressions.trends.series import SeriesRun
 from apps.web.findings.thresholds import answer as threshold_answer
 from apps.web.findings.thresholds import on_releases
 from apps.web.templatetags.changes import share
+from apps.web.trends import trends
 from apps.web.trends.chart import MOST, TrendChart, chart
 from apps.web.trends.trends import answer, lede
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
@@ -107,13 +108,16 @@ def test_a_series_shows_its_change_its_releases_and_every_run(
     found = detail(fell.pk)
     assert found is not None
     assert element(html, "[data-answer]").text() == lede(found)
+    trend = trends.drawn(found)
+    assert trend is not None
     (drawn,) = page_data(html, "trend-charts")
     assert [point["value"] for point in drawn["points"]] == pytest.approx(VALUES)
     assert [(level["start"], level["end"]) for level in drawn["levels"]] == [(0, 24), (24, 36)]
     assert [(mark["place"], mark["kind"]) for mark in drawn["changes"]] == [(24, "worse")]
     assert drawn["changes"][0]["text"].startswith("worse −15")
     assert len(elements(html, "figure tr[data-run]")) == 36
-    assert element(html, "figure [role=img]").attributes["aria-label"] == drawn["label"]
+    assert element(html, "figure [role=img]").attributes["aria-label"] == trend.label
+    assert (trend.label.split(" of ")[:2], trend.label.endswith(lede(found))) == (["throughput", "36 runs"], True)
     assert states(html, "[data-finding]", "run", "verdict", "finding") == [
         (str(change.first_run_id), "worse", str(change.finding_id))
     ]
@@ -121,7 +125,7 @@ def test_a_series_shows_its_change_its_releases_and_every_run(
     links = {link.attributes["href"] for link in elements(html, "[data-finding] a")}
     assert links == {f"/findings/{change.finding_id}/", f"/runs/{change.first_run_id}/"}
     assert states(html, "[data-smallest]", "smallest", "source", "begins-at") == [
-        ("0.005", "the default", drawn["axis"]["begins_at"])
+        ("0.005", "the default", trend.axis.begins_at)
     ]
     page(client, f"/trends/{fell.pk + 1}/", 404)
 
