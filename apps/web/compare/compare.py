@@ -20,12 +20,12 @@ from apps.comparison.api import (
     system_slug,
     timelines,
 )
-from apps.comparison.pure import NO_VALUES, ComparedRun, Comparison, Level, label
+from apps.comparison.pure import MARGIN, NO_VALUES, ComparedRun, Comparison, Level, label
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.runs.pure import Amount
 from apps.saved.services import LONGEST_TITLE
-from apps.web.compare.charts import SeriesView, chart_data, timeline_series
+from apps.web.compare.charts import SeriesView, charts, timeline_series
 from apps.web.compare.parts import PARTS, common, rendered, shown
 from apps.web.compare.view import CompareAddress, CompareView
 from apps.web.compare.wording import answers, doubted_runs, table, value_note, value_words
@@ -245,7 +245,8 @@ def page_context(seen: CompareView) -> dict[str, Any]:
         "limits_url": address.part_url("use"),
         "matrix_url": matrix_address(comparison),
         "timeline_url": timeline_address(timeline_series(comparison, view), align="run" if view.on_run else "measured"),
-        "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
+        "charts": charts(comparison, view, sides.chart),
+        "margin": MARGIN,
         "latency": sides,
     }
 

@@ -1,6 +1,5 @@
 """The page of one finding: the change, its evidence, its activity, and the available actions."""
 
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -68,7 +67,6 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
         "evidence": gathered,
         "chart": drawn,
-        "chart_data": asdict(drawn) if drawn else None,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
         "use_sentence": gathered.sentence if gathered and gathered.runs else "",
         "use_slice": f":{SHOWN_AT_ONCE}",

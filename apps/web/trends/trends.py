@@ -1,7 +1,6 @@
 """The Trends pages: the list of watched series with their smallest detectable change, and one series with its chart."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from statistics import median
 from typing import Any
@@ -57,7 +56,7 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
         "row": found.row,
         "lede": lede(found),
         "chart": trend,
-        "chart_data": [asdict(trend)] if trend else [],
+        "charts": [trend] if trend else [],
         "releases": releases(found),
         "changes": [(change, percent(change.ratio) if change.ratio else "changed") for change in found.changes],
         "resets": [point for point in found.points if point.reset],

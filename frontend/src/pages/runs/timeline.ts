@@ -2,7 +2,8 @@
 import "../../styles/timeline.css";
 import type { View } from "../../page/address";
 import type { Series } from "../../api/series";
-import { loadTimeline, type Happening, type Timeline } from "../../api/timeline";
+import { loadTimeline, type Timeline } from "../../api/timeline";
+import type { RunPageData } from "../../api/types.gen";
 import { shown, type Clock } from "../../charts/timeline";
 import { around, byLane } from "../../charts/lanes";
 import type { Panels } from "../../charts/panels";
@@ -11,16 +12,8 @@ import { Lanes } from "../../timeline/lanes";
 import { EventList } from "../../timeline/list";
 import { mountRange } from "../../timeline/range";
 
-export interface RunClockData {
-  id: number;
-  live: boolean;
-  events: Happening[];
-  /** Key and name of each lane, in their order. */
-  lanes: [string, string][];
-}
-
 export interface RunClockOptions {
-  data: RunClockData;
+  data: RunPageData;
   view: View;
   clock: Clock;
   panels: Panels;

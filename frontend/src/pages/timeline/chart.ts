@@ -1,26 +1,18 @@
 // Series of any runs on one clock: which, where their page is, in which chart each stands, how its line is drawn.
 import type { Data, Layout } from "plotly.js";
 import type { Series } from "../../api/series";
+import type { ChosenSeries } from "../../api/types.gen";
 import { extent, gapShapes, lineTrace, resetTrace, widest } from "../../charts/timeline";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
 import { axis, sideColor, SIDES, type Palette } from "../../charts/style";
 
-export interface SeriesKey {
-  run: number;
-  metric: string;
-  /** A node's name, or "sum" or "mean" over the nodes. */
-  node: string;
-}
-
-/** A series as the page's table has it. */
-export interface Chosen extends SeriesKey {
-  label: string;
-}
+/** Which series: `node` is a name, or "sum" or "mean" over the nodes. */
+export type SeriesKey = Pick<ChosenSeries, "run" | "metric" | "node">;
 
 /** A line: `place` in the table gives its colour and dash. */
 export interface TimelineLine {
-  chosen: Chosen;
+  chosen: ChosenSeries;
   place: number;
   series: Series;
 }

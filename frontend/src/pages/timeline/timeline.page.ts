@@ -16,7 +16,6 @@ import {
   timelineExtent,
   timelineRows,
   quantity,
-  type Chosen,
   type TimelineLine,
   type UnitPanel,
 } from "./chart";
@@ -27,18 +26,10 @@ import { combobox } from "../../page/combobox";
 
 type Range = [number, number];
 
-interface TimelineData {
-  series: Chosen[];
-  runs: { id: number; label: string }[];
-  align: string;
-  totals: boolean;
-  live: boolean;
-}
-
 const REFRESH_MS = 2000;
 const SINCE: Record<string, string> = { run: "start of the run", measured: "start of the measured phase" };
 
-const data = pageData<TimelineData>("timeline-data");
+const data = pageData("timeline-data");
 const charts = document.querySelector<HTMLElement>("#charts");
 const notes = document.querySelector<HTMLElement>("#notes");
 const figures = new Map<string, HTMLElement>();
