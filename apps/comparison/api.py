@@ -48,9 +48,9 @@ from apps.comparison.sections.latency import SideLatency
 from apps.comparison.sections.load_level_data import Ramps, throughput_metric
 from apps.comparison.sections.steadiness import DIPS, VARIATION, WORST, ComparedSteadiness, RunSteadiness
 from apps.comparison.sections.steadiness import SECTION as STEADINESS_SECTION
-from apps.comparison.sections.table_growth import Growing
+from apps.comparison.sections.table_growth import Growing, RunGrowth
 from apps.comparison.sections.time_to_finish import Finishing
-from apps.comparison.sections.timelines import RunTimeline, newest
+from apps.comparison.sections.timelines import ClockEvent, RunTimeline, newest
 from apps.comparison.sections.work import PER, ComparedWork, work_of
 from apps.comparison.sections.work import SECTION as WORK_SECTION
 from apps.comparison.selection import baselines, choices
@@ -85,6 +85,7 @@ __all__ = [
     "ChangeFilter",
     "Chosen",
     "ChosenSide",
+    "ClockEvent",
     "ComparedCampaign",
     "ComparedCost",
     "ComparedSteadiness",
@@ -104,6 +105,7 @@ __all__ = [
     "Pin",
     "PublishedResult",
     "Ramps",
+    "RunGrowth",
     "RunSpread",
     "RunSteadiness",
     "RunTimeline",

@@ -76,6 +76,7 @@ from apps.comparison.values import (
     DraftCell,
     Level,
     More,
+    Replicate,
     Side,
 )
 from apps.comparison.verdict_table import NO_ERRORS, WITHHELD
@@ -139,6 +140,7 @@ __all__ = [
     "QuantityRange",
     "Ratio",
     "Reach",
+    "Replicate",
     "Rested",
     "Sample",
     "Saturation",

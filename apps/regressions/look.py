@@ -27,7 +27,7 @@ REMEMBERED = timedelta(days=1)
 
 
 def look(*, run_id: int) -> bool:
-    """Takes a complete run into account: its history, its release. May be repeated. False: it is not complete, or
+    """Takes a complete run into account: its trend, its release. May be repeated. False: it is not complete, or
     nobody measured it (made up, or a shipped example)."""
     runs = Run.objects.select_related("system__release", "system__hardware_class")
     run = runs.filter(pk=run_id, state=Run.State.SEALED, provenance__in=MEASURED).first()

@@ -141,7 +141,7 @@ class Trend(models.Model):
 
 
 class Change(models.Model):
-    """One difference that a finding tells of: of a release against another, or from one run of a history on, or a
+    """One difference that a finding tells of: of a release against another, or from one run of a trend on, or a
     result that a schedule did not bring.
 
     `ratio` with its 95 % interval (`low`, `high`) is after over before; `p` is corrected for the tests of a release.
@@ -152,7 +152,7 @@ class Change(models.Model):
 
     class Kind(models.TextChoices):
         RELEASE = "release", "between releases"
-        HISTORY = "history", "along history"
+        HISTORY = "history", "in the trend"
         MISSING = "missing"
 
     class Verdict(models.TextChoices):
@@ -255,7 +255,7 @@ class Link(models.Model):
 
 class Threshold(models.Model):
     """From which size on a difference is a finding: of one workload and metric, of one of them alone, or (neither) of
-    all. `smallest`: relative difference (0.02 for 2 %); `significant`: p along history."""
+    all. `smallest`: relative difference (0.02 for 2 %); `significant`: p in the trend."""
 
     workload = models.ForeignKey(Workload, on_delete=models.CASCADE, null=True, blank=True, related_name="thresholds")
     metric = models.ForeignKey(Metric, on_delete=models.CASCADE, null=True, blank=True, related_name="+")

@@ -1,6 +1,6 @@
 """The pages of published results: figures about the platforms, and each article in full."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -58,7 +58,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "headlines": headlines(figures, platforms),
         "questions": queries.list_questions(figures),
         "charts": charts,
-        "chart_data": [_chart_data(chart) for chart in charts],
+        "chart_heights": [(chart, _height(chart)) for chart in charts],
         "no_interval": NO_INTERVAL,
         "platform_toggles": [
             Toggle(p.name, _toggled(request.GET, "platform", p.slug), p.slug in chosen.platforms, p.color)
@@ -96,7 +96,7 @@ def show_article(request: HttpRequest, slug: str) -> HttpResponse:
         "errors": [_about_side(setup, found, "code") for found in setup.get("errors", [])],
         "notes": setup.get("notes", []),
         "charts": charts,
-        "chart_data": [_chart_data(chart) for chart in charts],
+        "chart_heights": [(chart, _height(chart)) for chart in charts],
     }
     return render_page(request, "web/published/article.html", context)
 
@@ -109,9 +109,10 @@ def _toggled(given: QueryDict, name: str, value: str) -> str:
     return reverse("web:published") + (f"?{text}" if text else "")
 
 
-def _chart_data(chart: BarChart) -> dict[str, Any]:
+def _height(chart: BarChart) -> int:
+    """In pixels."""
     bar = TALL_BAR_HEIGHT if any(bar.group for bar in chart.bars) else BAR_HEIGHT
-    return {**asdict(chart), "height": CHART_HEIGHT + bar * len(chart.bars)}
+    return CHART_HEIGHT + bar * len(chart.bars)
 
 
 def _facts(name: str, stated: dict[str, Any], *, skip: tuple[str, ...] = ("workload", "side")) -> SetupFacts:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from config.launch import environment, frontend, postgres, processes, programs, supervisor
+from config.launch import environment, frontend, orphans, postgres, processes, programs, supervisor
 from config.launch.children import Children, RunLock
 from config.launch.places import PYTHON, ROOT, Places, make_folders
 from config.launch.say import LaunchStep, Screen
@@ -27,6 +27,7 @@ PACKAGES = {
 }
 
 MOST_WORKERS = 8  # each has its own database and servers
+REAP = 0.5  # s between looks for ended orphans
 DISTRIBUTED = ("--dist=loadscope", "--no-loadscope-reorder")  # tests.runner defines the groups
 
 
@@ -102,17 +103,26 @@ def own_stores(places: Places, screen: Screen, *options: str) -> Iterator[dict[s
 
 
 def in_front(argv: Sequence[str | Path], env: Mapping[str, str]) -> int:
-    """Runs a program with our own output. Ctrl-C in a terminal reaches it directly: it then ends by itself."""
-    process = subprocess.Popen(
-        argv,
-        env=env,
-        cwd=ROOT,
-        preexec_fn=processes.die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one thread
-    )
-    while process.poll() is None:
-        try:
-            processes.Signals.check()
-        except processes.Interrupted as interrupted:
-            process.send_signal(interrupted.signum)
-        time.sleep(processes.POLL)
+    """Runs a program with our own output, and ends what it leaves behind: interrupted tests do not stop their servers.
+
+    Ctrl-C in a terminal reaches the program directly: it then ends by itself.
+    """
+    with orphans.adopted() as left:
+        process = subprocess.Popen(
+            argv,
+            env=env,
+            cwd=ROOT,
+            preexec_fn=processes.die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one thread
+        )
+        left.keep(process.pid)
+        reap_at = time.monotonic() + REAP
+        while process.poll() is None:
+            try:
+                processes.Signals.check()
+            except processes.Interrupted as interrupted:
+                process.send_signal(interrupted.signum)
+            if time.monotonic() > reap_at:
+                left.reap()
+                reap_at = time.monotonic() + REAP
+            time.sleep(processes.POLL)
     return process.returncode if process.returncode >= 0 else 128 - process.returncode

@@ -61,7 +61,7 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
         sysbench = _readings("sysbench")
         shown.check_compare(page, sysbench, tool="sysbench")
         _check_plots(page, sysbench)
-        _check_overlay(page)
+        _check_seconds(page)
         _check_limits(page, stack.url)
         _await_sealed("asyncload", len(FLUSH) * REPETITIONS)
         read = {"sysbench": sysbench, "asyncload": _readings("asyncload")}
@@ -158,8 +158,8 @@ def _check_plots(page: Page, readings: numbers.Readings) -> None:
                 assert drawn == pytest.approx(wanted), f"{metric} of {slug} at {threads} threads"
 
 
-def _check_overlay(page: Page) -> None:
-    """Every repetition of every side is overlaid, in the colour of its side."""
+def _check_seconds(page: Page) -> None:
+    """Every repetition of every side is drawn, in the colour of its side."""
     reveal(page, "#seconds")
     plot = page.locator("#seconds-throughput .chart__plot")
     expect(plot.locator(".main-svg").first).to_be_visible()

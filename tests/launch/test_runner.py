@@ -1,6 +1,7 @@
 """How `make test` runs the tests: what is tried once more, what is skipped, and which process runs what."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,10 @@ import pytest
 from django.conf import settings
 from django.test.utils import override_settings
 
+from config.launch import guard
 from config.launch.places import ROOT
 from tests import runner
+from tests.support.waiting import eventually
 
 # Fails the first time it is run.
 FAILS_ONCE = """
@@ -94,3 +97,41 @@ def test_each_process_of_the_tests_has_a_broker_of_its_own(monkeypatch: pytest.M
     with override_settings(REDIS_URL=url, CELERY_BROKER_URL=url):
         runner.own_broker()
         assert (settings.REDIS_URL, settings.CELERY_BROKER_URL, os.environ["REDIS_URL"]) == (own, own, own)
+
+
+IN_FRONT = """
+import os, sys
+from config.launch import processes, suite
+processes.Signals.install()
+sys.exit(suite.in_front(sys.argv[1:], os.environ))
+"""
+# Starts a program as the lab starts its servers, and lasts.
+STARTS = """
+import pathlib, time
+from lab import daemons
+
+def test_it():
+    here = pathlib.Path(__file__).parent
+    started = daemons.spawn(["sleep", "1000"], cwd=here)
+    (here / "started").write_text(str(started.pid))
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_what_interrupted_tests_started_is_stopped(tmp_path: Path, signum: signal.Signals) -> None:
+    """The signal reaches the runner alone, as from `kill`; the process with the test is killed while it waits."""
+    (tmp_path / "test_server.py").write_text(STARTS)
+    argv = [sys.executable, "-c", IN_FRONT, sys.executable, "-m", "pytest", str(tmp_path), "-c", os.devnull]
+    argv += ["-p", "no:django", "-p", "no:cacheprovider", "-n1", f"--rootdir={tmp_path}"]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    whole = subprocess.Popen(argv, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True)
+    file = tmp_path / "started"
+    started = int(eventually(lambda: file.read_text() if file.exists() else "", what="the test has begun"))
+    assert guard.started_at(started) != "-"
+    whole.send_signal(signum)
+    whole.wait()
+    try:
+        assert guard.started_at(started) == "-"
+    finally:
+        guard.signal_group(started, signal.SIGKILL)

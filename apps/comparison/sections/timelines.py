@@ -7,7 +7,7 @@ from apps.comparison.sections.section import Section
 from apps.comparison.values import ComparedRun, Comparison, Level
 from apps.runs.models import Event, Run
 
-# Timelines overlaid per side, the newest runs: the browser fetches each.
+# Timelines drawn per side, those of the newest runs: the browser fetches each.
 SECONDS_RUNS = 20
 
 

@@ -24,7 +24,7 @@ class StoredChange(Protocol):
 
 
 def beneath(changes: Iterable[StoredChange]) -> Mapping[int, int]:
-    """Changes along history, by id, with the id of the change between releases that speaks for them: of the same
+    """Changes in trends, by id, with the id of the change between releases that speaks for them: of the same
     system, workload, load level and metric. One that has gone speaks for none that holds."""
     rest = list(changes)
     speaks = {_key(each): each for each in rest if each.kind == "release"}

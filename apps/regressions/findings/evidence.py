@@ -23,7 +23,7 @@ from apps.regressions.models import Change
 from apps.runs.models import Measurement, Run
 from apps.use_method.api import panels_of
 
-# Of each side along history, nearest to the change: what servers did long before says nothing of it.
+# Of each side in the trend, nearest to the change: what servers did long before says nothing of it.
 NEAREST = 10
 # Of what a transaction costs: differences from a tenth on are reported, so many of them in the sentence.
 LEAST_WORK, MOST_NAMED = math.log(1.1), 3
@@ -75,9 +75,9 @@ class WorkDifference:
 @dataclass(frozen=True)
 class Evidence:
     """`runs` of both sides, before first, each side's in time. `systems`: slug and name of the two that are compared;
-    the same twice where a system changed along its history. `differences`: in what their configurations differ.
+    the same twice where a system changed in its trend. `differences`: in what their configurations differ.
     `pending`: runs whose USE panel is still to be judged. `problem`: why no comparison of the two could be made.
-    `level`: key of the load level in addresses. `work`: the largest change first; none along a system's own history.
+    `level`: key of the load level in addresses. `work`: the largest change first; none in a system's own trend.
     """
 
     change: ChangeRow
@@ -163,7 +163,7 @@ def _level(change: ChangeRow) -> str:
 
 
 def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
-    """Two queries. Of a history in its order, else in time."""
+    """Two queries. Of a trend in its order, else in time."""
     sides = {run: side for side, ids in ((AFTER, change.runs_after), (BEFORE, change.runs_before)) for run in ids}
     rows = (
         Run.objects.filter(pk__in=sides)

@@ -38,7 +38,7 @@ class ChangeRow:
     load_level_id: Hidden[int | None]
     metric: MetricShown | None
     system: NamedSubject
-    baseline: Annotated[NamedSubject | None, "the system it is compared with; null: along one history"]
+    baseline: Annotated[NamedSubject | None, "the system it is compared with; null: in one trend"]
     history: Annotated[int | None, "id"]
     first_run: Annotated[int | None, "id of the run it was first seen at"]
     slot: Annotated[int | None, "of a schedule"]

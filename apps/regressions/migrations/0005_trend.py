@@ -1,6 +1,6 @@
 """Names the model of a watched series Trend; its table keeps its name, so that nothing is altered in the database."""
 
-from django.db import migrations
+from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
@@ -9,4 +9,12 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AlterModelTable("history", "regressions_history"),
         migrations.RenameModel("History", "Trend"),
+        migrations.AlterField(
+            "change",
+            "kind",
+            models.CharField(
+                choices=[("release", "between releases"), ("history", "in the trend"), ("missing", "Missing")],
+                max_length=8,
+            ),
+        ),
     ]

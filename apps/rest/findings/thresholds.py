@@ -16,7 +16,7 @@ from apps.rest.framework.strict import FiniteField, Strict
 from workers import tasks
 
 SMALLEST = "smallest difference, share of the value (0.02 for 2 %), above 0 and below 1"
-SIGNIFICANT = "p of the test along history, 1e-30 to 1e-4"
+SIGNIFICANT = "p of the test in the trend, 1e-30 to 1e-4"
 
 
 class ThresholdDescription(Strict):

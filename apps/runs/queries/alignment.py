@@ -1,4 +1,4 @@
-"""Zero of a run's time when several runs are overlaid."""
+"""Zero of a run's time when several runs are on one timeline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -20,16 +20,16 @@ from apps.comparison.api import (
     system_slug,
     timelines,
 )
-from apps.comparison.pure import NO_VALUES, ComparedRun, Comparison, Level, label
+from apps.comparison.pure import MARGIN, NO_VALUES, ComparedRun, Comparison, Level, label
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.runs.pure import Amount
 from apps.saved.services import LONGEST_TITLE
-from apps.web.compare.charts import SeriesView, chart_data, overlaid
+from apps.web.compare.charts import SeriesView, charts, timeline_series
 from apps.web.compare.parts import PARTS, common, rendered, shown
 from apps.web.compare.view import CompareAddress, CompareView
 from apps.web.compare.wording import answers, doubted_runs, table, value_note, value_words
-from apps.web.components.addresses import matrix_address, overlay_address, runs_address
+from apps.web.components.addresses import matrix_address, runs_address, timeline_address
 from apps.web.components.pages import is_partial, render_page, status_of
 from apps.web.runs import latency
 
@@ -127,7 +127,7 @@ def _workload(address: CompareAddress) -> int:
 
 
 def level_of(comparison: Comparison, address: CompareAddress) -> Level | None:
-    """The load level whose seconds are overlaid: the requested one, else the highest that every side ran."""
+    """The load level whose seconds are drawn: the requested one, else the highest that every side ran."""
     if address.level:
         for level in comparison.levels:
             if level.key == address.level:
@@ -244,8 +244,9 @@ def page_context(seen: CompareView) -> dict[str, Any]:
         "api_query": address.query(),
         "limits_url": address.part_url("use"),
         "matrix_url": matrix_address(comparison),
-        "overlay_url": overlay_address(overlaid(comparison, view), align="run" if view.on_run else "measured"),
-        "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
+        "timeline_url": timeline_address(timeline_series(comparison, view), align="run" if view.on_run else "measured"),
+        "charts": charts(comparison, view, sides.chart),
+        "margin": MARGIN,
         "latency": sides,
     }
 

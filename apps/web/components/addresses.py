@@ -22,7 +22,7 @@ def matrix_address(comparison: Comparison) -> str:
     return f"{reverse('web:matrix')}?{urlencode(asked, doseq=True)}" if len(systems) > 1 else ""
 
 
-def overlay_address(series: Iterable[tuple[int, str, str]], **view: str) -> str:
-    """The Timeline page with these series (run, metric, node) overlaid."""
+def timeline_address(series: Iterable[tuple[int, str, str]], **view: str) -> str:
+    """The Timeline page with these series (run, metric, node)."""
     asked = [*(("series", f"{run}:{metric}:{node}") for run, metric, node in series), *view.items()]
     return f"{reverse('web:timeline')}?{urlencode(asked)}".replace("%3A", ":")

@@ -15,6 +15,13 @@ LEAST_SPREAD = 0.002
 
 
 @dataclass(frozen=True)
+class TickedAxis:
+    range: tuple[float, float]
+    ticks: Sequence[float]
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True)
 class ValueAxis:
     """`begins_at`: the start of an axis that does not begin at zero, in words; empty: it does."""
 

@@ -6,6 +6,7 @@ Fields that the REST API has, too, are named as there; the browser only draws.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from apps.core.answers import Hidden
 from apps.core.text import counted
 from apps.core.units import format_number, with_unit
 from apps.web.components.axes import ValueAxis, value_axis
@@ -53,7 +54,7 @@ class FindingChart:
 
     metric_name: str
     unit: str
-    label: str
+    label: Hidden[str]
     axis: ValueAxis
     sides: tuple[FindingSide, FindingSide]
     band: tuple[float, float] | None

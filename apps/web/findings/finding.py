@@ -1,6 +1,5 @@
 """The page of one finding: the change, its evidence, its activity, and the available actions."""
 
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -68,13 +67,12 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
         "evidence": gathered,
         "chart": drawn,
-        "chart_data": asdict(drawn) if drawn else None,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
         "use_sentence": gathered.sentence if gathered and gathered.runs else "",
         "use_slice": f":{SHOWN_AT_ONCE}",
         "use_rest": max(0, len(gathered.use.differences) - SHOWN_AT_ONCE) if gathered else 0,
         "compare_url": _compare_url(gathered) if gathered else "",
-        "history_url": _history_url(change) if change else "",
+        "trend_url": _trend_url(change) if change else "",
         "state_buttons": [(state, STATE_BUTTONS[state]) for state in found.next_states],
         "may_write": may_write(request),
         "me": me,
@@ -191,6 +189,6 @@ def _release_url(row: FindingRow) -> str:
     return f"{path}?{urlencode({'hardware': row.hardware_class.slug})}"
 
 
-def _history_url(change: ChangeRow) -> str:
+def _trend_url(change: ChangeRow) -> str:
     """The address of its trend; empty: none."""
     return reverse("web:trend", args=[change.history]) if change.history else ""

@@ -1,6 +1,6 @@
 """The Thresholds page: current thresholds, preview on existing trends, and setting them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -119,7 +119,7 @@ def _page(
         "answer": answer(tried) if tried else "",
         "on_releases": on_releases(tried) if tried else "",
         "drawn": drawn,
-        "chart_data": [asdict(each["chart"]) for each in drawn],
+        "charts": [each["chart"] for each in drawn],
         "not_drawn": max(len(tried.series) - MOST_DRAWN, 0) if tried else 0,
         "may_write": may_write(request),
         "json_url": reverse("api:thresholds"),
@@ -190,7 +190,7 @@ def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:
             each.points,
             each.levels,
             marks,
-            anchor=f"history-{row.id}",
+            anchor=f"trend-{row.id}",
             metric_name=row.metric_name,
             unit=row.unit,
             label=label,

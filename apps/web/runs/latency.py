@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from apps.comparison.api import SideLatency
 from apps.core import units
 from apps.runs.api import DistributionDetail, RunDetail
 from apps.runs.pure import PERCENTILES, HistogramCounts, Quantile
+from apps.web.components.axes import TickedAxis
 from apps.web.components.ticks import linear_ticks, log_ticks
 
 LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "max")
@@ -29,6 +29,28 @@ class LatencyCurve:
 
 
 @dataclass(frozen=True)
+class LatencyLine:
+    """Steps: from `one_in[k]` on (one in so many transactions was slower), transactions took `values[k]` ms.
+
+    `percent[k]` of them took no longer, `slower[k]` did. The last point ends the line.
+    """
+
+    name: str
+    color: int | None
+    one_in: Sequence[float]
+    values: Sequence[float]
+    percent: Sequence[float]
+    slower: Sequence[int]
+
+
+@dataclass(frozen=True)
+class LatencyChart:
+    lines: Sequence[LatencyLine]
+    values: TickedAxis
+    one_in: TickedAxis
+
+
+@dataclass(frozen=True)
 class PercentileRow:
     """`text` in ms; `title`: bounds of the value's bucket, and number of slower transactions."""
 
@@ -46,7 +68,7 @@ class RunLatency:
     read: DistributionDetail | None = None
     rows: Sequence[PercentileRow] = ()
     step: str = ""
-    chart: dict[str, Any] | None = None
+    chart: LatencyChart | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +78,7 @@ class SidesLatency:
     labels: Sequence[str]
     sides: Sequence[tuple[SideLatency, Sequence[PercentileRow]]]
     step: str
-    chart: dict[str, Any] | None
+    chart: LatencyChart | None
 
 
 def of_sides(sides: Sequence[SideLatency]) -> SidesLatency:
@@ -65,7 +87,7 @@ def of_sides(sides: Sequence[SideLatency]) -> SidesLatency:
         labels=LABELS,
         sides=[(side, rows(side.merged) if side.merged else []) for side in sides],
         step=step(merged),
-        chart=chart_data(
+        chart=latency_chart(
             [LatencyCurve(side.side.name, side.side.position, side.merged) for side in sides if side.merged]
         ),
     )
@@ -92,41 +114,37 @@ def step(distributions: Sequence[HistogramCounts]) -> str:
     return f"{max(widths):.1%}".replace("%", f"{units.NBSP}%") if widths else "not known"
 
 
-def chart_data(lines: Sequence[LatencyCurve]) -> dict[str, Any] | None:
-    """Curves with their axes as plain JSON; None without any."""
-    if not lines:
+def latency_chart(curves: Sequence[LatencyCurve]) -> LatencyChart | None:
+    """None without any curve."""
+    if not curves:
         return None
-    curves = [_curve(line) for line in lines]
-    values = [value for curve in curves for value in curve["values"] if value > 0]
+    lines = [_line(curve) for curve in curves]
+    values = [value for line in lines for value in line.values if value > 0]
     low, high = min(values) / ROOM, max(values) * ROOM
     ticks = log_ticks(low, high)
     if len(ticks) < FEWEST_TICKS:
         ticks = linear_ticks(low, high)
-    last = max(line.distribution.count for line in lines)
+    last = max(curve.distribution.count for curve in curves)
     places = [place for place in ONE_IN if place <= last]
-    return {
-        "lines": curves,
-        "values": {"range": [low, high], "ticks": ticks, "texts": [f"{tick:,.10g}" for tick in ticks]},
-        "one_in": {"range": [1, max(last, 2) * ROOM], "ticks": places, "texts": [ONE_IN[place] for place in places]},
-    }
+    return LatencyChart(
+        lines=lines,
+        values=TickedAxis((low, high), ticks, [f"{tick:,.10g}" for tick in ticks]),
+        one_in=TickedAxis((1, max(last, 2) * ROOM), places, [ONE_IN[place] for place in places]),
+    )
 
 
-def _curve(line: LatencyCurve) -> dict[str, Any]:
-    """Steps: from `one_in[k]` on, transactions took `values[k]` ms; the last point ends the line.
-
-    `percent[k]` of them took no longer, `slower[k]` did.
-    """
-    distribution = line.distribution
+def _line(curve: LatencyCurve) -> LatencyLine:
+    distribution = curve.distribution
     count, reached = distribution.count, distribution.reached
     values = [distribution.grid.value(bucket) for bucket in distribution.buckets]
-    return {
-        "name": line.name,
-        "color": line.color,
-        "one_in": [_digits(count / (count - before)) for before in (0, *reached[:-1])] + [count],
-        "values": [*values, values[-1]],
-        "percent": [float(f"{100 * upto / count:.9g}") for upto in (*reached, count)],
-        "slower": [count - upto for upto in (*reached, count)],
-    }
+    return LatencyLine(
+        name=curve.name,
+        color=curve.color,
+        one_in=[_digits(count / (count - before)) for before in (0, *reached[:-1])] + [count],
+        values=[*values, values[-1]],
+        percent=[float(f"{100 * upto / count:.9g}") for upto in (*reached, count)],
+        slower=[count - upto for upto in (*reached, count)],
+    )
 
 
 def _digits(value: float) -> float:
@@ -141,7 +159,7 @@ def of_run(run: RunDetail, found: Sequence[DistributionDetail]) -> RunLatency:
         read=one,
         rows=rows(one.distribution),
         step=step([one.distribution]),
-        chart=chart_data([LatencyCurve("this run", None, one.distribution)]),
+        chart=latency_chart([LatencyCurve("this run", None, one.distribution)]),
     )
 
 

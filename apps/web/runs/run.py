@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
@@ -14,12 +13,13 @@ from apps.accounts.current_user import may_write
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
 from apps.runs.pure import CLIENT, TimelineEntry, timeline
-from apps.web.components.addresses import overlay_address, runs_address
+from apps.web.components.addresses import runs_address, timeline_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments
 from apps.web.runs import latency, observation, quality, steps
 from apps.web.runs import timeline as runs_timeline
 from apps.web.runs.default_series import choose
+from apps.web.runs.latency import LatencyChart
 from workers.protocol.workloads import WORKLOADS
 
 # Headline numbers in page order; other measurements are in a table.
@@ -55,6 +55,24 @@ class Counters:
     drawn: list[str]
     series: int
     changing: int
+
+
+@dataclass(frozen=True)
+class RunPageData:
+    """Initial data of the page's script, which requests series from the API.
+
+    `measured`, `whole`: s on the run's clock; None: not known yet. `lanes`: key and name of each, in order.
+    `latency` None: the run has no histogram.
+    """
+
+    id: int
+    live: bool
+    measured: tuple[float, float] | None
+    whole: tuple[float, float] | None
+    counters: Sequence[str]
+    lanes: Sequence[tuple[str, str]]
+    events: Sequence[TimelineEntry]
+    latency: LatencyChart | None
 
 
 @require_safe
@@ -94,8 +112,17 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "overhead": observation.overhead(index),
         "listed": runs_timeline.listed(happenings(run, whole), run.events),
         "lanes": bool(run.events) or measured(run) is not None or is_live,
-        "overlay_address": overlay_address((run_id, chart.metrics[0], CLIENT) for chart in charts[:1]),
-        "data": page_data(run, counters, whole, is_live=is_live) | {"latency": latencies.chart},
+        "timeline_address": timeline_address((run_id, chart.metrics[0], CLIENT) for chart in charts[:1]),
+        "data": RunPageData(
+            id=run_id,
+            live=is_live,
+            measured=measured(run),
+            whole=whole,
+            counters=counters.drawn,
+            lanes=tuple(timeline.LANES.items()),
+            events=happenings(run, whole),
+            latency=latencies.chart,
+        ),
         "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
         "attached": runs_attachments.shown(attachments.tables(run_id)),
         "may_write": may_write(request),
@@ -179,21 +206,6 @@ def measured(run: RunDetail) -> tuple[float, float] | None:
 def happenings(run: RunDetail, whole: tuple[float, float] | None) -> list[TimelineEntry]:
     """From stored events only; the page's script requests those derived from samples."""
     return timeline.happenings(run.events, measured(run), whole[1] if whole else None)
-
-
-def page_data(
-    run: RunDetail, counters: Counters, whole: tuple[float, float] | None, *, is_live: bool
-) -> dict[str, Any]:
-    """Initial data of the page's script, which requests series from the API."""
-    return {
-        "id": run.row.id,
-        "live": is_live,
-        "measured": measured(run),
-        "whole": whole,
-        "counters": counters.drawn,
-        "lanes": list(timeline.LANES.items()),
-        "events": [asdict(one) for one in happenings(run, whole)],
-    }
 
 
 def _side(run: RunDetail) -> dict[str, str | int]:

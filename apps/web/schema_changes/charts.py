@@ -7,6 +7,7 @@ import numpy as np
 
 from apps.comparison.pure import ChangeTrial, LoadSeconds, SchemaChange
 from apps.core import units
+from apps.core.answers import Hidden
 from apps.core.text import counted
 from apps.runs.pure import downsample
 from workers.protocol.workloads.schema_changes import SETTLE
@@ -42,7 +43,7 @@ class ChangePanel:
 
     name: str
     unit: str
-    label: str
+    label: Hidden[str]
     range: tuple[float, float]
     lines: tuple[ChangeLine, ...]
 

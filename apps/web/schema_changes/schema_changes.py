@@ -1,6 +1,5 @@
 """The schema changes page: effects on a load, by platform, statement and algorithm."""
 
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -88,7 +87,7 @@ def _context(chosen: ChangeFilter) -> dict[str, Any]:
         "chosen": chosen,
         "heads": schema_changes_sheet.HEADS,
         "span": len(schema_changes_sheet.HEADS) + 2,
-        "chart_data": [asdict(chart) for chart in schema_changes_sheet.charts_of(sheet)],
+        "charts": schema_changes_sheet.charts_of(sheet),
         "settle": f"{SETTLE:g}",
         "runs": sum(len(change.trials) for change in found.changes),
         "operations": [(each, title_of(each)) for each in found.operations],

@@ -1,4 +1,4 @@
-"""The series that the Timeline page overlays, and their labels."""
+"""The series on the Timeline page, and their labels."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
-"""The Timeline page: any series of any runs overlaid on one clock. The address contains the whole state."""
+"""The Timeline page: any series of any runs on one clock. The address contains the whole state."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -18,6 +20,36 @@ MOMENTS = ("fault", "outage", "ddl", "promotion", "phase")
 CLOCKS = {RUN: "start of the run", MEASURED: "measured phase"}
 # Number of suggested runs of the same workload.
 OFFERED = 8
+
+
+@dataclass(frozen=True)
+class ChosenSeries:
+    """`node`: its name, or "sum" or "mean" over the nodes."""
+
+    run: int
+    metric: str
+    node: str
+    label: str
+
+
+@dataclass(frozen=True)
+class ChosenRun:
+    id: int
+    label: str
+
+
+@dataclass(frozen=True)
+class TimelinePageData:
+    """Initial data of the page's script, which requests series from the API.
+
+    `align`: origin of time, RUN, MEASURED or the first event of this kind. `totals`: instead of rates.
+    """
+
+    series: Sequence[ChosenSeries]
+    runs: Sequence[ChosenRun]
+    align: str
+    totals: bool
+    live: bool
 
 
 @require_safe
@@ -65,16 +97,13 @@ def _page(
         "first_run": known[0] if known else "",
         "most": series.MOST_SERIES,
         "is_full": len(keys) >= series.MOST_SERIES,
-        "data": {
-            "series": [
-                {"run": one.key.run, "metric": one.key.metric, "node": one.key.node, "label": one.label}
-                for one in named
-            ],
-            "runs": [{"id": run, "label": _run_words(rows[run], len(known))} for run in known],
-            "align": address.align,
-            "totals": address.totals,
-            "live": any(row.state != Run.State.SEALED for row in rows.values()),
-        },
+        "data": TimelinePageData(
+            series=[ChosenSeries(one.key.run, one.key.metric, one.key.node, one.label) for one in named],
+            runs=[ChosenRun(run, _run_words(rows[run], len(known))) for run in known],
+            align=address.align,
+            totals=address.totals,
+            live=any(row.state != Run.State.SEALED for row in rows.values()),
+        ),
     }
     return render_page(request, "web/timeline/timeline.html", context, status=404 if unknown and not keys else status)
 

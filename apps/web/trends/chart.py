@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from apps.core.answers import Hidden
 from apps.core.units import with_unit
 from apps.web.components.axes import ValueAxis, value_axis
 
@@ -85,7 +86,7 @@ class TrendChart:
     anchor: str
     metric_name: str
     unit: str
-    label: str
+    label: Hidden[str]
     axis: ValueAxis
     left_out: int
     points: tuple[TrendPoint, ...]

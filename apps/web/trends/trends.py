@@ -1,7 +1,6 @@
 """The Trends pages: the list of watched series with their smallest detectable change, and one series with its chart."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from statistics import median
 from typing import Any
@@ -11,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.core.problems import Invalid
+from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import Address
 from apps.core.units import with_unit
 from apps.regressions.api import SIGHTS, TrendChange, TrendDetail, TrendFilter, TrendRow, percent
@@ -25,10 +24,12 @@ from apps.web.trends.chart import ChangeMark, TrendChart, chart
 
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
+    status = 200
+    problems: tuple[FieldProblem, ...] = ()
     try:
-        chosen, status, problems = read(request.GET), 200, []
+        chosen = read(request.GET)
     except Invalid as error:
-        chosen, status, problems = TrendFilter(), 400, [each.sentence() for each in error.errors]
+        chosen, status, problems = TrendFilter(), 400, error.errors
     found = list(queries.rows_of(chosen).order_by(*queries.MOST_CHANGED)[: queries.MOST_LISTED + 1])
     rows = queries.listed(found[: queries.MOST_LISTED])
     asked = query(chosen)
@@ -57,7 +58,7 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
         "row": found.row,
         "lede": lede(found),
         "chart": trend,
-        "chart_data": [asdict(trend)] if trend else [],
+        "charts": [trend] if trend else [],
         "releases": releases(found),
         "changes": [(change, percent(change.ratio) if change.ratio else "changed") for change in found.changes],
         "resets": [point for point in found.points if point.reset],

@@ -1,4 +1,6 @@
-// Reading the REST API: JSON or a problem with its own words.
+// Reading the REST API: JSON or a problem with its own words; and the data that pages embed.
+import type { PageData } from "./types.gen";
+
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -39,9 +41,9 @@ export function query(pairs: Record<string, string | number | null | undefined |
   return text ? `?${text}` : "";
 }
 
-/** The JSON that a template left in the page by `json_script`. */
-export function pageData<T>(id: string): T {
+/** The JSON that a template left in the page by its filter `page_data`. */
+export function pageData<Id extends keyof PageData>(id: Id): PageData[Id] {
   const element = document.getElementById(id);
   if (!element?.textContent) throw new Error(`the page has no data "${id}"`);
-  return JSON.parse(element.textContent) as T;
+  return JSON.parse(element.textContent) as PageData[Id];
 }

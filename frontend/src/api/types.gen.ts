@@ -86,6 +86,25 @@ export interface components {
         };
         /** @enum {string} */
         AwsPlaceKindEnum: "cluster" | "instance";
+        Bar: {
+            group: string;
+            side: string;
+            color: number | null;
+            /** Format: double */
+            value: number;
+            stated: string;
+            text: string;
+        };
+        BarChart: {
+            anchor: string;
+            title: string;
+            subtitle: string;
+            metric_name: string;
+            unit: string;
+            direction_words: string;
+            source: string;
+            bars: components["schemas"]["Bar"][];
+        };
         BaselineList: {
             /** Format: uri */
             next: string | null;
@@ -248,6 +267,41 @@ export interface components {
             kind: string;
             verdict: string;
         };
+        ChangeChart: {
+            anchor: string;
+            color: number | null;
+            data_url: string;
+            clock: [
+                number,
+                number
+            ];
+            panels: components["schemas"]["ChangePanel"][];
+        };
+        ChangeLine: {
+            run: number;
+            at: number[];
+            values: (number | null)[];
+            statements: [
+                number,
+                number
+            ][];
+            extreme: components["schemas"]["ExtremePoint"] | null;
+        };
+        ChangeMark: {
+            place: number;
+            text: string;
+            kind: string;
+            title: string;
+        };
+        ChangePanel: {
+            name: string;
+            unit: string;
+            range: [
+                number,
+                number
+            ];
+            lines: components["schemas"]["ChangeLine"][];
+        };
         ChangeStatement: {
             number: number;
             sql: string;
@@ -275,6 +329,25 @@ export interface components {
         ChangedTeam: {
             name: string;
             members: string[];
+        };
+        ChartLevel: {
+            key: string;
+            text: string;
+            threads: number;
+            /** Format: double */
+            rate: number | null;
+        };
+        ChartMetric: {
+            key: string;
+            kind: string;
+            label: string;
+            unit: string;
+            direction: components["schemas"]["Direction"];
+        };
+        ChartSide: {
+            slug: string;
+            name: string;
+            position: number;
         };
         Check: {
             key: string;
@@ -356,6 +429,27 @@ export interface components {
             next: string | null;
             results: components["schemas"]["CheckedRelease"][];
         };
+        ChosenRun: {
+            id: number;
+            label: string;
+        };
+        ChosenSeries: {
+            run: number;
+            metric: string;
+            node: string;
+            label: string;
+        };
+        /** @enum {string} */
+        ClockEnum: "run" | "measured";
+        ClockEvent: {
+            kind: string;
+            label: string;
+            node: string;
+            /** Format: double */
+            starts_at: number;
+            /** Format: double */
+            ends_at: number | null;
+        };
         Collapse: {
             best_threads: number;
             threads: number;
@@ -410,6 +504,16 @@ export interface components {
             next_states: string[];
             may_accept: boolean;
             may_reopen: boolean;
+        };
+        CompareCharts: {
+            sides: components["schemas"]["ChartSide"][];
+            levels: components["schemas"]["ChartLevel"][];
+            metrics: components["schemas"]["ChartMetric"][];
+            threads: components["schemas"]["ThreadsAxis"];
+            ratios: components["schemas"]["RatioAxis"];
+            points: components["schemas"]["RatioPoint"][];
+            series: components["schemas"]["SecondsView"];
+            latency: components["schemas"]["LatencyChart"] | null;
         };
         Compared: {
             workload: components["schemas"]["ComparedWorkload"];
@@ -695,6 +799,13 @@ export interface components {
         ExclusionDescription: {
             reason: string;
         };
+        ExtremePoint: {
+            /** Format: double */
+            at: number;
+            /** Format: double */
+            value: number;
+            text: string;
+        };
         FailoverResults: {
             groups: components["schemas"]["TrialGroup"][];
             stated: components["schemas"]["Figure"][];
@@ -790,6 +901,19 @@ export interface components {
             /** Format: date-time */
             seen: string;
         };
+        FindingChart: {
+            metric_name: string;
+            unit: string;
+            axis: components["schemas"]["ValueAxis"];
+            sides: [
+                components["schemas"]["FindingSide"],
+                components["schemas"]["FindingSide"]
+            ];
+            band: [
+                number,
+                number
+            ] | null;
+        };
         FindingDetail: {
             id: number;
             title: string;
@@ -838,6 +962,13 @@ export interface components {
             next: string | null;
             results: components["schemas"]["Finding"][];
         };
+        FindingSide: {
+            title: string;
+            runs: components["schemas"]["RunPoint"][];
+            /** Format: double */
+            level: number | null;
+            level_text: string;
+        };
         Finishing: {
             amount: number;
             counts: string;
@@ -861,6 +992,17 @@ export interface components {
             /** Format: double */
             misfit_p: number | null;
         };
+        FitCurve: {
+            side: number;
+            threads: number[];
+            values: number[];
+            low: number[];
+            high: (number | null)[];
+            /** Format: double */
+            knee: number | null;
+            /** Format: double */
+            peak: number | null;
+        };
         Gain: {
             level: number | null;
             levels: [
@@ -883,6 +1025,19 @@ export interface components {
             cells: components["schemas"]["Cell"][];
             runs: components["schemas"]["RunGrowth"][];
             notes: string[];
+        };
+        GrowthBand: {
+            side: number;
+            rows: number[];
+            slowest: number[];
+            fastest: number[];
+        };
+        GrowthChart: {
+            sides: components["schemas"]["ChartSide"][];
+            runs: components["schemas"]["RunGrowth"][];
+            bands: components["schemas"]["GrowthBand"][];
+            /** Format: double */
+            shared: number;
         };
         Happening: {
             kind: string;
@@ -1018,6 +1173,36 @@ export interface components {
         Kind: "limited" | "load generator first" | "nothing saturated" | "not observed" | "not judged";
         /** @enum {string} */
         LaneEnum: "phases" | "faults" | "schema" | "nodes" | "errors" | "observation" | "others";
+        LatencyAxis: {
+            scale: components["schemas"]["ScaleEnum"];
+            range: [
+                number,
+                number
+            ];
+            ticks: number[];
+            texts: string[];
+        };
+        LatencyChart: {
+            lines: components["schemas"]["LatencyLine"][];
+            values: components["schemas"]["TickedAxis"];
+            one_in: components["schemas"]["TickedAxis"];
+        };
+        LatencyLine: {
+            name: string;
+            color: number | null;
+            one_in: number[];
+            values: number[];
+            percent: number[];
+            slower: number[];
+        };
+        LatencyPanel: {
+            key: string;
+            lines: components["schemas"]["PercentileLine"][];
+            dots: components["schemas"]["LevelDot"][];
+            axis: components["schemas"]["LatencyAxis"];
+            /** Format: double */
+            objective: number | null;
+        };
         LeftOut: {
             run: number;
             reason: string;
@@ -1028,11 +1213,27 @@ export interface components {
             /** Format: double */
             rate: number | null;
         };
+        LevelDot: {
+            side: number;
+            threads: number;
+            text: string;
+            run: number;
+            /** Format: double */
+            value: number;
+            doubted: boolean;
+        };
         /** @enum {string} */
         LevelEnum: "ok" | "watch" | "saturated" | "error" | "not_observable";
         LevelLatency: {
             level: number;
             sides: components["schemas"]["SideLatency"][];
+        };
+        LevelLine: {
+            start: number;
+            end: number;
+            /** Format: double */
+            value: number;
+            text: string;
         };
         LevelQuantile: {
             /** Format: double */
@@ -1071,6 +1272,12 @@ export interface components {
             by: string;
             /** Format: date-time */
             at: string;
+        };
+        LoadLevelCharts: {
+            sides: components["schemas"]["ChartSide"][];
+            threads: components["schemas"]["ThreadsAxis"];
+            throughput: components["schemas"]["ThroughputPanel"];
+            latency: components["schemas"]["LatencyPanel"];
         };
         LoadLevelData: {
             level: number;
@@ -1467,6 +1674,19 @@ export interface components {
         OwnAddress: {
             address: string;
         };
+        PageData: {
+            "change-charts": components["schemas"]["ChangeChart"][];
+            "compare-data": components["schemas"]["CompareCharts"];
+            "finding-chart": components["schemas"]["FindingChart"];
+            "growth-data": components["schemas"]["GrowthChart"];
+            "load-levels-data": components["schemas"]["LoadLevelCharts"];
+            "published-charts": components["schemas"]["BarChart"][];
+            "run-data": components["schemas"]["RunPageData"];
+            "steadiness-data": components["schemas"]["SteadinessChart"];
+            "timeline-data": components["schemas"]["TimelinePageData"];
+            "trend-charts": components["schemas"]["TrendChart"][];
+            "work-data": components["schemas"]["WorkChart"];
+        };
         PanelNode: {
             name: string;
             role: string;
@@ -1487,6 +1707,12 @@ export interface components {
             corroboration?: components["schemas"]["ToolAgreement"] | null;
             cost?: components["schemas"]["ComparedCost"] | null;
             use?: components["schemas"]["ComparedUse"] | null;
+        };
+        PercentileLine: {
+            side: number;
+            percentile: string;
+            threads: number[];
+            values: number[];
         };
         Pin: {
             workload: number;
@@ -1639,6 +1865,46 @@ export interface components {
             reason: string;
             /** Format: double */
             systematic: number;
+        };
+        RatioAxis: {
+            band: [
+                number,
+                number
+            ];
+            scale: components["schemas"]["ScaleEnum"];
+            range: [
+                number,
+                number
+            ];
+            ticks: number[];
+            texts: string[];
+        };
+        RatioPoint: {
+            metric: string;
+            side: number;
+            level: string;
+            threads: number;
+            /** Format: double */
+            rate: number | null;
+            /** Format: double */
+            value: number;
+            runs: components["schemas"]["Replicate"][];
+            /** Format: double */
+            ratio: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            bar: [
+                number,
+                number
+            ] | null;
+            cut: [
+                boolean,
+                boolean
+            ];
+            ratio_text: string;
+            words: string;
         };
         Reach: {
             /** Format: double */
@@ -1961,6 +2227,32 @@ export interface components {
             /** Format: double */
             rate: number | null;
         };
+        RunPageData: {
+            id: number;
+            live: boolean;
+            measured: [
+                number,
+                number
+            ] | null;
+            whole: [
+                number,
+                number
+            ] | null;
+            counters: string[];
+            lanes: [
+                string,
+                string
+            ][];
+            events: components["schemas"]["Happening"][];
+            latency: components["schemas"]["LatencyChart"] | null;
+        };
+        RunPoint: {
+            id: number;
+            /** Format: double */
+            value: number;
+            note: string;
+            text: string;
+        };
         RunSeries: {
             run: number;
             measured: [
@@ -2064,6 +2356,8 @@ export interface components {
             title: string;
             note: string;
         };
+        /** @enum {string} */
+        ScaleEnum: "linear" | "log";
         Schedule: {
             id: number;
             name: string;
@@ -2135,6 +2429,22 @@ export interface components {
             campaigns: components["schemas"]["ComparedCampaign"][];
             has_more: boolean;
             stated: components["schemas"]["Figure"][];
+        };
+        SecondsRun: {
+            run: number;
+            side: number;
+            repetition: number;
+            measured: [
+                number,
+                number
+            ] | null;
+            events: components["schemas"]["ClockEvent"][];
+        };
+        SecondsView: {
+            level: string | null;
+            apart: boolean;
+            clock: components["schemas"]["ClockEnum"];
+            runs: components["schemas"]["SecondsRun"][];
         };
         SeriesEntry: {
             metric: string;
@@ -2331,6 +2641,13 @@ export interface components {
             made_by: string;
             runs: number;
         };
+        SpreadBox: {
+            side: number;
+            label: string;
+            run: number | null;
+            runs: number;
+            box: components["schemas"]["Box"];
+        };
         StaleRead: {
             place: string;
             number: number;
@@ -2393,6 +2710,13 @@ export interface components {
             worst: number | null;
             /** Format: double */
             worst_at: number;
+        };
+        SteadinessChart: {
+            level: string;
+            name: string;
+            unit: string;
+            sides: components["schemas"]["ChartSide"][];
+            boxes: components["schemas"]["SpreadBox"][];
         };
         StepUp: {
             small: string;
@@ -2514,6 +2838,14 @@ export interface components {
             members: string[];
             mute: string[];
         };
+        ThreadsAxis: {
+            ticks: number[];
+            scale: components["schemas"]["ScaleEnum"];
+            range: [
+                number,
+                number
+            ];
+        };
         Threshold: {
             id: number;
             workload: number | null;
@@ -2525,6 +2857,13 @@ export interface components {
             smallest: number;
             /** Format: double */
             significant: number;
+        };
+        ThresholdBand: {
+            start: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
         };
         ThresholdDescription: {
             /** Format: int64 */
@@ -2543,6 +2882,28 @@ export interface components {
             next: string | null;
             results: components["schemas"]["Threshold"][];
         };
+        ThroughputLine: {
+            side: number;
+            threads: number[];
+            values: number[];
+            texts: string[];
+        };
+        ThroughputPanel: {
+            key: string;
+            label: string;
+            unit: string;
+            lines: components["schemas"]["ThroughputLine"][];
+            dots: components["schemas"]["LevelDot"][];
+            fits: components["schemas"]["FitCurve"][];
+        };
+        TickedAxis: {
+            range: [
+                number,
+                number
+            ];
+            ticks: number[];
+            texts: string[];
+        };
         Timeline: {
             run: number;
             live: boolean;
@@ -2556,6 +2917,13 @@ export interface components {
             ] | null;
             happenings: components["schemas"]["Happening"][];
             problem: string;
+        };
+        TimelinePageData: {
+            series: components["schemas"]["ChosenSeries"][];
+            runs: components["schemas"]["ChosenRun"][];
+            align: string;
+            totals: boolean;
+            live: boolean;
         };
         TimeoutShare: {
             who: string;
@@ -2616,6 +2984,17 @@ export interface components {
             /** Format: date-time */
             gone_at: string | null;
         };
+        TrendChart: {
+            anchor: string;
+            metric_name: string;
+            unit: string;
+            axis: components["schemas"]["ValueAxis"];
+            left_out: number;
+            points: components["schemas"]["TrendPoint"][];
+            levels: components["schemas"]["LevelLine"][];
+            changes: components["schemas"]["ChangeMark"][];
+            band: components["schemas"]["ThresholdBand"] | null;
+        };
         TrendDetail: {
             id: number;
             platform: string;
@@ -2655,6 +3034,16 @@ export interface components {
             /** Format: uri */
             next: string | null;
             results: components["schemas"]["Trend"][];
+        };
+        TrendPoint: {
+            run: number;
+            version: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: double */
+            value: number;
+            reset: string;
+            text: string;
         };
         TrialGroup: {
             system: string;
@@ -2762,6 +3151,15 @@ export interface components {
             readonly aspect: string;
             readonly unit: string;
         };
+        ValueAxis: {
+            range: [
+                number,
+                number
+            ];
+            ticks: number[];
+            texts: string[];
+            begins_at: string;
+        };
         /** @enum {string} */
         Verdict: "higher" | "lower" | "equivalent" | "inconclusive" | "too few repetitions" | "no ratio";
         /** @enum {string} */
@@ -2772,6 +3170,13 @@ export interface components {
             indicator: string;
             node: string;
             nodes: string[];
+        };
+        WorkChart: {
+            level: string;
+            per: string;
+            sides: components["schemas"]["ChartSide"][];
+            points: components["schemas"]["WorkPoint"][];
+            ratios: components["schemas"]["RatioAxis"];
         };
         WorkDifference: {
             metric: string;
@@ -2788,6 +3193,23 @@ export interface components {
             low: number | null;
             /** Format: double */
             high: number | null;
+            words: string;
+        };
+        WorkPoint: {
+            metric: string;
+            name: string;
+            side: number;
+            /** Format: double */
+            ratio: number;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            bar: [
+                number,
+                number
+            ] | null;
+            ratio_text: string;
             words: string;
         };
         Workload: {
@@ -3067,6 +3489,8 @@ export type AttachedFormFormatEnum = components['schemas']['AttachedFormFormatEn
 export type AwsDescription = components['schemas']['AwsDescription'];
 export type AwsPlace = components['schemas']['AwsPlace'];
 export type AwsPlaceKindEnum = components['schemas']['AwsPlaceKindEnum'];
+export type Bar = components['schemas']['Bar'];
+export type BarChart = components['schemas']['BarChart'];
 export type BaselineList = components['schemas']['BaselineList'];
 export type BlankEnum = components['schemas']['BlankEnum'];
 export type BlockingDifference = components['schemas']['BlockingDifference'];
@@ -3080,16 +3504,28 @@ export type CampaignPlan = components['schemas']['CampaignPlan'];
 export type Cancellation = components['schemas']['Cancellation'];
 export type Cell = components['schemas']['Cell'];
 export type Change = components['schemas']['Change'];
+export type ChangeChart = components['schemas']['ChangeChart'];
+export type ChangeLine = components['schemas']['ChangeLine'];
+export type ChangeMark = components['schemas']['ChangeMark'];
+export type ChangePanel = components['schemas']['ChangePanel'];
 export type ChangeStatement = components['schemas']['ChangeStatement'];
 export type ChangeTrial = components['schemas']['ChangeTrial'];
 export type ChangedTeam = components['schemas']['ChangedTeam'];
+export type ChartLevel = components['schemas']['ChartLevel'];
+export type ChartMetric = components['schemas']['ChartMetric'];
+export type ChartSide = components['schemas']['ChartSide'];
 export type Check = components['schemas']['Check'];
 export type CheckRow = components['schemas']['CheckRow'];
 export type CheckedRelease = components['schemas']['CheckedRelease'];
 export type CheckedReleaseList = components['schemas']['CheckedReleaseList'];
+export type ChosenRun = components['schemas']['ChosenRun'];
+export type ChosenSeries = components['schemas']['ChosenSeries'];
+export type ClockEnum = components['schemas']['ClockEnum'];
+export type ClockEvent = components['schemas']['ClockEvent'];
 export type Collapse = components['schemas']['Collapse'];
 export type Column = components['schemas']['Column'];
 export type Commented = components['schemas']['Commented'];
+export type CompareCharts = components['schemas']['CompareCharts'];
 export type Compared = components['schemas']['Compared'];
 export type ComparedCampaign = components['schemas']['ComparedCampaign'];
 export type ComparedCost = components['schemas']['ComparedCost'];
@@ -3118,6 +3554,7 @@ export type Everything = components['schemas']['Everything'];
 export type Evidence = components['schemas']['Evidence'];
 export type Exclusion = components['schemas']['Exclusion'];
 export type ExclusionDescription = components['schemas']['ExclusionDescription'];
+export type ExtremePoint = components['schemas']['ExtremePoint'];
 export type FailoverResults = components['schemas']['FailoverResults'];
 export type FailoverTrial = components['schemas']['FailoverTrial'];
 export type FieldError = components['schemas']['FieldError'];
@@ -3126,13 +3563,18 @@ export type Figure = components['schemas']['Figure'];
 export type FigureList = components['schemas']['FigureList'];
 export type Files = components['schemas']['Files'];
 export type Finding = components['schemas']['Finding'];
+export type FindingChart = components['schemas']['FindingChart'];
 export type FindingDetail = components['schemas']['FindingDetail'];
 export type FindingList = components['schemas']['FindingList'];
+export type FindingSide = components['schemas']['FindingSide'];
 export type Finishing = components['schemas']['Finishing'];
 export type Fit = components['schemas']['Fit'];
+export type FitCurve = components['schemas']['FitCurve'];
 export type Gain = components['schemas']['Gain'];
 export type GroupEnum = components['schemas']['GroupEnum'];
 export type Growing = components['schemas']['Growing'];
+export type GrowthBand = components['schemas']['GrowthBand'];
+export type GrowthChart = components['schemas']['GrowthChart'];
 export type Happening = components['schemas']['Happening'];
 export type HardwareClass = components['schemas']['HardwareClass'];
 export type HardwareClassList = components['schemas']['HardwareClassList'];
@@ -3147,15 +3589,22 @@ export type Job = components['schemas']['Job'];
 export type KeyEnum = components['schemas']['KeyEnum'];
 export type Kind = components['schemas']['Kind'];
 export type LaneEnum = components['schemas']['LaneEnum'];
+export type LatencyAxis = components['schemas']['LatencyAxis'];
+export type LatencyChart = components['schemas']['LatencyChart'];
+export type LatencyLine = components['schemas']['LatencyLine'];
+export type LatencyPanel = components['schemas']['LatencyPanel'];
 export type LeftOut = components['schemas']['LeftOut'];
 export type Level = components['schemas']['Level'];
+export type LevelDot = components['schemas']['LevelDot'];
 export type LevelEnum = components['schemas']['LevelEnum'];
 export type LevelLatency = components['schemas']['LevelLatency'];
+export type LevelLine = components['schemas']['LevelLine'];
 export type LevelQuantile = components['schemas']['LevelQuantile'];
 export type LevelResult = components['schemas']['LevelResult'];
 export type LevelUse = components['schemas']['LevelUse'];
 export type Limits = components['schemas']['Limits'];
 export type LinkRow = components['schemas']['LinkRow'];
+export type LoadLevelCharts = components['schemas']['LoadLevelCharts'];
 export type LoadLevelData = components['schemas']['LoadLevelData'];
 export type LoadLevelDescription = components['schemas']['LoadLevelDescription'];
 export type LoadLevels = components['schemas']['LoadLevels'];
@@ -3208,9 +3657,11 @@ export type Onset = components['schemas']['Onset'];
 export type OtherSize = components['schemas']['OtherSize'];
 export type OutcomeEnum = components['schemas']['OutcomeEnum'];
 export type OwnAddress = components['schemas']['OwnAddress'];
+export type PageData = components['schemas']['PageData'];
 export type PanelNode = components['schemas']['PanelNode'];
 export type Part = components['schemas']['Part'];
 export type Parts = components['schemas']['Parts'];
+export type PercentileLine = components['schemas']['PercentileLine'];
 export type Pin = components['schemas']['Pin'];
 export type PlanAgain = components['schemas']['PlanAgain'];
 export type PlannedAgain = components['schemas']['PlannedAgain'];
@@ -3227,6 +3678,8 @@ export type Quantile = components['schemas']['Quantile'];
 export type Quantity = components['schemas']['Quantity'];
 export type QuantityRange = components['schemas']['QuantityRange'];
 export type Ratio = components['schemas']['Ratio'];
+export type RatioAxis = components['schemas']['RatioAxis'];
+export type RatioPoint = components['schemas']['RatioPoint'];
 export type Reach = components['schemas']['Reach'];
 export type Reading = components['schemas']['Reading'];
 export type RegisteredSystem = components['schemas']['RegisteredSystem'];
@@ -3257,6 +3710,8 @@ export type RunFormFormatEnum = components['schemas']['RunFormFormatEnum'];
 export type RunGrowth = components['schemas']['RunGrowth'];
 export type RunList = components['schemas']['RunList'];
 export type RunLoadLevel = components['schemas']['RunLoadLevel'];
+export type RunPageData = components['schemas']['RunPageData'];
+export type RunPoint = components['schemas']['RunPoint'];
 export type RunSeries = components['schemas']['RunSeries'];
 export type RunSpread = components['schemas']['RunSpread'];
 export type RunSteadiness = components['schemas']['RunSteadiness'];
@@ -3269,11 +3724,14 @@ export type Saved = components['schemas']['Saved'];
 export type SavedComparisonList = components['schemas']['SavedComparisonList'];
 export type SavedRow = components['schemas']['SavedRow'];
 export type SavedWords = components['schemas']['SavedWords'];
+export type ScaleEnum = components['schemas']['ScaleEnum'];
 export type Schedule = components['schemas']['Schedule'];
 export type ScheduleDetail = components['schemas']['ScheduleDetail'];
 export type ScheduleList = components['schemas']['ScheduleList'];
 export type SchemaChange = components['schemas']['SchemaChange'];
 export type SchemaChanges = components['schemas']['SchemaChanges'];
+export type SecondsRun = components['schemas']['SecondsRun'];
+export type SecondsView = components['schemas']['SecondsView'];
 export type SeriesEntry = components['schemas']['SeriesEntry'];
 export type SeriesIndex = components['schemas']['SeriesIndex'];
 export type SeriesOfRuns = components['schemas']['SeriesOfRuns'];
@@ -3296,6 +3754,7 @@ export type SkipCell = components['schemas']['SkipCell'];
 export type Slot = components['schemas']['Slot'];
 export type SlotList = components['schemas']['SlotList'];
 export type Snapshot = components['schemas']['Snapshot'];
+export type SpreadBox = components['schemas']['SpreadBox'];
 export type StaleRead = components['schemas']['StaleRead'];
 export type StateEnum = components['schemas']['StateEnum'];
 export type StatedLimit = components['schemas']['StatedLimit'];
@@ -3304,6 +3763,7 @@ export type StatedSchedule = components['schemas']['StatedSchedule'];
 export type StatedTest = components['schemas']['StatedTest'];
 export type StatusEnum = components['schemas']['StatusEnum'];
 export type Steadiness = components['schemas']['Steadiness'];
+export type SteadinessChart = components['schemas']['SteadinessChart'];
 export type StepUp = components['schemas']['StepUp'];
 export type SubmittedRun = components['schemas']['SubmittedRun'];
 export type Subscription = components['schemas']['Subscription'];
@@ -3315,17 +3775,25 @@ export type SystemPair = components['schemas']['SystemPair'];
 export type Table = components['schemas']['Table'];
 export type TeamList = components['schemas']['TeamList'];
 export type TeamRow = components['schemas']['TeamRow'];
+export type ThreadsAxis = components['schemas']['ThreadsAxis'];
 export type Threshold = components['schemas']['Threshold'];
+export type ThresholdBand = components['schemas']['ThresholdBand'];
 export type ThresholdDescription = components['schemas']['ThresholdDescription'];
 export type ThresholdList = components['schemas']['ThresholdList'];
+export type ThroughputLine = components['schemas']['ThroughputLine'];
+export type ThroughputPanel = components['schemas']['ThroughputPanel'];
+export type TickedAxis = components['schemas']['TickedAxis'];
 export type Timeline = components['schemas']['Timeline'];
+export type TimelinePageData = components['schemas']['TimelinePageData'];
 export type TimeoutShare = components['schemas']['TimeoutShare'];
 export type ToolAgreement = components['schemas']['ToolAgreement'];
 export type Trend = components['schemas']['Trend'];
 export type TrendChange = components['schemas']['TrendChange'];
+export type TrendChart = components['schemas']['TrendChart'];
 export type TrendDetail = components['schemas']['TrendDetail'];
 export type TrendLevel = components['schemas']['TrendLevel'];
 export type TrendList = components['schemas']['TrendList'];
+export type TrendPoint = components['schemas']['TrendPoint'];
 export type TrialGroup = components['schemas']['TrialGroup'];
 export type TrialPhase = components['schemas']['TrialPhase'];
 export type TrialSpread = components['schemas']['TrialSpread'];
@@ -3336,10 +3804,13 @@ export type TriedSeries = components['schemas']['TriedSeries'];
 export type UseLevel = components['schemas']['UseLevel'];
 export type UseMethod = components['schemas']['UseMethod'];
 export type UseReading = components['schemas']['UseReading'];
+export type ValueAxis = components['schemas']['ValueAxis'];
 export type Verdict = components['schemas']['Verdict'];
 export type Weight = components['schemas']['Weight'];
 export type Whole = components['schemas']['Whole'];
+export type WorkChart = components['schemas']['WorkChart'];
 export type WorkDifference = components['schemas']['WorkDifference'];
+export type WorkPoint = components['schemas']['WorkPoint'];
 export type Workload = components['schemas']['Workload'];
 export type WorkloadDescription = components['schemas']['WorkloadDescription'];
 export type WorkloadList = components['schemas']['WorkloadList'];

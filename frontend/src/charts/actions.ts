@@ -13,8 +13,8 @@ export interface ChartActions {
   anchor?: string;
   /** What the link leads to; none: the address of this view. */
   address?: string;
-  /** Where the same series are laid over others; none: nowhere. */
-  overlay?: string;
+  /** Address of the timeline with the same series; none: no such link. */
+  timeline?: string;
 }
 
 function button(text: string, title: string, act: (self: HTMLButtonElement) => void): HTMLButtonElement {
@@ -51,9 +51,9 @@ export async function copyFrom(element: HTMLElement, text: string): Promise<void
 }
 
 export function mountActions(holder: HTMLElement, actions: ChartActions): void {
-  const { csv, overlay } = actions;
+  const { csv, timeline } = actions;
   holder.replaceChildren(
-    ...(overlay ? [link("Overlay", "Lay these series over those of other runs or metrics", overlay)] : []),
+    ...(timeline ? [link("Add to timeline", "On one timeline with series of other runs or metrics", timeline)] : []),
     typeof csv === "string"
       ? link("Data", "Save the values as CSV", csv, true)
       : button("Data", "Save the plotted values as CSV", () => saveText(csv(), `${actions.filename}.csv`)),

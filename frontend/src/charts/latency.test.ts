@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { latencyChart, latencyRows, type LatencyData, type LatencyLine } from "./latency";
+import type { LatencyChart, LatencyLine } from "../api/types.gen";
+import { latencyChart, latencyRows } from "./latency";
 import { palette } from "./palette.fixture";
 
 const line: LatencyLine = {
@@ -10,7 +11,7 @@ const line: LatencyLine = {
   percent: [90, 99, 100, 100],
   slower: [10, 1, 0, 0],
 };
-const data: LatencyData = {
+const data: LatencyChart = {
   lines: [line],
   values: { range: [1, 100], ticks: [1, 10, 100], texts: ["1", "10", "100"] },
   one_in: { range: [1, 100], ticks: [1, 10, 100], texts: ["0", "90", "99"] },
@@ -30,19 +31,19 @@ test("a line rises in steps where the histogram's buckets begin", () => {
       [100, 0],
     ],
   });
-  expect(layout.showlegend).toBe(false);
+  expect(layout?.showlegend).toBe(false);
 });
 
 test("both axes are logarithmic, say so, and name percentiles where so many were slower", () => {
   const { layout } = latencyChart(data, palette);
-  expect(layout.xaxis).toMatchObject({
+  expect(layout?.xaxis).toMatchObject({
     type: "log",
     range: [0, 2],
     tickvals: [1, 10, 100],
     ticktext: ["0", "90", "99"],
     title: { text: "Percentile of transactions (log scale)" },
   });
-  expect(layout.yaxis).toMatchObject({ type: "log", title: { text: "Latency, ms (log scale)" } });
+  expect(layout?.yaxis).toMatchObject({ type: "log", title: { text: "Latency, ms (log scale)" } });
 });
 
 test("sides have their colours and names", () => {
@@ -53,7 +54,7 @@ test("sides have their colours and names", () => {
   const { traces, layout } = latencyChart({ ...data, lines: sides }, palette);
   expect(traces.map((trace) => trace.name)).toEqual(["A", "B"]);
   expect(traces[1]).toMatchObject({ line: { color: palette.sides[1] } });
-  expect(layout.showlegend).toBe(true);
+  expect(layout?.showlegend).toBe(true);
 });
 
 test("the data are the steps, without the point that ends a line", () => {

@@ -1,34 +1,11 @@
 // Latency by percentile, as HdrHistogram's plots have it: the slow tail is stretched, so that p99.9 can be read.
 import type { Data } from "plotly.js";
-import type { Chart } from "../pages/compare/levels_chart";
+import type { LatencyChart, TickedAxis } from "../api/types.gen";
+import type { Chart } from "./plotly";
 import type { Cell } from "./csv";
 import { axis, ends, sideColor, type Palette } from "./style";
 
-/** Steps: from `one_in[k]` on (one in so many transactions was slower), transactions took `values[k]` ms. */
-export interface LatencyLine {
-  name: string;
-  /** Place of its side in the palette; null: a line alone. */
-  color: number | null;
-  one_in: number[];
-  values: number[];
-  /** Of each step: the share of transactions that took no longer, and how many did. */
-  percent: number[];
-  slower: number[];
-}
-
-interface Ticks {
-  range: [number, number];
-  ticks: number[];
-  texts: string[];
-}
-
-export interface LatencyData {
-  lines: LatencyLine[];
-  values: Ticks;
-  one_in: Ticks;
-}
-
-function logAxis(quantity: string, unit: string, { range, ticks, texts }: Ticks): ReturnType<typeof axis> {
+function logAxis(quantity: string, unit: string, { range, ticks, texts }: TickedAxis): ReturnType<typeof axis> {
   return axis(quantity, unit, {
     type: "log",
     range: ends(range, "log"),
@@ -38,7 +15,7 @@ function logAxis(quantity: string, unit: string, { range, ticks, texts }: Ticks)
   });
 }
 
-export function latencyChart(data: LatencyData, palette: Palette): Chart {
+export function latencyChart(data: LatencyChart, palette: Palette): Chart {
   const traces = data.lines.map(
     (line): Data =>
       ({
@@ -65,7 +42,7 @@ export function latencyChart(data: LatencyData, palette: Palette): Chart {
 }
 
 /** Every step; the last point of a line only ends it. */
-export function latencyRows(data: LatencyData): { header: string[]; rows: Cell[][] } {
+export function latencyRows(data: LatencyChart): { header: string[]; rows: Cell[][] } {
   return {
     header: ["line", "latency, ms", "took no longer, %", "slower, transactions"],
     rows: data.lines.flatMap((line) =>

@@ -1,8 +1,9 @@
 // The chart of latency by percentile, on the page of a run and on Compare.
-import { latencyChart, latencyRows, type LatencyData } from "./latency";
+import type { LatencyChart } from "../api/types.gen";
+import { latencyChart, latencyRows } from "./latency";
 import { mountChart } from "./mount";
 
-export function mountLatency(data: LatencyData, filename: string): void {
+export function mountLatency(data: LatencyChart, filename: string): void {
   mountChart(document.querySelector("#chart-percentiles"), {
     chart: (palette) => latencyChart(data, palette),
     table: () => latencyRows(data),

@@ -21,8 +21,8 @@ export interface PanelsOptions {
   clock: Clock;
   /** How the counters are read; charts with words are of one node and always rates. */
   reading?: Reading;
-  /** Where the series of a chart are laid over others. */
-  overlay?: (series: Series[]) => string;
+  /** Address of the timeline with the series of a chart. */
+  timeline?: (series: Series[]) => string;
   /** Called when the stretch that is shown has changed. */
   moved?: () => void;
   /** Called when the reader zooms one chart (null: back to the whole clock). */
@@ -209,7 +209,7 @@ export class Panels {
         return toCsv(header, rows);
       },
       ...(panel.figure.id ? { anchor: panel.figure.id } : {}),
-      ...(this.options.overlay ? { overlay: this.options.overlay(series) } : {}),
+      ...(this.options.timeline ? { timeline: this.options.timeline(series) } : {}),
     });
   }
 

@@ -1,5 +1,6 @@
 // The house style of every chart, as pure functions of the page's colours.
 import type { Layout, LayoutAxis, PlotData } from "plotly.js";
+import type { ValueAxis } from "../api/types.gen";
 
 export interface Palette {
   ink: string;
@@ -48,15 +49,7 @@ export function axis(quantity: string, unit = "", extra: Partial<LayoutAxis> = {
   return { ...extra, title: { text: axisTitle(quantity, unit) + scale } };
 }
 
-/** An axis of values with the ticks of the server; `begins_at`: its start in words, empty: zero. */
-export interface ValueAxis {
-  range: [number, number];
-  ticks: number[];
-  texts: string[];
-  begins_at: string;
-}
-
-/** It stays as it is where the reader zooms: its ticks are those of the whole. */
+/** An axis of values with the ticks of the server. It stays as it is where the reader zooms: its ticks are those of the whole. */
 export function valueAxis(quantity: string, unit: string, { range, ticks, texts }: ValueAxis): Partial<LayoutAxis> {
   return axis(quantity, unit, { range, tickvals: ticks, ticktext: texts, fixedrange: true, zeroline: false });
 }

@@ -1,24 +1,17 @@
 // Series of one run on its clock: the response becomes traces and shapes; nothing is computed but places on the page.
 import type { Annotations, Data, Layout, Shape } from "plotly.js";
 import type { Series } from "../api/series";
+import type { ClockEvent } from "../api/types.gen";
 import type { Cell } from "./csv";
 import { axis, sideColor, type Palette } from "./style";
 import type { Chart } from "./plotly";
-
-export interface RunEvent {
-  kind: string;
-  label: string;
-  starts_at: number;
-  ends_at: number | null;
-  node: string;
-}
 
 export interface Clock {
   /** Kinds of events that the reader left out. */
   hidden?: string[];
   /** The measured phase, s; null while it is not known. */
   measured: [number, number] | null;
-  events: RunEvent[];
+  events: ClockEvent[];
   /** The run's clock from 0 to its last sample, s; of a live run it grows. Every chart shows the same stretch. */
   whole: [number, number] | null;
   /** What the reader zoomed to, s. */
@@ -122,7 +115,7 @@ export function resetTrace(series: Series, color: string): Data[] {
 }
 
 /** Events as small marks at the upper edge, their words on hover. */
-export function eventTrace(events: RunEvent[], palette: Palette): Data[] {
+export function eventTrace(events: ClockEvent[], palette: Palette): Data[] {
   if (events.length === 0) return [];
   const words = events.map(({ label, node, kind }) => [label || kind, node ? ` on ${node}` : ""].join(""));
   return [

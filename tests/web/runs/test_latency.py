@@ -10,7 +10,7 @@ from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Distribution, Run
 from apps.runs.samples.histograms import SYSBENCH
 from apps.runs.samples.histograms import HistogramCounts as Counts
-from apps.web.runs.latency import LatencyCurve, chart_data, rows, step
+from apps.web.runs.latency import LatencyCurve, latency_chart, rows, step
 from tests.paths import RECORDINGS
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_load_level, a_measured_run, a_metric, a_run, a_system, a_workload
@@ -53,23 +53,23 @@ def compare_page(client: Client, *systems: System) -> str:
 
 
 def test_a_curve_rises_where_so_many_transactions_were_slower() -> None:
-    drawn = chart_data([LatencyCurve("this run", None, counts({1.0: 90, 10.0: 9, 100.0: 1}))])
+    drawn = latency_chart([LatencyCurve("this run", None, counts({1.0: 90, 10.0: 9, 100.0: 1}))])
     assert drawn is not None
-    (line,) = drawn["lines"]
-    assert line["one_in"] == [1, 10, 100, 100]
-    assert line["values"] == [pytest.approx(ms, rel=0.01) for ms in (1, 10, 100, 100)]
-    assert (line["percent"], line["slower"]) == ([90, 99, 100, 100], [10, 1, 0, 0])
-    assert drawn["one_in"]["texts"] == ["0", "50", "90", "99"]
-    assert drawn["values"]["range"][0] < line["values"][0] < line["values"][-1] < drawn["values"]["range"][1]
+    (line,) = drawn.lines
+    assert line.one_in == [1, 10, 100, 100]
+    assert line.values == pytest.approx([1, 10, 100, 100], rel=0.01)
+    assert (line.percent, line.slower) == ([90, 99, 100, 100], [10, 1, 0, 0])
+    assert drawn.one_in.texts == ["0", "50", "90", "99"]
+    assert drawn.values.range[0] < line.values[0] < line.values[-1] < drawn.values.range[1]
 
 
 @pytest.mark.parametrize("found", [{5.0: 1}, {5.0: 10, 5.2: 3}, {0.001: 5}, {99_000.0: 2}])
 def test_even_a_narrow_distribution_has_ticks(found: dict[float, int]) -> None:
-    drawn = chart_data([LatencyCurve("this run", None, counts(found))])
+    drawn = latency_chart([LatencyCurve("this run", None, counts(found))])
     assert drawn is not None
-    low, high = drawn["values"]["range"]
-    assert len(drawn["values"]["ticks"]) >= 2
-    assert all(low <= tick <= high for tick in drawn["values"]["ticks"])
+    low, high = drawn.values.range
+    assert len(drawn.values.ticks) >= 2
+    assert all(low <= tick <= high for tick in drawn.values.ticks)
 
 
 def test_a_percentile_says_between_which_latencies_it_lies_and_how_many_took_longer() -> None:

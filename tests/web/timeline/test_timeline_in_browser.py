@@ -84,7 +84,7 @@ def test_counters_are_summed_over_the_nodes_or_shown_as_totals_that_start_over(b
 def test_series_of_two_runs_share_a_chart_and_another_unit_has_its_own_below(browser_page: Page) -> None:
     run, other = a_sealed_run(), a_sealed_run(repetition=2)
     browser_page.goto(f"/runs/{run.pk}/")
-    follow(browser_page.get_by_role("link", name="Overlay with other runs"))
+    follow(browser_page.get_by_role("link", name="Open in timeline"))
     follow(browser_page.get_by_role("link", name=f"run {other.pk}"))
     throughput = browser_page.locator("#chart-1")
     assert [line["y"] for line in _drawn(throughput)] == [_values(each, "client.throughput") for each in (run, other)]

@@ -29,7 +29,7 @@ from apps.comparison.pure import (
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number, with_unit
-from apps.web.compare.sections.load_level_charts import growth_chart, load_level_chart
+from apps.web.compare.sections.load_level_charts import growth_chart, load_level_charts
 from apps.web.compare.view import CompareAddress, CompareView
 from apps.web.compare.wording import TableRow, answers, doubted_runs, table
 
@@ -123,7 +123,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "rated": found.rated,
         "notes": found.notes,
         "latency_metric": next((each for each in comparison.metrics if each.kind == "latency"), None),
-        "chart": load_level_chart(comparison, found, analyses, limit=objective.limit),
+        "chart": load_level_charts(comparison, found, analyses, limit=objective.limit),
         "growing": grown,
         **doubted_runs(_grown_runs(comparison, grown)),
         "growing_answers": answers(growth) if growth else [],

@@ -1,14 +1,14 @@
 """Steadiness on the Compare page: verdicts on variation and throughput dips, and box plots of every run's seconds."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.comparison.api import DIPS, STEADINESS_SECTION, VARIATION, WORST, ComparedSteadiness, RunSteadiness
 from apps.comparison.pure import DIP_SHARE, FEWEST_VALUES, NO_ERRORS, Box, Comparison, Level
 from apps.core import units
 from apps.core.text import counted
-from apps.web.compare.charts import drawn_sides
+from apps.web.compare.charts import ChartSide, chart_sides
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import answers, run_words, table
 
@@ -34,6 +34,28 @@ class SteadinessRow:
     failed_checks: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class SpreadBox:
+    """One run, or (`run` None) all runs of a side together."""
+
+    side: int
+    label: str
+    run: int | None
+    runs: int
+    box: Box
+
+
+@dataclass(frozen=True)
+class SteadinessChart:
+    """Boxes side by side: per side all runs together, then each run."""
+
+    level: str
+    name: str
+    unit: str
+    sides: Sequence[ChartSide]
+    boxes: Sequence[SpreadBox]
+
+
 def context(seen: CompareView) -> dict[str, Any] | None:
     found = seen.read(STEADINESS_SECTION)
     if found is None:
@@ -56,8 +78,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     }
 
 
-def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> dict[str, Any]:
-    """Boxes side by side: per side all runs together, then each run; as plain JSON."""
+def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> SteadinessChart:
     boxes = []
     failed = {run.id: run.failed_checks for run in comparison.counted}
     for side in comparison.sides:
@@ -65,25 +86,13 @@ def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> di
         if together is None:
             continue
         words = f"{counted(together.runs, 'run')} together"
-        boxes.append(_drawn(together.box, side.position, label=words, runs=together.runs))
+        boxes.append(SpreadBox(side.position, words, None, together.runs, together.box))
         own = [run for run in found.runs if (run.side, run.level) == (side.slug, level.id)]
         boxes += [
-            _drawn(run.steadiness.box, side.position, label=run_words(run.run, failed.get(run.run, ())), run=run.run)
+            SpreadBox(side.position, run_words(run.run, failed.get(run.run, ())), run.run, 1, run.steadiness.box)
             for run in own[-MOST_BOXES:]
         ]
-    return {
-        "level": level.key,
-        "name": found.name,
-        "unit": found.unit,
-        "step": found.step,
-        "sides": drawn_sides(comparison),
-        "boxes": boxes,
-    }
-
-
-def _drawn(box: Box, side: int, *, label: str, run: int | None = None, runs: int = 1) -> dict[str, Any]:
-    """`box` is that of the REST API."""
-    return {"side": side, "label": label, "run": run, "runs": runs, "box": asdict(box)}
+    return SteadinessChart(level.key, found.name, found.unit, chart_sides(comparison), boxes)
 
 
 def _run_rows(comparison: Comparison, runs: Sequence[RunSteadiness]) -> list[SteadinessRow]:

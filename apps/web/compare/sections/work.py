@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 from apps.catalog.pure import BY_KEY
 from apps.comparison.api import PER, WORK_SECTION, ComparedWork
 from apps.comparison.pure import NO_ERRORS, Cell, ComparedMetric, Comparison, Level, Side, interval_text, ratio_text
+from apps.core.answers import Unbounded
 from apps.core.problems import FieldProblem, Invalid
-from apps.web.compare.charts import draw_ratios, drawn_sides, finite
+from apps.web.compare.charts import ChartSide, RatioAxis, Span, chart_sides, ratio_axis, ratio_bar
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import AnswerCell, TableRow, table
 
@@ -45,6 +47,32 @@ class NodeColumn:
     side: Side
     node: str
     role: str
+
+
+@dataclass(frozen=True)
+class WorkPoint:
+    """A quantity of a side over the baseline's; `bar`: its interval as drawn, None: there is none."""
+
+    metric: str
+    name: str
+    side: int
+    ratio: float
+    low: Unbounded | None
+    high: Unbounded | None
+    bar: Span | None
+    ratio_text: str
+    words: str
+
+
+@dataclass(frozen=True)
+class WorkChart:
+    """Ratios at one level, one line per quantity."""
+
+    level: str
+    per: str
+    sides: Sequence[ChartSide]
+    points: Sequence[WorkPoint]
+    ratios: RatioAxis
 
 
 def context(seen: CompareView) -> dict[str, Any] | None:
@@ -119,32 +147,30 @@ def _text(name: str, cell: Cell) -> str:
     return f"{name} {ratio_text(cell.ratio)} {interval_text(cell.ratio)}"
 
 
-def chart(comparison: Comparison, work: ComparedWork, level: Level) -> dict[str, Any]:
-    """Ratios at one level with their intervals, one line per quantity; as plain JSON."""
+def chart(comparison: Comparison, work: ComparedWork, level: Level) -> WorkChart:
     positions = {side.slug: side.position for side in comparison.sides}
     names = {metric.key: metric.name for metric in work.metrics}
-    points = [
-        {
-            "metric": cell.metric,
-            "name": names[cell.metric],
-            "side": positions[cell.side],
-            "ratio": ratio.value,
-            "low": finite(ratio.low),
-            "high": finite(ratio.high),
-            "has_interval": ratio.low is not None and ratio.high is not None,
-            "ratio_text": f"{ratio_text(ratio)} {interval_text(ratio)}",
-            "words": cell.words,
-        }
+    cells = [
+        (cell, ratio, ratio.value)
         for cell in work.cells
         if cell.level == level.id and (ratio := cell.ratio) and ratio.value and math.isfinite(ratio.value)
     ]
-    return {
-        "level": level.key,
-        "per": work.per,
-        "sides": drawn_sides(comparison),
-        "points": points,
-        "ratios": draw_ratios(points),
-    }
+    axis = ratio_axis(ratio for _, ratio, _ in cells)
+    points = [
+        WorkPoint(
+            metric=cell.metric,
+            name=names[cell.metric],
+            side=positions[cell.side],
+            ratio=value,
+            low=ratio.low,
+            high=ratio.high,
+            bar=ratio_bar(ratio, axis)[0],
+            ratio_text=f"{ratio_text(ratio)} {interval_text(ratio)}",
+            words=cell.words,
+        )
+        for cell, ratio, value in cells
+    ]
+    return WorkChart(level.key, work.per, chart_sides(comparison), points, axis)
 
 
 def _nodes(

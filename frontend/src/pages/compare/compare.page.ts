@@ -4,9 +4,10 @@ import "../../styles/compare/comparability.css";
 import "../../styles/saved.css";
 import "../../styles/compare/claims.css";
 import { pageData } from "../../api/client";
+import type { CompareCharts, SecondsRun } from "../../api/types.gen";
 import { loadSeries } from "../../api/series";
 import { mountActions } from "../../charts/actions";
-import { ratioChart, ratioRows, type CompareData, type SecondsRun } from "./levels_chart";
+import { ratioChart, ratioRows } from "./levels_chart";
 import { hasLines, missing, panels, secondsChart, secondsRows, type LoadedRun, type Panel } from "./seconds_chart";
 import { toCsv } from "../../charts/csv";
 import { draw, whenVisible } from "../../charts/plotly";
@@ -23,7 +24,7 @@ function actionsOf(figure: Element): HTMLElement {
   return holder;
 }
 
-function drawRatios(data: CompareData): void {
+function drawRatios(data: CompareCharts): void {
   for (const plot of document.querySelectorAll<HTMLElement>("[data-chart=ratio]")) {
     const metric = data.metrics.find((each) => each.key === plot.dataset["metric"]);
     const figure = plot.closest("figure");
@@ -88,7 +89,7 @@ async function loadAll(
   return { runs: found.filter((run): run is LoadedRun => run !== undefined), problems };
 }
 
-async function drawSeconds(data: CompareData, holder: HTMLElement): Promise<void> {
+async function drawSeconds(data: CompareCharts, holder: HTMLElement): Promise<void> {
   const shown = panels(data);
   const figures = new Map(shown.map((panel) => [panel, figureOf(panel)]));
   holder.replaceChildren(...figures.values());
@@ -127,7 +128,7 @@ mountParts();
 const named = document.getElementById(location.hash.slice(1));
 if (named instanceof HTMLDetailsElement) named.open = true;
 if (document.getElementById("compare-data")) {
-  const data = pageData<CompareData>("compare-data");
+  const data = pageData("compare-data");
   drawRatios(data);
   if (data.latency) mountLatency(data.latency, `compare-latency-${data.series.level ?? ""}`);
   const holder = document.querySelector<HTMLElement>("[data-seconds]");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { closest, dodged, ratioChart, ratioRows, type CompareData } from "./levels_chart";
+import type { CompareCharts } from "../../api/types.gen";
+import { closest, dodged, ratioChart, ratioRows } from "./levels_chart";
 import { palette } from "../../charts/palette.fixture";
 import { ends } from "../../charts/style";
 
@@ -19,7 +20,7 @@ const shared = {
   cut: [false, false] as [boolean, boolean],
   ratio_text: "",
 };
-const data: CompareData = {
+const data: CompareCharts = {
   sides: [
     { slug: "a", name: "Alpha", position: 0 },
     { slug: "b", name: "Beta", position: 1 },
@@ -103,7 +104,7 @@ test("an interval that goes on beyond the chart ends in an arrowhead, and the wh
 
 test("the ticks of the ratios are those that the server gave, also on a logarithmic axis", () => {
   const { layout } = ratioChart(data, throughput, palette);
-  expect(layout.yaxis).toMatchObject({ tickvals: [1, 1.2, 1.4], ticktext: ["1", "1.2", "1.4"] });
+  expect(layout?.yaxis).toMatchObject({ tickvals: [1, 1.2, 1.4], ticktext: ["1", "1.2", "1.4"] });
 });
 
 test("sides stand beside each other around their load level", () => {

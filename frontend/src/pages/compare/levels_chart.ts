@@ -1,77 +1,9 @@
 // The Compare page's charts over load levels, as pure functions of what the server computed.
 import type { Data, Layout } from "plotly.js";
-import type { RunEvent } from "../../charts/timeline";
+import type { ChartMetric, CompareCharts, RatioPoint } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
-import type { LatencyData } from "../../charts/latency";
+import type { Chart } from "../../charts/plotly";
 import { axis, ends, sideColor, type Palette } from "../../charts/style";
-
-export interface CompareSide {
-  slug: string;
-  name: string;
-  position: number;
-}
-
-export interface CompareMetric {
-  key: string;
-  kind: "throughput" | "latency";
-  label: string;
-  unit: string;
-  direction: "higher" | "lower" | "neutral";
-}
-
-/** One side at one load level: the value shown, its runs, and its ratio to the baseline with the 95 % interval. */
-export interface ComparePoint {
-  metric: string;
-  side: number;
-  level: string;
-  threads: number;
-  rate: number | null;
-  value: number;
-  runs: { run: number; value: number }[];
-  ratio: number | null;
-  low: number | null;
-  high: number | null;
-  /** Ratio and full interval as the table has them. */
-  ratio_text: string;
-  /** The interval as far as it is drawn; null: there is none. */
-  bar: [number, number] | null;
-  /** Whether its lower and upper end lie beyond the bar. */
-  cut: [boolean, boolean];
-  words: string;
-}
-
-export interface CompareData {
-  sides: CompareSide[];
-  levels: { key: string; text: string; threads: number; rate: number | null }[];
-  metrics: CompareMetric[];
-  threads: { ticks: number[]; scale: "linear" | "log"; range: [number, number] };
-  ratios: {
-    band: [number, number];
-    scale: "linear" | "log";
-    range: [number, number];
-    ticks: number[];
-    texts: string[];
-  };
-  points: ComparePoint[];
-  series: { level: string | null; apart: boolean; clock: "run" | "measured"; runs: SecondsRun[] };
-  /** Of that level, every side's runs together; null: none has a histogram. */
-  latency: LatencyData | null;
-}
-
-/** A run whose seconds are overlaid; times are s on the clock chosen. */
-export interface SecondsRun {
-  run: number;
-  side: number;
-  repetition: number;
-  /** null: not known. */
-  measured: [number, number] | null;
-  events: RunEvent[];
-}
-
-export interface Chart {
-  traces: Data[];
-  layout: Partial<Layout>;
-}
 
 // Beside its colour every side has a shape.
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up"] as const;
@@ -82,11 +14,11 @@ function symbol(side: number): (typeof SYMBOLS)[number] {
   return SYMBOLS[side % SYMBOLS.length] ?? "circle";
 }
 
-function levelText(data: CompareData, point: ComparePoint): string {
+function levelText(data: CompareCharts, point: RatioPoint): string {
   return data.levels.find((level) => level.key === point.level)?.text ?? point.level;
 }
 
-function threadsAxis(data: CompareData): Partial<Layout> {
+function threadsAxis(data: CompareCharts): Partial<Layout> {
   const { ticks, scale, range } = data.threads;
   return {
     xaxis: axis("Threads", "", {
@@ -113,13 +45,13 @@ export function closest(ticks: number[], scale: "linear" | "log"): number {
   return gaps.length ? Math.min(...gaps) : scale === "log" ? 2 : 1;
 }
 
-function hover(data: CompareData, point: ComparePoint): string {
+function hover(data: CompareCharts, point: RatioPoint): string {
   const goesOn = point.cut.some(Boolean) ? "<br>the arrow: the interval goes on beyond the chart" : "";
   return `${levelText(data, point)}<br>${point.ratio_text}<br>${point.words}${goesOn}`;
 }
 
 /** Ratio to the baseline over threads, with the interval as a bar; without an interval a hollow mark. */
-export function ratioChart(data: CompareData, metric: CompareMetric, palette: Palette): Chart {
+export function ratioChart(data: CompareCharts, metric: ChartMetric, palette: Palette): Chart {
   const others = data.sides.slice(1);
   const { scale, ticks } = data.threads;
   const step = closest(ticks, scale);
@@ -211,7 +143,7 @@ export function ratioChart(data: CompareData, metric: CompareMetric, palette: Pa
 }
 
 /** Every plotted ratio of a metric. */
-export function ratioRows(data: CompareData, metric: CompareMetric): { header: string[]; rows: Cell[][] } {
+export function ratioRows(data: CompareCharts, metric: ChartMetric): { header: string[]; rows: Cell[][] } {
   return {
     header: ["side", "baseline", "threads", "rate, 1/s", "runs", "ratio", "low", "high", "verdict"],
     rows: data.points

@@ -9,11 +9,8 @@ import {
   latencyRows,
   throughputChart,
   throughputRows,
-  type Chart,
-  type GrowthData,
-  type LoadLevelsData,
 } from "./load_levels_chart";
-import type { Palette } from "../../charts/plotly";
+import type { Chart, Palette } from "../../charts/plotly";
 
 interface Drawn<T> {
   chart: (data: T, palette: Palette) => Chart;
@@ -33,8 +30,8 @@ function drawInto<T>(root: HTMLElement, id: string, data: () => T, { chart, rows
 }
 
 export function mount(root: HTMLElement): void {
-  const data = () => pageData<LoadLevelsData>("load-levels-data");
+  const data = () => pageData("load-levels-data");
   drawInto(root, "chart-ladder-throughput", data, { chart: throughputChart, rows: throughputRows });
   drawInto(root, "chart-ladder-latency", data, { chart: latencyChart, rows: latencyRows });
-  drawInto(root, "chart-growth", () => pageData<GrowthData>("growth-data"), { chart: growthChart, rows: growthRows });
+  drawInto(root, "chart-growth", () => pageData("growth-data"), { chart: growthChart, rows: growthRows });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { GrowthChart, LoadLevelCharts } from "../../api/types.gen";
 import {
   along,
   faint,
@@ -9,8 +10,6 @@ import {
   throughputChart,
   throughputRange,
   throughputRows,
-  type GrowthData,
-  type LoadLevelsData,
 } from "./load_levels_chart";
 import { palette } from "../../charts/palette.fixture";
 
@@ -18,7 +17,7 @@ const sides = [
   { slug: "a", name: "A", position: 0 },
   { slug: "b", name: "B", position: 1 },
 ];
-const data: LoadLevelsData = {
+const data: LoadLevelCharts = {
   sides,
   threads: { scale: "log", range: [0.9, 18], ticks: [1, 4, 16] },
   throughput: {
@@ -35,8 +34,8 @@ const data: LoadLevelsData = {
       { side: 0, threads: [4], values: [200], texts: ["4 threads at 200/s, 3 runs"] },
     ],
     dots: [
-      { side: 0, threads: 1, text: "run 7, 1 thread", run: 7, value: 99 },
-      { side: 1, threads: 4, text: "run 8, 4 threads", run: 8, value: 300 },
+      { side: 0, threads: 1, text: "run 7, 1 thread", run: 7, value: 99, doubted: false },
+      { side: 1, threads: 4, text: "run 8, 4 threads", run: 8, value: 300, doubted: false },
     ],
     fits: [
       {
@@ -52,13 +51,12 @@ const data: LoadLevelsData = {
   },
   latency: {
     key: "client.latency.p95",
-    percentiles: ["p50", "p95", "p99"],
     lines: [
       { side: 0, percentile: "p50", threads: [1, 4], values: [2, 3] },
       { side: 0, percentile: "p95", threads: [1, 4], values: [5, 7] },
       { side: 0, percentile: "p99", threads: [1, 4], values: [8, 12] },
     ],
-    dots: [{ side: 0, threads: 1, text: "run 7, 1 thread", run: 7, value: 5 }],
+    dots: [{ side: 0, threads: 1, text: "run 7, 1 thread", run: 7, value: 5, doubted: false }],
     axis: { scale: "log", range: [1, 100], ticks: [1, 10, 100], texts: ["1", "10", "100"] },
     objective: 20,
   },
@@ -106,9 +104,9 @@ describe("the load levels", () => {
     const lines = traces.filter((trace) => "mode" in trace && trace.mode === "lines");
     expect(lines.map((trace) => (trace as { line: { dash: string } }).line.dash)).toEqual(["dot", "solid", "dash"]);
     expect(lines.map((trace) => "showlegend" in trace && trace.showlegend)).toEqual([false, true, false]);
-    expect(layout.shapes?.[0]).toMatchObject({ y0: 20, y1: 20 });
+    expect(layout?.shapes?.[0]).toMatchObject({ y0: 20, y1: 20 });
     expect(
-      latencyChart({ ...data, latency: { ...data.latency, objective: null } }, palette).layout.shapes,
+      latencyChart({ ...data, latency: { ...data.latency, objective: null } }, palette).layout?.shapes,
     ).toBeUndefined();
   });
 
@@ -119,8 +117,8 @@ describe("the load levels", () => {
       [[100, 350, 900], true],
       [[200], false],
     ]);
-    expect(layout.yaxis).toMatchObject({ rangemode: "tozero", title: { text: "Throughput, transactions/s" } });
-    expect(layout.xaxis).toMatchObject({ tickvals: [1, 4, 16] });
+    expect(layout?.yaxis).toMatchObject({ rangemode: "tozero", title: { text: "Throughput, transactions/s" } });
+    expect(layout?.xaxis).toMatchObject({ tickvals: [1, 4, 16] });
   });
 
   it("gives what it draws as rows", () => {
@@ -144,7 +142,7 @@ describe("the load levels", () => {
 describe("a growing table", () => {
   const stretches = (...rates: number[]) =>
     rates.map((rate, k) => ({ start: 10 * k, end: 10 * (k + 1), rate, slowest: rate, fastest: rate }));
-  const growth: GrowthData = {
+  const growth: GrowthChart = {
     sides,
     runs: [
       { side: "a", run: 1, rows: 20, stretches: stretches(100, 90) },
@@ -162,7 +160,7 @@ describe("a growing table", () => {
       [100, 90],
       [101, 91],
     ]);
-    expect(layout.shapes?.[0]).toMatchObject({ x0: 20 });
+    expect(layout?.shapes?.[0]).toMatchObject({ x0: 20 });
     expect(traces.at(-1)).toMatchObject({ x: [5, 15] });
     expect(growthRows(growth).rows).toEqual([
       ["a", 1, 5, 100],

@@ -1,74 +1,14 @@
 // The load levels and the growing table, as pure functions of what the server computed.
-import type { RowSpan, RunGrowth } from "../../api/types.gen";
+import type { ChartSide, FitCurve, GrowthChart, LevelDot, LoadLevelCharts, RowSpan } from "../../api/types.gen";
 import type { Data, Layout } from "plotly.js";
-import type { CompareSide } from "./levels_chart";
 import type { Cell } from "../../charts/csv";
+import type { Chart } from "../../charts/plotly";
 import { axis, axisTitle, ends, sideColor, type Palette } from "../../charts/style";
-
-interface Axis {
-  scale: "linear" | "log";
-  range: [number, number];
-  ticks: number[];
-}
-
-interface Dot {
-  side: number;
-  threads: number;
-  text: string;
-  run: number;
-  value: number;
-  /** Whether the run failed a quality check: its point is hollow. */
-  doubted?: boolean;
-}
-
-/** The fitted law of a side; null: endless. */
-interface LoadLevelsFit {
-  side: number;
-  threads: number[];
-  values: number[];
-  low: number[];
-  high: (number | null)[];
-  knee: number | null;
-  peak: number | null;
-}
-
-export interface LoadLevelsData {
-  sides: CompareSide[];
-  threads: Axis;
-  throughput: {
-    key: string;
-    label: string;
-    unit: string;
-    lines: { side: number; threads: number[]; values: number[]; texts: string[] }[];
-    dots: Dot[];
-    fits: LoadLevelsFit[];
-  };
-  latency: {
-    key: string;
-    percentiles: string[];
-    lines: { side: number; percentile: string; threads: number[]; values: number[] }[];
-    dots: Dot[];
-    axis: Axis & { texts: string[] };
-    objective: number | null;
-  };
-}
-
-export interface GrowthData {
-  sides: CompareSide[];
-  runs: RunGrowth[];
-  bands: { side: number; rows: number[]; slowest: number[]; fastest: number[] }[];
-  shared: number;
-}
-
-export interface Chart {
-  traces: Data[];
-  layout: Partial<Layout>;
-}
 
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up"] as const;
 const DASHES: Record<string, "dot" | "solid" | "dash"> = { p50: "dot", p95: "solid", p99: "dash" };
 
-function nameOf(sides: CompareSide[], side: number): string {
+function nameOf(sides: ChartSide[], side: number): string {
   return sides.find((each) => each.position === side)?.name ?? String(side);
 }
 
@@ -77,7 +17,7 @@ export function faint(color: string, alpha: string): string {
   return /^#[0-9a-f]{6}$/i.test(color) ? color + alpha : color;
 }
 
-function threadsAxis(data: LoadLevelsData): Partial<Layout> {
+function threadsAxis(data: LoadLevelCharts): Partial<Layout> {
   const { ticks, scale, range } = data.threads;
   return {
     xaxis: axis("Threads", "", {
@@ -89,7 +29,7 @@ function threadsAxis(data: LoadLevelsData): Partial<Layout> {
   };
 }
 
-function dotsOf(data: LoadLevelsData, dots: Dot[], unit: string, palette: Palette): Data[] {
+function dotsOf(data: LoadLevelCharts, dots: LevelDot[], unit: string, palette: Palette): Data[] {
   return data.sides.map((side): Data => {
     const own = dots.filter((dot) => dot.side === side.position);
     return {
@@ -144,7 +84,7 @@ export function along(x: number[], y: number[], at: number): number | null {
   return y0 + ((y1 - y0) * (at - x0)) / (x1 - x0);
 }
 
-function fitTraces(data: LoadLevelsData, fit: LoadLevelsFit, palette: Palette): Data[] {
+function fitTraces(data: LoadLevelCharts, fit: FitCurve, palette: Palette): Data[] {
   const color = sideColor(palette, fit.side);
   const name = nameOf(data.sides, fit.side);
   const knee = fit.knee === null ? null : along(fit.threads, fit.values, fit.knee);
@@ -183,13 +123,13 @@ function fitTraces(data: LoadLevelsData, fit: LoadLevelsFit, palette: Palette): 
 }
 
 /** From zero to a little above what was measured and fitted; the interval of a fit may be endless, and is cut off. */
-export function throughputRange({ dots, lines, fits }: LoadLevelsData["throughput"]): [number, number] {
+export function throughputRange({ dots, lines, fits }: LoadLevelCharts["throughput"]): [number, number] {
   const values = [...dots.map((dot) => dot.value), ...[...lines, ...fits].flatMap((line) => line.values)];
   return [0, 1.1 * Math.max(0, ...values) || 1];
 }
 
 /** Throughput over threads: runs, the value of the table, the fitted law and its knee. */
-export function throughputChart(data: LoadLevelsData, palette: Palette): Chart {
+export function throughputChart(data: LoadLevelCharts, palette: Palette): Chart {
   const { unit, label } = data.throughput;
   const first = new Set<number>();
   const lines = data.throughput.lines.map((line): Data => {
@@ -224,7 +164,7 @@ export function throughputChart(data: LoadLevelsData, palette: Palette): Chart {
 }
 
 /** Percentiles of all requests over threads, the runs' own as points, the objective as a line. */
-export function latencyChart(data: LoadLevelsData, palette: Palette): Chart {
+export function latencyChart(data: LoadLevelCharts, palette: Palette): Chart {
   const { lines, dots, objective } = data.latency;
   const traces = lines.map((line): Data => {
     const side = data.sides.find((each) => each.position === line.side);
@@ -280,7 +220,7 @@ function middle({ start, end }: RowSpan): number {
 }
 
 /** Rows per second over the rows in the table: runs as lines, slowest to fastest interval of a side as a band. */
-export function growthChart(data: GrowthData, palette: Palette): Chart {
+export function growthChart(data: GrowthChart, palette: Palette): Chart {
   const bands = data.bands.flatMap((each) =>
     band(
       each.rows,
@@ -331,12 +271,12 @@ export function growthChart(data: GrowthData, palette: Palette): Chart {
 
 type Rows = { header: string[]; rows: Cell[][] };
 
-function slugOf(data: { sides: CompareSide[] }, side: number): string | undefined {
+function slugOf(data: { sides: ChartSide[] }, side: number): string | undefined {
   return data.sides.find((each) => each.position === side)?.slug;
 }
 
 /** Every run, and the fitted curve. */
-export function throughputRows(data: LoadLevelsData): Rows {
+export function throughputRows(data: LoadLevelCharts): Rows {
   const unit = axisTitle(data.throughput.key, data.throughput.unit);
   return {
     header: ["side", "what", "threads", "run", unit, "low", "high"],
@@ -365,7 +305,7 @@ export function throughputRows(data: LoadLevelsData): Rows {
   };
 }
 
-export function latencyRows(data: LoadLevelsData): Rows {
+export function latencyRows(data: LoadLevelCharts): Rows {
   return {
     header: ["side", "what", "threads", "run", "ms"],
     rows: [
@@ -383,7 +323,7 @@ export function latencyRows(data: LoadLevelsData): Rows {
   };
 }
 
-export function growthRows(data: GrowthData): Rows {
+export function growthRows(data: GrowthChart): Rows {
   return {
     header: ["side", "run", "rows inserted", "rows/s"],
     rows: data.runs.flatMap(({ side, run, stretches }) =>

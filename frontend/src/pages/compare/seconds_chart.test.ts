@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SeriesAnswer } from "../../api/series";
-import type { CompareData } from "./levels_chart";
+import type { CompareCharts } from "../../api/types.gen";
 import { hasLines, missing, panels, secondsChart, secondsRows, sharedEnds, type LoadedRun } from "./seconds_chart";
 import { palette } from "../../charts/palette.fixture";
 
@@ -11,7 +11,7 @@ const latency = {
   unit: "ms",
   direction: "lower",
 } as const;
-const data: CompareData = {
+const data: CompareCharts = {
   sides: [
     { slug: "a", name: "Alpha", position: 0 },
     { slug: "b", name: "Beta", position: 1 },
@@ -75,7 +75,7 @@ test("every repetition is a thin line in its side's colour, with gaps where noth
   const { traces, layout } = secondsChart(runs, panels(data)[0]!, "run", palette);
   expect(traces).toHaveLength(3);
   expect(traces[0]).toMatchObject({ y: [2, null, 4], connectgaps: false, line: { color: palette.sides[0], width: 1 } });
-  expect(layout.shapes).toMatchObject([{ x0: 0, x1: 5 }]);
+  expect(layout?.shapes).toMatchObject([{ x0: 0, x1: 5 }]);
 });
 
 test("events are marked in their side's colour, with their words", () => {
@@ -103,13 +103,13 @@ test("on the clock of the measured phase warm-up lies before zero, and what came
     },
   ];
   const { layout } = secondsChart(aligned, panels(data)[0]!, "measured", palette);
-  expect(layout.xaxis?.range).toEqual([-2, 4]);
-  expect(layout.shapes).toMatchObject([
+  expect(layout?.xaxis?.range).toEqual([-2, 4]);
+  expect(layout?.shapes).toMatchObject([
     { x0: -2, x1: 0 },
     { x0: 3, x1: 4 },
   ]);
-  expect(layout.annotations?.map((one) => one.text)).toEqual(["warm-up", "after"]);
-  expect(JSON.stringify(layout.xaxis?.title)).toContain("measured phase");
+  expect(layout?.annotations?.map((one) => one.text)).toEqual(["warm-up", "after"]);
+  expect(JSON.stringify(layout?.xaxis?.title)).toContain("measured phase");
 });
 
 test("a run without samples says why, in its own panel only", () => {

@@ -1,8 +1,9 @@
 // The seconds of all repetitions of all sides on one clock, as pure functions of the series that were loaded.
 import type { Data, Layout } from "plotly.js";
 import type { Series, SeriesAnswer } from "../../api/series";
-import type { Chart, CompareData, CompareMetric, CompareSide, SecondsRun } from "./levels_chart";
+import type { ChartMetric, ChartSide, CompareCharts, SecondsRun } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
+import type { Chart } from "../../charts/plotly";
 import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
 
 /** A run with what the server said of it. */
@@ -14,12 +15,12 @@ export interface LoadedRun extends SecondsRun {
 export interface Panel {
   id: string;
   title: string;
-  metric: CompareMetric;
-  sides: CompareSide[];
+  metric: ChartMetric;
+  sides: ChartSide[];
 }
 
 /** Metric by metric; apart: side by side in the order of the sides. */
-export function panels(data: CompareData): Panel[] {
+export function panels(data: CompareCharts): Panel[] {
   return data.metrics.flatMap((metric) => {
     const title =
       metric.kind === "latency" ? `Latency per second, ${metric.key.split(".").pop()}` : `${metric.label} per second`;
@@ -33,12 +34,12 @@ export function panels(data: CompareData): Panel[] {
   });
 }
 
-function seriesOf(loaded: LoadedRun, metric: CompareMetric): Series | undefined {
+function seriesOf(loaded: LoadedRun, metric: ChartMetric): Series | undefined {
   return loaded.answer.series.find((series) => series.metric === metric.key);
 }
 
 /** Ends shared by all panels of a metric, so that they can be compared: first and last second, highest value. */
-export function sharedEnds(runs: LoadedRun[], metric: CompareMetric): [number, number, number] {
+export function sharedEnds(runs: LoadedRun[], metric: ChartMetric): [number, number, number] {
   let [first, last, value] = [0, 0, 0];
   for (const run of runs) {
     const series = seriesOf(run, metric);
@@ -175,7 +176,11 @@ export function missing(runs: LoadedRun[], panel: Panel): string[] {
     });
 }
 
-export function secondsRows(data: CompareData, runs: LoadedRun[], panel: Panel): { header: string[]; rows: Cell[][] } {
+export function secondsRows(
+  data: CompareCharts,
+  runs: LoadedRun[],
+  panel: Panel,
+): { header: string[]; rows: Cell[][] } {
   return {
     header: ["side", "run", "repetition", "time, s", axisTitle(panel.metric.key, panel.metric.unit)],
     rows: runs

@@ -2,12 +2,12 @@
 import "../../styles/compare/steadiness.css";
 import { pageData } from "../../api/client";
 import { mountChart } from "../../charts/mount";
-import { steadinessChart, steadinessRows, type SteadinessData } from "./steadiness_chart";
+import { steadinessChart, steadinessRows } from "./steadiness_chart";
 
 export function mount(root: HTMLElement): void {
   const figure = root.querySelector("#chart-steadiness");
   if (!figure) return;
-  const data = pageData<SteadinessData>("steadiness-data");
+  const data = pageData("steadiness-data");
   mountChart(figure, {
     chart: (palette) => steadinessChart(data, palette),
     table: () => steadinessRows(data),

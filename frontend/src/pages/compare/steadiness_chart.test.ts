@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { palette } from "../../charts/palette.fixture";
-import { places, steadinessChart, steadinessRows, type SpreadBox, type SteadinessData } from "./steadiness_chart";
+import type { SpreadBox, SteadinessChart } from "../../api/types.gen";
+import { places, steadinessChart, steadinessRows } from "./steadiness_chart";
 
 function box(side: number, run: number | null, p50: number): SpreadBox {
   const label = run === null ? "2 runs together" : `run ${run}`;
@@ -13,11 +14,10 @@ function box(side: number, run: number | null, p50: number): SpreadBox {
   };
 }
 
-const data: SteadinessData = {
+const data: SteadinessChart = {
   level: "4",
   name: "throughput",
   unit: "transactions/s",
-  step: 1,
   sides: [
     { slug: "a", name: "Alpha", position: 0 },
     { slug: "b", name: "Beta", position: 1 },

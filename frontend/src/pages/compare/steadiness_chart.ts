@@ -1,27 +1,9 @@
 // How the seconds of every run are spread, as boxes: pure functions of what the server computed.
 import type { Data } from "plotly.js";
-import type { Chart, CompareSide } from "./levels_chart";
-import type { Box } from "../../api/types.gen";
+import type { ChartSide, SpreadBox, SteadinessChart } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
+import type { Chart } from "../../charts/plotly";
 import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
-
-/** One run, or (`run` is null) all runs of a side together. */
-export interface SpreadBox {
-  side: number;
-  label: string;
-  run: number | null;
-  runs: number;
-  box: Box;
-}
-
-export interface SteadinessData {
-  level: string;
-  name: string;
-  unit: string;
-  step: number;
-  sides: CompareSide[];
-  boxes: SpreadBox[];
-}
 
 /** Boxes stand in the order of the data, with room between sides; places begin at 1. */
 export function places(boxes: SpreadBox[]): number[] {
@@ -34,7 +16,7 @@ export function places(boxes: SpreadBox[]): number[] {
 
 const WIDTH = { together: 0.8, run: 0.5 };
 
-function boxTrace(data: SteadinessData, side: CompareSide, together: boolean, palette: Palette): Data {
+function boxTrace(data: SteadinessChart, side: ChartSide, together: boolean, palette: Palette): Data {
   const at = places(data.boxes);
   const own = data.boxes
     .map((box, index) => ({ box, at: at[index] ?? 0 }))
@@ -60,7 +42,7 @@ function boxTrace(data: SteadinessData, side: CompareSide, together: boolean, pa
 }
 
 /** Lowest and highest value of each box; their hover tells the whole box. */
-function endsTrace(data: SteadinessData, side: CompareSide, palette: Palette): Data {
+function endsTrace(data: SteadinessChart, side: ChartSide, palette: Palette): Data {
   const at = places(data.boxes);
   const own = data.boxes
     .map((box, index) => ({ box, at: at[index] ?? 0 }))
@@ -93,7 +75,7 @@ function shown(value: number): string {
   return value.toLocaleString("en", { maximumSignificantDigits: 4 });
 }
 
-export function steadinessChart(data: SteadinessData, palette: Palette): Chart {
+export function steadinessChart(data: SteadinessChart, palette: Palette): Chart {
   const at = places(data.boxes);
   const highest = Math.max(...data.boxes.map((box) => box.box.greatest), 0);
   return {
@@ -119,7 +101,7 @@ export function steadinessChart(data: SteadinessData, palette: Palette): Chart {
   };
 }
 
-export function steadinessRows(data: SteadinessData): { header: string[]; rows: Cell[][] } {
+export function steadinessRows(data: SteadinessChart): { header: string[]; rows: Cell[][] } {
   const unit = data.unit;
   return {
     header: [

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { palette } from "../../charts/palette.fixture";
-import { order, workChart, workRows, type WorkData, type WorkPoint } from "./work_chart";
+import type { WorkChart, WorkPoint } from "../../api/types.gen";
+import { order, workChart, workRows } from "./work_chart";
 
 function point(name: string, ratio: number, side = 1): WorkPoint {
   return {
@@ -16,7 +17,7 @@ function point(name: string, ratio: number, side = 1): WorkPoint {
   };
 }
 
-const data: WorkData = {
+const data: WorkChart = {
   level: "4",
   per: "transaction",
   sides: [

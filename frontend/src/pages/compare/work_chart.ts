@@ -1,31 +1,12 @@
 // Ratios of the work for each transaction, a line for each quantity: pure functions of what the server computed.
 import type { Data, Shape } from "plotly.js";
-import type { Chart, CompareData, CompareSide } from "./levels_chart";
+import type { WorkChart, WorkPoint } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
+import type { Chart } from "../../charts/plotly";
 import { axis, ends, sideColor, type Palette } from "../../charts/style";
 
-export interface WorkPoint {
-  metric: string;
-  name: string;
-  side: number;
-  ratio: number;
-  low: number | null;
-  high: number | null;
-  bar: [number, number] | null;
-  ratio_text: string;
-  words: string;
-}
-
-export interface WorkData {
-  level: string;
-  per: string;
-  sides: CompareSide[];
-  points: WorkPoint[];
-  ratios: CompareData["ratios"];
-}
-
 /** Names of the quantities from top to bottom: those farthest from 1 first. */
-export function order(data: WorkData): string[] {
+export function order(data: WorkChart): string[] {
   const farthest = new Map<string, number>();
   for (const point of data.points)
     farthest.set(point.name, Math.max(farthest.get(point.name) ?? 0, Math.abs(Math.log(point.ratio))));
@@ -33,7 +14,7 @@ export function order(data: WorkData): string[] {
 }
 
 /** In px: a line for each quantity, and the axis. */
-export function chartHeight(data: WorkData): number {
+export function chartHeight(data: WorkChart): number {
   return 70 + order(data).length * 24;
 }
 
@@ -42,7 +23,7 @@ function lane(side: number, sides: number): number {
   return sides > 2 ? (side - sides / 2) * 0.22 : 0;
 }
 
-export function workChart(data: WorkData, palette: Palette): Chart {
+export function workChart(data: WorkChart, palette: Palette): Chart {
   const names = order(data);
   const at = (point: WorkPoint): number =>
     names.length - names.indexOf(point.name) - lane(point.side, data.sides.length);
@@ -101,7 +82,7 @@ export function workChart(data: WorkData, palette: Palette): Chart {
   };
 }
 
-export function workRows(data: WorkData): { header: string[]; rows: Cell[][] } {
+export function workRows(data: WorkChart): { header: string[]; rows: Cell[][] } {
   return {
     header: ["side", "quantity", `for each ${data.per}`, "ratio to the baseline", "low", "high", "verdict"],
     rows: data.points.map((point) => [

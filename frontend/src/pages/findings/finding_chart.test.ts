@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { palette } from "../../charts/palette.fixture";
-import { findingChart, findingRows, shortened, type FindingChart } from "./finding_chart";
+import type { FindingChart } from "../../api/types.gen";
+import { findingChart, findingRows, shortened } from "./finding_chart";
 
 const run = (id: number, value: number, note = "") => ({ id, value, note, text: `run ${id}: ${value}` });
 

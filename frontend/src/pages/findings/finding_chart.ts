@@ -1,26 +1,9 @@
 // A finding: every run before and after on one axis, pure functions of the server's data.
 import type { Data, Shape } from "plotly.js";
+import type { FindingChart, FindingSide } from "../../api/types.gen";
 import type { Table } from "../../charts/mount";
 import type { Chart } from "../../charts/plotly";
-import { axisTitle, runAddress, sideColor, valueAxis, type Palette, type ValueAxis } from "../../charts/style";
-
-interface FindingSide {
-  title: string;
-  /** `note`: a caution, or empty. */
-  runs: { id: number; value: number; note: string; text: string }[];
-  /** Of the side as a whole; null: unknown. */
-  level: number | null;
-  level_text: string;
-}
-
-export interface FindingChart {
-  metric_name: string;
-  unit: string;
-  axis: ValueAxis;
-  sides: [FindingSide, FindingSide];
-  /** Within it changes are not reported. */
-  band: [number, number] | null;
-}
+import { axisTitle, runAddress, sideColor, valueAxis, type Palette } from "../../charts/style";
 
 // Each side takes this share of its half; pixels of a character of its name.
 const SHARE = 0.92;

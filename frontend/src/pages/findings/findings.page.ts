@@ -3,7 +3,7 @@ import "../../styles/published.css";
 import "../../styles/findings.css";
 import { pageData } from "../../api/client";
 import { mountChart } from "../../charts/mount";
-import { findingChart, findingRows, type FindingChart } from "./finding_chart";
+import { findingChart, findingRows } from "./finding_chart";
 import { stepped, wanted } from "./triage";
 
 const dialog = document.querySelector<HTMLDialogElement>("#keys");
@@ -13,7 +13,7 @@ for (const button of document.querySelectorAll<HTMLButtonElement>("[data-keys-he
 }
 const figure = document.querySelector<HTMLElement>("#chart");
 if (figure) {
-  const chart = pageData<FindingChart>("finding-chart");
+  const chart = pageData("finding-chart");
   mountChart(figure, {
     chart: (palette) => findingChart(chart, figure.clientWidth, palette),
     table: () => findingRows(chart),

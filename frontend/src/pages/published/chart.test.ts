@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { palette } from "../../charts/palette.fixture";
-import { publishedBars, publishedRows, type PublishedChart } from "./chart";
+import type { BarChart } from "../../api/types.gen";
+import { publishedBars, publishedRows } from "./chart";
 
-const chart: PublishedChart = {
+const chart: BarChart = {
   anchor: "chart-x",
   title: "Service interruption",
   subtitle: "ha failover",

@@ -1,36 +1,13 @@
 // Bars of published figures: hatched, from zero, each with what the article states. Values come ready from the server.
 import type { Data, Layout } from "plotly.js";
+import type { BarChart } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import { axis, publishedMarker, sideColor, type Palette } from "../../charts/style";
-
-export interface PublishedBar {
-  /** Conditions, where the chart has several; else empty. */
-  group: string;
-  side: string;
-  /** Place in the palette; null: not a platform. */
-  color: number | null;
-  value: number;
-  /** As stated: "at least 120". */
-  stated: string;
-  /** With its unit: "at least 120 s". */
-  text: string;
-}
-
-export interface PublishedChart {
-  anchor: string;
-  title: string;
-  subtitle: string;
-  metric_name: string;
-  unit: string;
-  direction_words: string;
-  source: string;
-  bars: PublishedBar[];
-}
 
 // Pixels that a character of a bar's words takes at most.
 const CHARACTER = 7;
 
-export function publishedBars(chart: PublishedChart, palette: Palette): { traces: Data[]; layout: Partial<Layout> } {
+export function publishedBars(chart: BarChart, palette: Palette): { traces: Data[]; layout: Partial<Layout> } {
   const places = chart.bars.map((_, place) => place);
   const colors = chart.bars.map((bar) => (bar.color === null ? palette.muted : sideColor(palette, bar.color)));
   const trace = {
@@ -70,7 +47,7 @@ export function publishedBars(chart: PublishedChart, palette: Palette): { traces
   };
 }
 
-export function publishedRows(chart: PublishedChart): { header: string[]; rows: Cell[][] } {
+export function publishedRows(chart: BarChart): { header: string[]; rows: Cell[][] } {
   return {
     header: [
       "conditions",

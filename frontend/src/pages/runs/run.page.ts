@@ -3,26 +3,17 @@ import { readView, writeView } from "../../page/address";
 import { pageData } from "../../api/client";
 import { loadSeriesIndex } from "../../api/series";
 import type { Clock } from "../../charts/timeline";
-import type { LatencyData } from "../../charts/latency";
 import { Panels } from "../../charts/panels";
 import { choices, matching, type Choice } from "../../charts/picker";
 import { combobox } from "../../page/combobox";
 import { mountLatency } from "../../charts/mount_latency";
-import { mountRunClock, overlayOf, type RunClockData } from "./timeline";
+import { mountRunClock, timelineOf } from "./timeline";
 import { mountUse } from "./use_method";
 import { mountVariables } from "./variables";
 
-interface RunData extends RunClockData {
-  measured: [number, number] | null;
-  whole: [number, number] | null;
-  counters: string[];
-  /** Null: the run has no histogram. */
-  latency: LatencyData | null;
-}
-
 const REFRESH_MS = 2000;
 
-const data = pageData<RunData>("run-data");
+const data = pageData("run-data");
 const view = readView(window.location.search);
 const zoom = (range: [number, number] | null): void => {
   view.zoom = range;
@@ -40,7 +31,7 @@ const panels = new Panels({
   run: data.id,
   clock,
   reading: view,
-  overlay: overlayOf(data.id),
+  timeline: timelineOf(data.id),
   moved: () => runClock.moved(),
   zoomed: zoom,
 });

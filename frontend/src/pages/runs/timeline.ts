@@ -2,25 +2,18 @@
 import "../../styles/timeline.css";
 import type { View } from "../../page/address";
 import type { Series } from "../../api/series";
-import { loadTimeline, type Happening, type Timeline } from "../../api/timeline";
+import { loadTimeline, type Timeline } from "../../api/timeline";
+import type { RunPageData } from "../../api/types.gen";
 import { shown, type Clock } from "../../charts/timeline";
 import { around, byLane } from "../../charts/lanes";
 import type { Panels } from "../../charts/panels";
-import { overlayAddress } from "../timeline/chart";
+import { timelineAddress } from "../timeline/chart";
 import { Lanes } from "../../timeline/lanes";
 import { EventList } from "../../timeline/list";
 import { mountRange } from "../../timeline/range";
 
-export interface RunClockData {
-  id: number;
-  live: boolean;
-  events: Happening[];
-  /** Key and name of each lane, in their order. */
-  lanes: [string, string][];
-}
-
 export interface RunClockOptions {
-  data: RunClockData;
+  data: RunPageData;
   view: View;
   clock: Clock;
   panels: Panels;
@@ -35,8 +28,8 @@ export interface RunClock {
   refresh: () => Promise<void>;
 }
 
-export function overlayOf(run: number): (series: Series[]) => string {
-  return (series) => overlayAddress(series.map(({ metric, node }) => ({ run, metric, node })));
+export function timelineOf(run: number): (series: Series[]) => string {
+  return (series) => timelineAddress(series.map(({ metric, node }) => ({ run, metric, node })));
 }
 
 export function mountRunClock(options: RunClockOptions): RunClock {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { palette } from "../../charts/palette.fixture";
-import { changeChart, type ChangeChart } from "./change_chart";
+import type { ChangeChart } from "../../api/types.gen";
+import { changeChart } from "./change_chart";
 
 const panel = {
   name: "Throughput",

@@ -1,34 +1,8 @@
 // The runs of a schema change around their statements, throughput above latency: pure functions of the server's data.
 import type { Annotations, Data, LayoutAxis, Shape } from "plotly.js";
+import type { ChangeChart, ChangePanel } from "../../api/types.gen";
 import type { Chart } from "../../charts/plotly";
 import { axis, axisTitle, runAddress, sideColor, type Palette } from "../../charts/style";
-
-interface ChangeLine {
-  run: number;
-  /** s from the first statement. */
-  at: number[];
-  values: (number | null)[];
-  statements: [number, number][];
-  /** The worst interval during the statements or while they settled. */
-  extreme: { at: number; value: number; text: string } | null;
-}
-
-export interface ChangePanel {
-  name: string;
-  unit: string;
-  range: [number, number];
-  lines: ChangeLine[];
-}
-
-export interface ChangeChart {
-  anchor: string;
-  /** Place in the palette; null: not a platform. */
-  color: number | null;
-  /** Where the values are as a file. */
-  data_url: string;
-  clock: [number, number];
-  panels: ChangePanel[];
-}
 
 const GAP = 0.14;
 

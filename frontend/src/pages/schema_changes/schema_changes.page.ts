@@ -3,9 +3,9 @@ import "../../styles/published.css";
 import "../../styles/schema_changes.css";
 import { pageData } from "../../api/client";
 import { mountChart } from "../../charts/mount";
-import { changeChart, type ChangeChart } from "./change_chart";
+import { changeChart } from "./change_chart";
 
-for (const chart of pageData<ChangeChart[]>("change-charts")) {
+for (const chart of pageData("change-charts")) {
   mountChart(document.getElementById(chart.anchor), {
     chart: (palette) => changeChart(chart, palette),
     table: chart.data_url,

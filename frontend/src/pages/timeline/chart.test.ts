@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Series } from "../../api/series";
-import { byUnit, overlayAddress, overlayChart, overlayRows, type OverlayLine } from "./chart";
+import { byUnit, timelineAddress, timelineChart, timelineRows, type TimelineLine } from "./chart";
 import { palette } from "../../charts/palette.fixture";
 
-function aLine(place: number, fields: Partial<Series> = {}): OverlayLine {
+function aLine(place: number, fields: Partial<Series> = {}): TimelineLine {
   const series: Series = {
     metric: "client.throughput",
     name: "throughput",
@@ -26,7 +26,7 @@ test("an address names run, metric and node of each series", () => {
     { run: 7, metric: "client.throughput", node: "client" },
     { run: 8, metric: "mysql.status.Questions", node: "10.0.0.7:3306" },
   ];
-  expect(overlayAddress(series)).toBe(
+  expect(timelineAddress(series)).toBe(
     "/timeline/?series=7:client.throughput:client&series=8:mysql.status.Questions:10.0.0.7:3306",
   );
 });
@@ -38,14 +38,14 @@ test("a second unit has a chart of its own, never a second axis", () => {
     ["ms", 1],
   ]);
   const [first] = panels;
-  expect(first && overlayChart(first, { palette, range: null, since: "first fault" }).layout).not.toHaveProperty(
+  expect(first && timelineChart(first, { palette, range: null, since: "first fault" }).layout).not.toHaveProperty(
     "yaxis2",
   );
 });
 
 test("a line keeps its colour and dash by its place in the table, whatever chart it stands in", () => {
   const panel = { unit: "ms", lines: [aLine(1), aLine(9)] };
-  const { traces, layout } = overlayChart(panel, { palette, range: [-2, 5], since: "first fault" });
+  const { traces, layout } = timelineChart(panel, { palette, range: [-2, 5], since: "first fault" });
   expect(traces).toMatchObject([
     { line: { color: palette.sides[1], dash: "solid" } },
     { line: { color: palette.sides[1], dash: "dash" } },
@@ -54,7 +54,7 @@ test("a line keeps its colour and dash by its place in the table, whatever chart
 });
 
 test("the CSV has a row for each point with its run", () => {
-  expect(overlayRows({ unit: "ms", lines: [aLine(0)] }).rows[1]).toEqual([
+  expect(timelineRows({ unit: "ms", lines: [aLine(0)] }).rows[1]).toEqual([
     "run 1",
     1,
     "client.throughput",

@@ -1,26 +1,18 @@
 // Series of any runs on one clock: which, where their page is, in which chart each stands, how its line is drawn.
 import type { Data, Layout } from "plotly.js";
 import type { Series } from "../../api/series";
+import type { ChosenSeries } from "../../api/types.gen";
 import { extent, gapShapes, lineTrace, resetTrace, widest } from "../../charts/timeline";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
 import { axis, sideColor, SIDES, type Palette } from "../../charts/style";
 
-export interface SeriesKey {
-  run: number;
-  metric: string;
-  /** A node's name, or "sum" or "mean" over the nodes. */
-  node: string;
-}
-
-/** A series as the page's table has it. */
-export interface Chosen extends SeriesKey {
-  label: string;
-}
+/** Which series: `node` is a name, or "sum" or "mean" over the nodes. */
+export type SeriesKey = Pick<ChosenSeries, "run" | "metric" | "node">;
 
 /** A line: `place` in the table gives its colour and dash. */
-export interface OverlayLine {
-  chosen: Chosen;
+export interface TimelineLine {
+  chosen: ChosenSeries;
   place: number;
   series: Series;
 }
@@ -28,10 +20,10 @@ export interface OverlayLine {
 /** One chart: the lines of one unit. */
 export interface UnitPanel {
   unit: string;
-  lines: OverlayLine[];
+  lines: TimelineLine[];
 }
 
-export const OVERLAY_PAGE = "/timeline/";
+export const TIMELINE_PAGE = "/timeline/";
 const DASHES = ["solid", "dash", "dot"] as const;
 
 export function keyText({ run, metric, node }: SeriesKey): string {
@@ -39,13 +31,13 @@ export function keyText({ run, metric, node }: SeriesKey): string {
 }
 
 /** The page that lays these over each other. */
-export function overlayAddress(series: SeriesKey[]): string {
+export function timelineAddress(series: SeriesKey[]): string {
   const parameters = new URLSearchParams(series.map((each) => ["series", keyText(each)]));
-  return `${OVERLAY_PAGE}?${parameters.toString().replaceAll("%3A", ":")}`;
+  return `${TIMELINE_PAGE}?${parameters.toString().replaceAll("%3A", ":")}`;
 }
 
 /** A second unit has a chart of its own below: no chart has two axes. In the order of the table. */
-export function byUnit(lines: OverlayLine[]): UnitPanel[] {
+export function byUnit(lines: TimelineLine[]): UnitPanel[] {
   const found = new Map<string, UnitPanel>();
   for (const line of lines) {
     const panel = found.get(line.series.unit) ?? { unit: line.series.unit, lines: [] };
@@ -61,7 +53,7 @@ export function quantity(panel: UnitPanel): string {
   return names.size === 1 ? ([...names][0] ?? "") : `${names.size} metrics`;
 }
 
-export function overlayExtent(lines: OverlayLine[]): [number, number] | null {
+export function timelineExtent(lines: TimelineLine[]): [number, number] | null {
   return lines.reduce<[number, number] | null>((whole, { series }) => widest(whole, extent([series])), null);
 }
 
@@ -71,7 +63,7 @@ function dashed(trace: Data, place: number): Data {
   return { ...trace, line: { ...line, dash } } as Data;
 }
 
-export function overlayChart(
+export function timelineChart(
   panel: UnitPanel,
   { palette, range, since }: { palette: Palette; range: [number, number] | null; since: string },
 ): Chart {
@@ -98,7 +90,7 @@ export function overlayChart(
   return { traces, layout, config: { doubleClick: false } };
 }
 
-export function overlayRows(panel: UnitPanel): { header: string[]; rows: Cell[][] } {
+export function timelineRows(panel: UnitPanel): { header: string[]; rows: Cell[][] } {
   return {
     header: ["series", "run", "metric", "node", "unit", "time_s", "value"],
     rows: panel.lines.flatMap(({ chosen, series }) =>

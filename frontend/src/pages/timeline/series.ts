@@ -5,7 +5,7 @@ import type { MissingInRun, SeriesOfRuns } from "../../api/types.gen";
 
 export type { MissingInRun };
 
-export type OverlayAnswer = Pick<SeriesOfRuns, "series" | "missing">;
+export type TimelineAnswer = Pick<SeriesOfRuns, "series" | "missing">;
 
 export interface Asked {
   run: number;
@@ -13,14 +13,14 @@ export interface Asked {
   node: string;
 }
 
-export interface OverlayClock {
+export interface TimelineClock {
   /** "run", "measured", or the kind of the event at which t = 0 is. */
   align: string;
   totals: boolean;
 }
 
 /** Of one run: its nodes' own series in one question, sums and means in one more each. Only what was asked for. */
-export async function loadOverlay(asked: Asked[], { align, totals }: OverlayClock): Promise<OverlayAnswer> {
+export async function loadTimelineSeries(asked: Asked[], { align, totals }: TimelineClock): Promise<TimelineAnswer> {
   const groups = new Map<string, Asked[]>();
   for (const each of asked) {
     const key = `${each.run} ${overOf(each) ?? ""}`;
@@ -34,7 +34,7 @@ function overOf({ node }: Asked): "sum" | "mean" | null {
   return node === "sum" || node === "mean" ? node : null;
 }
 
-async function loadGroup(group: Asked[], { align, totals }: OverlayClock): Promise<OverlayAnswer> {
+async function loadGroup(group: Asked[], { align, totals }: TimelineClock): Promise<TimelineAnswer> {
   const [first] = group;
   if (!first) return { series: [], missing: [] };
   const over = overOf(first);
@@ -50,7 +50,7 @@ async function loadGroup(group: Asked[], { align, totals }: OverlayClock): Promi
     event: isEvent ? align : null,
     points: POINTS,
   });
-  const answer = await getJson<OverlayAnswer>(`series/${address}`);
+  const answer = await getJson<TimelineAnswer>(`series/${address}`);
   const wanted = ({ metric, node }: { metric: string; node: string }): boolean =>
     group.some((each) => each.metric === metric && each.node === node);
   const found = answer.series.filter(wanted);

@@ -2,7 +2,7 @@
 import "../../styles/timeline.css";
 import { withParameter } from "../../page/address";
 import { pageData } from "../../api/client";
-import { loadOverlay, type MissingInRun } from "./series";
+import { loadTimelineSeries, type MissingInRun } from "./series";
 import { loadSeriesIndex, type SeriesInfo } from "../../api/series";
 import { loadTimeline, type Timeline } from "../../api/timeline";
 import { mountActions } from "../../charts/actions";
@@ -12,12 +12,11 @@ import { around, type Lane } from "../../charts/lanes";
 import {
   byUnit,
   keyText,
-  overlayChart,
-  overlayExtent,
-  overlayRows,
+  timelineChart,
+  timelineExtent,
+  timelineRows,
   quantity,
-  type Chosen,
-  type OverlayLine,
+  type TimelineLine,
   type UnitPanel,
 } from "./chart";
 import { draw, loadPlotly } from "../../charts/plotly";
@@ -27,18 +26,10 @@ import { combobox } from "../../page/combobox";
 
 type Range = [number, number];
 
-interface TimelineData {
-  series: Chosen[];
-  runs: { id: number; label: string }[];
-  align: string;
-  totals: boolean;
-  live: boolean;
-}
-
 const REFRESH_MS = 2000;
 const SINCE: Record<string, string> = { run: "start of the run", measured: "start of the measured phase" };
 
-const data = pageData<TimelineData>("timeline-data");
+const data = pageData("timeline-data");
 const charts = document.querySelector<HTMLElement>("#charts");
 const notes = document.querySelector<HTMLElement>("#notes");
 const figures = new Map<string, HTMLElement>();
@@ -132,7 +123,7 @@ async function drawPanel(panel: UnitPanel): Promise<void> {
   title.textContent = `${name.charAt(0).toUpperCase()}${name.slice(1)}${panel.unit ? `, ${panel.unit}` : ""}`;
   const first = plot.dataset["drawn"] === undefined;
   const since = SINCE[data.align] ?? `first ${data.align.replaceAll("_", " ")}`;
-  const element = await draw(plot, (palette) => overlayChart(panel, { palette, range: zoom ?? whole, since }));
+  const element = await draw(plot, (palette) => timelineChart(panel, { palette, range: zoom ?? whole, since }));
   if (first) {
     element.on("plotly_relayout", (change) => {
       const [from, to] = [change["xaxis.range[0]"], change["xaxis.range[1]"]];
@@ -145,7 +136,7 @@ async function drawPanel(panel: UnitPanel): Promise<void> {
     filename: `timeline-${figure.id}`,
     anchor: figure.id,
     csv: () => {
-      const { header, rows } = overlayRows(panel);
+      const { header, rows } = timelineRows(panel);
       return toCsv(header, rows);
     },
   });
@@ -163,17 +154,17 @@ function say(missing: MissingInRun[]): void {
 
 async function load(): Promise<void> {
   const [answer, loaded] = await Promise.all([
-    loadOverlay(data.series, data),
+    loadTimelineSeries(data.series, data),
     Promise.all(data.runs.map(({ id }) => loadTimeline(id))),
   ]);
   timelines = loaded;
   live = loaded.some((each) => each.live);
-  const lines: OverlayLine[] = data.series.flatMap((chosen, place) => {
+  const lines: TimelineLine[] = data.series.flatMap((chosen, place) => {
     const series = answer.series.find((one) => keyText(one) === keyText(chosen));
     return series ? [{ chosen, place, series }] : [];
   });
   zeros = new Map(lines.map(({ chosen, series }) => [chosen.run, series.zero]));
-  whole = widest(whole, overlayExtent(lines));
+  whole = widest(whole, timelineExtent(lines));
   const panels = byUnit(lines);
   if (panels.length > 0) charts?.replaceChildren(...panels.map(figureOf));
   else if (charts) charts.innerHTML = '<p class="empty">None of these series has samples to draw.</p>';

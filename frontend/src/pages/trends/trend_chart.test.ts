@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { palette } from "../../charts/palette.fixture";
-import { releases, trendChart, trendRows, type TrendChart, type TrendPoint } from "./trend_chart";
+import type { TrendChart, TrendPoint } from "../../api/types.gen";
+import { releases, trendChart, trendRows } from "./trend_chart";
 
 const point = (run: number, version: string, value: number, reset = ""): TrendPoint => ({
   ...{ run, version, value, reset, started_at: "2026-01-01T00:00:00Z" },

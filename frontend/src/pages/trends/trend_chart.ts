@@ -1,26 +1,9 @@
 // A trend: every run in its release's colour, levels between changes, the changes: pure functions of the server's data.
 import type { Annotations, Data, Shape } from "plotly.js";
-import type { SeriesRun, TrendLevel } from "../../api/types.gen";
+import type { TrendChart } from "../../api/types.gen";
 import type { Table } from "../../charts/mount";
 import type { Chart } from "../../charts/plotly";
-import { axisTitle, runAddress, sideColor, valueAxis, type Palette, type ValueAxis } from "../../charts/style";
-
-export type TrendPoint = SeriesRun & { text: string };
-
-export interface TrendChart {
-  anchor: string;
-  metric_name: string;
-  unit: string;
-  axis: ValueAxis;
-  /** Place of the first point in the series. */
-  left_out: number;
-  points: TrendPoint[];
-  /** Runs from place `start` up to `end`, and their median. */
-  levels: (TrendLevel & { text: string })[];
-  /** `kind`: worse, better, new or gone. */
-  changes: { place: number; text: string; kind: string; title: string }[];
-  band: { start: number; low: number; high: number } | null;
-}
+import { axisTitle, runAddress, sideColor, valueAxis, type Palette } from "../../charts/style";
 
 /** Runs of one release that follow each other: from place `start` up to `end`. */
 interface Release {

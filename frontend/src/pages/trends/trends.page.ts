@@ -3,10 +3,10 @@ import "../../styles/published.css";
 import "../../styles/trends.css";
 import { pageData } from "../../api/client";
 import { mountChart } from "../../charts/mount";
-import { trendChart, trendRows, type TrendChart } from "./trend_chart";
+import { trendChart, trendRows } from "./trend_chart";
 
 // No element: a list, or a series without runs.
-const charts = document.getElementById("trend-charts") ? pageData<TrendChart[]>("trend-charts") : [];
+const charts = document.getElementById("trend-charts") ? pageData("trend-charts") : [];
 
 for (const chart of charts) {
   const figure = document.getElementById(chart.anchor);
