@@ -75,7 +75,7 @@ def values(run: Run, key: str, node: str) -> dict[float, float]:
 
 @pytest.fixture
 def noon() -> datetime:
-    """A full five minutes, so long ago that CloudWatch has told all."""
+    """A full five minutes, so long ago that CloudWatch has all values."""
     now = datetime.now(UTC)
     return datetime.fromtimestamp(now.timestamp() // 300 * 300, UTC) - timedelta(hours=1)
 

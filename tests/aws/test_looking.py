@@ -88,7 +88,7 @@ def test_a_price_that_a_person_gave_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
     ours.refresh_from_db()
     assert (ours.price_per_hour, ours.price_source, ours.vcpu) == (Decimal("0.2"), "our contract", 3)
     (seen,) = queries.list_systems()
-    assert seen.usd_per_hour == Decimal("0.286"), "what AWS asks is told beside it"
+    assert seen.usd_per_hour == Decimal("0.286"), "what AWS asks is shown beside it"
 
 
 def test_two_prices_that_fit_are_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_a_run_at_aws_ends_with_what_agent_and_aws_said_of_it(stack: Stack, mari
     eventually(Collection.objects.filter(run=run, run__state="ended").exists, what="the run has ended", seen=progress)
     run.refresh_from_db()
 
-    # Whoever would wait for CloudWatch's minutes is told that they are over.
+    # Whoever would wait for CloudWatch's minutes sees that they are over.
     began = datetime.fromtimestamp(run.started_at.timestamp() // 60 * 60, UTC)
     measured("two", "CPUUtilization", {began + timedelta(minutes=minute): 42.0 for minute in range(3)})
     assert run.ended_at is not None

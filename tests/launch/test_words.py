@@ -1,4 +1,4 @@
-"""What people are told: steps, and problems as one sentence with the remedy."""
+"""What is printed: steps, and problems as one sentence with the remedy."""
 
 import errno
 import io

@@ -45,7 +45,7 @@ def a_team(name: str = "storage", *members: User) -> Team:
 
 
 def a_subscription(**fields: Any) -> Subscription:
-    """Of a webhook, told of everything at once."""
+    """Of a webhook, notified of everything at once."""
     team = fields.pop("team", None) or Team.objects.first() or a_team()
     defaults: dict[str, Any] = {
         "by": User.objects.first() or a_user(),

@@ -1,4 +1,4 @@
-"""What happened on a run's clock is told lane by lane and in words."""
+"""What happened on a run's clock is listed lane by lane and in words."""
 
 from typing import Any
 

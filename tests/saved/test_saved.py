@@ -1,4 +1,4 @@
-"""Saved comparisons: what was seen stays, and what would be seen now is told apart from it in words."""
+"""Saved comparisons: what was seen stays, and what would be seen now is listed beside it in words."""
 
 import math
 from datetime import timedelta

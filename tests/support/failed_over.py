@@ -1,4 +1,4 @@
-"""Failovers as the probe reports them: recorded attempts told by the program itself, or made-up ones; as runs."""
+"""Failovers as the probe reports them: recorded attempts reported by the program itself, or made-up ones; as runs."""
 
 import gzip
 import json

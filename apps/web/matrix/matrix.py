@@ -13,7 +13,7 @@ from apps.catalog.models import System
 from apps.comparison.api import LATENCY, PRIMARY, Matrix, MatrixRow, baselines, choices, matrix
 from apps.comparison.api import MOST_SIDES as MOST_COMPARED
 from apps.comparison.pure import WITHHELD
-from apps.core.problems import Invalid
+from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import Address
 from apps.published import matrix as published
 from apps.runs.api import places
@@ -96,7 +96,7 @@ def show(request: HttpRequest) -> HttpResponse:
         measured = _measured(address)
     except Invalid as error:
         status = status_of(error)
-        return _choose(request, MatrixAddress(), problems=[each.sentence() for each in error.errors], status=status)
+        return _choose(request, MatrixAddress(), problems=error.errors, status=status)
     context = {
         "matrix": measured,
         "sheet": measured_sheet(measured, address=address.compare),
@@ -215,9 +215,9 @@ def _withheld(measured: Matrix, address: MatrixAddress) -> list[dict[str, Any]]:
 
 
 def _choose(
-    request: HttpRequest, address: MatrixAddress, *, problems: list[str] | None = None, status: int = 200
+    request: HttpRequest, address: MatrixAddress, *, problems: tuple[FieldProblem, ...] = (), status: int = 200
 ) -> HttpResponse:
-    context = {"problems": problems or [], **_picker(address, None)}
+    context = {"problems": problems, **_picker(address, None)}
     return render_page(request, "web/matrix/matrix.html", context, status=status)
 
 

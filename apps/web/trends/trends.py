@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.core.problems import Invalid
+from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import Address
 from apps.core.units import with_unit
 from apps.regressions.api import SIGHTS, TrendChange, TrendDetail, TrendFilter, TrendRow, percent
@@ -24,10 +24,12 @@ from apps.web.trends.chart import ChangeMark, TrendChart, chart
 
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
+    status = 200
+    problems: tuple[FieldProblem, ...] = ()
     try:
-        chosen, status, problems = read(request.GET), 200, []
+        chosen = read(request.GET)
     except Invalid as error:
-        chosen, status, problems = TrendFilter(), 400, [each.sentence() for each in error.errors]
+        chosen, status, problems = TrendFilter(), 400, error.errors
     found = list(queries.rows_of(chosen).order_by(*queries.MOST_CHANGED)[: queries.MOST_LISTED + 1])
     rows = queries.listed(found[: queries.MOST_LISTED])
     asked = query(chosen)

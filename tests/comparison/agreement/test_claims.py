@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 TPS = "client.throughput"
 SLOW = (1000.0, 1012.0, 991.0, 1003.0)
 FAST = (1302.0, 1318.0, 1287.0, 1309.0)
-SOME = (1300.0, 400.0, 2900.0, 900.0)  # so wide that nothing can be told
+SOME = (1300.0, 400.0, 2900.0, 900.0)  # so wide that all is inconclusive
 
 Measure = Callable[..., Workload]
 

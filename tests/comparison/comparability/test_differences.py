@@ -157,7 +157,7 @@ RUN: dict[str, Any] = {
 }
 DULL: dict[type[Model], set[str]] = {
     HardwareClass: {"id", "price_source", "price_date"},  # where the price comes from, not what it is
-    # What a run was and how it came here; `load_level` is told by the levels measured.
+    # What a run was and how it came here; `load_level` is given by the levels measured.
     Run: {
         *("id", "uid", "system", "workload", "load_level", "repetition", "state", "outcome", "reason", "ended_at"),
         *("sealed_at", "told", "batches_expected", "artifacts_expected", "seal_attempts", "seal_due_at"),

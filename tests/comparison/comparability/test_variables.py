@@ -1,4 +1,4 @@
-"""Server variables: what differs, what is only a default or a place, and how nodes of a cluster are told."""
+"""Server variables: what differs, what is only a default or a place, and how nodes of a cluster are shown."""
 
 from collections.abc import Mapping
 

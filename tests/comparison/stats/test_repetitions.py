@@ -13,7 +13,7 @@ TABLES = 1500
 # Of so many simulated tables the share found may be lower than the chance by luck: three standard errors.
 LUCK = 3 * math.sqrt(0.8 * 0.2 / TABLES)
 EQUAL, DIFFERENT = (0.02, 0.02), (0.01, 0.03)
-# Differences of logarithms of the 16 comparisons of a table, and of one in which hardly any is told apart.
+# Differences of logarithms of the 16 comparisons of a table, and of one in which hardly any is conclusive.
 SOME = (0.3, 0.25, 0.2, -0.22, 0.05, -0.04, 0.035, 0.03, *[0.0] * 8)
 ONE = (0.045, *[0.0] * 15)
 

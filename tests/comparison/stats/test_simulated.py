@@ -81,7 +81,7 @@ def test_without_history_strong_skew_and_very_different_noise_make_it_at_most_on
 
 
 def share_of_false_tables(count: int, history: int, noise: tuple[float, ...], shape: str) -> float:
-    """Of tables of equal sides, those with any difference told."""
+    """Of tables of equal sides, those with any difference reported."""
     random = np.random.default_rng(100 + count)
     drawn = simulated.tables(random, count=TABLES, runs=count + history, noise=noise, shape=shape)
     p = simulated.adjusted(simulated.judge_tables(drawn, count).cautious_p)

@@ -1,4 +1,4 @@
-"""A change that is new is told at a release's first run near it, unless the values say that it came elsewhere."""
+"""A change that is new is reported at a release's first run near it, unless the values say that it came elsewhere."""
 
 import numpy as np
 import pytest

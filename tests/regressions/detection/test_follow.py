@@ -63,7 +63,7 @@ def releases_of_five(*sizes: float, seed: int) -> tuple[Floats, list[int]]:
 
 
 def found_by_release(*sizes: float, seed: int) -> tuple[list[int], Followed]:
-    """The releases (from 0) of all that is told run by run, in that order, and how it stands in the end."""
+    """The releases (from 0) of all that is reported run by run, in that order, and how it stands in the end."""
     values, begins = releases_of_five(*sizes, seed=seed)
     found, last = list[ChangePoint](), Followed(())
     for count in range(10, len(values) + 1):

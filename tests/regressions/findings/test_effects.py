@@ -1,4 +1,4 @@
-"""A release that is slower is told between releases and along history: one effect, of which the former speaks."""
+"""A release that is slower is reported between releases and in the trend: one effect, of which the former speaks."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def pair(db: None) -> Pair:
-    """A fall by 80 % by the comparison of the releases, by 90 % along history."""
+    """A fall by 80 % by the comparison of the releases, by 90 % in the trend."""
     place, between = a_detected_change(*a_pair(), ratio=0.2)
     assert place.platform is not None
     assert place.hardware_class is not None

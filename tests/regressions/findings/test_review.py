@@ -1,4 +1,4 @@
-"""What people do with findings: legal, told, and never over somebody else's head."""
+"""What people do with findings: legal, notified, and never over somebody else's head."""
 
 import dataclasses
 import threading

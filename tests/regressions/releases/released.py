@@ -1,4 +1,4 @@
-"""Two releases of one platform on one machine, with runs whose throughput is told."""
+"""Two releases of one platform on one machine, with runs whose throughput is given."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

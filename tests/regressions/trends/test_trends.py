@@ -1,4 +1,4 @@
-"""Series of runs are followed; a change along them is a finding, once, at the run where it was first told."""
+"""Series of runs are followed; a change along them is a finding, once, at the run where it was first reported."""
 
 import threading
 from collections.abc import Callable
@@ -161,7 +161,7 @@ def sizes_of(change: Change) -> tuple[float, float]:
 
 
 def test_a_size_is_of_the_runs_that_are_listed(fell: list[Run]) -> None:
-    """Also when older runs, measured later, are of the new level already: the change stays where it was told."""
+    """Also when older runs, measured later, are of the new level already: the change stays where it was reported."""
     followed(fell)
     followed(runs_of(a_release("10.11.19"), values(runs=5, changes=[(0, 0.85)], seed=3), day=9))
     change = Change.objects.get()
@@ -175,7 +175,7 @@ def test_a_size_is_of_the_runs_that_are_listed(fell: list[Run]) -> None:
 
 
 def test_a_small_change_is_of_the_release_that_brought_it(db: None) -> None:
-    """By its values alone it would be told some runs off in two of these three series."""
+    """By its values alone it would be reported some runs off in two of these three series."""
     exact = []
     for seed in (1, 4, 6):
         workload = a_workload(f"oltp_{seed}")

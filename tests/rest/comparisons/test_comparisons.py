@@ -161,7 +161,7 @@ def test_readers_may_call_nothing_that_writes(anyone: APIClient, reader: APIClie
     ]
     assert len(writing) > 10
     for method, address in writing:
-        # Nobody is told more: not even whether the thing is there.
+        # No more is answered: not even whether the thing is there.
         assert getattr(anyone, method)(address).status_code == 401, (method, address)
         if address not in OF_EVERYBODY:
             assert getattr(reader, method)(address).status_code == 403, (method, address)

@@ -1,4 +1,4 @@
-"""Series decoded together are those decoded one by one; what is damaged is told and spoils nothing else."""
+"""Series decoded together are those decoded one by one; what is damaged is reported and spoils nothing else."""
 
 import numpy as np
 from hypothesis import given

@@ -20,7 +20,7 @@ def found_of(*rungs: tuple[int, float, Sequence[Panel]]) -> Bottleneck:
 
 
 def notes_of(found: Bottleneck) -> list[str]:
-    """A ratio between two levels is told by their threads."""
+    """A ratio between two levels is given by their threads."""
     return wording.notes(found, lambda threads, fewer: f"{threads}:{fewer}")
 
 

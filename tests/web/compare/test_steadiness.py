@@ -1,4 +1,4 @@
-"""Steadiness, work and seconds on Compare: what is told, in which words, and the same numbers in JSON."""
+"""Steadiness, work and seconds on Compare: what is shown, in which words, and the same numbers in JSON."""
 
 import re
 from typing import Any

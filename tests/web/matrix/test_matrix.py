@@ -1,9 +1,7 @@
 """The Matrix page: several sides against one baseline, coloured by verdict; its exports; an article's ratios."""
 
 import csv
-import html
 import io
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -19,8 +17,11 @@ from apps.catalog.models import HardwareClass, System
 from apps.comparison.matrix import compare_systems
 from apps.comparison.selection import baselines
 from apps.published import services
+from apps.published.wording import NO_INTERVAL
 from apps.runs.models import Run
+from apps.web.matrix.sheet import measured_sheet
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
+from tests.support.pages import data, element, elements, states
 
 pytestmark = pytest.mark.django_db
 
@@ -58,19 +59,11 @@ def measured(db: None) -> None:
 
 def rows_of(page: str) -> list[list[str]]:
     """The cells of the matrix as words, without the tests' names."""
-    table = page[page.index("matrix__table") : page.index("</table>")]
-    return [
-        [_words(cell) for cell in re.findall(r'<td class="matrix__cell.*?</td>', row, flags=re.DOTALL)]
-        for row in table.split("<tr>")[2:]
-    ]
+    return [[" ".join(cell.text().split()) for cell in row.css("td")] for row in elements(page, ".matrix tbody tr")]
 
 
 def cells_of(page: str) -> list[str]:
     return [cell for row in rows_of(page) for cell in row]
-
-
-def _words(fragment: str) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", fragment)).split())
 
 
 def page_of(client: Client, address: str = ADDRESS, status: int = 200) -> str:
@@ -90,10 +83,24 @@ def test_every_cell_has_its_ratio_interval_and_verdict_in_words(client: Client) 
     assert shown[0][1].endswith("▲ better")
     assert shown[0][2] == "no runs"
     assert shown[1][2].endswith("? verdict withheld")
-    assert re.fullmatch(r"0.768 × \? too few repetitions", shown[2][1])
-    words = _words(page)
-    assert re.search(r"b better in 2 of 3 \(1.30 × \[1.2\d, 1.3\d\]\); too few repetitions in 1", words)
-    assert f"corrected for the {many.tests} comparisons of this table" in words
+    assert shown[2][1] == "0.768 × ? too few repetitions"
+    sheet = measured_sheet(many, address=lambda _row, _side: "")
+    answers = [
+        (each.attributes["data-answer"], each.css("span")[-1].text()) for each in elements(page, "[data-answer]")
+    ]
+    assert answers == [(head.name, text) for head, text in sheet.answers]
+    assert element(page, ".matrix__method").text() == sheet.method
+
+
+def test_a_side_is_summed_up_by_its_verdicts_with_the_range_of_its_ratios(measured: None) -> None:
+    found = compare_systems(sides=["a", "b", "c"], metrics=["primary"])
+    sheet = measured_sheet(found, address=lambda _row, _side: "")
+    (b, first), (c, second) = sheet.answers
+    assert (b.name, c.name) == ("b", "c")
+    cell = sheet.groups[0].lines[0].cells[1]
+    assert first == f"better in 2 of 3 ({cell.text} {cell.interval}); too few repetitions in 1"
+    assert second == "verdict withheld in 1 of 3; no runs in 2"
+    assert f" {found.tests} comparisons of this table" in sheet.method
 
 
 @pytest.mark.usefixtures("measured")
@@ -103,48 +110,55 @@ def test_where_lower_is_better_the_sign_of_an_improvement_points_down(client: Cl
 
 @pytest.mark.usefixtures("measured")
 def test_a_cell_is_coloured_by_its_verdict_and_not_by_its_ratio(client: Client) -> None:
-    page = page_of(client)
-    kinds = re.findall(r"matrix__cell--(\w+)", page)
+    cells = elements(page_of(client), "[data-kind]")
+    kinds = [cell.attributes["data-kind"] for cell in cells]
+    assert [cell.attributes["class"] for cell in cells] == [f"matrix__cell matrix__cell--{kind}" for kind in kinds]
     assert kinds == ["baseline", "better", "none", "baseline", "better", "withheld", "baseline", "unknown", "none"]
 
 
 @pytest.mark.usefixtures("measured")
 def test_a_cell_leads_to_the_same_pair_in_compare(client: Client) -> None:
     page = page_of(client)
-    links = [html.unescape(link) for link in re.findall(r'<a href="(/compare/[^"]+)"', page)]
+    links = [link.attributes["href"] for link in elements(page, "a[href^='/compare/']")]
     pair = f"/compare/?side=a&side=b&workload={a_workload('oltp_read_only').pk}"
     assert pair in links
     compared = page_of(client, pair)
-    ratio, interval = re.search(r"(1\.30) × (\[1\.2\d+, \d\.\d+\])", rows_of(page)[1][1]).groups()  # type: ignore[union-attr]
-    assert f"{ratio}\u00a0×" in compared
+    cell = elements(page, ".matrix tbody tr")[1].css("td")[1]
+    ratio, interval = (cell.css(f".matrix__{part}")[0].text() for part in ("ratio", "interval"))
+    assert ratio == "1.30\u00a0×"
+    assert ratio in compared
     assert interval.replace(", ", ",\u00a0") in compared
 
 
 @pytest.mark.usefixtures("measured")
 def test_compare_leads_to_the_matrix_of_its_sides(client: Client) -> None:
     page = page_of(client, f"/compare/?side=a&side=b&workload={a_workload('oltp_insert').pk}")
-    assert 'href="/matrix/?side=a&amp;side=b"' in page
+    assert elements(page, "a[href='/matrix/?side=a&side=b']")
 
 
 @pytest.mark.usefixtures("measured")
 def test_withheld_verdicts_say_why_and_where_they_can_be_accepted(client: Client) -> None:
-    words = _words(page_of(client))
-    assert re.search(r"c differs from the baseline in Hardware class, .*: 1 verdict withheld", words)
+    page = page_of(client)
+    assert states(page, "[data-withheld]", "side", "withheld") == [("c", "1")]
+    withheld = element(page, "[data-withheld]")
+    assert "Hardware class" in withheld.text()
+    assert (withheld.css("a")[0].attributes["href"] or "").endswith("#comparability")
 
 
 def test_runs_that_failed_a_check_are_marked_in_their_cell(client: Client) -> None:
     a, b = a_system("a"), a_system("b")
     measure(a, "oltp_insert", A), measure(b, "oltp_insert", B[:2])
     measure(b, "oltp_insert", B[2:], failed_checks=["steal"])
-    assert rows_of(page_of(client, "/matrix/?side=a&side=b"))[0][1].endswith("1 of 3 failed a check")
+    cells = elements(page_of(client, "/matrix/?side=a&side=b"), "td")
+    assert [cell.text() for cell in cells[1].css(".matrix__note")] == ["1 of 3 failed a check"]
 
 
 @pytest.mark.usefixtures("measured")
 def test_without_sides_those_that_share_most_are_shown_the_pinned_one_as_baseline(client: Client) -> None:
-    assert "<h1>Matrix against a</h1>" in page_of(client, "/matrix/")
+    assert data(page_of(client, "/matrix/"), "baseline") == ["a"]
     user: User = a_user()
     baselines.pin(workload=a_workload("oltp_insert"), system=System.objects.get(slug="b"), note="", by=user)
-    assert "<h1>Matrix against b</h1>" in page_of(client, "/matrix/")
+    assert data(page_of(client, "/matrix/"), "baseline") == ["b"]
 
 
 @pytest.mark.usefixtures("measured")
@@ -197,29 +211,32 @@ def test_the_page_asks_as_many_queries_however_many_runs_rows_and_sides_there_ar
 
 
 def test_nothing_measured_says_what_would_fill_the_matrix(client: Client) -> None:
-    assert "No two systems have run the same workload yet" in page_of(client, "/matrix/")
+    page = page_of(client, "/matrix/")
+    assert element(page, "[data-state=empty] a").attributes["href"] == "/campaigns/new/"
 
 
 @pytest.mark.usefixtures("measured")
 @pytest.mark.parametrize(
-    ("query", "status", "problem"),
+    ("query", "status", "field", "value"),
     [
-        ("side=a&side=gone", 404, "no system 'gone'"),
-        ("side=a", 400, "2 to 8 sides"),
-        ("side=a&side=b&metric=gone", 400, "no metric 'gone'"),
-        ("side=a&side=b&campaign=x", 400, "campaign: is not a number"),
-        ("side=a%00&side=b", 400, "characters that no name has"),
+        ("side=a&side=gone", 404, "side", "'gone'"),
+        ("side=a", 400, "side", "2 to 8"),
+        ("side=a&side=b&metric=gone", 400, "metric", "'gone'"),
+        ("side=a&side=b&campaign=x", 400, "campaign", ""),
+        ("side=a%00&side=b", 400, "side", ""),
     ],
 )
-def test_what_cannot_be_shown_is_said(client: Client, query: str, status: int, problem: str) -> None:
-    assert problem in _words(page_of(client, f"/matrix/?{query}", status))
+def test_what_cannot_be_shown_is_said(client: Client, query: str, status: int, field: str, value: str) -> None:
+    problem = element(page_of(client, f"/matrix/?{query}", status), "[data-field]")
+    assert (problem.attributes["data-field"], value in problem.text()) == (field, True)
     file = client.get(f"/matrix/matrix.csv?{query}")
     assert (file.status_code, file["Content-Type"]) == (status, "text/plain; charset=utf-8")
-    assert problem in file.content.decode()
+    assert file.content.decode() == problem.text()
 
 
 def test_a_metric_or_tool_that_no_side_has_leaves_an_empty_matrix(client: Client, measured: None) -> None:
-    assert "These sides share no workload of tpcc" in _words(page_of(client, f"{ADDRESS}&tool=tpcc"))
+    page = page_of(client, f"{ADDRESS}&tool=tpcc")
+    assert (data(page, "state"), elements(page, ".matrix")) == (["no-matches"], [])
 
 
 @pytest.fixture
@@ -236,17 +253,19 @@ def test_a_published_table_is_a_matrix_with_every_number_of_its_file(client: Cli
     assert len(rows) == len(stated) == 36
     for row, (test, connections, values) in zip(rows, sorted(stated, key=_in_order(stated)), strict=True):
         assert [float(cell.removesuffix(" ×")) for cell in row] == values, (test, connections)
-    words = _words(page)
-    assert "MyRocks stated 0.457 to 4.892 × of InnoDB 5.6.35: above 1 in 16 of 36 figures" in words
-    assert "published, not measured here" in words
+    answer = element(page, "[data-answer=MyRocks]").css("span")[-1].text()
+    assert answer.startswith("stated 0.457 to 4.892\xa0× of InnoDB 5.6.35: above 1 in 16 of 36")
+    assert len(elements(page, ".lede .mark--published")) == 1
 
 
 @pytest.mark.usefixtures("articles")
 def test_no_verdict_is_claimed_of_published_figures(client: Client) -> None:
     page = page_of(client, f"/matrix/?article={ARTICLE}")
-    assert set(re.findall(r"matrix__cell--(\w+)", page)) == {"stated"}
+    assert set(data(page, "kind")) == {"stated"}
     assert not {"better", "worse", "equivalent", "inconclusive"} & set(" ".join(cells_of(page)).split())
-    assert page.count("no interval stated") > 108
+    titles = [cell.attributes["title"] or "" for cell in elements(page, "[data-kind=stated]")]
+    assert [title.endswith(NO_INTERVAL) for title in titles] == [True] * 108
+    assert NO_INTERVAL in element(page, ".matrix__method").text()
     text = client.get(f"/matrix/matrix.csv?article={ARTICLE}").content.decode()
     lines = list(csv.DictReader(io.StringIO(text)))
     assert len(lines) == 108

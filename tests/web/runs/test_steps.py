@@ -1,4 +1,4 @@
-"""The steps of a run are told in order, from the fault on, and what was checked is said with its verdict."""
+"""The steps of a run are listed in order, from the fault on, and what was checked is said with its verdict."""
 
 from typing import Any
 

@@ -1,8 +1,7 @@
 """Pages of watched series and of thresholds."""
 
-import re
 from collections.abc import Sequence
-from html import unescape
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,18 +10,24 @@ from playwright.sync_api import Page, expect
 
 from apps.core.units import with_unit
 from apps.regressions.detection import DEFAULT_LIMITS
+from apps.regressions.findings.titles import percent
 from apps.regressions.models import Threshold, Trend
 from apps.regressions.releases.threshold_preview import TriedReleases
-from apps.regressions.trends.queries import TrendLevel, Tried
+from apps.regressions.trends.queries import TrendFilter, TrendLevel, TrendRow, Tried, detail, listed, preview, rows_of
 from apps.regressions.trends.series import SeriesRun
+from apps.web.findings.thresholds import answer as threshold_answer
 from apps.web.findings.thresholds import on_releases
+from apps.web.templatetags.changes import share
+from apps.web.trends import trends
 from apps.web.trends.chart import MOST, TrendChart, chart
+from apps.web.trends.trends import answer, lede
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
 from tests.support.browser import drawn_points
 from tests.support.builders import START, a_load_level, a_user, a_workload
-from tests.support.pages import page_data
+from tests.support.pages import data, element, elements, page_data, states
 
 pytestmark = pytest.mark.django_db
+COUNTS = ("looked-at", "raised", "new", "withdrawn", "too-short")
 VALUES = values(runs=36, changes=[(24, 0.85)])
 
 
@@ -38,43 +43,51 @@ def fell(db: None) -> Trend:
 def page(client: Client, address: str, status: int = 200) -> str:
     response = client.get(address)
     assert response.status_code == status
-    return re.sub(r"\s+", " ", response.content.decode())
+    return response.content.decode()
+
+
+def watched() -> list[TrendRow]:
+    return listed(list(rows_of(TrendFilter()).order_by("pk")))
 
 
 def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> None:
-    text = page(client, "/trends/")
-    assert "No series watched yet." in text
-    assert "The first run of a" in text
-    assert "No thresholds yet: the default applies." in page(client, "/thresholds/")
+    html = page(client, "/trends/")
+    assert element(html, "[data-state=empty] a").attributes["href"] == "/campaigns/new/"
+    assert data(page(client, "/thresholds/"), "state") == ["empty"]
 
 
 def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell: Trend) -> None:
     followed(runs_of(a_release("10.11.19"), [1.0, 2.0], load_level=a_load_level(16)))
-    text = page(client, "/trends/")
-    assert "2 series are watched: 1 can show a change, 1 too short. 1 has active changes." in text
-    assert "too short: 2 of the 10 runs needed" in text
-    assert "1 change</span>" in text
-    assert "16 threads" not in page(client, "/trends/?sight=fit")
-    assert "No watched series fits these filters" in page(client, "/trends/?text=nothing")
+    html = page(client, "/trends/")
+    short = Trend.objects.exclude(pk=fell.pk).get()
+    assert states(html, "[data-trend]", "trend", "runs", "changes") == [
+        (str(fell.pk), str(len(VALUES)), "1"),
+        (str(short.pk), "2", "0"),
+    ]
+    assert [bool(effect) for effect in data(html, "effect")] == [True, False]
+    rows = watched()
+    assert element(html, "[data-reason]").text() == rows[1].reason
+    assert element(html, "[data-answer]").text() == answer(rows, more=False)
+    assert data(page(client, "/trends/?sight=fit"), "trend") == [str(fell.pk)]
+    assert data(page(client, "/trends/?text=nothing"), "state") == ["no-matches"]
 
 
-def test_a_filter_that_is_none_is_refused_by_name(client: Client, fell: Trend) -> None:
-    assert "sight: &#x27;blue&#x27; is not known" in page(client, "/trends/?sight=blue", 400)
-    assert "workload: is not a number" in page(client, "/trends/?workload=x", 400)
+@pytest.mark.parametrize("query", ["workload=x", "sight=blue", "platfrom=mha"])
+def test_page_and_api_refuse_an_address_in_the_same_words(client: Client, fell: Trend, query: str) -> None:
+    problem = element(page(client, f"/trends/?{query}", 400), "[data-field]")
+    assert problem.attributes["data-field"] == query.partition("=")[0]
+    refused = client.get(f"/api/v1/trends/?{query}")
+    assert (refused.status_code, problem.text().partition("known here: ")[0] in refused.json()["detail"]) == (400, True)
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("workload=x", "workload: is not a number"),
-        ("sight=blue", "sight: 'blue' is not known; choose from: "),
-        ("platfrom=mha", "platfrom: unknown parameter; known here: "),
-    ],
-)
-def test_page_and_api_refuse_an_address_in_the_same_words(client: Client, db: None, query: str, words: str) -> None:
-    assert words in unescape(page(client, f"/trends/?{query}", 400))
-    answer = client.get(f"/api/v1/trends/?{query}")
-    assert (answer.status_code, words in answer.json()["detail"]) == (400, True)
+def test_the_list_says_how_many_series_can_show_a_change(fell: Trend) -> None:
+    followed(runs_of(a_release("10.11.19"), [1.0, 2.0], load_level=a_load_level(16)))
+    rows = watched()
+    assert answer([], more=False) == "No series watched yet."
+    text = "2 series are watched: 1 can show a change, 1 too short. 1 has active changes."
+    assert answer(rows, more=False) == text
+    assert answer(rows, more=True) == f"More than {text}"
+    assert rows[1].reason == "too short: 2 of the 10 runs needed"
 
 
 def test_the_list_asks_as_often_for_many_series_as_for_one(
@@ -90,54 +103,87 @@ def test_a_series_shows_its_change_its_releases_and_every_run(
     client: Client, fell: Trend, django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(9):
-        text = page(client, f"/trends/{fell.pk}/")
+        html = page(client, f"/trends/{fell.pk}/")
     change = fell.changes.get()
-    assert re.search(r"−15.%? \([\d,.]+.transactions/s → [\d,.]+.transactions/s\) with 10.11.20, worse", text)
-    assert re.search(r"a change of \d\.\d % would be detected within ten runs", text)
-    (drawn,) = page_data(text, "trend-charts")
+    found = detail(fell.pk)
+    assert found is not None
+    assert element(html, "[data-answer]").text() == lede(found)
+    trend = trends.drawn(found)
+    assert trend is not None
+    (drawn,) = page_data(html, "trend-charts")
     assert [point["value"] for point in drawn["points"]] == pytest.approx(VALUES)
     assert [(level["start"], level["end"]) for level in drawn["levels"]] == [(0, 24), (24, 36)]
     assert [(mark["place"], mark["kind"]) for mark in drawn["changes"]] == [(24, "worse")]
     assert drawn["changes"][0]["text"].startswith("worse −15")
-    assert len(re.findall(r"<tr data-run=", text)) == 36
-    assert re.search(r'aria-label="[^"]*throughput of 36 runs of [^"]+ at [^"]+: −15[^"]+ with 10.11.20, worse', text)
-    assert f'href="/findings/{change.finding_id}/"' in text
-    assert f'href="/runs/{change.first_run_id}/"' in text
-    assert "not at zero" in text or "begins at zero" in text
-    assert "changes within 0.5 % of the last level are not reported (the default threshold" in text
+    assert len(elements(html, "figure tr[data-run]")) == 36
+    assert element(html, "figure [role=img]").attributes["aria-label"] == trend.label
+    assert (trend.label.split(" of ")[:2], trend.label.endswith(lede(found))) == (["throughput", "36 runs"], True)
+    assert states(html, "[data-finding]", "run", "verdict", "finding") == [
+        (str(change.first_run_id), "worse", str(change.finding_id))
+    ]
+    assert element(html, "[data-size]").text().startswith("−15")
+    links = {link.attributes["href"] for link in elements(html, "[data-finding] a")}
+    assert links == {f"/findings/{change.finding_id}/", f"/runs/{change.first_run_id}/"}
+    assert states(html, "[data-smallest]", "smallest", "source", "begins-at") == [
+        ("0.005", "the default", trend.axis.begins_at)
+    ]
     page(client, f"/trends/{fell.pk + 1}/", 404)
 
 
 def test_a_series_says_where_conditions_changed(client: Client, fell: Trend) -> None:
     followed(runs_of(a_release("10.11.20"), VALUES[24:27], day=5, duration=120))
-    text = page(client, f"/trends/{fell.pk}/")
-    assert "planned length 120 s instead of 60 s" in text
-    assert "Too short: 3 of the 10 runs needed since hardware or configuration changed." in text
+    html = page(client, f"/trends/{fell.pk}/")
+    (point,) = [point for point in page_points(fell) if point.reset]
+    assert data(html, "reset") == [str(point.run)]
+    assert point.reset == "planned length 120 s instead of 60 s"
+    assert point.reset in element(html, "[data-reset]").text()
+
+
+def page_points(history: Trend) -> Sequence[SeriesRun]:
+    found = detail(history.pk)
+    assert found is not None
+    return found.points
+
+
+def test_the_lede_says_what_changed_and_what_could_be_seen(fell: Trend) -> None:
+    found = detail(fell.pk)
+    assert found is not None
+    (change,) = found.changes
+    values = f"{with_unit(change.before, 'transactions/s')} → {with_unit(change.after, 'transactions/s')}"
+    seen = f"After 36 runs a change of {share(found.row.effect)} would be detected within ten runs."
+    assert lede(found) == f"{percent(change.ratio or 1)} ({values}) with 10.11.20, worse. {seen}"
+    followed(runs_of(a_release("10.11.20"), VALUES[24:27], day=5, duration=120))
+    found = detail(fell.pk)
+    assert found is not None
+    assert lede(found).endswith("Too short: 3 of the 10 runs needed since hardware or configuration changed.")
 
 
 def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: Trend, enqueued: list[str]) -> None:
     address = f"/thresholds/?workload={fell.workload_id}&percent=30&significant=1e-6"
-    text = page(engineer, address)
-    assert "It would have reported nothing on 1 series; 1 reported now would be withdrawn." in text
-    assert "<strong>would go</strong>" in text
+    html = page(engineer, address)
+    assert states(html, "#answer", *COUNTS) == [("1", "0", "0", "1", "0")]
+    change = fell.changes.get()
+    assert states(html, "li[data-run]", "run", "verdict", "state") == [(str(change.first_run_id), "worse", "withdrawn")]
     assert not Threshold.objects.exists()
     form = {"workload": str(fell.workload_id), "metric": "", "percent": "30", "significant": "1e-6"}
     assert engineer.post("/thresholds/", form).status_code == 302
     kept = Threshold.objects.get()
     assert (kept.smallest, kept.significant, kept.by.username) == (0.3, 1e-6, "ann")
     assert enqueued == ["workers.tasks.follow_rest"]
-    text = page(engineer, "/thresholds/?percent=2&significant=1e-6")
-    assert "All have a more specific one, which takes precedence." in text
-    assert "30 %" in text
+    html = page(engineer, "/thresholds/?percent=2&significant=1e-6")
+    assert states(html, "#answer", "looked-at", "kept-apart") == [("0", "1")]
+    assert states(html, "[data-threshold]", "smallest", "significant") == [("0.3", "0.000001")]
+    assert element(html, "[data-size]").text() == "30\xa0%"
     assert engineer.post(f"/thresholds/{kept.pk}/drop/").status_code == 302
     assert not Threshold.objects.exists()
 
 
 def test_what_would_be_new_is_said(client: Client, fell: Trend) -> None:
     fell.changes.update(gone_at="2026-01-01T00:00Z")
-    text = page(client, "/thresholds/?percent=2&significant=1e-6")
-    assert "It would have reported this one on 1 series: 1 not reported yet." in text
-    assert "Engineers save thresholds." in text
+    html = page(client, "/thresholds/?percent=2&significant=1e-6")
+    assert states(html, "#answer", *COUNTS) == [("1", "1", "1", "0", "0")]
+    assert states(html, "li[data-run]", "state") == [("new",)]
+    assert elements(html, "#answer form") == []
 
 
 def a_chart(values: Sequence[float], smallest: float | None = None) -> TrendChart:
@@ -207,9 +253,48 @@ def test_what_is_drawn_is_what_was_measured_and_leads_to_the_run(browser_page: P
 
 def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Client, fell: Trend) -> None:
     followed(runs_of(a_release("10.11.20"), VALUES[:6], workload=a_workload("oltp_delete"))[-1:])
-    text = page(client, "/thresholds/?percent=30&significant=1e-6")
-    assert "nothing on 2 series, of which 1 is too short to show a change; 1 reported now would be withdrawn." in text
-    assert "The size also applies to releases: no stored comparison has a row that it applies to." in text
+    html = page(client, "/thresholds/?percent=30&significant=1e-6")
+    assert states(html, "#answer", *COUNTS, "rows") == [("2", "0", "0", "1", "1", "0")]
+
+
+def tried(*, concerned: int = 1, looked_at: int = 1, too_short: int = 0, kept_apart: int = 0) -> Tried:
+    """A preview that reports nothing."""
+    releases = TriedReleases(0, 0, 0, 0)
+    return Tried((None, None), DEFAULT_LIMITS, concerned, looked_at, too_short, kept_apart, (), releases)
+
+
+@pytest.mark.parametrize(
+    ("preview", "text"),
+    [
+        (tried(), "It would have reported nothing on 1 series."),
+        (tried(concerned=9), "It would have reported nothing on the first 1 of 9 series."),
+        (tried(looked_at=0), "No watched series is affected."),
+        (
+            tried(looked_at=0, kept_apart=1),
+            "No watched series is affected. All have a more specific one, which takes precedence.",
+        ),
+        (
+            tried(concerned=2, looked_at=2, too_short=1),
+            "It would have reported nothing on 2 series, of which 1 is too short to show a change.",
+        ),
+        (
+            tried(kept_apart=3),
+            "It would have reported nothing on 1 series. 3 series have a more specific one, which takes precedence.",
+        ),
+    ],
+)
+def test_a_preview_that_reports_nothing_says_of_how_many_series(preview: Tried, text: str) -> None:
+    assert threshold_answer(preview) == text
+
+
+def test_a_preview_says_what_would_be_new_and_what_would_be_withdrawn(fell: Trend) -> None:
+    strict = preview(workload=None, metric=None, smallest=0.3, significant=1e-6)
+    assert threshold_answer(strict) == (
+        "It would have reported nothing on 1 series; 1 reported now would be withdrawn."
+    )
+    fell.changes.update(gone_at="2026-01-01T00:00Z")
+    wide = preview(workload=None, metric=None, smallest=0.02, significant=1e-6)
+    assert threshold_answer(wide) == "It would have reported this one on 1 series: 1 not reported yet."
 
 
 @pytest.mark.parametrize(
@@ -218,25 +303,29 @@ def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Clien
         ((3, 40, 2, 0), "of 40 rows of their last comparisons, 2 that are worse now would become unchanged"),
         ((3, 40, 0, 1), "of 40 rows of their last comparisons, 1 that is worse by too little now would be"),
         ((1, 1, 0, 0), "of 1 row of their last comparisons, no verdict would change."),
+        ((0, 0, 0, 0), "no stored comparison has a row that it applies to."),
     ],
 )
 def test_what_a_threshold_does_to_releases_is_a_sentence(counts: tuple[int, int, int, int], words: str) -> None:
-    tried = Tried((None, None), DEFAULT_LIMITS, 1, 1, 0, 0, (), TriedReleases(*counts))
-    assert on_releases(tried).startswith(f"The size also applies to releases: {words}")
+    assert on_releases(replace(tried(), releases=TriedReleases(*counts))).startswith(
+        f"The size also applies to releases: {words}"
+    )
 
 
 @pytest.mark.parametrize(
-    ("query", "words"),
+    ("query", "field"),
     [
-        ("percent=x&significant=1e-6", "percent: is not a number"),
-        ("percent=2&significant=.5", "significant: is a p from"),
-        ("percent=200&significant=1e-6", "smallest: is a share"),
-        ("percent=2&significant=1e-6&workload=999999", "workload: there is no workload 999999"),
-        ("percent=2&significant=1e-6&metric=no", "metric: there is no metric"),
+        ("percent=x&significant=1e-6", "percent"),
+        ("percent=2&significant=.5", "significant"),
+        ("percent=200&significant=1e-6", "percent"),
+        ("percent=2&significant=1e-6&workload=999999", "workload"),
+        ("percent=2&significant=1e-6&metric=no", "metric"),
     ],
 )
-def test_what_is_no_threshold_is_refused_where_it_stands(client: Client, fell: Trend, query: str, words: str) -> None:
-    assert words in page(client, f"/thresholds/?{query}", 400)
+def test_what_is_no_threshold_is_refused_where_it_stands(client: Client, fell: Trend, query: str, field: str) -> None:
+    html = page(client, f"/thresholds/?{query}", 400)
+    assert data(html, "field") == [field]
+    assert elements(html, "#answer") == []
 
 
 def test_readers_and_strangers_keep_no_threshold(client: Client, fell: Trend) -> None:
