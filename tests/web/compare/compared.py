@@ -1,6 +1,5 @@
 """Two sides with runs, and their page: what tests of Compare share."""
 
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -39,11 +38,6 @@ def sides(workload: Workload) -> tuple[System, System]:
 
 def address(workload: Workload, **changes: Any) -> str:
     return CompareAddress(**{"sides": ("a", "b"), "workload": workload.pk, **changes}).url()
-
-
-def text_of(html: str) -> str:
-    """What a reader sees: without tags and with single blanks."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).replace(" ,", ",").replace(" :", ":").strip()
 
 
 def page(client: Client, url: str, status: int = 200) -> str:

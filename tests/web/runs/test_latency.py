@@ -10,11 +10,11 @@ from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Distribution, Run
 from apps.runs.samples.histograms import SYSBENCH
 from apps.runs.samples.histograms import HistogramCounts as Counts
-from apps.web.runs.latency import LatencyCurve, latency_chart, rows, step
+from apps.web.runs.latency import LatencyCurve, latency_chart, missing, rows, step
 from tests.paths import RECORDINGS
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_load_level, a_measured_run, a_metric, a_run, a_system, a_workload
-from tests.support.pages import page_data, squeezed
+from tests.support.pages import element, elements, page_data, text
 from tests.web.runs.recorded_runs import a_sealed_run
 
 pytestmark = pytest.mark.django_db
@@ -84,9 +84,11 @@ def test_the_page_of_a_run_has_its_percentiles_and_where_they_were_read(client: 
     run = a_sealed_run()
     page = client.get(f"/runs/{run.pk}/").content.decode()
     (read,) = queries.distributions([run.pk])
-    assert rows(read.distribution)[2].title.replace("'", "&#x27;") in page
-    assert "steps are 1.8\u00a0% wide" in page
-    assert f"{read.distribution.count:,} transactions, bytes {read.byte_start:,}–{read.byte_end:,}" in squeezed(page)
+    titles = [each.attributes["title"] for each in elements(page, "[aria-labelledby=latency-heading] td [title]")]
+    assert titles == [row.title for row in rows(read.distribution)]
+    assert element(page, "[data-step]").text() == "1.8\u00a0%"
+    assert text(page, "[aria-labelledby=latency-heading] [data-count]") == f"{read.distribution.count:,}"
+    assert text(page, "[data-bytes]") == f"{read.byte_start:,}–{read.byte_end:,}"
     (line,) = page_data(page, "run-data")["latency"]["lines"]
     assert line["one_in"][0] == 1
     assert line["one_in"][-1] == read.distribution.count
@@ -104,8 +106,11 @@ def test_a_run_without_a_histogram_says_why(client: Client) -> None:
         (a_run(), "printed no final report"),
     ):
         page = client.get(f"/runs/{run.pk}/").content.decode()
-        assert words in page
-        assert 'id="chart-percentiles"' not in page
+        detail = queries.load_run(run.pk)
+        assert detail is not None
+        assert words in missing(detail)
+        assert text(page, "p[data-missing]") == " ".join(missing(detail).split())
+        assert not elements(page, "#chart-percentiles")
         assert page_data(page, "run-data")["latency"] is None
 
 
@@ -124,23 +129,24 @@ def test_sides_are_compared_by_all_their_transactions_not_by_a_mean_of_percentil
     ]
     p95 = counts({1.0: 990, 2.0: 10, 100.0: 1000}).percentile(95)
     assert p95.value == pytest.approx(100, rel=0.01)
-    _, _, table = page.partition('aria-label="Percentiles of latency"')
-    own = table.partition("</table>")[0]
-    assert f">{p95.value:.0f}</span>" in own or f">{p95.value:.1f}</span>" in own
+    own = [each.text() for each in elements(page, "#latency tr[data-side=quick] td")]
+    assert f"{p95.value:.0f}" in own or f"{p95.value:.1f}" in own
     assert "2,000" in own
 
 
 def test_sides_without_histograms_or_with_others_say_so(client: Client) -> None:
     one, other, mixed = a_system("one"), a_system("other"), a_system("mixed")
     first, _, _, _, *last = sides(one, other, mixed)
-    assert "None of these runs has a histogram" in compare_page(client, one, other)
+    assert elements(compare_page(client, one, other), "#latency [data-state=no-histogram]")
     a_histogram(first, {1.0: 990})
     a_histogram(last[0], {1.0: 990})
     a_histogram(last[1], {1.0: 990}, grid="sysbench:2048:0.001:100000")
     page = compare_page(client, one, other, mixed)
-    assert "1 of 2" in page
-    assert "no run has a histogram" in page
-    assert "counts on the grids sysbench:1024:0.001:100000 and sysbench:2048:0.001:100000 cannot be added" in page
+    assert text(page, "#latency [data-side=one] [data-runs]") == "1 of 2"
+    assert text(page, "#latency [data-side=other] [data-runs]") == "0 of 2"
+    assert elements(page, "#latency [data-side=other] [data-problem]")
+    mixture = text(page, "#latency [data-side=mixed] [data-problem]")
+    assert "sysbench:1024:0.001:100000 and sysbench:2048:0.001:100000" in mixture
 
 
 @pytest.mark.browser
