@@ -22,6 +22,7 @@ LISTS = {
     "tests",
     "tests/rest",
     "tests/web",
+    "workers/agent/programs",
     "workers/agent/tools",
     "workers/protocol/workloads",
 }

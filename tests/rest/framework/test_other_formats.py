@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 from apps.runs import seal
 from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Run
+from apps.runs.pure import DEFAULT, SUBMITTED
 from tests.rest.submissions import POINT_SELECT, a_description, a_file, fields_of, send
 from tests.runs.tool_output.parsers.outputs import content
 from tests.support.builders import a_run, a_system
@@ -29,6 +30,10 @@ FILES = {
     "benchbase-summary": ("benchbase/tpcc.summary.json", "client.latency.p99", 31.007, "ms"),
     "benchbase-windows": ("benchbase/tpcc.samples.csv", "client.throughput", 425.0, "transactions/s"),
 }
+
+
+def test_each_format_is_sent_here_once() -> None:
+    assert set(FILES) == set(SUBMITTED) - {DEFAULT}
 
 
 def describe(name: str, **changes: Any) -> dict[str, Any]:
