@@ -90,7 +90,7 @@ def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     except Invalid as error:
         raise Http404(str(error)) from error
     except NotKept as error:
-        context["problems"] = [str(error)]
+        context["problems"] = [FieldProblem("", str(error))]
     return render_page(request, "web/compare/part_page.html", context, part="web/compare/part.html")
 
 

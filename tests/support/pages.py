@@ -43,3 +43,8 @@ def states(html: str, selector: str, *names: str) -> list[tuple[str | None, ...]
 def squeezed(html: str) -> str:
     """On one line: templates break lines where white space is not seen."""
     return re.sub(r" (/?>)", r"\1", " ".join(html.split()))
+
+
+def text(html: str, selector: str) -> str:
+    """What a person reads in the only one that the CSS selector finds, on one line."""
+    return " ".join(element(html, selector).text().split())

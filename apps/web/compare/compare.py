@@ -69,7 +69,7 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
         }
         status = 200
     except Invalid as error:
-        context = {"problems": [problem.sentence() for problem in error.errors]}
+        context = {"problems": error.errors}
         # htmx ignores error responses; status 200 makes the sentence visible.
         status = 200 if is_partial(request) else status_of(error)
     context["part"] = chosen
@@ -165,7 +165,7 @@ def _choose(
 ) -> HttpResponse:
     """The page without a comparison: problems, the picker, and suggestions."""
     context = {
-        "problems": [problem.sentence() for problem in problems],
+        "problems": problems,
         "looked_at": choices.MOST_LOOKED_AT,
         "suggestions": [
             {

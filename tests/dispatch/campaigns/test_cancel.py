@@ -28,6 +28,9 @@ def test_cancel_in_every_state(db: None, state: str) -> None:
     assert job.state == done.state == AFTER[state]
     assert done.changed == (state in ("queued", "matched", "running"))
     assert f"Job {job.pk}" in done.message
+    if state == "running":
+        assert done.message == f"Job {job.pk} is being cancelled: agent {job.agent} stops and cleans up."
+        assert "is already being cancelled" in cancel_job(job=job, by=None, now=START).message
 
 
 def test_reason_names_who_cancelled(db: None) -> None:

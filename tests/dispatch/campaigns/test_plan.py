@@ -4,9 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from apps.catalog.models import Workload
 from apps.core.problems import Invalid
+from apps.dispatch import queries
 from apps.dispatch.campaigns import plan
 from apps.dispatch.models import Campaign, Job
 from tests.support.builders import START, a_campaign, a_load_level, a_system, a_user, a_workload, an_entry
@@ -154,3 +156,10 @@ def test_size_of_a_mixed_plan_counts_each_entry_by_its_own(db: None) -> None:
     size = plan.size_of(systems=3, entries=entries, repetitions=2)
     assert (size.jobs, size.runs) == (3 * 2 + 2, 3 * 2 * 2 + 2)
     assert size.seconds == 6 * (10 + 2 * 6) + 2 * (10 + 22)
+
+
+def test_a_system_that_no_agent_reaches_is_named_with_the_label_it_needs(db: None) -> None:
+    campaign = a_campaign(a_system("far-away"))
+    detail = queries.load_campaign(campaign.pk, now=timezone.now())
+    assert detail is not None
+    assert detail.obstacles == ("No live agent can reach far-away: it needs the label system:far-away.",)

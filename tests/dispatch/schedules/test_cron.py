@@ -77,3 +77,4 @@ def test_an_expression_that_is_wrong_is_refused_with_what_is_wrong(expression: s
 
 def test_expressions_are_said_in_words() -> None:
     assert cron.in_words("30 2 * * *") == "At 02:30 every day"
+    assert cron.in_words("0 22 * * MON-FRI") == "At 22:00 on Monday through Friday"

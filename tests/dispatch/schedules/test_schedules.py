@@ -117,6 +117,12 @@ def test_a_paused_one_stays_paused_when_it_is_edited() -> None:
     assert (edited.cron, edited.next_at) == ("0 4 * * *", None)
 
 
+def test_who_edits_an_older_version_is_told_so() -> None:
+    schedule = a_schedule()
+    with pytest.raises(services.ScheduleChanged, match="was edited by somebody else after you had opened it"):
+        services.edit(schedule_id=schedule.pk, stated=stated(), now=NOW, seen="0" * 64)
+
+
 def test_an_archived_one_begins_nothing_and_can_no_longer_be_changed() -> None:
     schedule = a_schedule(next_at=NOW)
     services.archive(schedule_id=schedule.pk, now=NOW)
@@ -151,6 +157,8 @@ def test_everything_that_is_wrong_is_said_at_once_by_its_field() -> None:
         services.create(stated=wrong, by=a_user(), now=NOW)
     assert [problem.field for problem in refused.value.errors] == ["name", "cron", "zone", "patience", "plan.systems.0"]
     assert "line 2: there is no system 'x'" in str(refused.value)
+    assert "zone: there is no time zone 'Mars/Olympus' (use one such as Europe/Berlin)" in str(refused.value)
+    assert "cron: cannot be read: bad minute, which is 0 to 59 (30 2 * * * is every day at 02:30" in str(refused.value)
 
 
 def test_no_schedule_is_no_schedule() -> None:

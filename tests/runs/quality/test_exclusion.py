@@ -108,7 +108,7 @@ def test_said_twice_it_has_one_effect(ann: User) -> None:
 @pytest.mark.parametrize("reason", ["", "  \n", "x" * 2001, "a\0b"])
 def test_it_takes_a_reason_that_others_can_read(ann: User, reason: str) -> None:
     run = a_measured_run({"client.throughput": 1.0})
-    with pytest.raises(Invalid):
+    with pytest.raises(Invalid, match="reason: must state the reason in 1 to 2,000 characters"):
         exclusion.exclude(run=run, reason=reason, by=ann)
     assert not Exclusion.objects.exists()
 

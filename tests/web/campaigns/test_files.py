@@ -9,7 +9,7 @@ from django.test import Client
 from apps.dispatch.models import Campaign
 from tests.dispatch.campaigns.test_file import WHOLE
 from tests.support.builders import a_system, a_user
-from tests.web.campaigns.pages import words
+from tests.support.pages import elements, states, text
 
 ADDRESS = "/campaigns/file/"
 pytestmark = pytest.mark.usefixtures("enqueued")
@@ -36,9 +36,9 @@ def test_a_file_or_a_text_becomes_a_campaign(engineer: Client, enqueued: list[st
 
 def test_check_only_says_the_size_and_keeps_the_text(engineer: Client) -> None:
     a_system("a"), a_system("b")
-    page = engineer.post(ADDRESS, {"text": WHOLE, "check": "1"})
-    assert "The plan is valid: 14 jobs, 42 runs, at most about" in words(page)
-    assert "storm: {base: 8" in page.content.decode()
+    page = engineer.post(ADDRESS, {"text": WHOLE, "check": "1"}).content.decode()
+    assert states(page, "[data-checked]", "jobs", "runs") == [("14", "42")]
+    assert "storm: {base: 8" in text(page, "#id_text")
     assert not Campaign.objects.exists()
 
 
@@ -46,13 +46,14 @@ def test_everything_that_is_wrong_is_said_with_its_line_and_the_text_is_kept(eng
     a_system("a"), a_system("b")
     page = engineer.post(ADDRESS, {"text": WHOLE.replace("repetitions: 2", "repetitions: <b>")})
     assert page.status_code == 422
-    assert "repetitions : line 4: is '<b>' (use a whole number from 1 to 100" in words(page)
-    assert "repetitions: &lt;b&gt;" in page.content.decode()
+    html = page.content.decode()
+    assert states(html, "[data-problems] [data-field]", "field") == [("repetitions",)]
+    assert "repetitions: <b>" in text(html, "#id_text")
     assert not Campaign.objects.exists()
     assert engineer.post(ADDRESS, {"file": SimpleUploadedFile("x", b"\xff\xfe\x00" * 200_000)}).status_code == 422
 
 
 def test_the_page_begins_with_an_example_that_is_right(engineer: Client) -> None:
     a_system("mariadb-flush1"), a_system("mariadb-flush2")
-    text = engineer.get(ADDRESS).context["text"]
-    assert "The plan is valid" in words(engineer.post(ADDRESS, {"text": text, "check": "1"}))
+    example = engineer.get(ADDRESS).context["text"]
+    assert elements(engineer.post(ADDRESS, {"text": example, "check": "1"}).content.decode(), "[data-checked]")

@@ -1,6 +1,5 @@
 """The pages of schedules: what is due, what ran and what did not, the form and its deeds."""
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,12 +10,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.dispatch.models import Campaign, Schedule, ScheduledRun
+from apps.dispatch.pure import cron
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results
 from apps.regressions.models import Finding
 from tests.dispatch.schedules.scheduled import PLAN, a_schedule, end_jobs
 from tests.support.builders import a_campaign, a_system, a_user
-from tests.web.campaigns.pages import words
+from tests.support.pages import data, element, elements, states, text
 
 pytestmark = pytest.mark.usefixtures("enqueued")
 NOW = timezone.now()
@@ -33,15 +33,15 @@ def test_strangers_sign_in_first_and_readers_may_only_look(db: None, client: Cli
     client.force_login(a_user(role="reader"))
     assert [client.get(address).status_code for address in writing] == [403, 403]
     assert client.post(f"/schedules/{schedule.pk}/act/", {"action": "pause"}).status_code == 403
-    page = words(client.get(f"/schedules/{schedule.pk}/"))
-    assert "Not due yet" in page
-    assert "Pause" not in page
+    page = client.get(f"/schedules/{schedule.pk}/").content.decode()
+    assert states(page, "h1 [data-state]", "state") == [("on",)]
+    assert not elements(page, "[data-last], [data-scheduled-run], [value=pause]")
     assert client.get("/schedules/").status_code == 200
 
 
 def test_an_empty_list_says_how_to_fill_it(engineer: Client) -> None:
-    assert "No schedules yet Create one" in words(engineer.get("/schedules/"))
-    assert "No archived schedules" in words(engineer.get("/schedules/?archived=1"))
+    assert elements(engineer.get("/schedules/").content.decode(), "[data-state=empty] a[href='/schedules/new/']")
+    assert elements(engineer.get("/schedules/?archived=1").content.decode(), "[data-state=empty] a[href='/schedules/']")
 
 
 def test_the_form_keeps_a_schedule_that_is_on(engineer: Client) -> None:
@@ -50,10 +50,11 @@ def test_the_form_keeps_a_schedule_that_is_on(engineer: Client) -> None:
     schedule = Schedule.objects.get()
     assert answer.headers["Location"] == f"/schedules/{schedule.pk}/"
     assert (schedule.created_by.username, schedule.patience, schedule.zone) == ("ann", 6.0, "Europe/Helsinki")
-    page = words(engineer.get(f"/schedules/{schedule.pk}/"))
-    assert "nightly on" in page
-    assert "At 02:30 every day , Europe/Helsinki" in page
-    assert "Clocks in Europe/Helsinki go" in page
+    page = engineer.get(f"/schedules/{schedule.pk}/").content.decode()
+    assert text(page, "h1").split() == ["nightly", "on"]
+    assert text(page, "[data-cron]") == cron.in_words("30 2 * * *")
+    assert text(page, "span[data-zone]") == "Europe/Helsinki"
+    assert "Europe/Helsinki" in text(page, "[data-clock-change]")
 
 
 def test_what_is_wrong_stands_by_its_field_and_nothing_is_lost(engineer: Client) -> None:
@@ -61,19 +62,20 @@ def test_what_is_wrong_stands_by_its_field_and_nothing_is_lost(engineer: Client)
     answer = engineer.post("/schedules/new/", typed(name="", cron="every night", zone="Mars", patience="<soon>"))
     page = answer.content.decode()
     assert answer.status_code == 422
-    shown = words(answer)
-    assert "cron : has 2 fields instead of 5" in shown
-    assert "plan.systems.1 : line 2: there is no system 'b'" in shown
-    assert "name : is empty" in shown
-    for kept in ('value="every night"', 'value="Mars"', 'value="&lt;soon&gt;"', "systems: [a, b]"):
-        assert kept in page
+    wrong = states(page, ".problem [data-field]", "field")
+    assert wrong == [("name",), ("cron",), ("zone",), ("patience",), ("plan.systems.1",)]
+    for field in ("name", "cron", "zone", "patience", "plan"):
+        assert elements(page, f"#{field}-error"), field
+    for field, kept in (("cron", "every night"), ("zone", "Mars"), ("patience", "<soon>")):
+        assert element(page, f"#id_{field}").attributes["value"] == kept
+    assert "systems: [a, b]" in text(page, "#id_plan")
     assert not Schedule.objects.exists()
 
 
 def test_check_only_says_what_each_time_would_begin(engineer: Client) -> None:
     a_system("a"), a_system("b")
-    page = words(engineer.post("/schedules/new/", typed(check="1")))
-    assert "each scheduled run starts 2 jobs with 4 runs" in page
+    page = engineer.post("/schedules/new/", typed(check="1")).content.decode()
+    assert states(page, "[data-checked]", "jobs", "runs") == [("2", "4")]
     assert not Schedule.objects.exists()
 
 
@@ -82,48 +84,52 @@ def test_a_campaign_becomes_a_schedule_in_one_click(engineer: Client) -> None:
     address = f"/schedules/new/?campaign={campaign.pk}"
     assert address in engineer.get(f"/campaigns/{campaign.pk}/").content.decode()
     page = engineer.get(address).content.decode()
-    assert 'value="worth repeating"' in page
-    assert "systems: [a]" in page
+    assert element(page, "#id_name").attributes["value"] == "worth repeating"
+    assert "systems: [a]" in text(page, "#id_plan")
     assert engineer.get("/schedules/new/?campaign=999999").status_code == 404
     assert engineer.get("/schedules/new/?campaign=x").status_code == 200
 
 
 def test_times_are_told_while_they_are_typed(engineer: Client) -> None:
-    shown = words(engineer.get("/schedules/times/", {"cron": "0 22 * * MON-FRI", "zone": "UTC"}))
-    assert "At 22:00 on Monday through Friday" in shown
-    assert "Clocks in" not in shown
+    page = engineer.get("/schedules/times/", {"cron": "0 22 * * MON-FRI", "zone": "UTC"}).content.decode()
+    assert text(page, "[data-cron]") == cron.in_words("0 22 * * MON-FRI")
+    assert {each.text()[-5:] for each in elements(page, "[data-zone=UTC] time")} == {"22:00"}
+    assert not text(page, "[data-clock-change]")
 
 
 @pytest.mark.parametrize(
-    ("cron", "zone", "shown"),
-    [
-        ("61 2 * * *", "UTC", "cron : cannot be read: bad minute, which is 0 to 59 (30 2 * * * is every day at 02:30"),
-        ("30 2 * *", "UTC", "cron : has 4 fields instead of 5 (30 2 * * * is every day at 02:30"),
-        ("30 2 * * *", "Mars", "zone : there is no time zone 'Mars' (use one such as Europe/Berlin)"),
-    ],
+    ("expression", "zone", "field"),
+    [("61 2 * * *", "UTC", "cron"), ("30 2 * *", "UTC", "cron"), ("30 2 * * *", "Mars", "zone")],
 )
 def test_what_is_wrong_with_a_time_is_told_while_it_is_typed(
-    engineer: Client, cron: str, zone: str, shown: str
+    engineer: Client, expression: str, zone: str, field: str
 ) -> None:
-    assert shown in words(engineer.get("/schedules/times/", {"cron": cron, "zone": zone}))
+    page = engineer.get("/schedules/times/", {"cron": expression, "zone": zone}).content.decode()
+    (problem,) = services.time_problems(expression, zone)
+    shown = element(page, f"[data-field={field}]").text()
+    assert problem.message in shown
+    assert problem.remedy in shown
 
 
 def test_every_time_of_a_schedule_is_told_in_its_own_zone_by_its_name(engineer: Client) -> None:
     schedule = a_schedule(next_at=datetime(2026, 11, 21, 15, 5, tzinfo=UTC), zone="Europe/Berlin")
-    page = words(engineer.get(f"/schedules/{schedule.pk}/"))
-    assert "Not due yet. Next 2026-11-21 16:05 Europe/Berlin" in page
-    assert "Next start: 2026-11-21 16:05 Europe/Berlin" in page
-    assert "nightly 2026-11-21 16:05 Europe/Berlin" in words(engineer.get("/schedules/"))
+    page = engineer.get(f"/schedules/{schedule.pk}/").content.decode()
+    assert not elements(page, "[data-last]")
+    assert [each.text() for each in elements(page, "[data-next]")] == ["2026-11-21 16:05 Europe/Berlin"] * 2
+    listed = engineer.get("/schedules/").content.decode()
+    assert text(listed, f"[data-schedule='{schedule.pk}'] [data-next]") == "2026-11-21 16:05 Europe/Berlin"
+    assert "2026-11-21 16:05 Europe/Berlin" in text(listed, ".lede")
     ScheduledRun.objects.create(schedule=schedule, due_at=datetime(2026, 11, 20, 15, 5, tzinfo=UTC), state="started")
-    page = words(engineer.get(f"/schedules/{schedule.pk}/"))
-    assert "The last time, 2026-11-20 16:05 Europe/Berlin" in page
-    assert "Settled, Europe/Berlin 2026-11-20 16:05" in page
+    page = engineer.get(f"/schedules/{schedule.pk}/").content.decode()
+    assert text(page, "[data-last=started]") == "2026-11-20 16:05 Europe/Berlin"
+    assert text(page, "[data-scheduled-run][data-state=started] [data-due]") == "2026-11-20 16:05"
+    assert states(page, "th[data-zone]", "zone") == [("Europe/Berlin",)] * 2
 
 
 def test_an_edit_begins_with_what_is_kept_and_keeps_the_rest(engineer: Client) -> None:
     schedule = a_schedule()
     address = f"/schedules/{schedule.pk}/edit/"
-    assert 'value="30 2 * * *"' in engineer.get(address).content.decode()
+    assert element(engineer.get(address).content.decode(), "#id_cron").attributes["value"] == "30 2 * * *"
     assert engineer.post(address, typed(cron="0 5 * * *")).status_code == 302
     schedule.refresh_from_db()
     assert schedule.cron == "0 5 * * *"
@@ -135,35 +141,36 @@ def test_who_edits_what_another_has_edited_is_told_and_keeps_it_by_a_second_pres
     address = f"/schedules/{schedule.pk}/edit/"
 
     def seen(answer: Any) -> str:
-        found = re.search(r'name="seen" value="(\w+)"', answer.content.decode())
-        assert found
-        return found[1]
+        return element(answer.content.decode(), "[name=seen]").attributes["value"] or ""
 
     opened = seen(engineer.get(address))
     wrong = engineer.post(address, typed(cron="0 6 * *", seen=opened))
-    assert (wrong.status_code, seen(wrong)) == (422, opened)
+    assert (wrong.status_code, bool(opened), seen(wrong)) == (422, True, opened)
     schedule.cron = "0 5 * * *"
     schedule.save()
     shown = engineer.post(address, typed(cron="0 6 * * *", seen=opened))
     assert shown.status_code == 409
-    assert "was edited by somebody else after you had opened it" in words(shown)
-    assert 'value="0 6 * * *"' in shown.content.decode()
+    assert len(elements(shown.content.decode(), ".problem [data-field]")) == 1
+    assert element(shown.content.decode(), "#id_cron").attributes["value"] == "0 6 * * *"
     assert engineer.post(address, typed(cron="0 6 * * *", seen=seen(shown))).status_code == 302
 
 
 def test_deeds_are_done_and_told(engineer: Client, enqueued: list[str]) -> None:
     schedule = a_schedule()
 
-    def shown(action: str) -> str:
-        return words(engineer.post(f"/schedules/{schedule.pk}/act/", {"action": action}, follow=True))
+    def shown(action: str) -> tuple[list[str], list[str]]:
+        """Level of the message, and state of the schedule."""
+        page = engineer.post(f"/schedules/{schedule.pk}/act/", {"action": action}, follow=True).content.decode()
+        return data(page, "message"), data(page, "state")[:1]
 
-    assert "nightly is paused" in shown("pause")
-    assert "nightly is resumed" in shown("resume")
-    assert "Campaign nightly started" in shown("run")
+    assert shown("pause") == (["info"], ["paused"])
+    assert shown("resume") == (["info"], ["on"])
+    assert shown("run") == (["info"], ["on"])
     assert enqueued == ["workers.tasks.match_jobs"]
-    assert "is not done: 2 of its 2 jobs have not ended (wait for it, or cancel it)" in shown("run")
-    assert "nightly is archived" in shown("archive")
-    assert "is archived" in shown("resume")
+    assert shown("run") == (["error"], ["on"])
+    assert Campaign.objects.count() == 1
+    assert shown("archive") == (["info"], ["archived"])
+    assert shown("resume") == (["error"], ["archived"])
     assert engineer.post(f"/schedules/{schedule.pk}/act/", {"action": "x"}).status_code == 404
     assert engineer.post("/schedules/999999/act/", {"action": "run"}).status_code == 404
 
@@ -173,12 +180,18 @@ def test_what_did_not_come_is_told_with_its_reason_and_its_finding(engineer: Cli
     services.start_due(now=NOW)
     end_jobs("failed", reason="disk full")
     missing_results.look(now=NOW + timedelta(hours=1))
-    page = engineer.get(f"/schedules/{schedule.pk}/")
-    assert "brought nothing: 0 of 2 jobs" in words(page)
-    assert "a × oltp_read_only: job" in words(page)
-    assert "failed: disk full" in words(page)
-    assert f"/findings/{Finding.objects.get().pk}/" in page.content.decode()
-    assert "1 of 1 brought not everything the last time: nightly" in words(engineer.get("/schedules/"))
+    page = engineer.get(f"/schedules/{schedule.pk}/").content.decode()
+    assert states(page, "[data-last]", "last") == [("missing",)]
+    assert states(page, "[data-scheduled-run]", "state") == [("missing",)]
+    assert states(page, "[data-succeeded]", "succeeded", "jobs") == [("0", "2")]
+    reasons = ScheduledRun.objects.get().reason.splitlines()
+    assert len(reasons) == 2
+    shown = element(page, "[data-reasons='2']").text()
+    assert all(reason in shown for reason in reasons)
+    assert f"/findings/{Finding.objects.get().pk}/" in page
+    listed = engineer.get("/schedules/").content.decode()
+    assert states(listed, "[data-lacking]", "lacking", "count") == [("1", "1")]
+    assert states(listed, "[data-schedule]", "schedule", "last") == [(str(schedule.pk), "missing")]
     campaign = Campaign.objects.get()
     assert f"/schedules/{schedule.pk}/" in engineer.get(f"/campaigns/{campaign.pk}/").content.decode()
 
@@ -186,7 +199,8 @@ def test_what_did_not_come_is_told_with_its_reason_and_its_finding(engineer: Cli
 def test_a_plan_that_the_catalog_no_longer_fits_is_told_before_it_is_due(engineer: Client) -> None:
     schedule = a_schedule()
     Schedule.objects.update(plan=PLAN.replace("[a, b]", "[a, gone]"))
-    assert "The next scheduled run would fail" in words(engineer.get(f"/schedules/{schedule.pk}/"))
+    page = engineer.get(f"/schedules/{schedule.pk}/").content.decode()
+    assert states(page, "[data-state=invalid] [data-field]", "field") == [("systems.1",)]
 
 
 def test_the_list_costs_as_many_queries_however_many_there_are(engineer: Client) -> None:

@@ -4,11 +4,30 @@ from dataclasses import replace
 
 import pytest
 
-from apps.dispatch.api import RunCell
-from apps.web.campaigns.wording import run_mark, run_title
+from apps.dispatch.api import JobCell, RunCell
+from apps.dispatch.values import NamedObject, SkipCell
+from apps.web.campaigns.wording import run_mark, run_title, skipped
 
 DONE = RunCell(id=7, threads=4, load_level="4 threads", state="sealed", outcome="succeeded", attempt=1)
 FAILED = replace(DONE, outcome="failed", reason="connection lost")
+JOB = JobCell(
+    id=3,
+    entry_id=1,
+    system=NamedObject(1, "a", "A"),
+    workload=NamedObject(1, "", "oltp_read_only"),
+    repetition=1,
+    position=1,
+    state="succeeded",
+    attempt=1,
+    agent="",
+    reason="",
+    doing="",
+    ready_at=None,
+    started_at=None,
+    finished_at=None,
+    runs=(),
+    skips=(),
+)
 
 
 def test_title_tells_what_became_of_a_run_and_why() -> None:
@@ -16,6 +35,16 @@ def test_title_tells_what_became_of_a_run_and_why() -> None:
     assert run_title(FAILED) == "run 7, attempt 1: failed, connection lost"
     assert run_title(replace(DONE, is_excluded=True)) == "run 7, attempt 1: succeeded, excluded by a person"
     assert run_title(replace(DONE, failed_checks=("a", "b"))) == "run 7, attempt 1: succeeded, failed: a, b"
+
+
+def test_skipped_levels_have_their_reason() -> None:
+    refused = SkipCell("8 threads", "connections refused: error 1040")
+    after = SkipCell("64 threads", "not run: connections were refused at 8 threads")
+    stopped = replace(FAILED, load_level="8 threads")
+    job = replace(JOB, runs=(stopped,), skips=(refused, after))
+    assert skipped(job) == "connections refused: error 1040 (64 threads)"
+    assert skipped(replace(job, runs=())) == "connections refused: error 1040 (8 threads, 64 threads)"
+    assert skipped(replace(job, skips=(refused,))) == "connections refused: error 1040"
 
 
 @pytest.mark.parametrize(

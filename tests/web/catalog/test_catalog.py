@@ -1,61 +1,87 @@
 """The catalog: platforms, hardware with prices, workloads, metrics with their direction."""
 
-import html
-import re
-
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog import services
+from apps.catalog.models import HardwareClass, Platform, Workload
 from tests.support.builders import a_system
+from tests.support.pages import data, element, elements, states, text
+from workers.protocol.workloads import WORKLOADS
 
 pytestmark = pytest.mark.django_db
 
 
-def text_of(client: Client, address: str) -> str:
+def page(client: Client, address: str = "/catalog/") -> str:
     response = client.get(address)
     assert response.status_code == 200
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", response.content.decode())).split())
+    content: str = response.content.decode()
+    return content
+
+
+def cells(html: str, row: str) -> list[str]:
+    return [" ".join(cell.text().split()) for cell in element(html, row).css("th, td")]
 
 
 def test_an_empty_catalog_says_how_to_fill_it(client: Client) -> None:
-    assert "manage.py seed_catalog" in text_of(client, "/catalog/")
+    assert text(page(client), "[data-state=empty] code") == "manage.py seed_catalog"
 
 
 def test_it_shows_what_the_seed_loads(client: Client) -> None:
     services.seed()
-    page = text_of(client, "/catalog/")
-    assert "shared storage: six copies in three zones, write quorum of four" in page
-    assert "i3.4xlarge Amazon EC2 16 122 GiB 2 x 1900 GB NVMe not stated not stated 0.857 Percona, 2018-08-20" in page
-    assert "oltp_read_write 4 × 10,000 rows test=oltp_read_write tables=4 table_size=10000" in page
-    assert "client.latency.p95 latency, 95th percentile ms distribution ▼ lower is better" in page
+    html = page(client)
+    aurora = Platform.objects.get(slug="aurora")
+    assert aurora.replication
+    assert aurora.replication in cells(html, "tr[data-platform=aurora]")
+    hardware = HardwareClass.objects.get(name="i3.4xlarge")
+    machine = cells(html, f"tr[data-hardware='{hardware.slug}']")
+    assert machine[2:8] == ["16", "122 GiB", "2 x 1900 GB NVMe", "not stated", "not stated", "0.857"]
+    assert machine[8].startswith("Percona, 2018-08-20")
+    workload = Workload.objects.get(parameters={"test": "oltp_read_write", "tables": 4, "table_size": 10_000})
+    name, parameters, *_ = cells(html, f"tr[data-workload='{workload.pk}']")
+    assert (name, set(parameters.split())) == (
+        workload.name,
+        {"test=oltp_read_write", "tables=4", "table_size=10000"},
+    )
+    p95 = "tr[data-metric='client.latency.p95']"
+    assert cells(html, p95)[:4] == ["client.latency.p95", "latency, 95th percentile", "ms", "distribution"]
+    assert states(html, f"{p95} [data-direction]", "direction") == [("lower",)]
     # A counter is shown in the unit of its rate.
-    assert "mysql.status.Bytes_sent bytes sent bytes/s counter neither utilization" in page
+    sent = "tr[data-metric='mysql.status.Bytes_sent']"
+    assert cells(html, sent)[1:4] == ["bytes sent", "bytes/s", "counter"]
+    assert cells(html, sent)[5] == "utilization"
+    assert states(html, f"{sent} [data-direction]", "direction") == [("neutral",)]
 
 
 def test_systems_stand_beside_their_release(client: Client) -> None:
     services.seed()
     a_system("galera-small")
-    assert "10.11.19 galera-small 1 node on small" in text_of(client, "/catalog/")
+    html = page(client)
+    assert states(html, "[data-platform=mariadb] [data-system]", "release", "system", "nodes") == [
+        ("10.11.19", "galera-small", "1"),
+    ]
+    assert elements(html, "[data-system=galera-small] a[href='/runs/?system=galera-small']")
 
 
 def test_metrics_are_filtered_by_the_address(client: Client) -> None:
     services.seed()
-    page = text_of(client, "/catalog/?resource=row+locks&aspect=errors")
-    assert "mysql.status.Innodb_deadlocks" in page
-    assert "mysql.status.Innodb_row_lock_waits" not in page
-    assert "No metric fits these filters" in text_of(client, "/catalog/?text=nothing+like+it")
+    shown = data(page(client, "/catalog/?resource=row+locks&aspect=errors"), "metric")
+    assert "mysql.status.Innodb_deadlocks" in shown
+    assert "mysql.status.Innodb_row_lock_waits" not in shown
+    assert elements(page(client, "/catalog/?text=nothing+like+it"), "[data-state=no-metric]")
 
 
 def test_undescribed_counters_are_counted_and_shown_on_request(client: Client) -> None:
     services.seed()
     services.metrics_for(["mysql.status.Brand_new_thing"])
-    page = text_of(client, "/catalog/")
-    assert "1 more that servers sent without a description" in page
-    assert "mysql.status.Brand_new_thing" not in page
-    assert "mysql.status.Brand_new_thing Brand_new_thing 1/s counter" in text_of(client, "/catalog/?undescribed=1")
+    new = "mysql.status.Brand_new_thing"
+    html = page(client)
+    assert data(html, "undescribed") == ["1"]
+    assert new not in data(html, "metric")
+    html = page(client, "/catalog/?undescribed=1")
+    assert cells(html, f"tr[data-metric='{new}']")[:4] == [new, "Brand_new_thing", "1/s", "counter"]
 
 
 def test_the_number_of_queries_does_not_grow_with_the_systems(client: Client) -> None:
@@ -71,8 +97,12 @@ def test_the_number_of_queries_does_not_grow_with_the_systems(client: Client) ->
 
 
 def test_each_kind_of_workload_says_what_it_does_and_what_it_takes(client: Client) -> None:
-    page = text_of(client, "/catalog/")
-    assert "iiBench iibench Inserts batches of rows into one table" in page
-    assert "secondary_indexes 3 one of 0, 3 secondary indexes of the table" in page
-    assert "test must be given one of oltp_read_write" in page
-    assert "foreign_keys false true or false whether the child tables refer to their parents" in page
+    html = page(client)
+    assert set(data(html, "tool")) == set(WORKLOADS)
+    for spec in WORKLOADS.values():
+        kind = f"tr[data-tool='{spec.tool}']"
+        assert " ".join(element(html, f"{kind} > th").text().split()) == spec.title
+        assert spec.description in text(html, f"{kind} > td.small:not(.mono)")
+        for each in spec.parameters:
+            stated = [each.name, each.usual(), each.allowed(), each.description]
+            assert cells(html, f"{kind} tr[data-parameter='{each.name}']") == [" ".join(one.split()) for one in stated]

@@ -1,6 +1,5 @@
 """The Compare page: what an address shows, what it refuses and in which words."""
 
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -14,12 +13,13 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import Platform, Release, System, Workload
 from apps.comparison import compare as comparison_compare
 from apps.comparison.selection import runs
+from apps.comparison.values import Comparison
 from apps.runs.models import Measurement, Run
-from apps.web.compare import compare
+from apps.web.compare import compare, wording
 from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
-from tests.support.pages import page_data, squeezed
-from tests.web.compare.compared import ERRORS, P95, TPS, B, address, page, text_of
+from tests.support.pages import data, element, elements, page_data, states, text
+from tests.web.compare.compared import ERRORS, P95, TPS, B, address, page
 
 pytestmark = pytest.mark.django_db
 
@@ -30,37 +30,40 @@ def chart_data(html: str) -> Any:
 
 def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload, sides: object) -> None:
     html = page(client, address(workload))
-    answers = [text_of(found) for found in re.findall(r"<p data-answer.*?</p>", html, re.DOTALL)]
-    assert answers[0] == (
-        "Beta against Alpha, throughput: better at 4 threads 1.30 × [1.27, 1.33];"
-        " too few repetitions at 8 threads: needs 2 more runs of Beta."
-    )
-    assert answers[1].startswith("Beta against Alpha, p95: better at 4 threads 0.769 × [0.744, 0.794];")
+    found = wording.answers(comparison_compare.compare(sides=["a", "b"], workload_id=workload.pk))
+    assert states(html, "[data-answer]", "answer", "metric") == [("b", TPS), ("b", P95)]
+    for answer in found:
+        shown = elements(html, f"[data-metric='{answer.metric.key}'] > [data-verdict]")
+        assert [each.attributes["data-verdict"] for each in shown] == ["better", "too few repetitions"]
+        assert [" ".join(each.text().split()) for each in shown] == [
+            f"{part.words} {part.text}".replace("\xa0", " ") for part in answer.parts
+        ]
     assert html.index("data-answer") < html.index("compare-table")
 
 
 def test_with_several_sides_the_baseline_is_named_once(client: Client, workload: Workload, sides: object) -> None:
     a_measured_run({TPS: 900.0}, system=a_system("c", name="Gamma"), load_level=a_load_level(4))
     html = page(client, address(workload, sides=("a", "b", "c")))
-    answers = [text_of(found) for found in re.findall(r"<p data-answer.*?</p>", html, re.DOTALL)]
-    assert answers[0].startswith("Beta, throughput: better at 4 threads")
-    assert not [each for each in answers if "against" in each]
-    assert html.index("Against Alpha:</p>") < html.index("data-answer")
+    assert states(html, "[data-answer]", "answer", "metric")[0] == ("b", TPS)
+    assert elements(html, "[data-answer=b] [data-verdict=better]")
+    assert not [each for each in elements(html, "[data-answer]") if "Alpha" in each.text()]
+    assert data(html, "baseline") == ["a"]
+    assert html.index("data-baseline") < html.index("data-answer")
 
 
 def test_the_charts_numbers_are_those_of_the_comparison(client: Client, workload: Workload, sides: object) -> None:
-    data = chart_data(page(client, address(workload)))
+    drawn = chart_data(page(client, address(workload)))
     comparison = comparison_compare.compare(sides=["a", "b"], workload_id=workload.pk)
     level = comparison.levels[0]
     cell = comparison.cell(side="b", level=level.id, metric=TPS)
-    point = next(p for p in data["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 1, "4"))
+    point = next(p for p in drawn["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 1, "4"))
     assert cell.summary is not None
     assert cell.ratio is not None
     assert point["value"] == cell.summary.value
     assert (point["ratio"], point["low"], point["high"]) == (cell.ratio.value, cell.ratio.low, cell.ratio.high)
     assert [run["value"] for run in point["runs"]] == list(B)
     assert [run["run"] for run in point["runs"]] == [each.run for each in cell.replicates]
-    assert data["threads"] == {"ticks": [4, 8], "scale": "linear", "range": [3.68, 8.32]}
+    assert drawn["threads"] == {"ticks": [4, 8], "scale": "linear", "range": [3.68, 8.32]}
 
 
 def test_a_wide_ladder_is_drawn_on_a_logarithmic_axis(client: Client, workload: Workload, sides: object) -> None:
@@ -79,8 +82,8 @@ def test_the_newest_run_of_each_side_can_be_laid_over_any_series(
 ) -> None:
     html = page(client, address(workload, level="4"))
     newest = {run["side"]: run["run"] for run in chart_data(html)["series"]["runs"]}
-    series = "&amp;".join(f"series={run}:{TPS}:client" for run in newest.values())
-    assert f'href="/timeline/?{series}&amp;align=measured"' in html
+    series = "&".join(f"series={run}:{TPS}:client" for run in newest.values())
+    assert elements(html, f"a[href='/timeline/?{series}&align=measured']")
 
 
 def test_every_run_is_listed_with_its_link_and_why_it_is_left_out(
@@ -90,12 +93,11 @@ def test_every_run_is_listed_with_its_link_and_why_it_is_left_out(
         {TPS: 1.0}, system=sides[0], load_level=a_load_level(4), outcome="failed", reason="out of disk"
     )
     html = page(client, address(workload))
-    assert "1 failed" in text_of(html)
-    row = re.search(rf'<tr data-run="{failed.pk}".*?</tr>', html, re.DOTALL)
-    assert row
-    assert f'href="/runs/{failed.pk}/"' in row[0]
-    assert "left out failed: out of disk" in text_of(row[0])
-    assert len(re.findall("<tr data-run", html)) == 11
+    assert text(html, ".lede [data-reason=failed]") == "1 failed"
+    assert states(html, "tr[data-left-out]", "run", "left-out") == [(str(failed.pk), "failed: out of disk")]
+    assert "failed: out of disk" in text(html, f"tr[data-run='{failed.pk}']")
+    assert elements(html, f"tr[data-run='{failed.pk}'] a[href='/runs/{failed.pk}/']")
+    assert len(data(html, "run")) == 11
 
 
 @pytest.mark.parametrize("provenance", ["example", "submitted"])
@@ -103,10 +105,11 @@ def test_a_side_shows_where_its_runs_come_from_unless_agents_measured_them_all(
     client: Client, workload: Workload, sides: tuple[System, System], provenance: str
 ) -> None:
     def cards() -> list[str]:
-        html = page(client, address(workload))
-        return re.findall(r'<li class="compare-sides__side">.*?</li>', html, re.DOTALL)
+        """The classes of the marks on each side's card."""
+        found = elements(page(client, address(workload)), ".compare-sides__side")
+        return [" ".join(mark.attributes["class"] or "" for mark in card.css(".mark")) for card in found]
 
-    assert not [card for card in cards() if "mark--" in card]
+    assert cards() == ["", ""]
     Run.objects.filter(pk=sides[1].runs.filter(load_level__threads=4).earliest("started_at").pk).update(
         provenance=provenance
     )
@@ -117,20 +120,26 @@ def test_a_side_shows_where_its_runs_come_from_unless_agents_measured_them_all(
 
 
 def test_a_median_is_called_a_median(client: Client, workload: Workload, sides: tuple[System, System]) -> None:
+
+    def compared() -> Comparison:
+        return comparison_compare.compare(sides=["a", "b"], workload_id=workload.pk)
+
+    def note() -> str:
+        return wording.value_note(compared(), [each for each in compared().metrics if each.kind != "errors"])
+
     html = page(client, address(workload))
-    assert "Value: geometric mean of the runs: the ratio is the quotient of two values; a typical" in html
+    assert text(html, "[data-value-note]") == note()
+    assert not elements(html, "[data-summary]")
     assert "median" not in html
     Measurement.objects.filter(run__system=sides[0], run__load_level__threads=8, metric__key=TPS).update(value=0)
     html = page(client, address(workload))
-    assert "median, without a ratio, where a run is zero or negative (throughput); a typical" in html
-    assert 'title="geometric mean, or median where a run is zero or negative; smallest and largest' in html
-    row = re.search(r'<tr data-level="8" data-side="a">.*?</tr>', html, re.DOTALL)
-    assert row
-    assert text_of(row[0]).count("median") == 1
+    assert text(html, "[data-value-note]") == note()
+    words = wording.value_words(compared(), next(each for each in compared().metrics if each.key == TPS))
+    titles = [each.attributes.get("title") or "" for each in elements(html, "th.compare-table__metric")]
+    assert [title for title in titles if title.startswith(f"{words}; ")]
+    assert states(html, "[data-level='8'][data-side=a] [data-summary]", "summary") == [("median",)]
     Measurement.objects.update(value=0)
-    assert "Value: median over the runs; a run is zero or negative, so that no ratio exists;" in page(
-        client, address(workload)
-    )
+    assert text(page(client, address(workload)), "[data-value-note]") == note()
 
 
 def test_only_the_newest_runs_are_shown_and_that_is_said(
@@ -146,15 +155,17 @@ def test_only_the_newest_runs_are_shown_and_that_is_said(
         )
     monkeypatch.setattr(runs, "MOST_RUNS", 25)
     html = page(client, address(workload, level="4"))
-    assert "Only the newest 25 of 33 runs of Alpha at 4 threads count;" in html
-    assert "; left out: 30 failed" in text_of(html)
-    assert "The newest 52 runs, 20 left out" in text_of(html)
-    assert len(re.findall("<tr data-run", html)) == 25 + 20 + 3 + 3 + 1
-    assert "The newest 20 runs of each side on one clock" in squeezed(html)
-    data = chart_data(html)
-    assert [len(p["runs"]) for p in data["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 0, "4")] == [25]
+    notes = comparison_compare.compare(sides=["a", "b"], workload_id=workload.pk).notes
+    assert [note for note in notes if "25 of 33 runs of Alpha at 4 threads" in note]
+    assert [each.text() for each in elements(html, "[data-note]")] == list(notes)
+    assert text(html, ".lede [data-reason=failed]") == "30 failed"
+    assert states(html, "#runs", "state", "listed", "left-out") == [("newest", "52", "20")]
+    assert len(data(html, "run")) == 25 + 20 + 3 + 3 + 1
+    assert text(html, "[data-newest]") == "20"
+    drawn = chart_data(html)
+    assert [len(p["runs"]) for p in drawn["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 0, "4")] == [25]
     newest = [run.pk for run in sides[0].runs.order_by("-started_at")[:20]]
-    assert [run["run"] for run in data["series"]["runs"] if run["side"] == 0] == newest[::-1]
+    assert [run["run"] for run in drawn["series"]["runs"] if run["side"] == 0] == newest[::-1]
 
 
 def test_of_very_many_runs_the_newest_are_listed_and_a_link_leads_to_all(
@@ -162,33 +173,32 @@ def test_of_very_many_runs_the_newest_are_listed_and_a_link_leads_to_all(
 ) -> None:
     monkeypatch.setattr(compare, "LISTED_RUNS", 4)
     html = page(client, address(workload))
-    assert len(re.findall("<tr data-run", html)) == 4
-    assert "The newest 4 runs" in text_of(html)
-    assert f'href="/runs/?system={sides[0].slug}&amp;system={sides[1].slug}&amp;workload={workload.pk}"' in html
+    assert len(data(html, "run")) == 4
+    assert states(html, "#runs", "state", "listed") == [("newest", "4")]
+    assert elements(html, f"a[href='/runs/?system={sides[0].slug}&system={sides[1].slug}&workload={workload.pk}']")
     named = ",".join(str(run.pk) for side in sides for run in side.runs.all())
     chosen = page(client, f"{address(workload)}&runs={named}")
-    assert len(re.findall("<tr data-run", chosen)) == len(named.split(","))
+    assert len(data(chosen, "run")) == len(named.split(","))
 
 
 def test_another_baseline_gives_the_reciprocal(client: Client, workload: Workload, sides: object) -> None:
     html = page(client, address(workload))
-    link = re.search(r'href="([^"]*)">make baseline', html)
-    assert link
+    link = element(html, ".compare-sides__side a.small").attributes["href"] or ""
     there = {p["level"]: p["ratio"] for p in chart_data(html)["points"] if p["metric"] == TPS and p["side"] == 1}
-    swapped = page(client, link[1].replace("&amp;", "&"))
+    swapped = page(client, link)
     back = {p["level"]: p["ratio"] for p in chart_data(swapped)["points"] if p["metric"] == TPS and p["side"] == 1}
     assert back == {level: pytest.approx(1 / ratio) for level, ratio in there.items()}
 
 
 def test_without_sides_the_page_lists_what_can_be_opened(client: Client, workload: Workload, sides: object) -> None:
     html = page(client, "/compare/")
-    assert f'href="/compare/?side=a&amp;side=b&amp;workload={workload.pk}"' in html
+    assert elements(html, f"a[href='/compare/?side=a&side=b&workload={workload.pk}']")
     one = page(client, "/compare/?side=a&side=&side=")
-    assert '<option value="a" selected' in one
+    assert elements(one, "option[value=a][selected]")
 
 
 def test_an_empty_warehouse_says_what_would_fill_it(client: Client) -> None:
-    assert "Nothing to compare yet" in page(client, "/compare/")
+    assert elements(page(client, "/compare/"), "[data-state=empty] #ready")
 
 
 def test_a_missing_workload_is_the_one_that_the_sides_share(client: Client, workload: Workload, sides: object) -> None:
@@ -204,42 +214,42 @@ def test_chosen_runs_say_their_sides_themselves(
     response = client.get(f"/compare/?runs={','.join(map(str, chosen))}")
     assert response.status_code == 302
     html = page(client, response["Location"])
-    assert "6 chosen runs" in text_of(html)
+    assert text(html, "[data-counted][data-state=chosen]") == "6"
     assert {point["level"] for point in chart_data(html)["points"]} == {"4"}
 
 
 @pytest.mark.parametrize(
-    ("query", "status", "words"),
+    ("query", "status", "field", "named"),
     [
-        ("side=a&side=nobody&workload={workload}", 404, "side: there is no system &#x27;nobody&#x27;"),
-        ("side=a&side=b&workload=999999", 404, "workload: there is no workload 999999"),
-        ("side=a&side=b&workload=x", 400, "workload: is not a number"),
-        ("side=a&side=b&workload=99999999999999999999", 400, "workload:"),
-        ("side=a&side=b&workload={workload}&level=77", 404, "level: no side ran at &#x27;77&#x27;"),
-        ("side=a&side=b&workload={workload}&series=diagonal", 400, "series:"),
-        ("side=a&side=b&workload={workload}&clock=foo", 400, "clock:"),
-        ("side=a&side=b&workload={workload}&variables=foo", 400, "variables:"),
-        ("side=a&side=b&workload={workload}&campaign=999", 404, "in campaign 999"),
-        ("side=a&side=b&workload={workload}&runs=999999", 404, "none of these sides has a complete run"),
-        ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side: a comparison has 2 to 4 sides"),
-        ("side=a&side=a&workload={workload}", 400, "side: each side may be chosen once"),
-        ("side=a%00&side=b&workload={workload}", 400, "side: has characters that no name has"),
-        ("side=c&side=d", 404, "side: no two of these sides ran the same workload"),
-        ("runs=999999", 400, "runs: these runs are of 0 systems"),
+        ("side=a&side=nobody&workload={workload}", 404, "side", "nobody"),
+        ("side=a&side=b&workload=999999", 404, "workload", "999999"),
+        ("side=a&side=b&workload=x", 400, "workload", "workload"),
+        ("side=a&side=b&workload=99999999999999999999", 400, "workload", "workload"),
+        ("side=a&side=b&workload={workload}&level=77", 404, "level", "77"),
+        ("side=a&side=b&workload={workload}&series=diagonal", 400, "series", "series"),
+        ("side=a&side=b&workload={workload}&clock=foo", 400, "clock", "clock"),
+        ("side=a&side=b&workload={workload}&variables=foo", 400, "variables", "variables"),
+        ("side=a&side=b&workload={workload}&campaign=999", 404, "campaign", "999"),
+        ("side=a&side=b&workload={workload}&runs=999999", 404, "", "oltp_write_only"),
+        ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side", "2 to 4"),
+        ("side=a&side=a&workload={workload}", 400, "side", "once"),
+        ("side=a%00&side=b&workload={workload}", 400, "side", "characters"),
+        ("side=c&side=d", 404, "side", "same workload"),
+        ("runs=999999", 400, "runs", "0 systems"),
     ],
 )
 def test_an_address_that_shows_nothing_says_why(
-    client: Client, workload: Workload, sides: object, query: str, status: int, words: str
+    client: Client, workload: Workload, sides: object, query: str, status: int, field: str, named: str
 ) -> None:
     html = page(client, f"/compare/?{query.format(workload=workload.pk)}", status)
-    assert "This comparison cannot be shown" in html
-    assert words in html
-    assert 'name="side"' in html
+    assert states(html, ".problem [data-field]", "field") == [(field,)]
+    assert named in text(html, ".problem [data-field]")
+    assert elements(html, "[name=side]")
 
 
 def test_a_workload_that_neither_side_ran_is_not_an_error_page(client: Client, sides: object) -> None:
     other = a_workload("oltp_read_only")
-    assert "none of these sides has a complete run of oltp_read_only" in page(client, address(other), 404)
+    assert other.name in text(page(client, address(other), 404), ".problem [data-field='']")
 
 
 def test_an_address_survives_being_read_and_written() -> None:

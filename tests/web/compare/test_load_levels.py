@@ -3,18 +3,23 @@
 import json
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
+from django.http import QueryDict
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog.models import System, Workload
 from apps.comparison import compare
 from apps.comparison.sections import load_level_data, table_growth, time_to_finish
+from apps.core.problems import Invalid
 from apps.runs.models import Distribution, Run
+from apps.web.compare.sections import load_levels
+from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
-from tests.support.pages import page_data
+from tests.support.pages import data, elements, page_data, text
 
 pytestmark = pytest.mark.django_db
 TPS, P95 = "client.throughput", "client.latency.p95"
@@ -58,10 +63,9 @@ def part(client: Client, workload: Workload, **options: Any) -> str:
     return client.get(address, headers={"HX-Request": "true"}).content.decode()
 
 
-def shown(html: str, slug: str) -> str:
-    found = re.search(rf'data-load-levels="{slug}">(.*?)</p>', html, re.DOTALL)
-    assert found, html
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", found[1]))
+def shown(html: str, slug: str, name: str) -> str:
+    """Text of one fact about a side."""
+    return text(html, f"[data-load-levels={slug}] [data-{name}]")
 
 
 def chart(html: str) -> Any:
@@ -71,26 +75,36 @@ def chart(html: str) -> Any:
 def test_each_side_has_its_knee_and_its_peak_with_intervals(client: Client, workload: Workload) -> None:
     html = part(client, workload)
     for slug, wait in (("aurora", 0.05), ("pxc", 0.2)):
-        knee, low, high = map(float, re.findall(r"knee at ([\d.]+) \[([\d.]+),\s*([\d.]+)\]", shown(html, slug))[0])
+        knee, low, high = map(float, re.findall(r"[\d.]+", shown(html, slug, "knee")))
         true = max(np.roots([3 * 0.004, wait - 0.004, wait - 1]))
         assert low <= true <= high
         assert knee == pytest.approx(true, rel=0.1)
-    assert "p95 within" not in html
+    assert not elements(html, "[data-reach]")
+    assert all(shown(html, slug, "peak") for slug in ("aurora", "pxc"))
 
 
 def test_the_viewers_objective_ends_at_the_last_level_that_surely_keeps_it(client: Client, workload: Workload) -> None:
     """Runs have a p95 of two ms a thread, so 10 ms holds up to 4 threads."""
     html = part(client, workload, objective="10")
-    assert "p95 within 10.0 ms: up to 4 threads; exceeded at 8 threads" in shown(html, "aurora")
+    assert shown(html, "aurora", "reach") == "up to 4 threads; exceeded at 8 threads"
     assert chart(html)["latency"]["objective"] == 10
-    assert "p99 not observed" in shown(part(client, workload, objective="10", percentile="99"), "aurora")
+    html = part(client, workload, objective="10", percentile="99")
+    assert shown(html, "aurora", "reach") == "p99 not observed"
 
 
 @pytest.mark.parametrize(
-    ("options", "words"), [({"objective": "fast"}, "is not a time"), ({"percentile": "12"}, "is not known")]
+    ("options", "words"),
+    [
+        ({"objective": "fast"}, "objective: 'fast' is not a time (give milliseconds above 0)"),
+        ({"percentile": "12"}, "percentile: '12' is not known (choose from p"),
+    ],
 )
 def test_an_objective_that_is_none_is_said(client: Client, workload: Workload, options: Any, words: str) -> None:
-    assert words in part(client, workload, **options)
+    address = CompareAddress.read(QueryDict(urlencode({"side": ["a", "b"], "workload": 1, **options}, doseq=True)))
+    with pytest.raises(Invalid) as refused:
+        load_levels.objective_of(address)
+    assert str(refused.value).startswith(words)
+    assert data(part(client, workload, **options), "field") == list(options)
 
 
 def test_the_charts_have_every_run_and_the_tables_values(client: Client, workload: Workload) -> None:
@@ -128,8 +142,9 @@ def test_a_ladder_without_enough_levels_says_why_it_has_no_fit(client: Client) -
         for threads in (1, 4):
             a_measured_run({TPS: 100.0 * threads}, system=system, workload=workload, load_level=a_load_level(threads))
     html = part(client, workload)
-    assert "no fit: the fit needs 5 load levels, there are 2" in shown(html, "pxc")
-    assert 'data-state="no-latency"' in html
+    assert "there are 2" in shown(html, "pxc", "refused")
+    assert not elements(html, "[data-knee]")
+    assert data(html, "state") == ["no-latency"]
 
 
 def test_levels_at_a_fixed_rate_are_drawn_and_no_part_of_the_ladder(client: Client) -> None:
@@ -137,7 +152,7 @@ def test_levels_at_a_fixed_rate_are_drawn_and_no_part_of_the_ladder(client: Clie
     for slug in ("aurora", "pxc"):
         a_measured_run({TPS: 100.0}, system=a_system(slug), workload=workload, load_level=a_load_level(4, 100.0))
     html = part(client, workload)
-    assert "1 load level at a fixed rate is not part of the fit" in " ".join(html.split())
+    assert data(html, "rated") == ["1"]
     assert len(chart(html)["throughput"]["lines"]) == 2
 
 
@@ -166,7 +181,7 @@ def test_the_api_gives_the_same_ladder(client: Client, workload: Workload) -> No
     one = answer["ladder"][0]
     assert (one["side"], one["reach"]["last_within"], one["reach"]["first_beyond"]) == ("aurora", 4, 8)
     knee = one["fit"]["knee"]
-    assert f"{knee['value']:.2f}" in shown(part(client, workload), "aurora")
+    assert f"{knee['value']:.2f}" in shown(part(client, workload), "aurora", "knee")
     assert [rung["threads"] for rung in one["rungs"]] == list(THREADS)
     assert (answer["finishing"], answer["growth"]) == (None, [])
     assert client.get(f"{address}&objective=-1").status_code == 400

@@ -14,8 +14,9 @@ from apps.use_method.panels import panels
 from apps.use_method.values import UseLevel
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_workload
+from tests.support.pages import data, element, elements, states
 from tests.use_method.made import keep, panel
-from tests.web.compare.compared import TPS, text_of
+from tests.web.compare.compared import TPS
 from tests.web.runs.test_use_method import IDLE
 
 pytestmark = pytest.mark.django_db
@@ -41,47 +42,55 @@ def part(client: Client, workload: Workload, **headers: str) -> str:
     return client.get(f"/compare/part/use/?side=a&side=b&workload={workload.pk}", headers=headers).content.decode()
 
 
+def texts(html: str, selector: str) -> list[str]:
+    return [" ".join(each.text().split()) for each in elements(html, selector)]
+
+
 def test_the_answer_asks_for_what_limits_the_sides_as_soon_as_the_page_is_open(
     client: Client, workload: Workload
 ) -> None:
     page = client.get(f"/compare/?side=a&side=b&workload={workload.pk}").content.decode()
-    assert 'id="use" aria-labelledby="use-title" hx-get="/compare/part/use/' in page
-    assert 'hx-trigger="load"' in page
+    use = element(page, "#use").attributes
+    assert (use["hx-get"] or "").startswith("/compare/part/use/")
+    assert use["hx-trigger"] == "load"
     assert page.index('id="limits"') < page.index("</table>")
 
 
 def test_each_side_has_its_bottleneck_with_the_evidence_and_where_nodes_disagree(
     client: Client, workload: Workload
 ) -> None:
-    text = text_of(part(client, workload)).replace("\u00a0", " ")
-    assert "Alpha limited by CPU from 4 threads on" in text
-    assert "54.0 % from 4 threads on; at 1 thread 51.0 %" in text
-    assert "CPU: on g1 alone, g2 is not saturated." in text
-    assert "Beta nothing of what could be observed saturated up to 16 threads" in text
-    assert "Throughput does not grow above 4 threads" in text
-    assert "Not observable: memory." in text
+    html = part(client, workload)
+    address = f"/api/v1/comparisons/?side=a&side=b&workload={workload.pk}&include=use"
+    for side in client.get(address).json()["use"]["sides"]:
+        place = f"[data-limits={side['side']}]"
+        assert texts(html, f"{place} [data-headline]") == [side["headline"]]
+        assert texts(html, f"{place} [data-evidence]") == side["evidence"]
+        assert texts(html, f"{place} [data-throughput]") == [side["throughput"]] * bool(side["throughput"])
+        assert texts(html, f"{place} li") == [f"{note}." for note in side["notes"]]
 
 
 def test_htmx_gets_the_answers_line_too_and_a_page_by_itself_does_not(client: Client, workload: Workload) -> None:
     alone = part(client, workload, HX_Request="true")
-    line = alone[alone.index('id="limits"') :]
-    assert 'hx-swap-oob="true"' in line
-    assert "limited by CPU from 4\u00a0threads on" in line or "limited by CPU from 4 threads on" in line
-    assert "hx-swap-oob" not in part(client, workload)
+    headlines = [each.text() for each in elements(alone, "[data-headline]")]
+    assert element(alone, "#limits").attributes["hx-swap-oob"] == "true"
+    assert [each.text() for each in elements(alone, "#limits a")] == headlines
+    assert not elements(part(client, workload), "[hx-swap-oob]")
 
 
 def test_every_level_is_told_in_words_and_quiet_resources_are_marked(client: Client, workload: Workload) -> None:
     html = part(client, workload)
-    cpu = text_of(html[html.index('data-resource="cpu"') : html.index("</tbody>")])
-    assert cpu.endswith("CPU Alpha ok saturated saturated Beta ok ok watch")
-    assert 'data-resource="memory" data-quiet' in html
-    assert "Alpha node by node, 16 threads" in text_of(html)
+    for side, levels in (("a", ["ok", "saturated", "saturated"]), ("b", ["ok", "ok", "watch"])):
+        steps = elements(html, f"tbody[data-resource=cpu] tr[data-side={side}] [data-use-level]")
+        assert [step.attributes["data-use-level"] for step in steps] == levels
+        assert [step.text().strip() for step in steps] == [UseLevel(level).word for level in levels]
+    assert elements(html, "tbody[data-resource=memory][data-quiet]")
+    assert ("a", "16") in states(html, "[data-nodes-of]", "nodes-of", "level")
 
 
 def test_a_cell_opens_the_run_that_its_value_is_of(client: Client, workload: Workload) -> None:
     runs = set(System.objects.filter(slug="a").values_list("runs__id", flat=True))
     html = part(client, workload)
-    assert any(f'href="/runs/{run}/?use=cpu.' in html for run in runs)
+    assert any(elements(html, f"a[href^='/runs/{run}/?use=cpu.']") for run in runs)
 
 
 def test_what_an_article_says_of_the_platform_stands_beside_marked_as_published(client: Client) -> None:
@@ -90,9 +99,12 @@ def test_what_an_article_says_of_the_platform_stands_beside_marked_as_published(
     a_ramp(a_system("a", platform=Platform.objects.get(slug="aurora")), OK, FULL, FULL)
     a_ramp(a_system("b"), OK, FULL, FULL)
     html = part(client, a_workload())
-    text = text_of(html[html.index('data-stated="aurora"') :])
-    assert "Aurora was limited by cpu and replication lag" in text.replace("CPU", "cpu")
-    assert "PXC" not in text[: text.index("other hardware")]
+    first = elements(html, "[data-stated=aurora]")[0]
+    words = " ".join(first.text().split())
+    assert first.css(".mark--published")
+    assert "Aurora" in words
+    assert "cpu and replication lag" in words.lower()
+    assert "PXC" not in words
 
 
 def test_the_part_asks_again_until_all_runs_are_judged(client: Client, workload: Workload) -> None:
@@ -101,21 +113,26 @@ def test_the_part_asks_again_until_all_runs_are_judged(client: Client, workload:
             {TPS: 100.0}, system=System.objects.get(slug="a"), load_level=a_load_level(1), repetition=repetition
         )
     html = part(client, workload)
-    assert 'hx-trigger="load delay:2s"' in html
-    assert "10 of 12 runs are judged so far" in text_of(html)
-    assert "are judged so far" not in part(client, workload)
+    assert element(html, "#use").attributes["hx-trigger"] == "load delay:2s"
+    assert states(html, "[data-judged]", "judged", "total") == [("10", "12")]
+    assert not data(part(client, workload), "judged")
 
 
 def test_sides_without_samples_have_nothing_to_show(client: Client) -> None:
     for slug in ("a", "b"):
         a_measured_run({TPS: 100.0}, system=a_system(slug))
-    assert "No data for these sides." in part(client, a_workload())
+    assert data(part(client, a_workload()), "state") == ["empty"]
 
 
 def test_the_api_gives_the_same_answer(client: Client, workload: Workload) -> None:
     address = f"/api/v1/comparisons/?side=a&side=b&workload={workload.pk}&include=use"
     alpha, beta = client.get(address).json()["use"]["sides"]
     assert alpha["headline"].replace("\u00a0", " ") == "limited by CPU from 4 threads on"
+    said = " ".join([*alpha["evidence"], *alpha["notes"]]).replace("\u00a0", " ")
+    assert "54.0 % from 4 threads on; at 1 thread 51.0 %" in said
+    assert "CPU: on g1 alone, g2 is not saturated" in said
+    assert "Not observable: memory" in beta["notes"]
+    assert beta["headline"].replace("\u00a0", " ") == ("nothing of what could be observed saturated up to 16 threads")
     [onset] = alpha["found"]["first"]
     assert (onset["resource"], onset["threads"], onset["nodes"], onset["others"]) == ("cpu", 4, ["g1"], ["g2"])
     assert (beta["found"]["kind"], beta["found"]["stands"]) == ("nothing saturated", 4)
@@ -139,9 +156,7 @@ def test_a_cell_has_the_line_of_the_run_that_its_value_is_of_and_many_runs_ask_n
 
     measure()
     html, before = asked()
-    beside = html[html.index("compare-use-panels") :]
-    cpu = beside[beside.index('data-resource="cpu"') :]
-    assert cpu[: cpu.index("</tr>")].count('class="spark"') >= len(systems)
+    assert len(elements(html, ".compare-use-panels [data-resource=cpu] .spark")) >= len(systems)
     measure()
     measure()
     assert asked()[1] == before

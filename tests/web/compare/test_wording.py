@@ -5,10 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from apps.catalog.models import System, Workload
 from apps.comparison import wording
+from apps.comparison.compare import compare
 from apps.comparison.stats.welch import MOST_REPETITIONS, Ratio, Verdict
 from apps.comparison.values import Cell, Level, More
+from apps.runs.models import Measurement
 from apps.web.compare import wording as compare_wording
+from tests.web.compare.compared import TPS
 
 NAMES = {"a": "A", "b": "B"}
 
@@ -89,3 +93,34 @@ def test_digits_follow_the_width_of_the_interval(ratio: tuple[float, float, floa
 def test_an_interval_has_the_digits_that_it_needs(low: float, value: float, high: float, shown: str) -> None:
     ratio = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
     assert f"{wording.ratio_text(ratio)} {wording.interval_text(ratio)}".replace("\xa0", " ") == shown
+
+
+@pytest.mark.django_db
+def test_an_answer_is_said_of_each_side_in_each_metric(workload: Workload, sides: object) -> None:
+    throughput, p95 = compare_wording.answers(compare(sides=["a", "b"], workload_id=workload.pk))
+    assert (throughput.side.name, throughput.label, p95.label) == ("Beta", "throughput", "p95")
+    said = [f"{part.words} {part.text}".replace("\xa0", " ") for part in (*throughput.parts, *p95.parts)]
+    assert said == [
+        "better at 4 threads 1.30 × [1.27, 1.33]",
+        "too few repetitions at 8 threads: needs 2 more runs of Beta",
+        "better at 4 threads 0.769 × [0.744, 0.794]",
+        "too few repetitions at 8 threads: needs 2 more runs of Beta",
+    ]
+
+
+@pytest.mark.django_db
+def test_a_median_is_called_a_median(workload: Workload, sides: tuple[System, System]) -> None:
+    def said() -> tuple[str, str]:
+        comparison = compare(sides=["a", "b"], workload_id=workload.pk)
+        metrics = [metric for metric in comparison.metrics if metric.kind != "errors"]
+        return compare_wording.value_note(comparison, metrics), compare_wording.value_words(comparison, metrics[0])
+
+    means = "geometric mean of the runs: the ratio is the quotient of two values"
+    assert said() == (means, "geometric mean")
+    Measurement.objects.filter(run__system=sides[0], run__load_level__threads=8, metric__key=TPS).update(value=0)
+    assert said() == (
+        f"{means}; median, without a ratio, where a run is zero or negative (throughput)",
+        "geometric mean, or median where a run is zero or negative",
+    )
+    Measurement.objects.update(value=0)
+    assert said() == ("median over the runs; a run is zero or negative, so that no ratio exists", "median")

@@ -6,14 +6,21 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from apps.dispatch import queries as dispatch
+from apps.runs import queries
 from apps.runs.models import Exclusion, Run, RunCheck
+from apps.runs.pure import title_of
 from apps.runs.quality import exclusion
+from apps.web.campaigns.wording import run_title
+from apps.web.runs import quality
 from tests.support.builders import START, a_campaign, a_load_level, a_measured_run, a_system, a_user, a_workload
+from tests.support.pages import data, element, elements, states, text
 from tests.web.runs.recorded_runs import a_sealed_run
 
 pytestmark = pytest.mark.django_db
-MARK = "mark--doubt"
+MARK = ".mark--doubt"
 
 
 @pytest.fixture
@@ -30,7 +37,8 @@ def doubted() -> Run:
 def html(client: Client, address: str) -> str:
     answer = client.get(address)
     assert answer.status_code == 200
-    return " ".join(answer.content.decode().split())
+    content: str = answer.content.decode()
+    return content
 
 
 def comparison_with(run: Run) -> str:
@@ -57,71 +65,79 @@ PAGES: dict[str, Callable[[Run], str]] = {
 @pytest.mark.parametrize("page", PAGES)
 def test_a_failed_check_marks_the_run_wherever_it_appears(client: Client, doubted: Run, page: str) -> None:
     address = PAGES[page](doubted)
-    assert MARK in html(client, address)
+    assert elements(html(client, address), MARK)
     Run.objects.update(failed_checks=[])
     RunCheck.objects.all().delete()
-    assert MARK not in html(client, address)
+    assert not elements(html(client, address), MARK)
 
 
 @pytest.mark.parametrize("page", ["runs", "run", "search"])
 def test_a_run_that_is_left_out_says_so_wherever_it_appears(client: Client, doubted: Run, page: str) -> None:
     exclusion.exclude(run=doubted, reason="a backup ran", by=a_user())
-    assert '<span class="mark mark--excluded"' in html(client, PAGES[page](doubted))
+    assert elements(html(client, PAGES[page](doubted)), "span.mark--excluded")
 
 
 def test_compare_says_above_its_answer_what_failed_on_which_side_and_what_was_left_out(
     client: Client, doubted: Run
 ) -> None:
     address = comparison_with(doubted)
-    text = html(client, address)
-    assert text.index('id="quality"') < text.index("data-answer")
-    assert '4 <span class="mark mark--doubt" title="Failed: load generator"> 1 marked' in text
-    assert f"run {doubted.pk}</a>" in text[text.index("Marked among them") :]
-    assert "1 of 7 runs</span> that count failed a quality check" in text
-    assert 'load generator</abbr> <span class="muted">(1 of Alpha)</span>' in text
+    page = html(client, address)
+    assert page.index('id="quality"') < page.index("data-answer")
+    runs = element(page, "tr[data-side=a] [data-label=Runs]")
+    assert runs.text().split()[:2] == ["4", "1"]
+    assert element(page, "tr[data-side=a] [data-doubted='1']").attributes["title"] == f"Failed: {title_of('generator')}"
+    assert not elements(page, "tr[data-side=b] [data-doubted]")
+    assert data(page, "marked") == [str(doubted.pk)]
+    assert elements(page, f"[data-marked='{doubted.pk}'][href='/runs/{doubted.pk}/']")
+    assert states(page, "#quality", "doubted", "counted", "excluded") == [("1", "7", "0")]
+    assert states(page, "#quality [data-check]", "check", "count") == [("generator", "1")]
+    assert text(page, "#quality [data-check]") == "(1 of Alpha)"
     exclusion.exclude(run=doubted, reason="a backup ran", by=a_user())
-    text = html(client, address)
-    assert "No run that counts failed a quality check." in text
-    assert "1 excluded</span> by a person" in text
-    assert "excluded: a backup ran" in text
+    page = html(client, address)
+    assert states(page, "#quality", "doubted", "counted", "excluded") == [("0", "6", "1")]
+    assert not elements(page, "[data-check]")
+    assert states(page, "tr[data-left-out]", "run", "left-out") == [(str(doubted.pk), "excluded: a backup ran")]
 
 
 def test_the_runs_page_shows_each_check_with_its_evidence_what_failed_first(client: Client, doubted: Run) -> None:
-    text = html(client, f"/runs/{doubted.pk}/")
-    assert "1 failed, 1 passed" in text
-    assert "its one thread used 0.970 CPUs." in text
-    assert text.index('id="check-generator"') < text.index('id="check-errors"')
+    page = html(client, f"/runs/{doubted.pk}/")
+    assert states(page, "[data-check]", "check", "status") == [("generator", "failed"), ("errors", "passed")]
+    evidence = doubted.checks.get(check_key="generator").evidence
+    assert text(page, "[data-check=generator] .evidence").startswith(evidence)
+    detail = queries.load_run(doubted.pk)
+    assert detail is not None
+    assert text(page, "[data-summary]") == quality.shown(detail).summary == "1 failed, 1 passed"
 
 
 def test_a_run_sealed_before_there_were_checks_says_how_to_make_them(client: Client) -> None:
     run = a_measured_run({"client.throughput": 1.0})
-    assert f"manage.py check_runs {run.pk}" in html(client, f"/runs/{run.pk}/")
+    assert text(html(client, f"/runs/{run.pk}/"), "[data-state=not-checked]") == f"manage.py check_runs {run.pk}"
 
 
 def test_a_sealed_run_has_its_checks_on_its_page(client: Client) -> None:
     run = a_sealed_run()
-    text = html(client, f"/runs/{run.pk}/")
-    assert all(f'id="check-{key}"' in text for key in ("happened", "steady", "sampling", "told"))
+    assert {"happened", "steady", "sampling", "told"} <= set(data(html(client, f"/runs/{run.pk}/"), "check"))
 
 
 def test_an_engineer_leaves_a_run_out_and_lets_it_count_again(engineer: Client, doubted: Run) -> None:
     page = reverse("web:run", args=[doubted.pk])
-    text = html(engineer, page)
-    assert 'id="exclude"' in text
+    assert elements(html(engineer, page), "#exclude")
     answer = engineer.post(reverse("web:run-exclude", args=[doubted.pk]), {"reason": "a backup ran"}, follow=True)
-    text = " ".join(answer.content.decode().split())
-    assert f"Run {doubted.pk} is excluded from all comparisons." in text
-    assert "excluded</span> from all comparisons by ann" in text
-    assert 'id="exclude"' not in text
+    after = answer.content.decode()
+    assert f"Run {doubted.pk} " in text(after, "[data-message=info]")
+    assert "a backup ran" in text(after, "[data-excluded-by=ann]")
+    assert not elements(after, "#exclude")
     engineer.post(reverse("web:run-count-again", args=[doubted.pk]))
-    assert "counts again since" in html(engineer, page)
+    again = html(engineer, page)
+    assert data(again, "included-by") == ["ann"]
+    assert not elements(again, "[data-excluded-by]")
     doubted.refresh_from_db()
     assert not doubted.is_excluded
 
 
 def test_without_a_reason_nothing_is_changed(engineer: Client, doubted: Run) -> None:
     answer = engineer.post(reverse("web:run-exclude", args=[doubted.pk]), {"reason": " "}, follow=True)
-    assert "Nothing was changed: reason: must state the reason" in answer.content.decode()
+    assert "reason" in text(answer.content.decode(), "[data-message=error]")
     assert not Exclusion.objects.exists()
 
 
@@ -130,7 +146,7 @@ def test_readers_and_strangers_leave_nothing_out(client: Client, doubted: Run) -
     assert client.post(address, {"reason": "x"}).status_code == 302
     client.force_login(a_user(role="reader"))
     assert client.post(address, {"reason": "x"}).status_code == 403
-    assert 'id="exclude"' not in html(client, f"/runs/{doubted.pk}/")
+    assert not elements(html(client, f"/runs/{doubted.pk}/"), "#exclude")
     assert not Exclusion.objects.exists()
 
 
@@ -144,16 +160,19 @@ def test_a_campaign_says_which_of_its_runs_do_not_count_or_are_doubted(client: C
         job.job_runs.create(run=run, attempt=attempt + 1)
     exclusion.exclude(run=runs[1], reason="a backup ran", by=a_user())
     Run.objects.filter(pk=runs[0].pk).update(failed_checks=["steady"])
-    text = html(client, f"/campaigns/{campaign.pk}/")
-    assert "; 1 excluded by a person; 1 failed a quality check" in text
-    assert "failed: steady state" in text
-    assert ", excluded by a person" in text
+    detail = dispatch.load_campaign(campaign.pk, now=timezone.now())
+    assert detail is not None
+    page = html(client, f"/campaigns/{campaign.pk}/")
+    assert states(page, "dd[data-runs]", "excluded", "doubted") == [("1", "1")]
+    titles = [element(page, f".job [data-run='{run.pk}']").attributes["title"] or "" for run in runs]
+    assert titles == [run_title(cell) for job in detail.jobs for cell in job.runs]
+    assert [text(page, f".job [data-run='{run.pk}']").split()[-2] for run in runs] == ["✓!", "excluded", "✓"]
     document = client.get(f"/api/v1/campaigns/{campaign.pk}/").json()
     assert (document["progress"]["runs_excluded"], document["progress"]["runs_doubted"]) == (1, 1)
 
 
 def test_runs_are_filtered_by_their_quality(client: Client, doubted: Run) -> None:
     fine = a_measured_run({"client.throughput": 1.0}, workload=a_workload(tables=9))
-    text = html(client, "/runs/?quality=failed-check")
-    assert f'href="/runs/{doubted.pk}/"' in text
-    assert f'href="/runs/{fine.pk}/"' not in text
+    page = html(client, "/runs/?quality=failed-check")
+    assert data(page, "run") == [str(doubted.pk)]
+    assert not elements(page, f"a[href='/runs/{fine.pk}/']")

@@ -1,6 +1,5 @@
 """The page of one run."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from apps.runs.storage import artifacts
 from apps.web.templatetags.splash import keep_together
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_run, a_system
-from tests.support.pages import page_data, squeezed
+from tests.support.pages import data, element, elements, page_data, states, text
 from tests.web.runs.recorded_runs import a_sealed_run, samples
 from workers.protocol.wire import EventMessage
 
@@ -39,14 +38,20 @@ def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> N
     throughput = run.measurements.get(metric__key="client.throughput")
     output = artifacts.read_artifact(Artifact.objects.get(run=run, name="sysbench.txt"))
     assert float(output[throughput.byte_start : throughput.byte_end]) == throughput.value
-    assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 2" in page
-    assert f'href="/api/v1/runs/{run.pk}/artifacts/sysbench.txt"' in page
-    assert f"<dd>{throughput.value:,.2f} " in page
+    detail = queries.load_run(run.pk)
+    assert detail is not None
+    (shown,) = (one for one in detail.measurements if one.metric == "client.throughput")
+    assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 2" in shown.source()
+    link = element(page, "[data-metric='client.throughput'] .origin")
+    assert link.attributes["title"] == shown.source()
+    assert link.attributes["href"] == f"/api/v1/runs/{run.pk}/artifacts/sysbench.txt"
+    assert text(page, "[data-metric='client.throughput'] dd").startswith(f"{throughput.value:,.2f} ")
 
 
 def test_all_samples_and_statistics_are_linked_as_files(client: Client) -> None:
     run = a_sealed_run()
-    addresses = re.findall(rf'href="(/api/v1/runs/{run.pk}/series[^"]*)" download', _page(client, run))
+    links = elements(_page(client, run), f"a[download][href^='/api/v1/runs/{run.pk}/series']")
+    addresses = [link.attributes["href"] or "" for link in links]
     assert len(addresses) == 5
     for address in addresses:
         answer = client.get(address)
@@ -63,19 +68,17 @@ def test_at_least_twelve_counters_are_drawn_unasked(client: Client) -> None:
 
 def test_the_charts_know_events_and_measured_phase(client: Client) -> None:
     run = a_sealed_run()
-    data = _data(_page(client, run))
-    assert data["measured"] == [run.measured_from, run.measured_to]
-    assert ("checkpoint by hand", 12.5) in [(event["label"], event["starts_at"]) for event in data["events"]]
-    assert data["live"] is False
+    drawn = _data(_page(client, run))
+    assert drawn["measured"] == [run.measured_from, run.measured_to]
+    assert ("checkpoint by hand", 12.5) in [(event["label"], event["starts_at"]) for event in drawn["events"]]
+    assert drawn["live"] is False
 
 
 def test_every_event_is_listed_with_its_part_of_the_clock(client: Client) -> None:
     page = _page(client, a_sealed_run())
-    _, _, rest = page.partition('id="events"')
-    listed, _, _ = rest.partition("</details>")
-    assert 'data-from="12.5" data-until=""' in squeezed(listed)
-    assert "measured phase" in listed
-    assert f'href="/timeline/?series={Run.objects.get().pk}:client.throughput:client"' in page
+    assert ("12.5", "") in states(page, "#events [data-from]", "from", "until")
+    assert "measured phase" in [each.text() for each in elements(page, "#events [data-kind] th")]
+    assert elements(page, f"a[href='/timeline/?series={Run.objects.get().pk}:client.throughput:client']")
 
 
 def test_all_charts_have_the_clock_from_0_to_the_last_sample(client: Client) -> None:
@@ -87,15 +90,11 @@ def test_all_charts_have_the_clock_from_0_to_the_last_sample(client: Client) -> 
 
 def test_what_was_run_on_what_is_told(client: Client) -> None:
     page = _page(client, a_sealed_run(system=a_system("flush-2", settings={"innodb_flush_log_at_trx_commit": "2"})))
-    for fact in (
-        "innodb_flush_log_at_trx_commit = 2",
-        "sysbench oltp_read_write --threads=4 run",
-        "10.11.19",
-        "db1 (writer)",
-        "4 threads",
-        "8.00\u00a0GiB",
-    ):
-        assert fact in page, fact
+    shown = [" ".join(each.text().split()) for each in elements(page, ".facts dd")]
+    for fact in ("innodb_flush_log_at_trx_commit = 2", "sysbench oltp_read_write --threads=4 run", "4 threads"):
+        assert fact in shown, fact
+    for fact in ("10.11.19", "db1 (writer)", "8.00 GiB"):
+        assert any(fact in each for each in shown), fact
 
 
 def test_what_could_not_be_observed_is_said_with_its_reason_and_what_sampling_took(client: Client) -> None:
@@ -114,33 +113,31 @@ def test_what_could_not_be_observed_is_said_with_its_reason_and_what_sampling_to
     an_upload(run=run, nodes={"db1": of_node, "db2": of_node, "agent": of_agent}, events=events).send()
     assert seal.seal(run_id=run.pk)
     page = _page(client, run)
-    hidden = page.partition('id="not-observable"')[2].partition("</details>")[0]
-    assert "<strong>waits</strong> on db1, db2: performance_schema is OFF. To see it: start the server with" in hidden
-    took = " ".join(re.sub(r"<[^>]+>", "", page.partition('id="overhead">')[2].partition("</p>")[0]).split())
-    assert took == (
-        "Sampling took 9.45 ms of each second, summed over 3 nodes, and the agent 2.00 % of one CPU. "
-        "The servers executed 6.00 statements a second for it, which are in their own counters."
-    )
+    assert states(page, "#not-observable li", "unobserved", "nodes") == [("waits", "db1 db2")]
+    hidden = text(page, "#not-observable li")
+    assert detail["reason"] in hidden
+    assert detail["remedy"] in hidden
+    took = [text(page, f"#overhead [data-{name}]") for name in ("sampling", "nodes", "cpu", "statements")]
+    assert took == ["9.45 ms", "3", "2.00 %", "6.00"]
     assert "not_observable" not in {event["kind"] for event in _data(page)["events"]}
 
 
 def test_a_result_without_agent_says_what_was_not_observed(client: Client) -> None:
     page = _page(client, a_run(provenance="submitted"))
-    assert "no counter was sampled" in page
-    assert "Server variables were not observed" in page
-    assert "no headline numbers" in page
+    shown = data(page, "state")
+    assert {"no-counter", "no-variables", "no-headline"} <= set(shown)
+    complete = data(_page(client, a_sealed_run()), "state")
+    assert not {"no-counter", "no-variables", "no-headline"} & set(complete)
 
 
 def test_a_failed_run_says_why_and_that_it_counts_in_no_comparison(client: Client) -> None:
     page = _page(client, a_run(outcome="failed", reason="the server went away"))
-    assert "the server went away" in page
-    assert "counts in no comparison" in page
+    assert "the server went away" in text(page, ".problem[data-outcome=failed]")
 
 
 def test_lines_that_no_parser_understood_are_shown(client: Client) -> None:
     page = _page(client, a_run(unparsed_lines=["<b>what is this</b>"]))
-    assert "Lines that no parser understood, 1" in page
-    assert "&lt;b&gt;what is this&lt;/b&gt;" in page
+    assert text(page, "[data-unparsed='1'] pre") == "<b>what is this</b>"
 
 
 def test_other_repetitions_are_listed_and_lead_to_a_comparison(client: Client) -> None:
@@ -148,8 +145,9 @@ def test_other_repetitions_are_listed_and_lead_to_a_comparison(client: Client) -
     other = a_run(system=run.system, workload=run.workload, repetition=2)
     a_run(system=a_system(), workload=run.workload)
     page = _page(client, run)
-    assert page.count(f'href="/runs/{other.pk}/"') == 1
-    assert f'href="/compare/?side={run.system.slug}&amp;workload={run.workload_id}"' in page
+    assert data(page, "run") == [str(other.pk)]
+    assert len(elements(page, f"a[href='/runs/{other.pk}/']")) == 1
+    assert elements(page, f"a[href='/compare/?side={run.system.slug}&workload={run.workload_id}']")
 
 
 def test_a_live_run_shows_its_latest_second_and_asks_again(client: Client) -> None:
@@ -158,9 +156,8 @@ def test_a_live_run_shows_its_latest_second_and_asks_again(client: Client) -> No
     upload = an_upload(nodes={"db1": samples(seconds=4)}, lines=lines)
     upload.send_batch(0)
     page = _page(client, upload.run)
-    assert 'hx-trigger="every 2s"' in page
-    assert '<span class="n" title="103">103</span>' in page
-    assert "latest second" in page
+    assert element(page, "#headline").attributes["hx-trigger"] == "every 2s"
+    assert element(page, "[data-state=latest] [title='103']").text() == "103"
     part = client.get(f"/runs/{upload.run.pk}/", headers={"HX-Request": "true"})
     assert "<html" not in part.content.decode()
     assert "HX-Refresh" not in part
@@ -172,12 +169,15 @@ def test_a_run_that_has_ended_says_what_it_waits_for(client: Client) -> None:
     upload.end()
     total = len(upload.batches)
     page = _page(client, upload.run)
-    assert f"waiting for {total - 1} of {total} batches and sysbench.txt since <time" in page
+    assert text(page, "[data-pending=uploads] [data-missing]") == f"{total - 1} of {total} batches and sysbench.txt"
+    assert elements(page, "[data-pending] time")
     for sequence in range(total):
         upload.send_batch(sequence)
-    assert "waiting for sysbench.txt since <time" in _page(client, upload.run)
+    assert text(_page(client, upload.run), "[data-pending=uploads] [data-missing]") == "sysbench.txt"
     upload.send_output()
-    assert "all of it has arrived: it is being stored" in _page(client, upload.run)
+    page = _page(client, upload.run)
+    assert states(page, "[data-pending]", "pending") == [("storage",)]
+    assert "notice--warning" not in (element(page, "[data-pending]").attributes["class"] or "")
 
 
 def test_a_run_that_cannot_be_stored_says_how_often_that_was_tried(client: Client) -> None:
@@ -185,24 +185,26 @@ def test_a_run_that_cannot_be_stored_says_how_often_that_was_tried(client: Clien
     run = upload.send()
     Run.objects.update(seal_attempts=4)
     page = _page(client, run)
-    assert "storing it was tried 4 times without success" in squeezed(page)
-    assert "It is tried again from <time" in squeezed(page)
+    assert states(page, "[data-pending]", "pending", "attempts") == [("storage", "4")]
+    assert elements(page, ".notice--warning[data-pending] time")
 
 
 def test_the_page_says_where_the_samples_are_and_does_not_fetch_them(client: Client, tmp_path: Path) -> None:
     run = a_sealed_run()
     page = _page(client, run)
-    assert "in the database, not archived" in page
+    assert data(page, "samples") == ["database"]
     whole = _data(page)["whole"]
     with override_settings(STORAGES=settings.STORAGES | {"archive": store_at(str(tmp_path))}):
         tried = ArchiveAttempt.objects.create(run=run, attempts=1, due_at=run.started_at, problem="the disk is full")
-        assert "not archived so far: the disk is full; tried again from <time" in _page(client, run)
+        page = _page(client, run)
+        assert "the disk is full" in text(page, "[data-samples=failed]")
+        assert elements(page, "[data-samples=failed] time")
         tried.delete()
         assert archive.archive(run_id=run.pk, now=timezone.now())
-        assert "in the database, and in the archive since <time" in _page(client, run)
+        assert elements(_page(client, run), "[data-samples=archived] time")
         assert archive.move(run_id=run.pk, now=timezone.now())
         page = _page(client, run)
-        assert "opening a chart fetches them" in page
+        assert elements(page, "[data-samples=moved] time")
         assert _data(page)["whole"] == whole
         assert ArchivedRun.objects.get().moved_at is not None
 
@@ -226,7 +228,7 @@ def test_fifty_siblings_take_no_more_queries(
         a_run(system=run.system, workload=run.workload, repetition=number + 2)
     with django_assert_max_num_queries(18):
         page = _page(client, run)
-    assert page.count('class="tight"') == 51
+    assert len(data(page, "run")) == 50
 
 
 def test_a_long_name_breaks_after_its_commas_so_that_it_fits_a_phone() -> None:

@@ -1,6 +1,5 @@
 """What limits a run, on its page."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from apps.web.runs.use_method import panel as use_method_panel
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.runs.uploads import an_open_run
 from tests.support.builders import a_run
-from tests.support.pages import squeezed
+from tests.support.pages import data, element, elements, states, text
 
 pytestmark = pytest.mark.django_db
 IDLE = dict.fromkeys(("host.cpu.nice", "host.cpu.system", "host.cpu.irq", "host.cpu.softirq"), 0)
@@ -40,63 +39,66 @@ def a_cluster(*, seconds: float = 70, **busy: float) -> Run:
 def part(client: Client, run: Run, address: str = "", **query: str) -> str:
     answer = client.get(f"/runs/{run.pk}/use/{address}", query, headers={"HX-Request": "true"})
     assert answer.status_code == 200
-    return squeezed(answer.content.decode())
-
-
-def text(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+    content: str = answer.content.decode()
+    return content
 
 
 def test_the_answer_names_what_is_saturated_where_and_with_its_evidence(client: Client) -> None:
     page = part(client, a_cluster(g1=20.0, g2=99.0))
-    answer = text(page.partition('class="use-answer"')[2].partition("</div>")[0])
-    assert "saturated CPU on g2: busy" in answer
-    assert "(at least 95 % for 30 s of 1 min" in answer
+    (saturated,) = elements(page, ".use-answer [data-use-level=saturated]")
+    (use,) = saturated.css("[data-use]")
+    assert use.attributes["data-use"] == "cpu.busy@g2"
+    evidence = (use.attributes["title"] or "").replace("\xa0", " ")
+    assert evidence.startswith("at least 95 % for 30 s of 1 min")
+    assert f"({evidence})" in " ".join(saturated.text().split())
 
 
 def test_without_trouble_it_says_so_and_how_many_resources_were_seen(client: Client) -> None:
-    answer = text(part(client, a_cluster(g1=20.0)).partition("use-answer")[2])
-    assert "No resource is saturated." in answer
-    assert re.search(r"\d+ (other )?resources? had room", answer)
+    page = part(client, a_cluster(g1=20.0))
+    assert elements(page, ".use-answer [data-state=unsaturated]")
+    ((room,),) = states(page, ".use-answer", "room")
+    assert int(room or "") > 0
+    assert room in text(page, ".use-answer > .small").split()
 
 
 def test_the_whole_is_told_and_every_node_below_it(client: Client) -> None:
     page = part(client, a_cluster(g1=20.0, g2=99.0))
-    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", page)
-    [whole] = [row for row in rows if '<th scope="row"> CPU' in row]
-    assert "busy, g2" in whole
-    of = {name: next(row for row in rows if f"CPU on </span>{name} " in row) for name in ("g1", "g2")}
-    assert "level--ok" in of["g1"]
-    assert "level--saturated" in of["g2"]
-    assert "<svg" in of["g1"]
+    whole = "tr[data-resource=cpu]:not([data-node])"
+    assert elements(page, f"{whole} [data-use-level=saturated] [data-use='cpu.busy@g2']")
+    assert elements(page, "tr[data-resource=cpu][data-node=g1] [data-use-level=ok] [data-use='cpu.busy@g1']")
+    assert elements(page, "tr[data-resource=cpu][data-node=g2] [data-use-level=saturated] [data-use='cpu.busy@g2']")
+    assert elements(page, "tr[data-resource=cpu][data-node=g1] svg")
 
 
 def test_quiet_resources_are_folded_beside_those_that_are_not(client: Client) -> None:
     page = part(client, a_cluster(g1=99.0))
-    assert '<tr> <th scope="row"> CPU' in page
-    assert "<tr data-quiet>" in page
+    folded = "tr[data-resource]:not([data-node])[data-quiet]"
+    assert states(page, "tr[data-resource=cpu]:not([data-node])", "quiet") == [(None,)]
+    assert elements(page, folded)
     calm = part(client, a_cluster(g1=20.0))
-    if "level--watch" not in calm:
-        assert "<tr data-quiet>" not in calm
+    if not elements(calm, ".level--watch"):
+        assert not elements(calm, folded)
 
 
 def test_a_value_opens_its_reading_with_evidence_formula_limits_and_what_else_is_known(client: Client) -> None:
     run = a_cluster(g1=20.0, g2=99.0)
     opened = part(client, run, "cpu.busy@g2/")
-    words = text(opened)
-    assert "CPU on g2: busy" in words
-    assert "30 s to 1 min" in words
-    assert "derived.cpu.busy = " in words
-    assert "watch from" in words
-    assert "Systems Performance" in words
-    assert 'data-metrics="derived.cpu.busy"' in opened
-    assert "cpu.busy@g1" in opened
+    indicator = INDICATORS["cpu.busy"]
+    assert data(opened, "key") == ["cpu.busy@g2"]
+    assert "g2" in text(opened, "#use-opened-title")
+    assert text(opened, "[data-zoom]") == "30 s to 1 min"
+    assert text(opened, "[data-counters]").startswith("derived.cpu.busy = ")
+    assert text(opened, "[data-formula]") == indicator.formula
+    assert text(opened, "[data-limits]") == " ".join(indicator.limits.split())
+    assert text(opened, "[data-literature]") == indicator.literature
+    assert data(opened, "metrics") == ["derived.cpu.busy"]
+    assert "cpu.busy@g1" in data(opened, "use")
 
 
 def test_an_address_opens_the_panel_with_a_reading_and_one_that_there_is_not_opens_none(client: Client) -> None:
     run = a_cluster(g1=99.0)
-    assert 'data-key="cpu.busy@g1"' in part(client, run, use="cpu.busy@g1")
-    assert "data-key" not in part(client, run, use="gone@g1")
+    assert data(part(client, run, use="cpu.busy@g1"), "key") == ["cpu.busy@g1"]
+    assert not data(part(client, run, use="gone@g1"), "key")
     assert client.get(f"/runs/{run.pk}/use/gone@g1/", headers={"HX-Request": "true"}).status_code == 404
     assert client.get("/runs/999999/use/").status_code == 404
 
@@ -104,25 +106,27 @@ def test_an_address_opens_the_panel_with_a_reading_and_one_that_there_is_not_ope
 def test_by_itself_it_is_a_whole_page_without_a_chart_that_nothing_draws(client: Client) -> None:
     run = a_cluster(g1=99.0)
     page = client.get(f"/runs/{run.pk}/use/cpu.busy@g1/").content.decode()
-    assert "<h1>What limits run" in page
-    assert "data-metrics" not in page
+    assert str(run.pk) in text(page, "h1")
+    assert data(page, "key") == ["cpu.busy@g1"]
+    assert not data(page, "metrics")
 
 
 def test_the_runs_page_fetches_it_when_it_comes_into_view(client: Client) -> None:
     run = a_cluster(g1=99.0)
     page = client.get(f"/runs/{run.pk}/?use=cpu.busy@g1").content.decode()
-    request = f'hx-get="/runs/{run.pk}/use/?use=cpu.busy%40g1"'
-    assert f'hx-trigger="revealed" hx-swap="outerHTML" {request}>' in squeezed(page)
-    assert 'hx-trigger="every 5s"' not in part(client, run)
+    panel = element(page, "#use-panel").attributes
+    assert (panel["hx-get"], panel["hx-trigger"]) == (f"/runs/{run.pk}/use/?use=cpu.busy%40g1", "revealed")
+    assert panel["hx-swap"] == "outerHTML"
+    assert not elements(part(client, run), "[hx-trigger='every 5s']")
 
 
 def test_a_run_that_nobody_sampled_says_what_would_help(client: Client) -> None:
-    assert "An <a href" in part(client, a_run(state=Run.State.SEALED))
+    assert elements(part(client, a_run(state=Run.State.SEALED)), "[data-state=not-monitored] a[href='/agents/']")
 
 
 def test_a_live_run_is_judged_again_every_few_seconds(client: Client) -> None:
     page = part(client, an_open_run())
-    assert 'hx-trigger="every 5s"' in page
+    assert element(page, "#use-panel").attributes["hx-trigger"] == "every 5s"
 
 
 def test_it_asks_as_little_of_the_database_for_many_nodes_as_for_one(client: Client) -> None:

@@ -7,7 +7,7 @@ from apps.use_method.panels import cells
 from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 from apps.web.components import sparklines
 from apps.web.runs.use_method import cells as use_method_cells
-from tests.support.pages import squeezed
+from tests.support.pages import element, elements, text
 
 
 def of(*readings: Reading, names: tuple[str, ...] = ("g1", "g2", "g3")) -> cells.ResourceCells:
@@ -21,28 +21,30 @@ def busy(node: str, level: UseLevel, value: float | None = 98.0, **more: object)
 
 def html(row: cells.ResourceCells) -> str:
     shown = use_method_cells.shown(row.whole, run="/runs/7/", measured=(0.0, 60.0), several=True)
-    return Template('{% include "web/runs/use_method/cells.html" %}').render(Context({"cells": shown}))
+    cells_html = Template('{% include "web/runs/use_method/cells.html" %}').render(Context({"cells": shown}))
+    return f"<table><tr>{cells_html}</tr></table>"
 
 
 def test_a_cell_tells_value_unit_level_and_where_and_opens_the_series_at_that_time() -> None:
     page = html(of(busy("g1", UseLevel.OK, 12.0), busy("g2", UseLevel.SATURATED, spans=((30.0, 42.0),))))
-    assert "98.0\xa0%" in page
-    assert '<span class="level level--saturated">saturated</span>' in page
-    assert "busy, g2" in page
-    assert 'href="/runs/7/?use=cpu.busy@g2&amp;from=25&amp;to=47#use"' in page
+    link = element(page, "[data-use-level=saturated] .use-cell__value")
+    assert link.text().startswith("98.0\xa0%")
+    assert element(page, ".level--saturated").text() == UseLevel.SATURATED.word
+    assert text(page, "[data-use-level=saturated] [data-where]") == "busy, g2"
+    assert link.attributes["href"] == "/runs/7/?use=cpu.busy@g2&from=25&to=47#use"
 
 
 def test_what_nobody_could_see_is_told_with_its_reason_and_no_number() -> None:
     reading = Reading("cpu.busy", "g1", UseLevel.NOT_OBSERVABLE, None, "AWS shows its guests no counters")
     page = html(of(reading))
-    assert "not observable</span>" in page
-    assert ">busy</a>: AWS shows its guests no counters" in squeezed(page)
-    assert "use-cell__value" not in page
+    assert element(page, ".level--not_observable").text() == UseLevel.NOT_OBSERVABLE.word
+    assert text(page, "[data-use-level=not_observable] [data-reason]") == f"busy: {reading.words}"
+    assert not elements(page, ".use-cell__value")
 
 
 def test_an_aspect_that_no_indicator_looks_at_is_said_so() -> None:
     row = cells.ResourceCells(of(busy("g1", UseLevel.OK)).resource, {}, {})
-    assert html(row).count("no indicator") == 3
+    assert len(elements(html(row), "[data-state=no-indicator]")) == 3
 
 
 def test_nodes_that_are_equally_bad_are_named_together() -> None:

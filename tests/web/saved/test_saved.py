@@ -19,8 +19,11 @@ from apps.saved import services
 from apps.web.compare.parts import PARTS
 from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
+from tests.support.pages import data, element, elements, page_data, states, text
 
 pytestmark = pytest.mark.django_db
+
+REFRESH = "form[action$='/refresh/']"
 
 TPS, P95, ERRORS = "client.throughput", "client.latency.p95", "client.errors"
 A = (1000.0, 1012.0, 991.0)
@@ -69,10 +72,6 @@ def page(client: Client, url: str, status: int = 200) -> str:
     return response.content.decode()
 
 
-def text_of(html: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).replace(" ,", ",").replace(" :", ":").strip()
-
-
 def answer_of(html: str) -> str:
     """From the answer to the end of the page's sections, without addresses: those name the snapshot."""
     start, end = html.index('<section class="compare-answer"'), html.index('id="runs"')
@@ -87,10 +86,10 @@ def test_it_shows_what_compare_showed_in_the_same_words(
     assert url == "/comparisons/beta-beats-alpha/"
     shown = page(engineer, url)
     assert answer_of(shown) == answer_of(live)
-    assert re.findall(r'id="compare-data".*?</script>', shown) == re.findall(r'id="compare-data".*?</script>', live)
-    assert "<h1>Beta beats Alpha</h1>" in shown
-    assert "<p>before<br>the upgrade</p>" in shown
-    assert "data-up-to-date" in shown
+    assert page_data(shown, "compare-data") == page_data(live, "compare-data")
+    assert text(shown, "h1") == "Beta beats Alpha"
+    assert element(shown, ".saved-note p").inner_html == "before<br>the upgrade"
+    assert elements(shown, "[data-up-to-date]")
 
 
 def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) -> None:
@@ -133,8 +132,9 @@ def test_nothing_that_happens_later_changes_what_was_seen(
     html = page(engineer, url)
     assert answer_of(html) == before
     assert "Renamed" not in html
-    assert "data-out-of-date" in html
-    assert "of Beta at 4 threads count now and did not then." in text_of(html)
+    changes = services.standing(services.load("beta-beats-alpha")).changes
+    assert changes
+    assert [each.text() for each in elements(html, "[data-out-of-date] .saved-changes li")] == list(changes)
 
 
 def test_a_refresh_shows_the_new_answer_and_the_old_snapshot_stays_readable(
@@ -143,16 +143,19 @@ def test_a_refresh_shows_the_new_answer_and_the_old_snapshot_stays_readable(
     url = save(engineer, workload)
     first = answer_of(page(engineer, url))
     measure(sides[1], (900.0, 910.0, 905.0), at=3)
-    assert "Make snapshot 2" in page(engineer, url)
+    assert len(elements(page(engineer, url), REFRESH)) == 1
     assert engineer.post(f"{url}refresh/").headers["Location"] == url
     html = page(engineer, url)
     assert answer_of(html) != first
-    assert "Snapshot 2 shows the current result." in html
+    made = text(html, "[data-message=info]")
+    assert states(html, ".saved-state", "snapshot", "newest") == [("2", "2")]
+    assert not elements(html, REFRESH)
     old = page(engineer, f"{url}?snapshot=1")
     assert answer_of(old) == first
-    assert "Show snapshot 2, the newest" in old
+    assert states(old, ".saved-state", "snapshot", "newest") == [("1", "2")]
+    assert elements(old, f"[data-out-of-date] a[href='{url}']")
     engineer.post(f"{url}refresh/")
-    assert "Nothing has changed" in page(engineer, url)
+    assert text(page(engineer, url), "[data-message=info]") != made
     assert Snapshot.objects.count() == 2
 
 
@@ -161,10 +164,11 @@ def test_another_load_level_of_a_snapshot_is_still_the_snapshot(
 ) -> None:
     url = save(engineer, workload, level="4")
     html = page(engineer, url)
-    assert "Second by second, 4 threads" in html
-    assert f'href="{url}?level=8#latency"' in html
-    assert "Second by second, 8 threads" in page(engineer, f"{url}?snapshot=1&level=8")
-    assert f'href="{url}?snapshot=1&amp;level=4#latency"' in page(engineer, f"{url}?snapshot=1&level=8")
+    assert states(html, "#seconds-title", "level") == [("4",)]
+    assert elements(html, f"a[href='{url}?level=8#latency']")
+    html = page(engineer, f"{url}?snapshot=1&level=8")
+    assert states(html, "#seconds-title", "level") == [("8",)]
+    assert elements(html, f"a[href='{url}?snapshot=1&level=4#latency']")
     page(engineer, f"{url}?level=77", status=404)
     page(engineer, f"{url}?snapshot=7", status=404)
     page(engineer, f"{url}?snapshot=x", status=404)
@@ -189,13 +193,12 @@ def test_what_a_snapshot_does_not_hold_is_said_and_never_taken_from_today(
     snapshot = Snapshot.objects.get()
     del snapshot.content["parts"]["cost"]
     snapshot.save()
-    assert 'data-state="not-kept"' in page(engineer, f"{url}part/cost/")
+    assert elements(page(engineer, f"{url}part/cost/"), "[data-state=not-kept]")
     del snapshot.content["comparison"]["cells"]
     snapshot.save()
     html = page(engineer, url)
-    assert "kept in an older form" in html
-    assert 'href="/api/v1/comparisons/saved/beta-beats-alpha/?snapshot=1"' in html
-    assert "Make snapshot 2 in today's form" in html
+    assert elements(html, f"[data-state=older-form] {REFRESH}")
+    assert elements(html, "a[href='/api/v1/comparisons/saved/beta-beats-alpha/?snapshot=1']")
     assert engineer.get("/api/v1/comparisons/saved/beta-beats-alpha/?snapshot=1").json()["content"] == snapshot.content
 
 
@@ -220,7 +223,10 @@ def test_readers_see_but_neither_save_nor_refresh_nor_pin(
     author = a_user()
     query = {"side": ["a", "b"], "workload": [str(workload.pk)]}
     services.save(query=query, title="seen", note="", by=author)
-    assert "Make snapshot" not in page(client, "/comparisons/seen/")
+    measure(sides[0], (900.0,), at=3)
+    seen = page(client, "/comparisons/seen/")
+    assert elements(seen, "[data-out-of-date]")
+    assert not elements(seen, REFRESH)
     assert "/comparisons/save/" not in page(client, question(workload).url())
     client.force_login(a_user(role="reader"))
     for address in ("save/", "seen/refresh/", "seen/describe/"):
@@ -234,10 +240,11 @@ def test_a_comparison_that_cannot_be_kept_leads_back_with_the_reason(
 ) -> None:
     answer = engineer.post("/comparisons/save/", {"title": " ", "query": question(workload).query()})
     assert answer.headers["Location"] == question(workload).url()
-    assert "title: is empty" in page(engineer, answer.headers["Location"])
+    assert text(page(engineer, answer.headers["Location"]), "[data-message=error]").startswith("title: ")
     query = question(workload).with_option("objective", "soon").query()
     answer = engineer.post("/comparisons/save/", {"title": "x", "query": query})
-    assert "is not a time (give milliseconds above 0)" in page(engineer, answer.headers["Location"])
+    html = page(engineer, answer.headers["Location"])
+    assert elements(html, "[data-message=error]")[0].text().startswith("objective: ")
     assert not SavedComparison.objects.exists()
 
 
@@ -246,33 +253,35 @@ def test_title_and_note_can_be_mended_and_the_address_stays(
 ) -> None:
     url = save(engineer, workload)
     engineer.post(f"{url}describe/", {"title": "Alpha loses", "note": ""})
-    assert "<h1>Alpha loses</h1>" in page(engineer, url)
+    assert text(page(engineer, url), "h1") == "Alpha loses"
 
 
 def test_the_list_says_what_there_is_and_which_is_out_of_date(
     engineer: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
-    assert 'data-state="empty"' in page(engineer, "/comparisons/")
+    assert elements(page(engineer, "/comparisons/"), "[data-state=empty]")
     url = save(engineer, workload)
-    html = page(engineer, "/comparisons/")
-    assert f'href="{url}"' in html
-    assert "up to date" in page(engineer, f"{url}standing/")
+    assert elements(page(engineer, "/comparisons/"), f"[data-saved=beta-beats-alpha] a[href='{url}']")
+    assert data(page(engineer, f"{url}standing/"), "state") == ["up-to-date"]
     measure(sides[0], (900.0,), at=3)
     part = engineer.get(f"{url}standing/", headers={"HX-Request": "true"}).content.decode()
-    assert text_of(part) == "out of date"
-    assert "Beta beats Alpha" in page(engineer, "/comparisons/?text=beats+ann")
-    assert 'data-state="empty"' in page(engineer, "/comparisons/?text=nothing")
-    assert f'href="{url}"' in page(engineer, "/search/?q=beats")
+    assert "<html" not in part
+    assert data(part, "state") == ["out-of-date"]
+    assert data(page(engineer, "/comparisons/?text=beats+ann"), "saved") == ["beta-beats-alpha"]
+    assert elements(page(engineer, "/comparisons/?text=nothing"), "[data-state=empty]")
+    assert elements(page(engineer, "/search/?q=beats"), f"a[href='{url}']")
 
 
 def test_one_side_is_held_against_the_pinned_baseline(
     engineer: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
     live = question(workload).url()
-    assert "pin as baseline of this workload" in page(engineer, live)
+    assert elements(page(engineer, live), f"form[action='/workloads/{workload.pk}/baseline/'] [name=system][value=a]")
     answer = engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "a", "next": live})
     assert answer.headers["Location"] == live
-    assert re.search(r'title="Pinned as the baseline of oltp_write_only by ann', page(engineer, live))
+    pinned = page(engineer, live)
+    assert states(pinned, "[data-pinned]", "pinned", "by") == [("a", "ann")]
+    assert workload.name in (element(pinned, "[data-pinned]").attributes["title"] or "")
     assert engineer.get(f"/compare/?side=b&workload={workload.pk}").headers["Location"] == live
     assert engineer.get(f"/compare/?side=a&workload={workload.pk}").status_code == 200
     engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "", "next": "https://elsewhere.example/"})
@@ -292,10 +301,14 @@ def test_runs_and_suggestions_begin_with_the_pinned_baseline(
 def test_the_catalog_shows_and_changes_the_pinned_baseline(
     engineer: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
-    assert "none pinned" in page(engineer, "/catalog/")
+    assert data(page(engineer, "/catalog/"), "pinned") == [""]
     form = {"system": "b", "note": "the release of May", "next": "/catalog/#workloads"}
     assert engineer.post(f"/workloads/{workload.pk}/baseline/", form).headers["Location"] == "/catalog/#workloads"
-    assert 'title="Pinned by ann' in page(engineer, "/catalog/")
+    html = page(engineer, "/catalog/")
+    assert states(html, "[data-pinned]", "pinned", "by") == [("b", "ann")]
+    assert "the release of May" in (element(html, "[data-pinned]").attributes["title"] or "")
     engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "nobody", "next": "/catalog/"})
-    assert "system: there is no &#x27;nobody&#x27;" in page(engineer, "/catalog/")
+    refused = text(page(engineer, "/catalog/"), "[data-message=error]")
+    assert refused.startswith("system: ")
+    assert "'nobody'" in refused
     assert PinnedBaseline.objects.get().system == sides[1]

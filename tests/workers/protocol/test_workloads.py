@@ -64,3 +64,16 @@ def test_a_data_set_is_told_by_parameters_that_there_are(spec: WorkloadSpec) -> 
     # A parameter whose name says that it is of the data must not count as a matter of what is done.
     telling = own & {"tables", "table_size", "rows", "warehouses", "items", "customers", "scale_factor", "row_bytes"}
     assert telling <= set(spec.data_set)
+
+
+def test_a_parameter_says_what_it_may_be_and_its_default() -> None:
+    def words(tool: str, name: str) -> tuple[str, str]:
+        parameter = WORKLOADS[tool].parameter(name)
+        assert parameter is not None
+        return parameter.usual(), parameter.allowed()
+
+    assert words("iibench", "secondary_indexes") == ("3", "one of 0, 3")
+    assert words("app_ingest", "foreign_keys") == ("false", "true or false")
+    usual, allowed = words("sysbench", "test")
+    assert usual == "must be given"
+    assert allowed.startswith("one of oltp_read_write, ")

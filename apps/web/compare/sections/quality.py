@@ -13,6 +13,7 @@ from apps.web.compare.view import CompareView
 class Doubt:
     """A check that `runs` of the counted runs failed. `sides`: (name, number of its runs)."""
 
+    key: str
     title: str
     question: str
     runs: int
@@ -41,4 +42,4 @@ def _keys(doubted: list[ComparedRun]) -> list[str]:
 def _doubt(seen: CompareView, key: str, doubted: list[ComparedRun]) -> Doubt:
     counts = Counter(run.side for run in doubted if key in run.failed_checks)
     sides = tuple((side.name, counts[side.slug]) for side in seen.comparison.sides if counts[side.slug])
-    return Doubt(title_of(key), CHECKS[key].question if key in CHECKS else "", sum(counts.values()), sides)
+    return Doubt(key, title_of(key), CHECKS[key].question if key in CHECKS else "", sum(counts.values()), sides)
