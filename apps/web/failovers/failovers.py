@@ -135,8 +135,7 @@ def show(request: HttpRequest) -> HttpResponse:
     try:
         address = FailoverAddress.read(request.GET)
     except Invalid as error:
-        sentences = [each.sentence() for each in error.errors]
-        context = {"problems": sentences, "address": FailoverAddress(), "found": load_failovers(FailoverFilter())}
+        context = {"problems": error.errors, "address": FailoverAddress(), "found": load_failovers(FailoverFilter())}
         return render_page(request, "web/failovers/failovers.html", context | {"faults": FAULTS}, status=400)
     found = load_failovers(address.filter())
     bars, bar_ticks = _bars(found)

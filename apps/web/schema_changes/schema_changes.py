@@ -25,11 +25,10 @@ def show(request: HttpRequest) -> HttpResponse:
     try:
         chosen = read(request.GET)
     except Invalid as error:
-        problems = [each.sentence() for each in error.errors]
         return render_page(
             request,
             "web/schema_changes/schema_changes.html",
-            _context(ChangeFilter()) | {"problems": problems},
+            _context(ChangeFilter()) | {"problems": error.errors},
             status=400,
         )
     return render_page(request, "web/schema_changes/schema_changes.html", _context(chosen))

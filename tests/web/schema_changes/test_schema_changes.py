@@ -3,7 +3,6 @@
 import csv
 import io
 import math
-import re
 
 import pytest
 from django.test import Client
@@ -11,12 +10,16 @@ from playwright.sync_api import Page, expect
 from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog import services as catalog
+from apps.comparison.api import ChangeFilter, schema_changes
 from apps.published import services
+from apps.published.queries import list_figures
+from apps.published.values import FigureFilter
 from apps.runs import queries
+from apps.web.schema_changes.sheet import charts_of, sheet
 from tests.comparison.schema_changes.altered import an_altered_run
 from tests.support.browser import drawn_points
 from tests.support.builders import a_system
-from tests.support.pages import page_data
+from tests.support.pages import data, element, elements, page_data
 
 pytestmark = pytest.mark.django_db
 
@@ -30,13 +33,13 @@ def published(db: None) -> None:
 def _page(client: Client, query: str = "") -> str:
     response = client.get(f"/schema-changes/{query}")
     assert response.status_code == 200
-    return re.sub(r"\s+", " ", response.content.decode())
+    return response.content.decode()
 
 
 def test_without_runs_the_page_says_what_fills_it(client: Client) -> None:
     page = _page(client)
-    assert "No schema changes yet" in page
-    assert "ddl_under_load" in page
+    assert element(page, "[data-state=empty] a").attributes["href"] == "/campaigns/new/"
+    assert elements(page, "[data-answer]") == []
 
 
 def test_statements_systems_and_algorithms_stand_side_by_side_with_an_answer(client: Client) -> None:
@@ -45,13 +48,25 @@ def test_statements_systems_and_algorithms_stand_side_by_side_with_an_answer(cli
     an_altered_run("instant", system=one)
     an_altered_run("copy", system=other, detail={"gap": 5.5})
     page = _page(client)
-    assert "COPY: longest time without a transaction 6.25 s on galera, 5.50 s on single." in page
-    assert "INSTANT: longest stall 0 s on galera." in page
-    assert "8 behind it" in page
-    assert "not observable: the process list was not sampled" in page
-    assert f'href="/runs/{run.pk}/?from=0.0&amp;to=22.3"' in page
-    assert "of p99 latency" in page
-    assert "Compare these systems" in page
+    (setting,) = sheet(schema_changes(ChangeFilter()), ()).settings
+    assert setting.answers == (
+        "COPY: longest time without a transaction 6.25\xa0s on galera, 5.50\xa0s on single",
+        "INSTANT: longest stall 0\xa0s on galera",
+    )
+    assert [each.text() for each in elements(page, "[data-answer]")] == [f"{answer}." for answer in setting.answers]
+    rows = [[*manner.rows] for manner in setting.manners]
+    assert [row.change.system for row in rows[0]] == ["galera", "single"]
+    assert data(page, "change") == [row.anchor for manner in rows for row in manner]
+    waits = [row.css("td")[-1] for row in elements(page, "tr[data-change]")]
+    assert [below.text() for below in waits[0].css(".below")] == ["8 behind it"]
+    assert [wait.attributes.get("data-state") for wait in waits] == [None, "missing", "missing"]
+    unsampled = rows[0][1].cells[-1].text
+    assert unsampled == "not observable: the process list was not sampled"
+    assert waits[1].text(strip=True) == unsampled
+    assert elements(page, f"a[href='/runs/{run.pk}/?from=0.0&to=22.3']")
+    assert data(page, "percentiles") == ["p99"]
+    assert element(page, "a.ddl-compare").attributes["href"] == setting.manners[0].compare_url
+    assert "side=galera&side=single" in setting.manners[0].compare_url
 
 
 def test_each_change_is_drawn_on_the_clock_of_its_statement(client: Client) -> None:
@@ -65,8 +80,12 @@ def test_each_change_is_drawn_on_the_clock_of_its_statement(client: Client) -> N
     assert (line["extreme"]["at"], line["extreme"]["value"]) == (pytest.approx(1, abs=0.5), 0)
     assert line["extreme"]["text"].startswith(f"run {run.pk}: lowest 0")
     assert (latency["name"], latency["unit"], None in latency["lines"][0]["values"]) == ("Latency, p99", "ms", True)
-    label = "Throughput of 1 run of single, COPY: lowest 0 transactions/s, 1 s after its start. Latency, p99 of 1 run"
-    assert f'aria-label="{label}' in page
+    (shown,) = charts_of(sheet(schema_changes(ChangeFilter()), ()))
+    label = (
+        "Throughput of 1 run of single, COPY: lowest 0\xa0transactions/s, 1 s after its start. Latency, p99 of 1 run"
+    )
+    assert shown.label.startswith(label)
+    assert element(page, ".ddl-chart [role=img]").attributes["aria-label"] == shown.label
     assert f"run={run.pk}&metric=client.throughput&metric=client.latency.p99&align=event" in drawn["data_url"]
 
 
@@ -113,23 +132,28 @@ def test_paper_has_the_charts_that_were_out_of_sight(browser_page: Page) -> None
 def test_what_articles_state_stands_beside_marked_as_published(client: Client, published: None) -> None:
     an_altered_run("copy")
     page = _page(client)
-    beside = page[page.index("Published results, on other hardware") : page.index("Each run of")]
-    assert "RDS MySQL" in beside
-    assert "3,332.44" in beside
-    assert "mark--published" in beside
-    assert "RDS MySQL had 11.8 × the standard deviation" in page
-    assert "394.85" in page[page.index('id="stated"') :]
+    beside = elements(page, "section[aria-labelledby^=setting] tr.published-row")
+    named = [row for row in beside if "RDS MySQL" in row.css("th")[0].text()]
+    assert "3,332.44" in [cell.text(strip=True) for row in named for cell in row.css("td")]
+    assert all(row.css(".mark--published") for row in beside)
+    stated = elements(page, "section[aria-labelledby=stated]")[0]
+    assert "394.85" in [cell.text(strip=True) for cell in stated.css("td")]
+    figures = list_figures(FigureFilter(questions=("ddl",)))
+    (deviation,) = [each for each in figures if each.value == 11.8]
+    (remark,) = [item for item in stated.css("li") if deviation.sentence in item.text()]
+    assert remark.css(".mark--published")
 
 
 def test_filters_live_in_the_address(client: Client) -> None:
     an_altered_run("copy", system=a_system("single"))
-    assert "No matches" in _page(client, "?algorithm=instant")
+    empty = element(_page(client, "?algorithm=instant"), "[data-state=empty] a")
+    assert empty.attributes["href"] == "/schema-changes/"
     page = _page(client, "?algorithm=copy&system=single")
-    assert 'value="single" checked' in page
-    assert "/schema-changes/schema-changes.csv?system=single&amp;algorithm=copy" in page
+    assert element(page, "input[name=system][checked]").attributes["value"] == "single"
+    assert elements(page, "a[href='/schema-changes/schema-changes.csv?system=single&algorithm=copy']")
     response = client.get("/schema-changes/?campaign=seven")
     assert response.status_code == 400
-    assert "is not a number" in response.content.decode()
+    assert data(response.content.decode(), "field") == ["campaign"]
     assert client.get("/schema-changes/schema-changes.csv?campaign=x").status_code == 400
 
 

@@ -1,0 +1,81 @@
+"""Texts of failovers: the answer of a group, what explains the outage, and which writes were affected."""
+
+import re
+
+import pytest
+
+from apps.catalog.models import System
+from apps.comparison.failovers.results import FailoverFilter, TrialGroup, load_failovers
+from apps.web.failovers import wording
+from tests.support.failed_over import a_failover, made_up, reported
+
+pytestmark = pytest.mark.django_db
+
+
+def the_group(system: System) -> TrialGroup:
+    (found,) = load_failovers(FailoverFilter(systems=(system.slug,))).groups
+    return found
+
+
+def test_the_answer_is_the_median_with_its_range(galera: System) -> None:
+    a_failover(galera, made_up(2.0))
+    assert wording.answer(the_group(galera)) == "2.00\xa0s (1 trial); no acknowledged write lost"
+    a_failover(galera, made_up(3.0))
+    assert wording.answer(the_group(galera)) == (
+        "2.50\xa0s (median of 2, 2.00 to 3.00\xa0s); no acknowledged write lost"
+    )
+
+
+def test_what_did_not_recover_comes_first(galera: System) -> None:
+    a_failover(galera, reported("kill9_writer_suspect1s_run1"))
+    a_failover(galera, reported("kill9_writer_mixed_evs_quorum_loss"), outcome="failed", reason="node1 is not in step")
+    group = the_group(galera)
+    text = wording.interruption(group.interruption)
+    assert re.match(r"not recovered in 1 of 2 \(16\.\d\xa0s watched\); the other 2\.\d+\xa0s", text)
+    lasting, recovered = group.trials
+    assert wording.state(lasting.course).startswith("not recovered in 16.")
+    assert wording.outage(lasting.course).startswith("≥ 16.")
+    assert wording.state(recovered.course) == ""
+
+
+def test_affected_writes_are_counted_and_listed(galera: System) -> None:
+    counts = {"missing": [161, 162, 163], "failed_present": [170], "duplicated": [12, 14]}
+    a_failover(galera, made_up(3.0, counts=counts))
+    group = the_group(galera)
+    assert wording.answer(group).endswith("; 3 acknowledged writes lost, 2 twice, 1 failed, yet present")
+    course = group.trials[0].course
+    assert dict(wording.rows(course.rows, course.counts)) == {
+        "Acknowledged and not in the table": "161 to 163 (-1.95 to -1.85\xa0s)",
+        "In the table more than once": "12 (-9.40\xa0s), 14 (-9.30\xa0s)",
+        "Failed for the client and in the table": "170 (-1.50\xa0s)",
+    }
+
+
+def test_rows_that_a_report_does_not_list_are_in_its_artifact(galera: System) -> None:
+    run = a_failover(galera, made_up(3.0))
+    run.measurements.filter(metric__key="failover.stale_reads").update(value=18)
+    course = the_group(galera).trials[0].course
+    assert dict(wording.rows(course.rows, course.counts)) == {
+        "Reads that missed an earlier acknowledged insert": (
+            "18, not listed in the run's report; its artifact holds every write and read"
+        )
+    }
+
+
+def test_without_a_read_back_nothing_is_said_of_writes(galera: System) -> None:
+    a_failover(galera, made_up(3.0, is_whole=False), outcome="failed", reason="it broke off")
+    assert wording.answer(the_group(galera)).endswith("; the table was not read back")
+
+
+def test_settings_explain_part_of_the_outage(galera: System, mha: System) -> None:
+    a_failover(galera, made_up(6.5, proxy=0.9))
+    a_failover(mha, made_up(7.6))
+    of = "of 6.50\xa0s are the"
+    assert [*wording.shares(the_group(galera))] == [
+        f"Up to 1 {of} proxy's interval × fall (500ms × 2); acted 0.900\xa0s after the fault.",
+        f"Up to 5 {of} cluster's evs.suspect_timeout (PT5S).",
+        "They start at the fault and overlap: they do not add up.",
+    ]
+    assert [*wording.shares(the_group(mha))] == [
+        "Up to 4 of 7.60\xa0s are the manager's ping_interval × pings (1 s × 4)."
+    ]
