@@ -10,7 +10,7 @@ from apps.runs.models import Event, Run
 from apps.web.timeline import series as timeline_series
 from apps.web.timeline.series import Key, TimelineAddress
 from tests.support.builders import a_system
-from tests.support.pages import page_data, squeezed
+from tests.support.pages import elements, page_data, squeezed
 from tests.web.runs.recorded_runs import a_sealed_run
 
 pytestmark = pytest.mark.django_db
@@ -38,8 +38,8 @@ def test_series_are_called_by_what_tells_them_apart(client: Client) -> None:
 
 def test_an_address_without_series_says_where_they_come_from(client: Client) -> None:
     page = client.get("/timeline/").content.decode()
-    assert "Begin with a series" in page
-    assert "from a chart of a" in page
+    assert elements(page, "[aria-labelledby=add-heading] a[href='/runs/']")
+    assert not elements(page, "[aria-labelledby=charts-heading]")
 
 
 @pytest.mark.parametrize(
