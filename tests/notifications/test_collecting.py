@@ -181,7 +181,7 @@ def test_who_is_assigned_or_mentioned_is_told_and_nobody_of_their_own_deeds() ->
 
 
 def test_what_people_do_with_findings_is_told_as_they_do_it() -> None:
-    """Held against the deeds themselves, whose notes this reads."""
+    """Compared with the actions themselves, whose notes this reads."""
     subscription = a_subscription(events=["state", "reopened", "comment"])
     ann, bob = a_user(username="ann", email="ann@example.com"), a_user(username="bob")
     finding, today = a_finding(), timezone.localdate()

@@ -25,7 +25,7 @@ OPEN = (State.NEW, State.UNDER_REVIEW, State.CONFIRMED)
 CLOSED = (State.FIXED, State.NOT_REPRODUCIBLE)
 # In these people have decided about what it was like then: what grows beyond that is reported.
 DECIDED = (State.CONFIRMED, State.ACCEPTED, *CLOSED)
-# Deeds by which a change holds that did not, or not so.
+# Actions by which a change holds that did not, or not so.
 CAME = ("found", "back", "changed", "grown")
 
 

@@ -1,4 +1,4 @@
-"""The pages of schedules: what is due, what ran and what did not, the form and its deeds."""
+"""The pages of schedules: what is due, what ran and what did not, the form and its actions."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

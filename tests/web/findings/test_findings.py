@@ -199,7 +199,7 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
     a_user(username="bob")
     later = str(timezone.localdate() + timedelta(days=30))
     # Action, form, the finding's state afterwards, its latest note, and what that note quotes.
-    deeds: list[tuple[str, dict[str, str], dict[str, str], str, str]] = [
+    actions: list[tuple[str, dict[str, str], dict[str, str], str, str]] = [
         ("assign", {"owner": "bob"}, {"owner": "bob"}, "owner", "bob"),
         ("state", {"state": "under review", "reason": "looking"}, {"state": "under review"}, "state", "looking"),
         ("due", {"due_on": later}, {"due": later}, "due", later),
@@ -209,7 +209,7 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
         ("accept", {"reason": "known", "until": later}, {"state": "accepted", "until": later}, "state", "known"),
         ("reopen", {"reason": "no longer"}, {"state": "new", "until": ""}, "reopened", "no longer"),
     ]
-    for action, form, changed, what, quoted in deeds:
+    for action, form, changed, what, quoted in actions:
         html = act(engineer, finding, action, 302, **form)
         assert data(html, "message") == ["success"], action
         head = element(html, ".page-head[data-finding]").attributes
