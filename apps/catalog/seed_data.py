@@ -9,7 +9,7 @@ from typing import Any
 
 GIB = 2**30
 
-# Colours are indices in the palette: Aurora, PXC and MHA first; PXC and MariaDB Galera have neighbouring hues.
+# Colours are indices in the palette, one for each architecture: PXC and MariaDB Galera share one, single servers too.
 PLATFORMS: tuple[dict[str, Any], ...] = (
     {
         "slug": "aurora",
@@ -37,7 +37,7 @@ PLATFORMS: tuple[dict[str, Any], ...] = (
     {
         "slug": "galera",
         "name": "MariaDB Galera",
-        "color": 4,
+        "color": 1,
         "replication": "virtually synchronous (Galera): every node certifies each write set before the commit",
         "description": "MariaDB with Galera, a relative of PXC but not the same software: never shown as PXC.",
     },
@@ -51,14 +51,14 @@ PLATFORMS: tuple[dict[str, Any], ...] = (
     {
         "slug": "mariadb",
         "name": "MariaDB",
-        "color": 5,
+        "color": 3,
         "replication": "none: a single server",
         "description": "A single MariaDB server.",
     },
     {
         "slug": "rds-mysql",
         "name": "RDS MySQL",
-        "color": 6,
+        "color": 4,
         "replication": "none, or a standby in another zone kept by copying the volume's blocks",
         "description": "MySQL as Amazon RDS runs it, on EBS volumes.",
     },

@@ -1,6 +1,6 @@
 """Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
-from apps.comparison import compare, matrix
+from apps.comparison import compare
 from apps.comparison.agreement import claims
 from apps.comparison.agreement.claims import (
     CANNOT_TELL,
@@ -24,9 +24,6 @@ from apps.comparison.failovers.results import (
     TrialGroup,
     load_failovers,
 )
-from apps.comparison.matrix import FEWEST_SIDES as FEWEST_MATRIX_SIDES
-from apps.comparison.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, MatrixSide, compare_systems
-from apps.comparison.matrix import MOST_SIDES as MOST_MATRIX_SIDES
 from apps.comparison.schema_changes.results import ChangeFilter, schema_changes
 from apps.comparison.sections import (
     all_metrics,
@@ -57,6 +54,12 @@ from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.baselines import Pin
 from apps.comparison.selection.data import variables_of
 from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, Chosen, ChosenSide, UnknownSide, system_slug
+from apps.comparison.tables import matrix
+from apps.comparison.tables.matrix import FEWEST_SIDES as FEWEST_MATRIX_SIDES
+from apps.comparison.tables.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, MatrixSide, compare_systems
+from apps.comparison.tables.matrix import MOST_SIDES as MOST_MATRIX_SIDES
+from apps.comparison.tables.scorecard import FAMILIES as SCORECARD_FAMILIES
+from apps.comparison.tables.scorecard import Family, ScorecardCell, ScorecardRow, load_scorecard
 from apps.comparison.values import ComparedCampaign
 
 __all__ = [
@@ -78,6 +81,7 @@ __all__ = [
     "MOST_SIDES",
     "PER",
     "PRIMARY",
+    "SCORECARD_FAMILIES",
     "STEADINESS_SECTION",
     "VARIATION",
     "WORK_SECTION",
@@ -94,6 +98,7 @@ __all__ = [
     "FailoverFilter",
     "FailoverResults",
     "FailoverTrial",
+    "Family",
     "Finishing",
     "Growing",
     "Machines",
@@ -109,6 +114,8 @@ __all__ = [
     "RunSpread",
     "RunSteadiness",
     "RunTimeline",
+    "ScorecardCell",
+    "ScorecardRow",
     "SideClaim",
     "SideCost",
     "SideLatency",
@@ -130,6 +137,7 @@ __all__ = [
     "latency",
     "load_failovers",
     "load_level_data",
+    "load_scorecard",
     "matrix",
     "memory",
     "newest",

@@ -8,7 +8,6 @@ from typing import Any
 
 from apps.catalog.models import LoadLevel, Metric
 from apps.catalog.pure import is_single_event
-from apps.comparison import verdict_table
 from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences
 from apps.comparison.comparability.differences import BlockingDifference, Difference
@@ -18,6 +17,7 @@ from apps.comparison.selection.runs import left_out_word, newest_only
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, chosen_sides, compared_workload
 from apps.comparison.stats.resolution import measured_on, printed_step, resolution
 from apps.comparison.stats.welch import Direction
+from apps.comparison.tables import verdict_table
 from apps.comparison.values import (
     NO_VALUES,
     ComparedCampaign,

@@ -1,6 +1,5 @@
 """Interface of this app for other apps, as far as it needs no database. Pure."""
 
-from apps.comparison import verdict_table
 from apps.comparison.comparability import differences, variables
 from apps.comparison.comparability.differences import (
     ACCEPTABLE,
@@ -64,6 +63,8 @@ from apps.comparison.stats.welch import (
     Sample,
     Verdict,
 )
+from apps.comparison.tables import verdict_table
+from apps.comparison.tables.verdict_table import NO_ERRORS, WITHHELD
 from apps.comparison.values import (
     NO_VALUES,
     Cell,
@@ -79,7 +80,6 @@ from apps.comparison.values import (
     Replicate,
     Side,
 )
-from apps.comparison.verdict_table import NO_ERRORS, WITHHELD
 from apps.comparison.wording import interval_text, label, ratio_text, with_interval
 
 __all__ = [

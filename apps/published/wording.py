@@ -4,6 +4,7 @@ A published figure never has an interval; NO_INTERVAL is shown in its place.
 """
 
 from collections.abc import Mapping
+from decimal import ROUND_HALF_EVEN, Context
 from typing import Any
 
 from apps.core.units import NBSP, all_digits
@@ -46,6 +47,25 @@ def with_unit(text: str, unit: str) -> str:
     if unit == "ratio":
         return f"{text}{NBSP}\N{MULTIPLICATION SIGN}"
     return text if unit in UNSPOKEN or not text else f"{text}{NBSP}{unit}"
+
+
+def ratio_digits(value: float, rounding: str = ROUND_HALF_EVEN) -> str:
+    """Two significant digits, since articles state no more of a ratio: "0.11", "2.6", "14"."""
+    return all_digits(float(Context(prec=2, rounding=rounding).create_decimal_from_float(value)))
+
+
+def times(text: str) -> str:
+    """ "about 3 ×" of "≈ 3"."""
+    for sign, words in (("≈", WORDS["approx"]), ("≥", WORDS["at_least"]), ("≤", WORDS["at_most"])):
+        text = text.replace(sign, words)
+    return with_unit(text, "ratio")
+
+
+def short(stated: str, unit: str) -> str:
+    """An absolute figure where space is short: "≥ 120 s"."""
+    for sign, words in (("≈", WORDS["approx"]), ("≥", WORDS["at_least"]), ("≤", WORDS["at_most"])):
+        stated = stated.replace(words, sign)
+    return with_unit(stated, unit)
 
 
 def ratio_sentence(

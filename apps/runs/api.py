@@ -25,7 +25,7 @@ from apps.runs.queries import (
     places,
 )
 from apps.runs.queries.metric_descriptions import described
-from apps.runs.queries.places import RunPlace, how_many
+from apps.runs.queries.places import RunPlace
 from apps.runs.queries.run_list import EXCLUDED, FAILED_CHECK, NEWEST_FIRST, QUALITIES, rows_of
 from apps.runs.queries.search import newest_left_out, said_of
 from apps.runs.queries.statistics import statistics_of
@@ -67,7 +67,6 @@ __all__ = [
     "attachments",
     "described",
     "exclusion",
-    "how_many",
     "may_have_started",
     "metric_descriptions",
     "newest_left_out",

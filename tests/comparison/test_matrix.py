@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison import compare
 from apps.comparison.comparability.acknowledgements import acknowledge
-from apps.comparison.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, compare_systems
 from apps.comparison.selection.sides import UnknownSide
 from apps.comparison.stats.multiple_testing import false_discovery_control
+from apps.comparison.tables.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, compare_systems
 from apps.core.problems import Invalid
 from apps.runs.models import Run
 from tests.support.builders import START, a_campaign, a_load_level, a_measured_run, a_system, a_user, a_workload

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from apps.comparison import verdict_table
 from apps.comparison.agreement import published_evidence
 from apps.comparison.agreement.published_evidence import PublishedResult
-from apps.comparison.matrix import PRIMARY, Matrix, MatrixSide, compare_systems
 from apps.comparison.sections.section import Section
 from apps.comparison.selection.sides import FEWEST_SIDES
 from apps.comparison.stats.welch import Verdict
+from apps.comparison.tables import verdict_table
+from apps.comparison.tables.matrix import PRIMARY, Matrix, MatrixSide, compare_systems
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload, Comparison, Level
 from apps.core.answers import Hidden
 from workers.protocol.workloads.kinds import KINDS, generator_of, kind_of

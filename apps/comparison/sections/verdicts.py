@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from apps.comparison import verdict_table
 from apps.comparison.stats import rank_test
 from apps.comparison.stats.welch import DraftRatio, Verdict
+from apps.comparison.tables import verdict_table
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison, DraftCell
 
 

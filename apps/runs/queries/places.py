@@ -4,20 +4,17 @@ The index is read by skip scan: the time depends on the number of places, not of
 requested number of runs is read or counted.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import QuerySet
 
 from apps.catalog.models import System
 from apps.runs.amounts import Amount
-from apps.runs.models import Run
 
 # Runs of one place are counted up to here; beyond, there are “more than” so many.
 MOST_COUNTED = 1000
 COUNTED = "state = 'sealed' AND outcome = 'succeeded' AND NOT is_excluded"
-_AT = f"system_id = system AND workload_id = workload AND load_level_id = level AND provenance = kind AND {COUNTED}"
 
 
 @dataclass(frozen=True)
@@ -53,29 +50,6 @@ def left_out(*, pairs: Collection[tuple[int, int]], newest: int = 0) -> list[Run
     kind = ("load_level_id", "state", "outcome")
     which = f"NOT ({COUNTED})"
     return _places(which=which, parts=kind, pairs=pairs, most=MOST_COUNTED, newest=newest)
-
-
-def look(at: Sequence[RunPlace], *, newest: int, most: int = MOST_COUNTED) -> list[RunPlace]:
-    """The places `at` of runs that count, with their newest runs and their number of runs."""
-    query = f"""
-    SELECT (SELECT count(*) FROM (SELECT FROM runs_run WHERE {_AT} LIMIT %s + 1) alike),
-        ARRAY(SELECT id FROM runs_run WHERE {_AT} ORDER BY started_at DESC, id DESC LIMIT %s)
-    FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[]) WITH ORDINALITY
-        AS p (system, workload, level, kind, place)
-    ORDER BY place
-    """  # noqa: S608  our own names
-    columns = [[place.system for place in at], [place.workload for place in at], [place.level for place in at]]
-    with connection.cursor() as cursor:
-        cursor.execute(query, [most, newest, *columns, [place.kind[0] for place in at]])
-        return [
-            replace(place, amount=_amount(runs, most), newest=tuple(ids))
-            for place, (runs, ids) in zip(at, cursor.fetchall(), strict=True)
-        ]
-
-
-def how_many(runs: "QuerySet[Run]", most: int = MOST_COUNTED) -> Amount:
-    """Number of runs, counted from an index up to `most`."""
-    return _amount(runs.order_by("pk").values("pk")[: most + 1].count(), most)
 
 
 def _places(

@@ -32,30 +32,27 @@ from django.utils.timezone import is_naive
 
 from apps.core import units
 from apps.core.names import with_tool as tool_and_name
+from apps.core.text import and_list
 from apps.runs.pure import title_of
 from apps.use_method.pure import UseLevel
 
 register = template.Library()
 
 SIDES = 8  # places in the palette of frontend/src/styles/components/tokens.css
-PAGES = (
-    ("overview", "Overview"),
-    ("runs", "Runs"),
-    ("compare", "Compare"),
-    ("matrix", "Matrix"),
-    ("failovers", "Failovers"),
-    ("schema-changes", "Schema changes"),
-    ("findings", "Findings"),
-    ("releases", "Releases"),
-    ("saved-list", "Saved"),
-    ("published", "Published"),
-    ("campaigns", "Campaigns"),
-    ("schedules", "Schedules"),
-    ("notifications", "Notifications"),
-    ("agents", "Agents"),
-    ("catalog", "Catalog"),
-    ("help", "Help"),
+# Groups of the navigation: label, its pages by name of the address. The group leads to its first page.
+GROUPS = (
+    ("Home", (("overview", "Home"),)),
+    (
+        "Compare",
+        (("compare", "Compare"), ("matrix", "Matrix"), ("saved-list", "Saved"), ("published", "Published")),
+    ),
+    ("Runs", (("runs", "Runs"),)),
+    ("Regressions", (("findings", "Findings"), ("releases", "Releases"), ("trends", "Trends"))),
+    ("Failover & schema changes", (("failovers", "Failovers"), ("schema-changes", "Schema changes"))),
+    ("Measure", (("campaigns", "Campaigns"), ("schedules", "Schedules"), ("agents", "Agents"))),
 )
+# At the navigation's foot, beside the reader's name.
+SETTINGS = (("notifications", "Notifications"), ("catalog", "Catalog"), ("help", "Help"))
 ORIGINS = {
     "published": ("published", "Published by an article; not measured here"),
     "example": ("example", "Shipped with the product as an example"),
@@ -233,8 +230,7 @@ def origins(provenances: Sequence[str]) -> SafeString:
 
 @register.filter
 def names(objects: Sequence[Any]) -> str:
-    every = [each.name for each in objects]
-    return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
+    return and_list([each.name for each in objects])
 
 
 @register.filter
@@ -276,12 +272,26 @@ def level(name: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def navigation(context: template.Context) -> list[dict[str, Any]]:
-    """The pages of the left navigation; `current` is True on a page and below it."""
+    """The groups of the navigation, each with its address and pages; `is_open`: the reader is on one of them."""
+    groups = []
+    for label, names in GROUPS:
+        pages = _pages(context, names)
+        is_open = any(page["current"] for page in pages)
+        groups.append({"label": label, "address": pages[0]["address"], "pages": pages, "is_open": is_open})
+    return groups
+
+
+@register.simple_tag(takes_context=True)
+def settings_pages(context: template.Context) -> list[dict[str, Any]]:
+    return _pages(context, SETTINGS)
+
+
+def _pages(context: template.Context, names: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """`current` is True on a page and below it."""
     request = context.get("request")
     here = request.path if request else ""
-    pages = []
-    for name, label in PAGES:
-        address = reverse(f"web:{name}")
-        current = here == address if address == "/" else here.startswith(address)
-        pages.append({"address": address, "label": label, "current": current})
-    return pages
+    addresses = [(reverse(f"web:{name}"), label) for name, label in names]
+    return [
+        {"address": address, "label": label, "current": here == address if address == "/" else here.startswith(address)}
+        for address, label in addresses
+    ]

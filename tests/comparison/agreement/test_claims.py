@@ -13,7 +13,7 @@ from apps.catalog.models import HardwareClass, Platform, System, Workload
 from apps.comparison import compare
 from apps.comparison.agreement import claims
 from apps.comparison.agreement.claims import SideClaim, ToolAgreement, tool_agreement
-from apps.comparison.matrix import compare_systems
+from apps.comparison.tables.matrix import compare_systems
 from apps.published import services as published
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 

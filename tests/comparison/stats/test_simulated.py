@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.comparison import verdict_table
 from apps.comparison.stats import welch
 from apps.comparison.stats.welch import Direction, Sample, Verdict
+from apps.comparison.tables import verdict_table
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Level
 from apps.runs.samples.histograms import SYSBENCH
 from tests.comparison.stats import simulated

@@ -16,7 +16,6 @@ from apps.core.stores import store_at
 from apps.runs import archive, queries
 from apps.runs.models import ArchivedRun, Exclusion, Run
 from apps.runs.quality import exclusion
-from apps.web.overview.platforms import load_matrix
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 from tests.web.runs.recorded_runs import a_sealed_run
 
@@ -73,14 +72,6 @@ def test_the_comparison_says_that_it_was_left_out_and_why(ann: User, sides: dict
     (left_out,) = found.left_out
     assert (left_out.id, left_out.left_out) == (odd.pk, f"excluded: {REASON}")
     assert [(tally.left_out, tally.amount.runs) for tally in found.tallies if tally.left_out] == [("excluded", 1)]
-
-
-def test_it_is_not_among_the_medians_of_the_overview(ann: User, sides: dict[str, list[Run]]) -> None:
-    for run in sides["b"]:
-        exclusion.exclude(run=run, reason=REASON, by=ann)
-    (row,) = load_matrix().rows
-    (cell,) = [cell for cell in row.cells if cell]
-    assert (cell.median, cell.runs.runs, cell.systems) == (100, 4, 1)
 
 
 def test_who_when_and_why_stay_as_history(ann: User) -> None:

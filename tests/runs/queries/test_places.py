@@ -8,7 +8,6 @@ from apps.catalog.models import System, Workload
 from apps.runs.amounts import Amount
 from apps.runs.models import Run
 from apps.runs.queries import places
-from apps.runs.queries.places import RunPlace
 from tests.support.builders import START, a_load_level, a_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -69,15 +68,3 @@ def test_counting_stops_where_nobody_reads_on() -> None:
     assert place.amount == Amount(2, more=True)
     assert str(place.amount) == "more than 2"
     assert str(place.amount + Amount(1000)) == "more than 1,002"
-    assert [str(places.how_many(Run.objects.all(), most)) for most in (2, 3)] == ["more than 2", "3"]
-
-
-def test_a_second_look_at_places_finds_them_again() -> None:
-    system, workload = a_system(), a_workload()
-    runs = _runs(system, workload, 4, 3)
-    _runs(system, workload, 8, 1)
-    at: list[RunPlace] = places.counted(most=0)
-    looked = places.look(at, newest=2)
-    assert [(each.system, each.level) for each in looked] == [(each.system, each.level) for each in at]
-    four = next(each for each in looked if each.level == a_load_level(4).pk)
-    assert (four.newest, four.amount) == ((runs[0].pk, runs[1].pk), Amount(3))

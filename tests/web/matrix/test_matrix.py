@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from apps.accounts.models import User
 from apps.catalog import services as catalog
 from apps.catalog.models import HardwareClass, System
-from apps.comparison.matrix import compare_systems
 from apps.comparison.selection import baselines
+from apps.comparison.tables.matrix import compare_systems
 from apps.published import services
 from apps.published.wording import NO_INTERVAL
 from apps.runs.models import Run

@@ -1,129 +1,153 @@
-"""The Overview."""
+"""The home page."""
+
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from apps.catalog.models import Platform
-from apps.runs.models import Run
-from apps.web.overview.platforms import load_matrix
+from apps.catalog import services as catalog
+from apps.catalog.models import Platform, System
+from apps.comparison.api import ScorecardRow, load_scorecard
+from apps.published import services as published
+from apps.web.overview import wording
+from apps.web.overview.scorecard import LONGEST
 from tests.support.builders import a_job, a_load_level, a_measured_run, a_system, a_workload
-from tests.support.pages import data
+from tests.support.pages import data, element, elements
+from workers.protocol.workloads.kinds import MIXED
 
 pytestmark = pytest.mark.django_db
 
 
-def _a_measured_run(value: float, **fields: object) -> Run:
-    return a_measured_run({"client.throughput": value}, **fields)
+def page_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def _system(slug: str, platform: str) -> System:
+    found, _ = Platform.objects.get_or_create(slug=platform, defaults={"name": platform.upper()})
+    return a_system(slug, platform=found)
+
+
+def _measure(system: System, *values: float, **fields: object) -> None:
+    for value in values:
+        a_measured_run(
+            {"client.throughput": value},
+            system=system,
+            load_level=a_load_level(8),
+            workload=a_workload("oltp_read_write"),
+            **fields,
+        )
+
+
+def _oltp() -> ScorecardRow:
+    (row,) = (row for row in load_scorecard() if row.kind == MIXED)
+    return row
 
 
 def test_an_empty_warehouse_says_how_to_fill_it(client: Client) -> None:
-    page = client.get("/").content.decode()
-    assert page.count('data-state="empty"') == 4  # throughput, campaigns, published figures, runs
-    assert reverse("web:agents") in page
-    assert reverse("web:campaign-new") in page
-    assert "load_published" in page
+    page = page_of(client, "/")
+    assert data(page, "kind") == ["ingest", "mixed", "tpcc", "failover", "schema_change"]
+    assert len(elements(page, "[data-kind] a")) == 5
+    assert data(page, "state") == ["empty", "empty", "empty"]  # findings, campaigns, runs
+    assert data(page, "value") == []
 
 
-def test_the_matrix_holds_median_range_and_number_of_runs() -> None:
-    system, level = a_system(), a_load_level(4)
-    for value in (100.0, 120.0, 110.0, 90.0):
-        _a_measured_run(value, system=system, load_level=level)
-    (row,) = load_matrix().rows
-    (cell,) = row.cells
-    assert cell is not None
-    assert (cell.median, cell.lowest, cell.highest, str(cell.runs), cell.systems) == (105.0, 90.0, 120.0, "4", 1)
-    assert row.load_level == "4 threads"
-    assert row.unit == "transactions/s"
+def test_each_architecture_has_its_column_and_its_typical_value(client: Client) -> None:
+    _measure(_system("g", "pxc"), 100.0, 102.0, 101.0)
+    _measure(_system("m", "mha"), 200.0, 202.0, 201.0)
+    page = page_of(client, "/")
+    row = element(page, "[data-kind=mixed]")
+    assert [each.attributes["data-family"] for each in elements(page, "thead [data-family]")] == [
+        "aurora",
+        "galera",
+        "mha",
+        "single",
+    ]
+    shown = {each.attributes["data-family"]: each.attributes for each in row.css("[data-value]")}
+    assert {key: round(float(each["data-value"] or 0)) for key, each in shown.items()} == {"galera": 101, "mha": 201}
+    assert (shown["galera"]["data-verdict"], shown["galera"]["data-runs"]) == ("worse", "3")
+    assert len(row.css(".scorecard__best")) == 1
 
 
-def test_the_matrix_shows_the_load_that_most_platforms_have() -> None:
-    one, other = a_system("one"), a_system("other", platform=Platform.objects.create(slug="pxc", name="PXC"))
-    for level, system in ((4, one), (4, one), (8, one), (8, other)):
-        _a_measured_run(100.0, system=system, load_level=a_load_level(level))
-    (row,) = load_matrix().rows
-    assert row.load_level == "8 threads"
-    assert [str(cell.runs) for cell in row.cells if cell] == ["1", "1"]
+def test_bars_of_a_row_share_one_scale(client: Client) -> None:
+    _measure(_system("g", "pxc"), 100.0)
+    _measure(_system("m", "mha"), 200.0)
+    row = element(page_of(client, "/"), "[data-kind=mixed]")
+    widths = [float((bar.attributes["style"] or "").split()[1].rstrip("%")) for bar in row.css(".scorecard__bar")]
+    assert widths == [LONGEST / 2, LONGEST]
 
 
-def test_only_complete_runs_count_in_the_matrix() -> None:
-    _a_measured_run(100.0, outcome="failed", reason="lost connection")
-    _a_measured_run(100.0, state="ended", sealed_at=None)
-    assert load_matrix().rows == ()
+def test_runs_that_failed_a_check_are_counted_beside_the_figure(client: Client) -> None:
+    system = _system("g", "pxc")
+    _measure(system, 100.0)
+    _measure(system, 101.0, failed_checks=["generator"])
+    marks = element(page_of(client, "/"), "[data-kind=mixed] .mark--doubt")
+    assert marks.text(strip=True) == "1/2"
 
 
-def test_examples_make_room_for_any_other_run_of_the_workload() -> None:
-    system, level, insert = a_system(), a_load_level(4), a_workload("oltp_insert")
-    pxc = a_system(platform=Platform.objects.create(slug="pxc", name="PXC"))
-    for side in (system, pxc):
-        for workload in (None, insert):
-            _a_measured_run(900.0, system=side, load_level=level, workload=workload, provenance="example")
-    assert [[cell.origin for cell in row.cells if cell] for row in load_matrix().rows] == [["example"] * 2] * 2
-    _a_measured_run(100.0, system=system, load_level=a_load_level(8))
-    examples, (cell, nothing) = (row.cells for row in load_matrix().rows)
-    assert [each.origin for each in examples if each] == ["example", "example"]
-    assert cell is not None
-    assert (str(cell.runs), cell.median, cell.origin) == ("1", 100.0, "agent")
-    assert nothing is None
+def test_published_figures_stand_beside_measured_ones_in_one_frame_each(client: Client) -> None:
+    catalog.seed()
+    published.load_all(published.OWN_DATA)
+    page = page_of(client, "/")
+    stated = {
+        row.attributes["data-kind"]: [" ".join(each.text().split()) for each in row.css("[data-stated]")]
+        for row in elements(page, "[data-kind]")
+    }
+    assert stated["ingest"] == ["≈ 0.11 ×", "≈ 0.33 ×", "1 × fastest"]
+    assert stated["failover"] == ["50 s", "15 s", "≥ 120 s"]
+    assert stated["tpcc"] == ["≈ 0.38 ×", "1 × fastest"]
 
 
-def test_runs_that_count_nowhere_leave_the_examples_standing() -> None:
-    system = a_system()
-    _a_measured_run(900.0, system=system, provenance="example")
-    _a_measured_run(100.0, system=system, outcome="failed", reason="lost connection")
-    (row,) = load_matrix().rows
-    assert [cell.origin for cell in row.cells if cell] == ["example"]
+@pytest.mark.parametrize(
+    ("galera", "mha", "words"),
+    [
+        ((100.0, 102.0, 101.0), (200.0, 202.0, 201.0), "MHA is best: PXC/Galera 0.502\u00a0×"),
+        ((100.0,), (200.0,), "MHA and PXC/Galera: too few repetitions; about"),
+        ((100.0, 140.0, 120.0), (110.0, 150.0, 130.0), "MHA and PXC/Galera: inconclusive; about"),
+        ((100.0,), (), "Only PXC/Galera is measured."),
+        ((), (), "Not measured."),
+    ],
+)
+def test_the_conclusion_says_who_is_best_and_how_sure(
+    galera: tuple[float, ...], mha: tuple[float, ...], words: str
+) -> None:
+    _measure(_system("g", "pxc"), *galera)
+    _measure(_system("m", "mha"), *mha)
+    assert wording.conclusion(_oltp()).startswith(words)
 
 
-def test_the_matrix_says_which_numbers_agents_did_not_measure(client: Client) -> None:
-    def cell_of() -> str:
-        page = client.get("/").content.decode()
-        matrix = page[page.index("matrix-heading") : page.index("Latest campaigns")]
-        return matrix[matrix.index('<td class="num">') :]
-
-    system = a_system()
-    _a_measured_run(900.0, system=system, provenance="example")
-    assert "mark--example" in cell_of()
-    for _ in range(3):
-        _a_measured_run(100.0, system=system, provenance="submitted")
-    assert "mark--submitted" in cell_of()
-    assert "mark--example" not in cell_of()
-    _a_measured_run(120.0, system=system)
-    mixed = cell_of()
-    assert "4 runs</a>" in mixed
-    assert "3 submitted among them" in mixed
-    assert "provenance=agent&amp;provenance=submitted" in mixed
-    assert "mark--" not in mixed
-    Run.objects.filter(provenance="submitted").update(provenance="agent")
-    assert "among them" not in cell_of()
-    assert "mark--" not in cell_of()
+def test_the_answer_counts_what_is_undecided() -> None:
+    assert wording.answer(load_scorecard(), has_figures=True) == "Nothing is measured yet; published figures only."
+    _measure(_system("g", "pxc"), 100.0, 102.0, 101.0)
+    _measure(_system("m", "mha"), 200.0, 202.0, 201.0)
+    said = wording.answer(load_scorecard(), has_figures=False)
+    assert said == "MHA is ahead in OLTP. 4 rows are undecided or not measured."
 
 
-def test_a_platform_without_runs_of_a_workload_says_so(client: Client) -> None:
-    _a_measured_run(1.0, system=a_system(), workload=a_workload("oltp_insert"))
-    pxc = a_system(platform=Platform.objects.create(slug="pxc", name="PXC"))
-    _a_measured_run(1.0, system=pxc, workload=a_workload("oltp_read_only"))
-    assert client.get("/").content.decode().count("not measured") == 2
+def test_the_newest_arrivals_are_listed_by_arrival_not_by_start(client: Client) -> None:
+    late = a_measured_run({"client.throughput": 1.0}, started_at=datetime(2026, 1, 5, tzinfo=UTC))
+    early = a_measured_run({"client.throughput": 1.0}, started_at=datetime(2026, 1, 2, tzinfo=UTC))
+    assert data(page_of(client, "/"), "run") == [str(early.pk), str(late.pk)]
 
 
 def test_many_runs_take_no_more_queries(client: Client, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
-    for _ in range(30):
-        _a_measured_run(1.0, system=a_system(), workload=a_workload("oltp_insert"))
-    with django_assert_max_num_queries(20):
+    for number in range(12):
+        _measure(_system(f"s{number}", ("pxc", "mha", "mariadb")[number % 3]), 1.0, 2.0)
+    with django_assert_max_num_queries(36):
         client.get("/")
 
 
-def test_the_part_that_says_what_runs_now_comes_alone_to_htmx(client: Client) -> None:
+def test_what_runs_now_comes_alone_to_htmx(client: Client) -> None:
     part = client.get("/", headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in part
     assert 'id="now-heading"' in part
 
 
-@pytest.mark.parametrize(("state", "shown"), [("succeeded", "done"), ("failed", "failed"), ("running", "running")])
-def test_a_campaign_is_listed_with_its_state(client: Client, state: str, shown: str) -> None:
-    a_job(state=state)
-    page = client.get("/").content.decode()
-    section = page[page.index("Latest campaigns") :].partition("</section>")[0]
-    assert shown in data(section, "state")
-    assert data(section, "count") == (["1"] if state == "failed" else [])
+def test_a_campaign_is_shown_with_its_progress_until_it_is_done(client: Client) -> None:
+    job = a_job(state="running")
+    page = page_of(client, "/")
+    assert (data(page, "campaign"), data(page, "progress-state")) == ([str(job.campaign_id)], ["running"])
+    a_job(state="succeeded")
+    assert data(page_of(client, "/"), "campaign") == [str(job.campaign_id)]

@@ -3,6 +3,8 @@
 import pytest
 from django.test import Client
 
+from tests.support.pages import elements
+
 pytestmark = pytest.mark.django_db
 
 
@@ -16,5 +18,13 @@ def test_every_page_has_landmarks_and_a_way_past_the_navigation(client: Client) 
 
 def test_the_navigation_marks_where_the_reader_is(client: Client) -> None:
     page = client.get("/runs/").content.decode()
-    assert '<a href="/runs/" aria-current="page">Runs</a>' in page
-    assert page.count('aria-current="page"') == 1
+    assert [each.attributes["href"] for each in elements(page, "[aria-current]")] == ["/runs/"]
+
+
+def test_a_group_of_the_navigation_shows_its_pages_where_the_reader_is_on_one(client: Client) -> None:
+    home, matrix = (client.get(address).content.decode() for address in ("/", "/matrix/"))
+    assert len(elements(home, ".nav nav > ul:first-child > li")) == 6
+    assert elements(home, ".nav ul ul") == []
+    inner = [each.attributes["href"] for each in elements(matrix, ".nav ul ul a")]
+    assert inner == ["/compare/", "/matrix/", "/comparisons/", "/published/"]
+    assert [each.attributes["href"] for each in elements(matrix, "[aria-current]")] == ["/matrix/"]

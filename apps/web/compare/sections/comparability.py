@@ -1,6 +1,6 @@
 """Comparability of the sides: blocking differences and who accepted them, and memory relative to data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -17,7 +17,7 @@ from apps.accounts.current_user import may_write, writer
 from apps.comparison.api import RunSpread, SideMemory, acknowledgements, compare, memory
 from apps.comparison.pure import NOT_KNOWN, TITLES, BlockingDifference, FieldGroup, Level, NotKept, Side
 from apps.core.problems import FieldProblem, Invalid
-from apps.core.text import counted
+from apps.core.text import and_list, counted
 from apps.core.units import format_bytes, format_number
 from apps.web.accounts import writers_only
 from apps.web.compare.view import CompareAddress, CompareView
@@ -72,9 +72,9 @@ def context(seen: CompareView) -> dict[str, Any]:
             for slug, own in groupby(comparison.obstacles, key=lambda each: each.side)
         ],
         "open": [(each, sides[each.side]) for each in open_ones],
-        "open_titles": _listed(list(dict.fromkeys(each.title for each in open_ones))),
-        "withheld_from": _listed([sides[slug].name for slug in dict.fromkeys(each.side for each in open_ones)]),
-        "titles": _listed(list(dict.fromkeys(each.title for each in comparison.obstacles))),
+        "open_titles": and_list(list(dict.fromkeys(each.title for each in open_ones))),
+        "withheld_from": and_list([sides[slug].name for slug in dict.fromkeys(each.side for each in open_ones)]),
+        "titles": and_list(list(dict.fromkeys(each.title for each in comparison.obstacles))),
         "may_accept": seen.kept is None and may_write(seen.request),
         "is_now": seen.kept is None,
         "asks_by_address": bool(seen.address.acknowledged) and bool(open_ones),
@@ -145,10 +145,6 @@ def _range(spread: RunSpread, say: Callable[[float], str]) -> str:
     return f"{say(spread.minimum)} to {say(spread.maximum)}, median of {runs}"
 
 
-def _listed(texts: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
-
-
 # ---------------------------------------------------------------- actions
 
 
@@ -174,7 +170,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
         for problem in error.errors:
             messages.error(request, problem.sentence())
         return redirect(back)
-    groups = _listed(list(dict.fromkeys(TITLES[FieldGroup(each.group)] for each in made)))
+    groups = and_list(list(dict.fromkeys(TITLES[FieldGroup(each.group)] for each in made)))
     said = f"Recorded: the difference in {groups} is accepted." if made else "This is already accepted."
     messages.info(request, said)
     return redirect(back)

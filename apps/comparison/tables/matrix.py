@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from apps.catalog.models import Metric, System, Workload
-from apps.comparison import compare, verdict_table
+from apps.comparison import compare
 from apps.comparison.comparability.facts import hardware_detail
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, no_system
+from apps.comparison.tables import verdict_table
 from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Draft, Level
 from apps.core.answers import Hidden
 from apps.core.problems import FieldProblem, Invalid

@@ -1,0 +1,236 @@
+"""Published figures about several platforms in one frame: the speed of each, the fastest is 1.
+
+A frame holds one article, workload and set of conditions: figures of two machines never stand in one frame. Ratios of
+one frame are chained where no figure relates two platforms directly.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
+
+from apps.published import wording
+from apps.published.queries import compared
+from apps.published.values import ArticleValue, FigureValue, PublishedComparison, SideValue
+
+# Metrics that have a direction and are no speed: how far a load could be raised.
+NOT_SPEEDS = ("threads_reached",)
+# Machines as the articles abbreviate them.
+BOXES = {"SB": "small box", "LB": "large box"}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A speed relative to another: `low` equals `high` unless the article states a bound or a range."""
+
+    low: float
+    high: float
+    is_about: bool
+
+    @property
+    def middle(self) -> float:
+        """The value; of a bound the bound, of a range its geometric middle."""
+        if math.isinf(self.high) or self.low == 0:
+            return self.low or self.high
+        return math.sqrt(self.low * self.high)
+
+    @property
+    def inverse(self) -> "Span":
+        return Span(1 / self.high if self.high else math.inf, 1 / self.low if self.low else math.inf, self.is_about)
+
+    def times(self, other: "Span") -> "Span":
+        return Span(self.low * other.low, self.high * other.high, self.is_about or other.is_about)
+
+    def within(self, other: "Span") -> "Span":
+        """Both bounds of one relation: at least 2, at most 7."""
+        return Span(max(self.low, other.low), min(self.high, other.high), self.is_about or other.is_about)
+
+    @property
+    def text(self) -> str:
+        """ "≈ 0.33", "≥ 2", "2–7", without the multiplication sign."""
+        # A bound is rounded away from the value: at most 0.125 is not at most 0.12.
+        if math.isinf(self.high):
+            return f"≥ {wording.ratio_digits(self.low, ROUND_FLOOR)}"
+        if self.low == 0:
+            return f"≤ {wording.ratio_digits(self.high, ROUND_CEILING)}"
+        low, high = wording.ratio_digits(self.low), wording.ratio_digits(self.high)
+        sign = "≈ " if self.is_about else ""
+        return f"{sign}{low}" if low == high else f"{sign}{low}–{high}"
+
+
+@dataclass(frozen=True)
+class FrameMark:
+    """Speed of one platform relative to the frame's fastest. `figure`: its absolute figure; None: the article states
+    ratios only. `is_chained`: by way of a third platform."""
+
+    side: SideValue
+    speed: Span
+    figure: FigureValue | None
+    is_chained: bool
+
+    @property
+    def is_fastest(self) -> bool:
+        return self.speed == FASTEST
+
+    @property
+    def stated(self) -> str:
+        """ "≥ 120 s"; empty without an absolute figure."""
+        return wording.short(self.figure.stated, self.figure.unit) if self.figure else ""
+
+
+@dataclass(frozen=True)
+class FrameLink:
+    """`above` was `speed` times as fast as `below`, as one figure states it."""
+
+    above: SideValue
+    below: SideValue
+    speed: Span
+
+
+@dataclass(frozen=True)
+class Frame:
+    """`marks`: the fastest first. `links`: the stated relations from which they are derived. `box`: the machine's name
+    in the article; empty: it has one."""
+
+    article: ArticleValue
+    question: str
+    workload: str
+    box: str
+    conditions_text: str
+    metric_name: str
+    marks: tuple[FrameMark, ...]
+    links: tuple[FrameLink, ...]
+
+    def mark_of(self, platforms: Iterable[str]) -> FrameMark | None:
+        """The mark of any of these platforms (slugs)."""
+        wanted = set(platforms)
+        return next((mark for mark in self.marks if mark.side.platform in wanted), None)
+
+    @property
+    def sentence(self) -> str:
+        """ "MHA about 3 × PXC, PXC about 3 × Aurora", or the absolute figures, the best first."""
+        if all(mark.stated for mark in self.marks):
+            figures = ", ".join(f"{mark.side.name} {mark.stated}" for mark in self.marks)
+            has_unit = all(mark.figure and mark.figure.unit not in wording.UNSPOKEN for mark in self.marks)
+            return figures if has_unit else f"{figures} ({self.metric_name})"
+        stated = {(link.above.platform, link.below.platform): link.speed for link in self.links}
+        parts = []
+        for above, below in zip(self.marks, self.marks[1:], strict=False):
+            known = stated.get((above.side.platform, below.side.platform))
+            speed = known or above.speed.times(below.speed.inverse)
+            parts.append(f"{above.side.name} {wording.times(speed.text)} {below.side.name}")
+        return ", ".join(parts)
+
+
+FASTEST = Span(1.0, 1.0, is_about=False)
+
+
+def frames(figures: Iterable[FigureValue]) -> list[Frame]:
+    """Of figures as from list_figures; those of tables and of metrics without direction are left out."""
+    groups: dict[tuple[str, str], list[list[PublishedComparison]]] = defaultdict(list)
+    wanted = [figure for figure in figures if _is_placed(figure)]
+    for comparison in compared(wanted):
+        alike = groups[comparison.article.slug, comparison.workload]
+        fitting = next((group for group in alike if all(_fits(comparison, each) for each in group)), None)
+        if fitting is None:
+            alike.append([comparison])
+        else:
+            fitting.append(comparison)
+    found = [_frame(group) for alike in groups.values() for group in alike]
+    return [frame for frame in found if frame]
+
+
+def _is_placed(figure: FigureValue) -> bool:
+    return (
+        not figure.entry.startswith("tables[")
+        and figure.metric not in NOT_SPEEDS
+        and figure.direction != "neutral"
+        and figure.value is not None
+        and figure.value > 0
+        and all(side.platform for side in figure.sides)
+    )
+
+
+def _fits(one: PublishedComparison, other: PublishedComparison) -> bool:
+    """Whether both stand in one frame: two sets of ratios, none of whose conditions differ."""
+    own, others = one.figures[0].conditions, other.figures[0].conditions
+    are_ratios = all(figure.is_ratio for figure in (*one.figures, *other.figures))
+    return are_ratios and all(own[key] == others[key] for key in own.keys() & others.keys())
+
+
+def _frame(group: Sequence[PublishedComparison]) -> Frame | None:
+    """None: fewer than two platforms."""
+    sides = {side.platform: side for each in group for figure in each.figures for side in figure.sides}
+    relations = _relations(group)
+    if not relations:
+        return None
+    speeds = _speeds(next(iter(relations))[0], relations)
+    best = max(speeds, key=lambda slug: speeds[slug].middle)
+    speeds = _speeds(best, relations)
+    direct = {pair[1] for pair in relations if pair[0] == best}
+    figures = {each.side.platform: each for own in group for each in own.figures if each.side}
+    marks = [
+        FrameMark(sides[slug], FASTEST if slug == best else speed, figures.get(slug), slug not in {best, *direct})
+        for slug, speed in speeds.items()
+    ]
+    links = [
+        FrameLink(sides[above], sides[below], speed)
+        for (above, below), speed in relations.items()
+        if above in speeds and speed.middle >= 1
+    ]
+    first = max(group, key=lambda each: len(each.conditions_text))
+    return Frame(
+        article=first.article,
+        question=first.question,
+        workload=first.workload,
+        box=BOXES.get(str(first.figures[0].conditions.get("box")), ""),
+        conditions_text=first.conditions_text,
+        metric_name=first.metric_name,
+        marks=tuple(sorted(marks, key=lambda mark: -mark.speed.middle)),
+        links=tuple(links),
+    )
+
+
+def _relations(group: Sequence[PublishedComparison]) -> dict[tuple[str, str], Span]:
+    """(platform, platform) -> speed of the first relative to the second, in both orders."""
+    found: dict[tuple[str, str], Span] = {}
+
+    def add(above: str, below: str, speed: Span) -> None:
+        known = found.get((above, below))
+        if known:
+            both = known.within(speed)
+            speed = both if both.low <= both.high else known
+        found[above, below], found[below, above] = speed, speed.inverse
+
+    for comparison in group:
+        for figure in comparison.figures:
+            if figure.numerator and figure.denominator and figure.numerator.platform != figure.denominator.platform:
+                add(figure.numerator.platform, figure.denominator.platform, _speed(figure))
+        own = [figure for figure in comparison.figures if figure.side]
+        for place, figure in enumerate(own):
+            for other in own[place + 1 :]:
+                if figure.side and other.side and figure.side.platform != other.side.platform:
+                    add(figure.side.platform, other.side.platform, _speed(figure).times(_speed(other).inverse))
+    return found
+
+
+def _speed(figure: FigureValue) -> Span:
+    """The figure as a speed: of a time or a cost its inverse."""
+    value = figure.value or math.nan
+    spans = {"at_least": Span(value, math.inf, is_about=False), "at_most": Span(0.0, value, is_about=False)}
+    span = spans.get(figure.qualifier, Span(value, value, is_about=figure.qualifier == "approx"))
+    return span if figure.direction == "higher" else span.inverse
+
+
+def _speeds(start: str, relations: dict[tuple[str, str], Span]) -> dict[str, Span]:
+    """Speed of each platform that relations connect with `start`, relative to it; by the fewest links."""
+    found = {start: FASTEST}
+    waiting = [start]
+    while waiting:
+        place = waiting.pop(0)
+        for (above, below), speed in relations.items():
+            if below == place and above not in found:
+                found[above] = speed.times(found[place])
+                waiting.append(above)
+    return found

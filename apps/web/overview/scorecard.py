@@ -1,0 +1,240 @@
+"""The scorecard as it is drawn: bars on one scale a row, measured and published, and one conclusion a row."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from apps.comparison.api import SCORECARD_FAMILIES, Family, ScorecardCell, ScorecardRow, load_scorecard
+from apps.core import units
+from apps.core.names import with_tool
+from apps.published import queries as published
+from apps.published.frames import Frame, FrameMark, frames
+from apps.published.values import FigureFilter, FigureValue
+from apps.published.wording import UNSPOKEN
+from apps.web.overview import wording
+from workers.protocol.workloads.kinds import FAILOVER, SCHEMA_CHANGE
+
+# Width of the longest bar in per cent; the rest is for words beside bars.
+LONGEST = 56.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """In per cent of the track. `low`, `high`: whisker; None: there is none. `is_open`: the value is a bound."""
+
+    width: float
+    low: float | None = None
+    high: float | None = None
+    is_open: bool = False
+
+    @property
+    def span(self) -> float:
+        return 0.0 if self.low is None or self.high is None else self.high - self.low
+
+    @property
+    def end(self) -> float:
+        """Where bar and whisker end."""
+        return max(self.width, self.high or 0.0)
+
+
+@dataclass(frozen=True)
+class CardCell:
+    """`value`, `span`: of the measured runs, in the row's unit; None: not measured. `word`: of the verdict on the ratio
+    to the best of the row. `stated`: the published figure; empty: none in the frame shown."""
+
+    family: Family
+    slug: str
+    value: float | None
+    unit: str
+    span: str
+    runs: int
+    failed: int
+    word: str
+    is_best: bool
+    ratio: str
+    bar: Bar | None
+    stated: str
+    stated_title: str
+    stated_bar: Bar | None
+    is_fastest: bool
+
+
+@dataclass(frozen=True)
+class CardRow:
+    """`action`: the address that shows more or fills the row, with its words."""
+
+    key: str
+    title: str
+    what: str
+    unit: str
+    hardware: str
+    cells: tuple[CardCell, ...]
+    conclusion: str
+    stated: str
+    action: tuple[str, str]
+
+    @property
+    def is_compared(self) -> bool:
+        return sum(cell.value is not None for cell in self.cells) > 1
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a column rests on."""
+
+    family: Family
+    releases: tuple[str, ...]
+    articles: int
+    are_examples: bool
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    answer: str
+    heads: tuple[Head, ...]
+    rows: tuple[CardRow, ...]
+
+
+def scorecard() -> Scorecard:
+    rows = load_scorecard()
+    figures = published.list_figures(FigureFilter(questions=tuple(wording.QUESTIONS.values())))
+    stated = frames(figures)
+    return Scorecard(
+        answer=wording.answer(rows, has_figures=bool(stated)),
+        heads=tuple(_head(family, rows, figures) for family in SCORECARD_FAMILIES),
+        rows=tuple(_row(row, [frame for frame in stated if _is_about(frame, row.kind)]) for row in rows),
+    )
+
+
+def _is_about(frame: Frame, kind: str) -> bool:
+    return frame.question == wording.QUESTIONS[kind] and len(_families(frame)) > 1
+
+
+def _families(frame: Frame) -> list[str]:
+    """Keys of the columns that the frame has, the fastest first."""
+    slugs = {slug: family.key for family in SCORECARD_FAMILIES for slug in family.platforms}
+    return [slugs[mark.side.platform] for mark in frame.marks if mark.side.platform in slugs]
+
+
+def _head(family: Family, rows: Sequence[ScorecardRow], figures: Iterable[FigureValue]) -> Head:
+    sides = [cell.side for row in rows for cell in row.cells if cell.family is family and cell.side]
+    articles = {figure.article.slug for figure in figures for side in figure.sides if side.platform in family.platforms}
+    releases = dict.fromkeys(f"{side.platform} {side.release.partition('-')[0]}" for side in sides)
+    origins = {origin for side in sides for origin in side.origins}
+    return Head(family, tuple(releases), len(articles), are_examples=origins == {"example"})
+
+
+def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
+    tool = row.workload.tool if row.workload else ""
+    shown = max(stated, key=lambda frame: _rank(frame, tool), default=None)
+    other = _contrary(shown, stated)
+    marks = {family.key: shown.mark_of(family.platforms) if shown else None for family in SCORECARD_FAMILIES}
+    unit = row.metric.unit if row.metric else ""
+    values = [cell.cell.summary.maximum for cell in row.measured if cell.cell and cell.cell.summary]
+    absolute = [figure.value or 0.0 for figure in _absolute(marks.values())]
+    is_shared = bool(absolute) and unit in ("", *(figure.unit for figure in _absolute(marks.values())))
+    scale = max(values + absolute * is_shared, default=0.0)
+    return CardRow(
+        key=row.kind,
+        title=wording.TITLES[row.kind],
+        what=_what(row),
+        unit=f"{unit}, {row.metric.direction.value} is better" if row.metric else "",
+        hardware=row.measured[0].side.hardware if row.measured and row.measured[0].side else "",
+        cells=tuple(_cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared) for cell in row.cells),
+        conclusion=wording.conclusion(row),
+        stated=wording.stated(shown, other) if shown else "",
+        action=_action(row),
+    )
+
+
+def _absolute(marks: Iterable[FrameMark | None]) -> list[FigureValue]:
+    """The figures of the marks, if all are absolute and of one unit."""
+    figures = [mark.figure for mark in marks if mark]
+    known = [figure for figure in figures if figure and figure.unit not in UNSPOKEN]
+    return known if len(known) == len(figures) and len({figure.unit for figure in known}) == 1 else []
+
+
+def _rank(frame: Frame, tool: str) -> tuple[int, bool, bool, str]:
+    """Most architectures, then the tool that the row is measured with, then values rather than bounds, then newest."""
+    is_like = bool(tool) and frame.workload.startswith(tool)
+    has_values = all(mark.speed.low == mark.speed.high for mark in frame.marks)
+    return len(set(_families(frame))), is_like, has_values, frame.article.published
+
+
+def _contrary(shown: Frame | None, stated: Sequence[Frame]) -> Frame | None:
+    """The newest frame whose fastest architecture is behind another one of it in the frame shown."""
+    if shown is None:
+        return None
+    place = {key: number for number, key in enumerate(_families(shown))}
+    others = [frame for frame in stated if _is_reversed([place[key] for key in _families(frame) if key in place])]
+    return max(others, key=lambda frame: frame.article.published, default=None)
+
+
+def _is_reversed(places: Sequence[int]) -> bool:
+    return len(places) > 1 and places[0] > min(places)
+
+
+def _what(row: ScorecardRow) -> str:
+    if row.workload is None or row.level is None:
+        return ""
+    return f"{with_tool(row.workload.tool, row.workload.name)}, {row.level.text}"
+
+
+def _cell(cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, *, is_shared: bool) -> CardCell:
+    summary = cell.cell.summary if cell.cell else None
+    span = ""
+    if summary and summary.count > 1:
+        low, high = (units.format_number(end, unit=unit) for end in (summary.minimum, summary.maximum))
+        span = f"{low}–{high}"
+    return CardCell(
+        family=cell.family,
+        slug=cell.side.slug if cell.side else "",
+        value=summary.value if summary else None,
+        unit=unit if len(unit) < 3 else "",
+        span=span,
+        runs=summary.count if summary else 0,
+        failed=cell.failed,
+        word=cell.cell.words if cell.cell else "",
+        is_best=cell.is_best,
+        ratio=wording.ratio(cell),
+        bar=_bar(summary.value, scale, summary.minimum, summary.maximum) if summary else None,
+        stated=wording.mark(mark) if mark else "",
+        stated_title=_source(mark) if mark else "",
+        stated_bar=_stated_bar(mark, scale, is_shared=is_shared) if mark else None,
+        is_fastest=bool(mark and mark.is_fastest and not mark.stated),
+    )
+
+
+def _bar(value: float, scale: float, low: float, high: float) -> Bar:
+    share = LONGEST / scale if scale > 0 else 0.0
+    return Bar(value * share, low * share, high * share) if high > low else Bar(value * share)
+
+
+def _stated_bar(mark: FrameMark, scale: float, *, is_shared: bool) -> Bar:
+    is_open = mark.speed.low != mark.speed.high
+    if is_shared and mark.figure and scale > 0:
+        return Bar((mark.figure.value or 0.0) / scale * LONGEST, is_open=is_open)
+    return Bar(mark.speed.middle * LONGEST, is_open=is_open)
+
+
+def _source(mark: FrameMark) -> str:
+    if mark.figure is None:
+        return "chained from two stated ratios" if mark.is_chained else "as the article states the ratio"
+    return mark.figure.exact_sentence
+
+
+def _action(row: ScorecardRow) -> tuple[str, str]:
+    title = wording.TITLES[row.kind]
+    if not row.measured:
+        return reverse("web:campaign-new"), f"Plan {wording.ARTICLES[row.kind]} campaign"
+    if row.kind == FAILOVER:
+        return reverse("web:failovers"), "See the trials"
+    if row.kind == SCHEMA_CHANGE:
+        return reverse("web:schema-changes"), "See the schema changes"
+    sides = [cell.side.slug for cell in sorted(row.measured, key=lambda cell: not cell.is_best) if cell.side]
+    if len(sides) < 2 or row.workload is None:
+        return reverse("web:campaign-new"), f"Plan {wording.ARTICLES[row.kind]} campaign"
+    asked = {"side": sides, "workload": row.workload.id}
+    return f"{reverse('web:compare')}?{urlencode(asked, doseq=True)}", f"Compare {title}"

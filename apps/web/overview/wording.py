@@ -1,0 +1,118 @@
+"""Sentences of the scorecard: what is measured, how sure it is, what articles state."""
+
+from collections.abc import Sequence
+
+from apps.comparison.api import ScorecardCell, ScorecardRow
+from apps.comparison.pure import WITHHELD, with_interval
+from apps.core.text import and_list, counted
+from apps.core.units import NBSP
+from apps.published.frames import Frame, FrameMark
+from workers.protocol.workloads.kinds import FAILOVER, INGEST, MIXED, SCHEMA_CHANGE, TPCC
+
+TITLES = {INGEST: "Ingest", MIXED: "OLTP", TPCC: "TPC-C", FAILOVER: "Failover", SCHEMA_CHANGE: "Schema change"}
+# For "Plan an ingest campaign".
+ARTICLES = {
+    INGEST: "an ingest",
+    MIXED: "an OLTP",
+    TPCC: "a TPC-C",
+    FAILOVER: "a failover",
+    SCHEMA_CHANGE: "a schema change",
+}
+# Kind of load -> question of the articles.
+QUESTIONS = {INGEST: "ingest", MIXED: "oltp", TPCC: "tpcc", FAILOVER: "failover", SCHEMA_CHANGE: "ddl"}
+DECIDED = ("better", "worse")
+EQUIVALENT, TOO_FEW = "equivalent", "too few repetitions"
+
+
+def answer(rows: Sequence[ScorecardRow], *, has_figures: bool) -> str:
+    """Which architecture is ahead in which row, and what is not known."""
+    led = [(row, cells) for row in rows if (cells := _behind(row))]
+    measured = [row for row in rows if row.measured]
+    if not measured:
+        return "Nothing is measured yet; published figures only." if has_figures else "Nothing is measured yet."
+    parts = [f"{_best(row)} is ahead in {TITLES[row.kind]}" for row, _ in led]
+    open_rows = len(rows) - len(led)
+    text = _sentence(and_list(parts)) if parts else ""
+    rest = f"{counted(open_rows, 'row')} {'is' if open_rows == 1 else 'are'} undecided or not measured."
+    return f"{text} {rest if open_rows else ''}".strip()
+
+
+def _best(row: ScorecardRow) -> str:
+    return next(_named(cell) for cell in row.cells if cell.is_best)
+
+
+def _named(cell: ScorecardCell) -> str:
+    """ "the single server", as in the middle of a sentence."""
+    return f"the {cell.family.name}" if cell.family.name.islower() else cell.family.name
+
+
+def _others(row: ScorecardRow) -> list[ScorecardCell]:
+    return [cell for cell in row.measured if not cell.is_best]
+
+
+def _behind(row: ScorecardRow) -> list[ScorecardCell]:
+    """The others, if each differs from the best by its verdict."""
+    others = _others(row)
+    return others if others and all(cell.cell and cell.cell.words in DECIDED for cell in others) else []
+
+
+def conclusion(row: ScorecardRow) -> str:
+    """For example "PXC/Galera is best: MHA 1.42 × [1.30, 1.55]; Single server inconclusive, about 12 more runs per side
+    needed"."""
+    others = _others(row)
+    if not row.measured:
+        return "Not measured."
+    if not others:
+        return f"Only {_named(row.measured[0])} is measured."
+    decided = [f"{_named(cell)} {ratio(cell)}" for cell in others if cell.cell and cell.cell.words in DECIDED]
+    rest = [_undecided(cell) for cell in others if not (cell.cell and cell.cell.words in DECIDED)]
+    if decided:
+        return _sentence("; ".join([f"{_best(row)} is best: {', '.join(decided)}", *rest]))
+    return _sentence(f"{_best(row)} and {'; '.join(rest)}")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _undecided(cell: ScorecardCell) -> str:
+    found = cell.cell
+    if found is None or found.words == WITHHELD:
+        return f"{_named(cell)}: verdict withheld, their configurations differ"
+    if found.words == EQUIVALENT:
+        return f"{_named(cell)}: equivalent"
+    more = max((each.runs for each in found.more), default=0)
+    needed = f"; about {more} more run{'' if more == 1 else 's'} per side needed" if 0 < more <= MOST_NAMED else ""
+    return f"{_named(cell)}: {found.words}{needed}"
+
+
+# More runs than this are no advice.
+MOST_NAMED = 200
+
+
+def ratio(cell: ScorecardCell) -> str:
+    """To the best of the row, with its interval; empty: the best itself, or without a verdict."""
+    found = cell.cell.ratio if cell.cell else None
+    if found is None or found.low is None or (cell.cell and cell.cell.words == WITHHELD):
+        return ""
+    return with_interval(found)
+
+
+def mark(found: FrameMark) -> str:
+    """Beside a published bar: "50 s", "≈ 0.33 ×", "1 × fastest"."""
+    if found.stated:
+        return found.stated
+    return f"{'1' if found.is_fastest else found.speed.text}{NBSP}×"
+
+
+def stated(shown: Frame, other: Frame | None) -> str:
+    """For example "Published 2015: MHA about 3 × PXC, PXC about 3 × Aurora."."""
+    text = f"Published {shown.article.published[:4]}: {shown.sentence}{_box(shown)}"
+    if other:
+        year = f"{other.article.published[:4]}, " if other.article.published[:4] != shown.article.published[:4] else ""
+        text += f"; {year}{other.sentence}{_box(other)}"
+    return f"{text}."
+
+
+def _box(frame: Frame) -> str:
+    return f" ({frame.box})" if frame.box else ""
