@@ -11,6 +11,7 @@ from apps.catalog import services
 from apps.catalog.metrics.derived_metrics import DERIVED
 from apps.catalog.metrics.standard import CURATED
 from apps.catalog.models import HardwareClass, Metric, Platform, Workload
+from apps.comparison.tables.scorecard import FAMILIES
 from workers.protocol.workloads import sysbench
 
 pytestmark = pytest.mark.django_db
@@ -36,12 +37,12 @@ def test_it_fills_an_empty_catalog() -> None:
     assert all((w.parameters["tables"], w.parameters["table_size"]) == (4, 10_000) for w in workloads)
 
 
-def test_platforms_have_colours_of_their_own() -> None:
+def test_platforms_of_one_architecture_share_a_colour_that_no_other_has() -> None:
     services.seed()
-    colors = [platform.color for platform in Platform.objects.all()]
-    assert None not in colors
-    assert len(set(colors)) == len(colors)
-    assert [Platform.objects.get(slug=slug).color for slug in ("aurora", "pxc", "mha")] == [0, 1, 2]
+    colors = dict(Platform.objects.values_list("slug", "color"))
+    shown = [{colors[slug] for slug in family.platforms} for family in FAMILIES]
+    assert shown == [{family.color} for family in FAMILIES]
+    assert colors["rds-mysql"] not in {family.color for family in FAMILIES}
 
 
 def test_prices_follow_from_what_a_source_states() -> None:

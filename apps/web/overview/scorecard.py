@@ -236,5 +236,5 @@ def _action(row: ScorecardRow) -> tuple[str, str]:
     sides = [cell.side.slug for cell in sorted(row.measured, key=lambda cell: not cell.is_best) if cell.side]
     if len(sides) < 2 or row.workload is None:
         return reverse("web:campaign-new"), f"Plan {wording.ARTICLES[row.kind]} campaign"
-    asked = {"side": sides, "workload": row.workload.id}
+    asked: dict[str, list[str] | int] = {"side": sides, "workload": row.workload.id}
     return f"{reverse('web:compare')}?{urlencode(asked, doseq=True)}", f"Compare {title}"
