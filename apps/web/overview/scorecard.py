@@ -53,7 +53,6 @@ class CardCell:
     failed: int
     word: str
     is_best: bool
-    ratio: str
     bar: Bar | None
     stated: str
     stated_title: str
@@ -69,6 +68,7 @@ class CardRow:
     title: str
     what: str
     unit: str
+    direction: str
     hardware: str
     cells: tuple[CardCell, ...]
     conclusion: str
@@ -87,7 +87,7 @@ class Head:
     family: Family
     releases: tuple[str, ...]
     articles: int
-    are_examples: bool
+    origins: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ def _head(family: Family, rows: Sequence[ScorecardRow], figures: Iterable[Figure
     sides = [cell.side for row in rows for cell in row.cells if cell.family is family and cell.side]
     articles = {figure.article.slug for figure in figures for side in figure.sides if side.platform in family.platforms}
     releases = dict.fromkeys(f"{side.platform} {side.release.partition('-')[0]}" for side in sides)
-    origins = {origin for side in sides for origin in side.origins}
-    return Head(family, tuple(releases), len(articles), are_examples=origins == {"example"})
+    origins = sorted({origin for side in sides for origin in side.origins})
+    return Head(family, tuple(releases), len(articles), tuple(origins))
 
 
 def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
@@ -141,6 +141,7 @@ def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
         title=wording.TITLES[row.kind],
         what=_what(row),
         unit=f"{unit}, {row.metric.direction.value} is better" if row.metric else "",
+        direction=row.metric.direction.value if row.metric else "",
         hardware=row.measured[0].side.hardware if row.measured and row.measured[0].side else "",
         cells=tuple(_cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared) for cell in row.cells),
         conclusion=wording.conclusion(row),
@@ -198,7 +199,6 @@ def _cell(cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, 
         failed=cell.failed,
         word=cell.cell.words if cell.cell else "",
         is_best=cell.is_best,
-        ratio=wording.ratio(cell),
         bar=_bar(summary.value, scale, summary.minimum, summary.maximum) if summary else None,
         stated=wording.mark(mark) if mark else "",
         stated_title=_source(mark) if mark else "",

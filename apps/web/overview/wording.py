@@ -26,11 +26,14 @@ EQUIVALENT, TOO_FEW = "equivalent", "too few repetitions"
 
 def answer(rows: Sequence[ScorecardRow], *, has_figures: bool) -> str:
     """Which architecture is ahead in which row, and what is not known."""
-    led = [(row, cells) for row in rows if (cells := _behind(row))]
+    led = [(row, cells) for row in rows if (cells := _decided(row))]
     measured = [row for row in rows if row.measured]
     if not measured:
         return "Nothing is measured yet; published figures only." if has_figures else "Nothing is measured yet."
-    parts = [f"{_best(row)} is ahead in {TITLES[row.kind]}" for row, _ in led]
+    parts = [
+        f"{_best(row)} is ahead of {and_list([_named(cell) for cell in cells])} in {TITLES[row.kind]}"
+        for row, cells in led
+    ]
     open_rows = len(rows) - len(led)
     text = _sentence(and_list(parts)) if parts else ""
     rest = f"{counted(open_rows, 'row')} {'is' if open_rows == 1 else 'are'} undecided or not measured."
@@ -50,10 +53,9 @@ def _others(row: ScorecardRow) -> list[ScorecardCell]:
     return [cell for cell in row.measured if not cell.is_best]
 
 
-def _behind(row: ScorecardRow) -> list[ScorecardCell]:
-    """The others, if each differs from the best by its verdict."""
-    others = _others(row)
-    return others if others and all(cell.cell and cell.cell.words in DECIDED for cell in others) else []
+def _decided(row: ScorecardRow) -> list[ScorecardCell]:
+    """The others that differ from the best by their verdict."""
+    return [cell for cell in _others(row) if cell.cell and cell.cell.words in DECIDED]
 
 
 def conclusion(row: ScorecardRow) -> str:
@@ -64,7 +66,7 @@ def conclusion(row: ScorecardRow) -> str:
         return "Not measured."
     if not others:
         return f"Only {_named(row.measured[0])} is measured."
-    decided = [f"{_named(cell)} {ratio(cell)}" for cell in others if cell.cell and cell.cell.words in DECIDED]
+    decided = [f"{_named(cell)} {_ratio(cell)}" for cell in _decided(row)]
     rest = [_undecided(cell) for cell in others if not (cell.cell and cell.cell.words in DECIDED)]
     if decided:
         return _sentence("; ".join([f"{_best(row)} is best: {', '.join(decided)}", *rest]))
@@ -90,12 +92,9 @@ def _undecided(cell: ScorecardCell) -> str:
 MOST_NAMED = 200
 
 
-def ratio(cell: ScorecardCell) -> str:
-    """To the best of the row, with its interval; empty: the best itself, or without a verdict."""
-    found = cell.cell.ratio if cell.cell else None
-    if found is None or found.low is None or (cell.cell and cell.cell.words == WITHHELD):
-        return ""
-    return with_interval(found)
+def _ratio(cell: ScorecardCell) -> str:
+    """To the best of the row, with its interval."""
+    return with_interval(cell.cell.ratio) if cell.cell and cell.cell.ratio else ""
 
 
 def mark(found: FrameMark) -> str:

@@ -123,7 +123,7 @@ def test_the_answer_counts_what_is_undecided() -> None:
     _measure(_system("g", "pxc"), 100.0, 102.0, 101.0)
     _measure(_system("m", "mha"), 200.0, 202.0, 201.0)
     said = wording.answer(load_scorecard(), has_figures=False)
-    assert said == "MHA is ahead in OLTP. 4 rows are undecided or not measured."
+    assert said == "MHA is ahead of PXC/Galera in OLTP. 4 rows are undecided or not measured."
 
 
 def test_the_newest_arrivals_are_listed_by_arrival_not_by_start(client: Client) -> None:
