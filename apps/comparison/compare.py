@@ -27,6 +27,7 @@ from apps.comparison.values import (
     Draft,
     Level,
     Side,
+    with_tones,
 )
 from apps.core.problems import FieldProblem
 from apps.core.text import counted
@@ -134,7 +135,7 @@ def _draft(
     return Draft(
         workload=compared_workload(chosen.workload),
         campaign=None if every_campaign else next((run.campaign for run in compared), None),
-        sides=tuple(_side(side, place, compared) for place, side in enumerate(chosen.sides)),
+        sides=with_tones([_side(side, place, compared) for place, side in enumerate(chosen.sides)]),
         levels=levels,
         metrics=tuple(metrics),
         cells=verdict_table.judged(

@@ -66,7 +66,9 @@ from apps.comparison.stats.welch import (
 from apps.comparison.tables import verdict_table
 from apps.comparison.tables.verdict_table import NO_ERRORS, WITHHELD
 from apps.comparison.values import (
+    COLORS,
     NO_VALUES,
+    TONES,
     Cell,
     ComparedMetric,
     ComparedRun,
@@ -79,12 +81,14 @@ from apps.comparison.values import (
     More,
     Replicate,
     Side,
+    with_tones,
 )
 from apps.comparison.wording import interval_text, label, ratio_text, with_interval
 
 __all__ = [
     "ACCEPTABLE",
     "AS_CHOSEN",
+    "COLORS",
     "COUNTS",
     "DEFAULT",
     "DIP_SHARE",
@@ -104,6 +108,7 @@ __all__ = [
     "PROVIDER_OPTIONS",
     "QUANTITIES",
     "TITLES",
+    "TONES",
     "WEIGHTY",
     "WITHHELD",
     "BlockingDifference",
@@ -169,4 +174,5 @@ __all__ = [
     "verdict_table",
     "welch",
     "with_interval",
+    "with_tones",
 ]

@@ -1,7 +1,8 @@
 """Frozen values of a comparison, for pages and the API."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Annotated
 
@@ -12,6 +13,8 @@ from apps.runs.pure import Amount
 
 # Reason to leave out a complete run.
 NO_VALUES = "no headline values"
+# The palette of frontend/src/styles/components/tokens.css: colours of platforms, and tones of each.
+COLORS, TONES = 8, 4
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,8 @@ class ComparedWorkload:
 
 @dataclass(frozen=True)
 class Side:
-    """One system under one workload. `platform_color`: the platform's place in the palette. `origins` of its runs that
-    count."""
+    """One system under one workload. `platform_color`: the platform's place in the palette; `tone`: that of this side,
+    from `tones`. `origins` of its runs that count."""
 
     slug: Annotated[str, "key of the side in this comparison"]
     system: Annotated[str, "slug of its system"]
@@ -40,10 +43,28 @@ class Side:
     hardware_detail: Hidden[str]
     runs: Annotated[int, "how many of its runs count"]
     origins: Hidden[tuple[str, ...]]
+    tone: Hidden[int] = 0
 
     @property
     def from_agents_only(self) -> bool:
         return set(self.origins) <= {"agent"}
+
+
+def tones(colors: Sequence[int | None]) -> list[int]:
+    """The place of each side in the palette: its platform's colour, for a second side of that colour a lighter tone.
+    `colors`: of their platforms; None: a platform without one, which takes the last."""
+    taken: Counter[int] = Counter()
+    found = []
+    for color in colors:
+        base = COLORS - 1 if color is None else color % COLORS
+        found.append(base + COLORS * (taken[base] % TONES))
+        taken[base] += 1
+    return found
+
+
+def with_tones(sides: Sequence[Side]) -> tuple[Side, ...]:
+    places = tones([side.platform_color for side in sides])
+    return tuple(replace(side, tone=tone) for side, tone in zip(sides, places, strict=True))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Saved comparisons: snapshots are kept whatever becomes of the runs, and compared with the present state."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.utils.text import slugify
 from apps.accounts.models import User
 from apps.comparison.api import UnknownSide, claims, compare, cost
 from apps.comparison.models import SavedComparison, Snapshot
-from apps.comparison.pure import Comparison, Section, serialisation
+from apps.comparison.pure import Comparison, Section, serialisation, with_tones
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
@@ -311,7 +311,9 @@ def _asked_again(kept: Mapping[str, Any]) -> list[tuple[Section[Any], Tell, Any]
 def _thawed(snapshot: Snapshot) -> tuple[Comparison | None, str]:
     if snapshot.content_version == CONTENT_VERSION:
         try:
-            return serialisation.from_json(snapshot.content["comparison"], Comparison), ""
+            comparison = serialisation.from_json(snapshot.content["comparison"], Comparison)
+            # Tones are no part of what was measured: older snapshots lack them.
+            return replace(comparison, sides=with_tones(comparison.sides)), ""
         except serialisation.Outdated as error:
             return None, str(error)
     return None, f"it is of form {snapshot.content_version}, this program reads form {CONTENT_VERSION}"

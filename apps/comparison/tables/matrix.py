@@ -10,7 +10,7 @@ from apps.comparison import compare
 from apps.comparison.comparability.facts import hardware_detail
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, no_system
 from apps.comparison.tables import verdict_table
-from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Draft, Level
+from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Draft, Level, tones
 from apps.core.answers import Hidden
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
@@ -34,6 +34,7 @@ class MatrixSide:
     platform: str
     platform_slug: Hidden[str]
     platform_color: Hidden[int | None]
+    tone: Hidden[int]
     release: str
     hardware: str
     hardware_detail: Hidden[str]
@@ -112,7 +113,7 @@ def compare_systems(
     if others := len(rows) - len(answering):
         notes.append(f"Left out: {counted(others, 'row')} missing for the baseline or for all other sides.")
     return Matrix(
-        sides=tuple(_side(system, place, comparisons) for place, system in enumerate(systems)),
+        sides=_sides(systems, comparisons),
         campaign=next((comparison.campaign for comparison in comparisons if comparison.campaign), None),
         rows=tuple(answering),
         comparisons=tuple(comparison for comparison in comparisons if comparison.workload.id in shown),
@@ -220,7 +221,15 @@ def _answers(row: MatrixRow) -> bool:
     return bool(baseline.replicates) and any(cell.replicates for cell in others)
 
 
-def _side(system: System, position: int, comparisons: Sequence[Comparison]) -> MatrixSide:
+def _sides(systems: Sequence[System], comparisons: Sequence[Comparison]) -> tuple[MatrixSide, ...]:
+    places = tones([system.release.platform.color for system in systems])
+    return tuple(
+        _side(system, position, tone, comparisons)
+        for position, (system, tone) in enumerate(zip(systems, places, strict=True))
+    )
+
+
+def _side(system: System, position: int, tone: int, comparisons: Sequence[Comparison]) -> MatrixSide:
     own = [comparison.sides[position] for comparison in comparisons]
     platform = system.release.platform
     return MatrixSide(
@@ -230,6 +239,7 @@ def _side(system: System, position: int, comparisons: Sequence[Comparison]) -> M
         platform=platform.name,
         platform_slug=platform.slug,
         platform_color=platform.color,
+        tone=tone,
         release=system.release.version,
         hardware=system.hardware_class.name,
         hardware_detail=hardware_detail(system.hardware_class),

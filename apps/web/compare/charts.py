@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 from apps.comparison.api import ClockEvent, RunTimeline, newest
 from apps.comparison.pure import (
@@ -56,6 +56,7 @@ class ChartSide:
     slug: str
     name: str
     position: int
+    tone: Annotated[int, "place in the palette"]
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def charts(comparison: Comparison, view: SeriesView, latency: LatencyChart | Non
 
 
 def chart_sides(comparison: Comparison) -> list[ChartSide]:
-    return [ChartSide(side.slug, side.name, side.position) for side in comparison.sides]
+    return [ChartSide(side.slug, side.name, side.position, side.tone) for side in comparison.sides]
 
 
 def _metric(metric: ComparedMetric) -> ChartMetric:

@@ -114,7 +114,7 @@ def measured_sheet(matrix: Matrix, *, address: Callable[[MatrixRow, str], str]) 
     heads = tuple(
         Head(
             name=side.name,
-            place=side.position,
+            place=side.tone,
             below=f"{side.platform} {side.release} · {side.hardware}",
             is_baseline=side.position == 0,
             origins=side.origins if side.origins != ("agent",) else (),

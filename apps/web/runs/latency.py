@@ -88,7 +88,7 @@ def of_sides(sides: Sequence[SideLatency]) -> SidesLatency:
         sides=[(side, rows(side.merged) if side.merged else []) for side in sides],
         step=step(merged),
         chart=latency_chart(
-            [LatencyCurve(side.side.name, side.side.position, side.merged) for side in sides if side.merged]
+            [LatencyCurve(side.side.name, side.side.tone, side.merged) for side in sides if side.merged]
         ),
     )
 

@@ -10,7 +10,7 @@
 {{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
 {% time_in zone moment %}       2026-03-01 02:30 Europe/Berlin, for every reader
-{% side 0 "PXC small" %}        chip in the colour of side 0; {% platform 2 "MHA" %} in that of platform place 2
+{% side side.tone "PXC small" %}  chip in the tone of a side; {% platform 2 "MHA" %} in the colour of a platform
 {% origin "published" %}        mark of origin: published, example, submitted, agent, rig
 {% origins row.origins %}       those other than an agent's, each after a space
 {{ systems|names }}             their names: a, b and c
@@ -30,6 +30,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import is_naive
 
+from apps.comparison.pure import COLORS, TONES
 from apps.core import units
 from apps.core.names import with_tool as tool_and_name
 from apps.core.text import and_list
@@ -38,7 +39,8 @@ from apps.use_method.pure import UseLevel
 
 register = template.Library()
 
-SIDES = 8  # places in the palette of frontend/src/styles/components/tokens.css
+PALETTE = COLORS * TONES
+
 # Groups of the navigation: label, its pages by name of the address. The group leads to its first page.
 GROUPS = (
     ("Home", (("overview", "Home"),)),
@@ -202,8 +204,8 @@ def time_in(zone: str, moment: datetime | None, *, named: bool = True) -> SafeSt
 
 @register.simple_tag
 def side(place: int, label: str) -> SafeString:
-    """A chip in the colour of a side of a comparison (0 is the baseline)."""
-    return format_html('<span class="chip" style="--side: var(--side-{})">{}</span>', place % SIDES, label)
+    """A chip in the tone of a side of a comparison."""
+    return format_html('<span class="chip" style="--side: var(--side-{})">{}</span>', place % PALETTE, label)
 
 
 @register.simple_tag
@@ -212,7 +214,7 @@ def platform(color: int | None, label: str, *, published: bool = False) -> SafeS
     kind = "chip chip--published" if published else "chip"
     if color is None:
         return format_html('<span class="{}">{}</span>', kind, label)
-    return format_html('<span class="{}" style="--side: var(--side-{})">{}</span>', kind, color % SIDES, label)
+    return format_html('<span class="{}" style="--side: var(--side-{})">{}</span>', kind, color % PALETTE, label)
 
 
 @register.simple_tag

@@ -14,7 +14,9 @@ export interface Palette {
   font: string;
 }
 
-export const SIDES = 8;
+/** Colours of platforms; the palette has TONES of each: all first ones, then all second ones. */
+export const COLORS = 8;
+export const TONES = 4;
 
 /** The palette as the style sheet has it now (light or dark). */
 export function readPalette(root: Element = document.documentElement): Palette {
@@ -28,12 +30,12 @@ export function readPalette(root: Element = document.documentElement): Palette {
     shade: value("--shade"),
     better: value("--better"),
     worse: value("--worse"),
-    sides: Array.from({ length: SIDES }, (_, side) => value(`--side-${side}`)),
+    sides: Array.from({ length: COLORS * TONES }, (_, side) => value(`--side-${side}`)),
     font: getComputedStyle(document.body).fontFamily,
   };
 }
 
-/** The colour of a side (or platform) by its place; places beyond the palette start over. */
+/** The colour of a side (or platform) by its place in the palette; places beyond the palette start over. */
 export function sideColor(palette: Palette, side: number): string {
   return palette.sides[side % palette.sides.length] ?? palette.ink;
 }

@@ -22,8 +22,8 @@ const shared = {
 };
 const data: CompareCharts = {
   sides: [
-    { slug: "a", name: "Alpha", position: 0 },
-    { slug: "b", name: "Beta", position: 1 },
+    { slug: "a", name: "Alpha", position: 0, tone: 0 },
+    { slug: "b", name: "Beta", position: 1, tone: 1 },
   ],
   levels: [
     { key: "4", text: "4 threads", threads: 4, rate: null },

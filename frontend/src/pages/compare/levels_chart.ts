@@ -60,7 +60,7 @@ export function ratioChart(data: CompareCharts, metric: ChartMetric, palette: Pa
       (point) => point.metric === metric.key && point.side === side.position && point.ratio !== null,
     );
     const at = points.map((point) => dodged(point.threads, place, others.length, scale, step));
-    const color = sideColor(palette, side.position);
+    const color = sideColor(palette, side.tone);
     const bounded = points.map((point) => point.bar !== null);
     const cuts = points.flatMap((point, index) =>
       ([0, 1] as const).flatMap((end) =>

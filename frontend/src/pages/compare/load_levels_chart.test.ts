@@ -14,8 +14,8 @@ import {
 import { palette } from "../../charts/palette.fixture";
 
 const sides = [
-  { slug: "a", name: "A", position: 0 },
-  { slug: "b", name: "B", position: 1 },
+  { slug: "a", name: "A", position: 0, tone: 0 },
+  { slug: "b", name: "B", position: 1, tone: 1 },
 ];
 const data: LoadLevelCharts = {
   sides,

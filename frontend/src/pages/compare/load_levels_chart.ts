@@ -8,6 +8,10 @@ import { axis, axisTitle, ends, sideColor, type Palette } from "../../charts/sty
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up"] as const;
 const DASHES: Record<string, "dot" | "solid" | "dash"> = { p50: "dot", p95: "solid", p99: "dash" };
 
+function toneOf(sides: ChartSide[], side: number): number {
+  return sides.find((each) => each.position === side)?.tone ?? side;
+}
+
 function nameOf(sides: ChartSide[], side: number): string {
   return sides.find((each) => each.position === side)?.name ?? String(side);
 }
@@ -41,12 +45,12 @@ function dotsOf(data: LoadLevelCharts, dots: LevelDot[], unit: string, palette: 
       x: own.map((dot) => dot.threads),
       y: own.map((dot) => dot.value),
       marker: {
-        color: sideColor(palette, side.position),
+        color: sideColor(palette, side.tone),
         size: 6,
         symbol: own.map((dot) => `${SYMBOLS[side.position % SYMBOLS.length] ?? "circle"}${dot.doubted ? "-open" : ""}`),
         opacity: 0.75,
         line: {
-          color: own.map((dot) => (dot.doubted ? sideColor(palette, side.position) : palette.surface)),
+          color: own.map((dot) => (dot.doubted ? sideColor(palette, side.tone) : palette.surface)),
           width: 1,
         },
       },
@@ -85,7 +89,7 @@ export function along(x: number[], y: number[], at: number): number | null {
 }
 
 function fitTraces(data: LoadLevelCharts, fit: FitCurve, palette: Palette): Data[] {
-  const color = sideColor(palette, fit.side);
+  const color = sideColor(palette, toneOf(data.sides, fit.side));
   const name = nameOf(data.sides, fit.side);
   const knee = fit.knee === null ? null : along(fit.threads, fit.values, fit.knee);
   const mark: Data[] =
@@ -144,7 +148,7 @@ export function throughputChart(data: LoadLevelCharts, palette: Palette): Chart 
       showlegend,
       x: line.threads,
       y: line.values,
-      line: { color: sideColor(palette, line.side), width: 2 },
+      line: { color: sideColor(palette, toneOf(data.sides, line.side)), width: 2 },
       text: line.texts,
       hovertemplate: `<b>${side?.name}</b>, %{text}<br>%{y:,} ${unit}<extra>typical run</extra>`,
     };
@@ -178,7 +182,7 @@ export function latencyChart(data: LoadLevelCharts, palette: Palette): Chart {
       x: line.threads,
       y: line.values,
       line: {
-        color: sideColor(palette, line.side),
+        color: sideColor(palette, toneOf(data.sides, line.side)),
         width: line.percentile === "p95" ? 2 : 1.5,
         dash: DASHES[line.percentile] ?? "solid",
       },
@@ -226,13 +230,13 @@ export function growthChart(data: GrowthChart, palette: Palette): Chart {
       each.rows,
       each.slowest,
       each.fastest,
-      sideColor(palette, each.side),
+      sideColor(palette, toneOf(data.sides, each.side)),
       `${nameOf(data.sides, each.side)}, slowest to fastest`,
     ),
   );
   const first = new Set<string>();
   const lines = data.runs.map(({ side, run, stretches }): Data => {
-    const { name = side, position = 0 } = data.sides.find(({ slug }) => slug === side) ?? {};
+    const { name = side, tone = 0 } = data.sides.find(({ slug }) => slug === side) ?? {};
     const showlegend = !first.has(side);
     first.add(side);
     return {
@@ -243,7 +247,7 @@ export function growthChart(data: GrowthChart, palette: Palette): Chart {
       showlegend,
       x: stretches.map(middle),
       y: stretches.map(({ rate }) => rate),
-      line: { color: sideColor(palette, position), width: 1.5 },
+      line: { color: sideColor(palette, tone), width: 1.5 },
       hovertemplate: `<b>${name}</b>, run ${run}<br>%{y:,.4s} rows/s at %{x:,.4s} rows<extra></extra>`,
     };
   });

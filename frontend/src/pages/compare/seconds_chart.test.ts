@@ -13,8 +13,8 @@ const latency = {
 } as const;
 const data: CompareCharts = {
   sides: [
-    { slug: "a", name: "Alpha", position: 0 },
-    { slug: "b", name: "Beta", position: 1 },
+    { slug: "a", name: "Alpha", position: 0, tone: 0 },
+    { slug: "b", name: "Beta", position: 1, tone: 1 },
   ],
   levels: [],
   metrics: [latency],

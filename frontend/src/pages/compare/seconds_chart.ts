@@ -108,7 +108,7 @@ function eventTraces(runs: LoadedRun[], panel: Panel, palette: Palette): Data[] 
         x: marked.map(({ event }) => event.starts_at),
         y: marked.map(() => 1),
         yaxis: "y2",
-        marker: { symbol: "triangle-down", size: 9, color: sideColor(palette, side.position) },
+        marker: { symbol: "triangle-down", size: 9, color: sideColor(palette, side.tone) },
         text: marked.map(
           ({ run, event }) =>
             `<b>${side.name}</b>, run ${run.run}: ${event.label || event.kind}${event.node ? ` on ${event.node}` : ""}`,
@@ -137,7 +137,7 @@ export function secondsChart(runs: LoadedRun[], panel: Panel, clock: "run" | "me
       x: series.at,
       y: series.values,
       connectgaps: false,
-      line: { color: sideColor(palette, side.position), width: 1 },
+      line: { color: sideColor(palette, side.tone), width: 1 },
       opacity: 0.75,
       hovertemplate: `<b>${side.name}</b>, run ${run.run}, repetition ${run.repetition}<br>%{x} s: %{y:,} ${series.unit}<extra></extra>`,
     });

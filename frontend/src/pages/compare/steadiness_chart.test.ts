@@ -19,8 +19,8 @@ const data: SteadinessChart = {
   name: "throughput",
   unit: "transactions/s",
   sides: [
-    { slug: "a", name: "Alpha", position: 0 },
-    { slug: "b", name: "Beta", position: 1 },
+    { slug: "a", name: "Alpha", position: 0, tone: 0 },
+    { slug: "b", name: "Beta", position: 1, tone: 1 },
   ],
   boxes: [box(0, null, 100), box(0, 1, 99), box(0, 2, 101), box(1, null, 50), box(1, 3, 50)],
 };

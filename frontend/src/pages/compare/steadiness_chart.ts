@@ -21,7 +21,7 @@ function boxTrace(data: SteadinessChart, side: ChartSide, together: boolean, pal
   const own = data.boxes
     .map((box, index) => ({ box, at: at[index] ?? 0 }))
     .filter(({ box }) => box.side === side.position && (box.run === null) === together);
-  const color = sideColor(palette, side.position);
+  const color = sideColor(palette, side.tone);
   return {
     type: "box",
     name: side.name,
@@ -63,7 +63,7 @@ function endsTrace(data: SteadinessChart, side: ChartSide, palette: Palette): Da
     text: text.flatMap((each) => [each, each, each]),
     // The median is a line already: its marker only carries the hover.
     marker: {
-      color: sideColor(palette, side.position),
+      color: sideColor(palette, side.tone),
       size: own.flatMap(() => [4, 12, 4]),
       opacity: own.flatMap(() => [1, 0, 1]),
     },

@@ -21,8 +21,8 @@ const data: WorkChart = {
   level: "4",
   per: "transaction",
   sides: [
-    { slug: "a", name: "Alpha", position: 0 },
-    { slug: "b", name: "Beta", position: 1 },
+    { slug: "a", name: "Alpha", position: 0, tone: 0 },
+    { slug: "b", name: "Beta", position: 1, tone: 1 },
   ],
   points: [point("redo log", 0.97), point("fsyncs", 0.1), point("server CPU", 2)],
   ratios: { band: [0.98, 1.02], scale: "log", range: [0.08, 2.5], ticks: [0.1, 1, 2], texts: ["0.1", "1", "2"] },

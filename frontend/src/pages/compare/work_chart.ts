@@ -40,11 +40,11 @@ export function workChart(data: WorkChart, palette: Palette): Chart {
         symmetric: false,
         array: own.map((point) => (point.bar ? point.bar[1] - point.ratio : 0)),
         arrayminus: own.map((point) => (point.bar ? point.ratio - point.bar[0] : 0)),
-        color: sideColor(palette, side.position),
+        color: sideColor(palette, side.tone),
         thickness: 1.5,
         width: 3,
       },
-      marker: { color: sideColor(palette, side.position), size: 8 },
+      marker: { color: sideColor(palette, side.tone), size: 8 },
       text: own.map((point) => `<b>${side.name}</b>, ${point.name}<br>${point.ratio_text} ${point.words}`),
       hovertemplate: "%{text}<extra></extra>",
     };

@@ -5,7 +5,7 @@ import type { ChosenSeries } from "../../api/types.gen";
 import { extent, gapShapes, lineTrace, resetTrace, widest } from "../../charts/timeline";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, sideColor, SIDES, type Palette } from "../../charts/style";
+import { axis, COLORS, sideColor, type Palette } from "../../charts/style";
 
 /** Which series: `node` is a name, or "sum" or "mean" over the nodes. */
 export type SeriesKey = Pick<ChosenSeries, "run" | "metric" | "node">;
@@ -58,7 +58,7 @@ export function timelineExtent(lines: TimelineLine[]): [number, number] | null {
 }
 
 function dashed(trace: Data, place: number): Data {
-  const dash = DASHES[Math.floor(place / SIDES) % DASHES.length];
+  const dash = DASHES[Math.floor(place / COLORS) % DASHES.length];
   const { line } = trace as { line: object };
   return { ...trace, line: { ...line, dash } } as Data;
 }
