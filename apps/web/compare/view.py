@@ -16,9 +16,9 @@ from apps.core.query import Address
 
 # Query parameters of parts of the page; all links of the page keep them.
 OPTIONS: tuple[str, ...] = ("show", "per", "clock", "variables", "objective", "percentile")
-# What is compared.
+# Parameters that define what is compared.
 WHAT = ("side", "under", "workload", "campaign", "runs", "acknowledged")
-# Parameters with a single value, which switches something on. The other parameters are checked by their parts.
+# Switches: parameters with a single value. The other parameters are checked by their parts.
 SWITCHES = {"series": "apart", "clock": "run", "variables": "all"}
 
 T = TypeVar("T")
@@ -141,7 +141,7 @@ class CompareView:
 
 
 @contextmanager
-def nothing_of_today(seen: CompareView) -> Iterator[None]:
+def no_current_data(seen: CompareView) -> Iterator[None]:
     """Blocks database queries while a snapshot is shown: raises NotKept instead."""
 
     def refuse(*_: object) -> None:

@@ -64,7 +64,7 @@ class ReleaseRow:
 
 @dataclass(frozen=True)
 class ReleaseSheet:
-    """`relevant`: rows to be read; `others`: unchanged, or inconclusive and hardly worse."""
+    """`relevant`: rows to read; `others`: unchanged, or inconclusive and at most slightly worse."""
 
     check: ReleaseCheck
     mark: str

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 FEWEST = 3  # intervals needed for a baseline
-SERVED = 0.9  # of the requested rate; below it there is nothing to stall
+SERVED = 0.9  # of the requested rate; a load below it has no defined stall
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ class InvalidToolParameters(ValueError):
 
 
 class ToolMissing(Exception):
-    """The tool's program is not installed; the text says how to install it."""
+    """The tool's program is not installed; the text contains the command to install it."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Tool(Protocol):
         """After a successful run; a failed check fails the run. Raises DatabaseFailed."""
 
     def extras(self, output: Path) -> list[Path]:
-        """Further files of a run, kept as artifacts by name. They lie beside `output` and are deleted with the run."""
+        """Further files of a run, kept as artifacts by name. Beside `output`; deleted with the run."""
 
 
 class Plain:

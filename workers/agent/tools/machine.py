@@ -65,9 +65,7 @@ class FileIO(Machine):
         """Checks that requests of the mode were made."""
         found = re.findall(FIGURE[self.chosen(finished.parameters)["mode"]], finished.output.read_bytes())
         rate = float(found[-1]) if found else 0.0
-        return [
-            RunCheckResult("requests", rate > 0, f"sysbench counted {rate:g} requests/s of the kind that was asked for")
-        ]
+        return [RunCheckResult("requests", rate > 0, f"sysbench counted {rate:g} requests/s of the requested kind")]
 
 
 class Cpu(Machine):

@@ -60,8 +60,8 @@ def executed(output: Path) -> Reported | None:
         line = next((line for line in stream if line.startswith(b'{"kind":"note","executed"')), None)
     if line is None:
         return None
-    said = json.loads(line)
-    return Reported(Counter(said["executed"]), {}, said["setup"])
+    document = json.loads(line)
+    return Reported(Counter(document["executed"]), {}, document["setup"])
 
 
 def took_part(reported: Reported) -> RunCheckResult:

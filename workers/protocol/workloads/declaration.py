@@ -160,5 +160,5 @@ def _free(name: str, value: Any) -> Any:
 def title_of(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> str:
     """A workload's title, with the parameters that differ from the defaults. `parameters` as returned by `check`."""
     plain = {parameter.name: parameter.default for parameter in spec.parameters}
-    said = [f"{key}={value}" for key, value in parameters.items() if plain.get(key, REQUIRED) != value]
-    return ", ".join([spec.title, *said])
+    varied = [f"{key}={value}" for key, value in parameters.items() if plain.get(key, REQUIRED) != value]
+    return ", ".join([spec.title, *varied])
