@@ -58,7 +58,7 @@ _pause = _Pause()
 
 
 def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments: Any) -> bool:
-    """For use after a commit: stored data stays stored when no broker answers, and the beat picks it up later."""
+    """For use after a commit: without a broker the stored data are kept, and the beat enqueues the task later."""
     if not _pause.is_over():
         return False
     options: dict[str, Any] = {} if expires is None else {"expires": expires}

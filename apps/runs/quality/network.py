@@ -47,7 +47,9 @@ def check(facts: QualityFacts) -> RuleFinding:
     if found and outside < LEAST_OUTSIDE * found:
         text = f"Client and server used the loopback: {plain(outside / 2**20)} MiB/s went over the network."
         return passed(text, outside=outside)
-    return cannot_tell(f"The bandwidth of the hardware class is not stated; at most {plain(outside / 2**20)} MiB/s one way.")
+    return cannot_tell(
+        f"The bandwidth of the hardware class is not stated; at most {plain(outside / 2**20)} MiB/s one way."
+    )
 
 
 def busiest(node: QualityNode) -> float | None:

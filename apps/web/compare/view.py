@@ -124,7 +124,7 @@ def _sides(query: QueryDict, address: Address) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class CompareView:
-    """A comparison as an address shows it; `level`: the load level whose seconds and latencies are shown.
+    """A comparison at an address; `level`: the load level whose seconds and latencies are shown.
 
     `kept`: a snapshot's data for the parts; None: the comparison is current.
     """
@@ -160,7 +160,7 @@ class ComparePart:
 
     It reads data through `seen.read`, so that snapshots can store it.
     `after`: the section that it follows, "sides", "answer", "latency" or "seconds". `lazy`: more expensive than the
-    answer, fetched when scrolled into view; `at_once`: fetched on page load, since the answer has a line of it too.
+    answer, fetched when scrolled into view; `at_once`: fetched on page load, since the answer includes a line of it.
     `nothing`: message for an empty part.
     """
 

@@ -23,7 +23,7 @@ class TickedAxis:
 
 @dataclass(frozen=True)
 class ValueAxis:
-    """`begins_at`: the start of an axis that does not begin at zero, in words; empty: it does."""
+    """`begins_at`: note on an axis that does not begin at zero; empty: it does."""
 
     range: tuple[float, float]
     ticks: tuple[float, ...]

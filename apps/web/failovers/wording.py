@@ -91,7 +91,7 @@ def _median_of(seen: TrialSpread) -> str:
 
 
 def state(course: Course) -> str:
-    """What the bar's length does not show; empty: recovered."""
+    """State that the bar's length does not show; empty: recovered."""
     if course.outage is None:
         return "outage not reported"
     if course.not_recovered:

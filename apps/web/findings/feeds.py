@@ -97,7 +97,7 @@ def findings(request: HttpRequest) -> HttpResponse:
         response = FindingsFeed()(request)
     except Invalid as error:
         return refused_file(error)
-    # When an entry leaves the list, the rest is older than a reader's copy: only the content shows what is new.
+    # A list that loses its newest entry has an older date than a reader's copy: only the content shows changes.
     del response["Last-Modified"]
     return response
 

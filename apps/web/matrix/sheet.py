@@ -1,4 +1,4 @@
-"""The matrix as shown, on the page and in its exports: every cell in words and signs."""
+"""The matrix as shown, on the page and in its exports: cells with their verdicts as text and sign."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence

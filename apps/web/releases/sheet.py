@@ -1,4 +1,4 @@
-"""A release compared with the previous one, as shown: every row in words and signs, and the answer above."""
+"""A release compared with the previous one, as shown: rows with verdicts as text and sign, and the summary."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -51,7 +51,7 @@ FILE_COLUMNS = (
 
 @dataclass(frozen=True)
 class SheetCell:
-    """`text` without unit; `is_number`: false where `text` is words. `below`: range and previous value."""
+    """`text` without unit; `is_number` False: `text` is not a number. `below`: range and previous value."""
 
     text: str
     is_number: bool

@@ -32,7 +32,7 @@ def next_slot(slot: int, elapsed: float, interval: float = INTERVAL) -> int:
 
 
 class ReadLate(SourceFailed):
-    """The source answered too late to date its counters; the server itself may be healthy."""
+    """The answer came too late to assign its counters a time; the server itself may be healthy."""
 
 
 @dataclass(frozen=True)

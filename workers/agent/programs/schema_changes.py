@@ -41,7 +41,7 @@ CHANGES = {
 
 
 def statement(operation: str, algorithm: str, lock: str, number: int) -> str:
-    """INPLACE adds FORCE: otherwise a column may be added without a rebuild, which is what `instant` is for."""
+    """INPLACE adds FORCE: otherwise a column may be added without a rebuild, as by `instant`."""
     parts = [CHANGES[operation].sql.format(n=number)]
     if algorithm == "inplace" and operation != "add_index":
         parts.append("FORCE")

@@ -36,7 +36,7 @@ class Stall:
 
 
 def baseline(intervals: Sequence[LoadInterval], *, since: float, until: float) -> float | None:
-    """Median throughput of the intervals entirely within, 1/s; None of too few."""
+    """Median throughput of the intervals entirely within, 1/s; None: fewer than FEWEST."""
     whole = _within(intervals, since, until)
     return statistics.median(interval.rate for interval in whole) if len(whole) >= FEWEST else None
 

@@ -64,7 +64,7 @@ class HostCounters:
         return SourceReading(parse(texts, ticks=self._ticks, disks=whole_disks()), hidden=hidden)
 
     def close(self) -> None:
-        """Holds nothing open."""
+        """No resources to free."""
 
 
 def whole_disks() -> frozenset[str] | None:

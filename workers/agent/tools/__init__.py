@@ -113,7 +113,7 @@ class Tool(Protocol):
         """Whether the load begins with this output line: the zero of the tool's own clock."""
 
     def failure(self, code: int, output: bytes) -> str:
-        """Why a run with exit code `code` failed, in the tool's own words; empty on success."""
+        """Why a run with exit code `code` failed, from the tool's output; empty on success."""
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
         """After a successful run; a failed check fails the run. Raises DatabaseFailed."""

@@ -1,7 +1,7 @@
 """Declaration of a workload: its parameters and metrics. Agent and server share one check.
 
 A workload in the catalog is a tool with all its parameters, defaults included, so that equal work has equal hashes and
-a default changed later makes another workload.
+changing a default later makes a different workload.
 """
 
 import math

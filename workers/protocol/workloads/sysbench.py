@@ -14,7 +14,7 @@ TESTS = (
     "select_random_points",
     "select_random_ranges",
 )
-# Tests with work to do for as long as they run: oltp_delete soon finds nothing more to delete.
+# Tests that do not run out of work: oltp_delete soon finds no rows left.
 SEEDED = (
     "oltp_read_write",
     "oltp_read_only",
