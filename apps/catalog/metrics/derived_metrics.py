@@ -146,7 +146,7 @@ derived.redo.checkpoint_age | redo log in use | % | lower | redo log | saturatio
     little beyond, which is cut off.
 derived.redo.in_use | redo log in use (MySQL) | % | lower | redo log | saturation
     = 100 * (Innodb_redo_log_current_lsn - Innodb_redo_log_checkpoint_lsn) / Innodb_redo_log_capacity_resized
-    Redo log written since the last checkpoint by its capacity; MySQL tells it from 8.0.30 on.
+    Redo log written since the last checkpoint by its capacity; MySQL reports it from 8.0.30 on.
 derived.disk.fsyncs_per_transaction | fsyncs for each transaction | fsyncs | neutral | disk | -
     = Innodb_data_fsyncs / Com_commit
     fsync calls by InnoDB by COMMIT statements; below 1, commits share them or are not made durable at once.
