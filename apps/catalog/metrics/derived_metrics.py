@@ -125,7 +125,7 @@ derived.net.sent_per_statement | bytes sent per statement | bytes | neutral | ne
 derived.buffer_pool.miss_ratio | buffer pool misses | % | lower | buffer pool | saturation
     = min(100, 100 * Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests)
     Share of pages requested from the buffer pool that had to be read from disk while a statement waited. The
-        server counts a few reads, such as those of ALTER TABLE, without a request; capped at 100 %.
+    server counts a few reads, such as those of ALTER TABLE, without a request; capped at 100 %.
 derived.buffer_pool.misses_per_statement | misses per statement | reads | lower | buffer pool | saturation
     = Innodb_buffer_pool_reads / Questions
     Pages that had to be read from disk while a statement waited, per statement from clients.
@@ -141,7 +141,7 @@ derived.redo.per_transaction | redo log per transaction | bytes | lower | redo l
 derived.redo.checkpoint_age | redo log in use | % | lower | redo log | saturation
     = min(100, 100 * Innodb_checkpoint_age / Innodb_checkpoint_max_age)
     Checkpoint age divided by the age at which InnoDB flushes synchronously. Concurrent writers may exceed it slightly;
-        capped at 100 %.
+    capped at 100 %.
 derived.redo.in_use | redo log in use (MySQL) | % | lower | redo log | saturation
     = 100 * (Innodb_redo_log_current_lsn - Innodb_redo_log_checkpoint_lsn) / Innodb_redo_log_capacity_resized
     Redo log written since the last checkpoint divided by its capacity; MySQL from 8.0.30 on.
@@ -183,7 +183,7 @@ derived.threads.cache_miss_ratio | connections without a cached thread | % | low
 derived.galera.paused | paused by flow control | % | lower | replication | saturation
     = min(100, 100 * wsrep_flow_control_paused_ns / 1e9)
     Share of time in which a Galera node held back all writers. The server and the sampler read their clocks at slightly
-        different times; capped at 100 %.
+    different times; capped at 100 %.
 derived.galera.certification_failures | transactions that failed certification | % | lower | replication | errors
     = 100 * wsrep_local_cert_failures / (wsrep_local_commits + wsrep_local_cert_failures)
     Share of this node's transactions rejected because another node changed the same row first.

@@ -314,7 +314,7 @@ def _measured_lines(setting: Setting, manner: MannerRows, row: SystemRow) -> lis
     who += [change.system, change.platform, change.release]
     return [
         [*who, found.quantity.key, found.quantity.unit, found.count, found.median, found.low, found.high, found.words]
-        for found in change.told
+        for found in change.ranges
     ]
 
 
