@@ -10,7 +10,16 @@ from apps.comparison import compare
 from apps.comparison.comparability.facts import hardware_detail
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, no_system
 from apps.comparison.tables import verdict_table
-from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Draft, Level, tones
+from apps.comparison.values import (
+    Cell,
+    ComparedCampaign,
+    ComparedMetric,
+    ComparedWorkload,
+    Comparison,
+    Draft,
+    Level,
+    tones,
+)
 from apps.core.answers import Hidden
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted

@@ -348,6 +348,7 @@ export interface components {
             slug: string;
             name: string;
             position: number;
+            tone: number;
         };
         Check: {
             key: string;

@@ -40,6 +40,11 @@ export function sideColor(palette: Palette, side: number): string {
   return palette.sides[side % palette.sides.length] ?? palette.ink;
 }
 
+/** The dash of a line in this tone: a second system of a platform differs by more than lightness. */
+export function sideDash(side: number): "solid" | "dash" | "dot" | "dashdot" {
+  return (["solid", "dash", "dot", "dashdot"] as const)[Math.floor(side / COLORS) % TONES] ?? "solid";
+}
+
 /** "Throughput, transactions/s", or the quantity alone where it has no unit. */
 export function axisTitle(quantity: string, unit = ""): string {
   return unit ? `${quantity}, ${unit}` : quantity;

@@ -3,7 +3,7 @@ import type { ChartSide, FitCurve, GrowthChart, LevelDot, LoadLevelCharts, RowSp
 import type { Data, Layout } from "plotly.js";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, axisTitle, ends, sideColor, type Palette } from "../../charts/style";
+import { axis, axisTitle, ends, sideColor, sideDash, type Palette } from "../../charts/style";
 
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up"] as const;
 const DASHES: Record<string, "dot" | "solid" | "dash"> = { p50: "dot", p95: "solid", p99: "dash" };
@@ -148,7 +148,7 @@ export function throughputChart(data: LoadLevelCharts, palette: Palette): Chart 
       showlegend,
       x: line.threads,
       y: line.values,
-      line: { color: sideColor(palette, toneOf(data.sides, line.side)), width: 2 },
+      line: { color: sideColor(palette, side?.tone ?? 0), dash: sideDash(side?.tone ?? 0), width: 2 },
       text: line.texts,
       hovertemplate: `<b>${side?.name}</b>, %{text}<br>%{y:,} ${unit}<extra>typical run</extra>`,
     };
@@ -247,7 +247,7 @@ export function growthChart(data: GrowthChart, palette: Palette): Chart {
       showlegend,
       x: stretches.map(middle),
       y: stretches.map(({ rate }) => rate),
-      line: { color: sideColor(palette, tone), width: 1.5 },
+      line: { color: sideColor(palette, tone), dash: sideDash(tone), width: 1.5 },
       hovertemplate: `<b>${name}</b>, run ${run}<br>%{y:,.4s} rows/s at %{x:,.4s} rows<extra></extra>`,
     };
   });
