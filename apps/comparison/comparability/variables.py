@@ -113,7 +113,7 @@ def contradicts(seen: Sequence[NodeVariables], name: str, value: str) -> bool:
 
 
 def _known(seen: Sequence[NodeVariables]) -> Fact:
-    text = ("asked",) if seen else ()
+    text = ("collected",) if seen else ()
     return Fact("variables", "Server variables", FieldGroup.VARIABLES, Weight.IMPORTANT, text)
 
 
