@@ -1,4 +1,4 @@
-"""Takes away what was found of systems whose runs are taken away: made-up ones."""
+"""Deletes the findings and stored comparisons of synthetic systems, before their runs are deleted."""
 
 from collections.abc import Collection
 
@@ -12,9 +12,9 @@ from apps.runs.models import Run
 
 
 @transaction.atomic
-def forget_made_up(systems: Collection[int]) -> int:
-    """Findings that tell of nothing but these systems, with what people made of them, and the histories and kept
-    comparisons of made-up runs alone; how many findings."""
+def delete_findings(systems: Collection[int]) -> int:
+    """Deletes findings that concern only these systems, with their notes, and trends and stored comparisons that have
+    synthetic runs only. Returns the number of deleted findings."""
     reconcile.lock()
     own = Q(system__in=systems) | Q(baseline_system__in=systems)
     touched = set(Change.objects.filter(own).values_list("finding", flat=True))
