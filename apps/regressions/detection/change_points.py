@@ -40,7 +40,8 @@ def search(window: Window) -> list[ChangePoint]:
 
 def candidates(window: Window) -> list[int]:
     """Indices where a segment begins, by KernelCPD("rbf") of ruptures with the penalty 5·√f (Truong et al. 2020), and
-    by the pilot segmentation of the noise where the kernel finds none: it is bounded, so large changes saturate it."""
+    by the pilot segmentation of the noise where the kernel finds none: the kernel is bounded, and finds large changes
+    later."""
     # Imported here: the import takes as long as the analysis of a hundred series.
     from ruptures.detection import KernelCPD  # noqa: PLC0415
 

@@ -56,7 +56,8 @@ def changing(finding_id: int, seen: datetime | None) -> Iterator[Finding]:
 
 
 def check_seen(finding: Finding, seen: datetime | None) -> None:
-    """Raises FindingChanged if there is other activity since `seen`, Invalid (`seen`) for a time in the future."""
+    """Raises FindingChanged if there was activity since `seen` that affects a decision, Invalid (`seen`) for a time in
+    the future."""
     if seen is None:
         return
     if seen > timezone.now() + CLOCKS_APART:
