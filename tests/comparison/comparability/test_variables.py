@@ -79,7 +79,7 @@ def test_what_is_called_like_a_place_but_is_none_is_shown(name: str) -> None:
 
 def test_a_side_whose_servers_nobody_asked_differs_in_that_alone() -> None:
     found = variables.differing(((seen({"a": "1"}),), ()), frozenset())
-    assert [(each.field, each.values) for each in found] == [("variables", ("collected", "not known"))]
+    assert [(each.field, each.values) for each in found] == [("variables", ("asked", "not known"))]
     assert variables.differing(((), ()), frozenset()) == ()
 
 
