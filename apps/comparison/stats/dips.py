@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from apps.runs.pure import Phase, interval_middles
 
 Floats = NDArray[np.float64]
-# A dip (`hiccup` in articles and in stored values) is a value below this share of the run's median.
+# A dip (`hiccups`, the term of the articles) is a value below this share of the run's median.
 DIP_SHARE = 0.5
 # With fewer values neither spread nor share is meaningful.
 FEWEST_VALUES = 5
