@@ -74,8 +74,8 @@ def batch_of(run: Run, place: AwsPlace | None, report: AwsReport) -> bytes:
             encoder.add_event(event)
     if report.topology is not None and place is not None:
         encoder.add_event(_topology(place, report.topology))
-    for event in report.journal:
-        encoder.add_event(_journal(event, began=began))
+    for entry in report.journal:
+        encoder.add_event(_journal(entry, began=began))
     if report.problem:
         detail = {"what": "CloudWatch", "reason": report.problem, "remedy": ""}
         encoder.add_event(_event(NOT_OBSERVABLE, f"CloudWatch: {report.problem}", detail=detail))
