@@ -137,7 +137,7 @@ def test_readers_read_and_see_addresses_in_part(client: Client) -> None:
         assert client.post(f"/notifications/{address}").status_code == 403
 
 
-def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engineer: Client) -> None:
+def test_a_team_without_any_mailbox_is_sent_nothing_and_the_answer_says_so(engineer: Client) -> None:
     team = a_team("storage", a_user())
     asked = engineer.get("/notifications/subscriptions/new/").content.decode()
     assert "storage (no e-mail addresses)" in asked
@@ -186,7 +186,7 @@ def test_strangers_read_how_many_members_a_team_has_and_no_name_nor_mailbox(clie
     assert "zoe" not in page
 
 
-def test_anybody_signed_in_says_where_they_are_told(client: Client) -> None:
+def test_anybody_signed_in_says_where_they_are_notified(client: Client) -> None:
     assert client.post("/notifications/own-address/", {"address": "x@example.com"}).status_code == 302
     reader = a_user(role="reader")
     client.force_login(reader)

@@ -167,7 +167,7 @@ def test_excluded_and_held_up_trials_are_shown_and_do_not_count(client: Client, 
     assert doubted == [str(excluded.pk)]
 
 
-def test_a_fault_that_never_came_is_told_apart(client: Client, galera: System) -> None:
+def test_a_fault_that_never_came_is_listed_apart(client: Client, galera: System) -> None:
     run = a_run(system=galera, workload=a_failover_workload(), outcome="failed", reason="kill did not work")
     page = page_of(client)
     assert states(page, "section[aria-labelledby=untold] li", "run") == [(str(run.pk),)]
@@ -212,7 +212,7 @@ def test_system_fault_and_campaign_narrow_the_trials(client: Client, galera: Sys
 
 
 @pytest.mark.parametrize("query", ["?fault=flood", "?campaign=x", "?rate=nan", "?rate=-1", "?system=%00"])
-def test_an_address_that_asks_for_nonsense_is_told_so(client: Client, query: str) -> None:
+def test_an_address_that_asks_for_nonsense_is_refused(client: Client, query: str) -> None:
     assert data(page_of(client, query, status=400), "field") == [query.strip("?").partition("=")[0]]
     assert client.get(f"/failovers/failovers.csv{query}").status_code == 400
 

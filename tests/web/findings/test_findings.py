@@ -195,7 +195,7 @@ def test_htmx_gets_the_row_back_with_what_became_of_it(finding: Finding, enginee
     assert ("ann" in problem, "confirmed" in problem) == (True, True)
 
 
-def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None:
+def test_every_action_is_done_and_listed(finding: Finding, engineer: Client) -> None:
     a_user(username="bob")
     later = str(timezone.localdate() + timedelta(days=30))
     # Action, form, the finding's state afterwards, its latest note, and what that note quotes.
@@ -253,7 +253,7 @@ def test_what_is_refused_says_why_and_keeps_what_was_typed(
     assert Finding.objects.get().state == "new"
 
 
-def test_who_comes_second_is_told_what_happened(finding: Finding, engineer: Client) -> None:
+def test_who_comes_second_sees_what_happened(finding: Finding, engineer: Client) -> None:
     seen = finding.changed_at.isoformat()
     act(engineer, finding, "comment", text="I look at it")
     act(engineer, finding, "state", state="confirmed")
@@ -367,7 +367,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
     assert elements(html, "a[href^='/compare/?side=']") == []
 
 
-def test_a_result_that_did_not_come_is_told_with_its_reason(engineer: Client) -> None:
+def test_a_result_that_did_not_come_is_shown_with_its_reason(engineer: Client) -> None:
     schedule = a_schedule()
     now = timezone.now()
     Schedule.objects.filter(pk=schedule.pk).update(next_at=now)

@@ -52,7 +52,7 @@ def test_an_address_without_series_says_where_they_come_from(client: Client) -> 
         ("&".join(f"series=1:m{number}:db1" for number in range(25)), "at most 24"),
     ],
 )
-def test_a_wrong_address_is_told_what_is_wrong(client: Client, query: str, words: str) -> None:
+def test_a_wrong_address_is_refused_with_what_is_wrong(client: Client, query: str, words: str) -> None:
     answer = client.get(f"/timeline/?{query}")
     assert answer.status_code == 400
     assert words in answer.content.decode()
