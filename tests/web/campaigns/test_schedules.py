@@ -175,6 +175,13 @@ def test_actions_are_done_and_listed(engineer: Client, enqueued: list[str]) -> N
     assert engineer.post("/schedules/999999/act/", {"action": "run"}).status_code == 404
 
 
+def test_an_action_is_confirmed_in_words(engineer: Client) -> None:
+    schedule = a_schedule()
+    for action, done in (("pause", "paused"), ("resume", "resumed"), ("archive", "archived")):
+        answer = engineer.post(f"/schedules/{schedule.pk}/act/", {"action": action}, follow=True)
+        assert text(answer.content.decode(), "[data-message=info]") == f"{schedule} is {done}."
+
+
 def test_what_did_not_come_is_shown_with_its_reason_and_its_finding(engineer: Client) -> None:
     schedule = a_schedule(next_at=NOW)
     services.start_due(now=NOW)

@@ -4,10 +4,11 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from apps.core.problems import Invalid
 from apps.dispatch.models import Campaign, Schedule
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results, reconcile
@@ -16,6 +17,7 @@ from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Finding, Trend
 from apps.runs.models import Run
 from apps.web.components.axes import value_axis
+from apps.web.findings.actions import ActionForm
 from apps.web.findings.wording import change_answer, lede
 from tests.dispatch.schedules.scheduled import a_schedule
 from tests.support.builders import a_metric, a_user
@@ -251,6 +253,22 @@ def test_what_is_refused_says_why_and_keeps_what_was_typed(
     assert value in element(html, ".problem [data-field]").text()
     assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or action in ("assign", "due")
     assert Finding.objects.get().state == "new"
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("soon", "until: 'soon' is not a date (write it as 2026-12-31)"),
+        ("2026-02-31", "until: '2026-02-31' is not a date (write it as 2026-12-31)"),
+        ("", "until: is missing (write it as 2026-12-31)"),
+    ],
+)
+def test_a_date_is_refused_with_how_to_write_it(db: None, rf: RequestFactory, given: str, problem: str) -> None:
+    request = rf.post("/", {"until": given})
+    request.user = a_user()
+    with pytest.raises(Invalid) as refused:
+        ActionForm(request, 1).day("until", needed=True)
+    assert str(refused.value) == problem
 
 
 def test_who_comes_second_sees_what_happened(finding: Finding, engineer: Client) -> None:

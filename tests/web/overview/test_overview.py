@@ -9,7 +9,7 @@ from apps.catalog.models import Platform
 from apps.runs.models import Run
 from apps.web.overview.platforms import load_matrix
 from tests.support.builders import a_job, a_load_level, a_measured_run, a_system, a_workload
-from tests.support.pages import data
+from tests.support.pages import element, elements, states, text
 
 pytestmark = pytest.mark.django_db
 
@@ -20,10 +20,10 @@ def _a_measured_run(value: float, **fields: object) -> Run:
 
 def test_an_empty_warehouse_says_how_to_fill_it(client: Client) -> None:
     page = client.get("/").content.decode()
-    assert page.count('data-state="empty"') == 4  # throughput, campaigns, published figures, runs
-    assert reverse("web:agents") in page
-    assert reverse("web:campaign-new") in page
-    assert "load_published" in page
+    assert len(elements(page, "[data-state=empty]")) == 4  # throughput, campaigns, published figures, runs
+    assert elements(page, f"#now a[href='{reverse('web:agents')}']")
+    assert elements(page, f"[data-state=empty] a[href='{reverse('web:campaign-new')}']")
+    assert text(page, "[data-state=empty] code") == "manage.py load_published"
 
 
 def test_the_matrix_holds_median_range_and_number_of_runs() -> None:
@@ -77,34 +77,36 @@ def test_runs_that_count_nowhere_leave_the_examples_standing() -> None:
 
 
 def test_the_matrix_says_which_numbers_agents_did_not_measure(client: Client) -> None:
-    def cell_of() -> str:
+    cell = "[aria-labelledby=matrix-heading] td.num"
+
+    def shown() -> tuple[object, ...]:
+        """Number of runs, how many of them were submitted where that is said, and the mark of the origin."""
         page = client.get("/").content.decode()
-        matrix = page[page.index("matrix-heading") : page.index("Latest campaigns")]
-        return matrix[matrix.index('<td class="num">') :]
+        marks = [mark.attributes["class"] for mark in elements(page, f"{cell} .mark")]
+        return element(page, cell).attributes["data-runs"], states(page, f"{cell} [data-submitted]", "submitted"), marks
 
     system = a_system()
     _a_measured_run(900.0, system=system, provenance="example")
-    assert "mark--example" in cell_of()
+    assert shown() == ("1", [], ["mark mark--example"])
     for _ in range(3):
         _a_measured_run(100.0, system=system, provenance="submitted")
-    assert "mark--submitted" in cell_of()
-    assert "mark--example" not in cell_of()
+    assert shown() == ("3", [], ["mark mark--submitted"])
     _a_measured_run(120.0, system=system)
-    mixed = cell_of()
-    assert "4 runs</a>" in mixed
-    assert "3 submitted among them" in mixed
-    assert "provenance=agent&amp;provenance=submitted" in mixed
-    assert "mark--" not in mixed
+    assert shown() == ("4", [("3",)], [])
+    page = client.get("/").content.decode()
+    assert text(page, f"{cell} a").startswith("4 ")
+    assert elements(page, f"{cell} a[href*='provenance=agent&provenance=submitted']")
     Run.objects.filter(provenance="submitted").update(provenance="agent")
-    assert "among them" not in cell_of()
-    assert "mark--" not in cell_of()
+    assert shown() == ("4", [], [])
 
 
 def test_a_platform_without_runs_of_a_workload_says_so(client: Client) -> None:
     _a_measured_run(1.0, system=a_system(), workload=a_workload("oltp_insert"))
     pxc = a_system(platform=Platform.objects.create(slug="pxc", name="PXC"))
     _a_measured_run(1.0, system=pxc, workload=a_workload("oltp_read_only"))
-    assert client.get("/").content.decode().count("not measured") == 2
+    page = client.get("/").content.decode()
+    assert len(elements(page, "td.num[data-runs='0'] [data-state=not-measured]")) == 2
+    assert len(elements(page, "td.num[data-runs='1']")) == 2
 
 
 def test_many_runs_take_no_more_queries(client: Client, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
@@ -117,13 +119,12 @@ def test_many_runs_take_no_more_queries(client: Client, django_assert_max_num_qu
 def test_the_part_that_says_what_runs_now_comes_alone_to_htmx(client: Client) -> None:
     part = client.get("/", headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in part
-    assert 'id="now-heading"' in part
+    assert element(part, "#now-heading")
 
 
 @pytest.mark.parametrize(("state", "shown"), [("succeeded", "done"), ("failed", "failed"), ("running", "running")])
 def test_a_campaign_is_listed_with_its_state(client: Client, state: str, shown: str) -> None:
     a_job(state=state)
     page = client.get("/").content.decode()
-    section = page[page.index("Latest campaigns") :].partition("</section>")[0]
-    assert shown in data(section, "state")
-    assert data(section, "count") == (["1"] if state == "failed" else [])
+    found = states(page, "[aria-label='Latest campaigns'] [data-state]", "state", "count")
+    assert found == [(shown, "1" if state == "failed" else None)]

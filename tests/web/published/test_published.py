@@ -57,8 +57,10 @@ def test_a_figure_is_shown_with_its_side_qualifier_unit_and_parts(client: Client
     shown = figures_of(page_of(client, "?question=failover"))
     loaded = [figure_of(metric="service_interruption", value=value).id for value in (15, 50, 120)]
     assert [shown[each] for each in loaded] == ["PXC 15 s", "Aurora 50 s", "MHA at least 120 s"]
-    idle = figure_of(metric="service_interruption", of_which={"proxy_detection": 6})
-    assert shown[idle.id] == f"PXC 8 s {' '.join(idle.of_which_text.split())}"
+    idle = [f for f in queries.list_figures() if f.of_which == {"proxy_detection": 6}]
+    assert len(idle) == 2
+    for figure in idle:
+        assert shown[figure.id] == f"PXC 8 s {' '.join(figure.of_which_text.split())}"
 
 
 @pytest.mark.usefixtures("articles")
