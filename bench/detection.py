@@ -16,7 +16,7 @@ import numpy as np
 from apps.regressions.detection import SHORTEST, ChangePoint, ResultSeries, changes, follow
 from bench import histories, otava, results
 from bench.context import Bench
-from bench.histories import Alarm, Floats, History, Score
+from bench.histories import Alarm, Floats, KnownSeries, Score
 from bench.results import Figure
 
 SERIES = 200
@@ -94,7 +94,7 @@ def _peer(bench: Bench, folder: Path) -> Path | None:
 
 
 def _of_replays(
-    series: Sequence[History], replays: Sequence[otava.Replayed] | None, *, first: int
+    series: Sequence[KnownSeries], replays: Sequence[otava.Replayed] | None, *, first: int
 ) -> list[Score] | None:
     if replays is None:
         return None
@@ -104,7 +104,7 @@ def _of_replays(
     ]
 
 
-def _added_one_by_one(series: Sequence[History]) -> float:
+def _added_one_by_one(series: Sequence[KnownSeries]) -> float:
     """s of CPU."""
     began = time.process_time()
     for history in series:
@@ -138,7 +138,7 @@ def _report_synthetic(bench: Bench, both: Both) -> None:
     )  # fmt: skip
 
 
-def _report_close(bench: Bench, series: Sequence[History]) -> None:
+def _report_close(bench: Bench, series: Sequence[KnownSeries]) -> None:
     """Without a target or peer: a peer merges alarms this near to each other."""
     score = sum((histories.scored(history, ours(history.values)) for history in series), Score())
     apart = f"two changes {histories.CLOSEST} to {histories.APART - 1} runs apart"

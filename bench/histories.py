@@ -25,7 +25,7 @@ NEAR = 7
 
 
 @dataclass(frozen=True)
-class History:
+class KnownSeries:
     """Values (runs,) and the first runs of new levels."""
 
     values: Floats
@@ -81,22 +81,22 @@ class Score:
         return float(np.median(self.delays)) if self.delays else float("nan")
 
 
-def synthetic(seed: int, *, series: int, runs: int = RUNS) -> list[History]:
+def synthetic(seed: int, *, series: int, runs: int = RUNS) -> list[KnownSeries]:
     return [_synthetic(rng, runs, _places) for rng in np.random.default_rng(seed).spawn(series)]
 
 
-def close(seed: int, *, series: int, runs: int = RUNS) -> list[History]:
+def close(seed: int, *, series: int, runs: int = RUNS) -> list[KnownSeries]:
     """Each with two changes, CLOSEST to APART - 1 runs apart, as releases with so many repetitions have."""
     return [_synthetic(rng, runs, _pair) for rng in np.random.default_rng(seed).spawn(series)]
 
 
-def labelled() -> list[History]:
+def labelled() -> list[KnownSeries]:
     """93 windows of 400 network latencies, ms (bench/data/README.md)."""
     windows = msgspec.json.decode(gzip.decompress(LABELLED.read_bytes()))
-    return [History(np.array(window["values"]), tuple(window["changes"])) for window in windows]
+    return [KnownSeries(np.array(window["values"]), tuple(window["changes"])) for window in windows]
 
 
-def scored(history: History, alarms: Sequence[Alarm]) -> Score:
+def scored(history: KnownSeries, alarms: Sequence[Alarm]) -> Score:
     """Each change is found by at most one alarm, the earliest reported; the others are false."""
     left, delays = list(history.changes), []
     for alarm in sorted(alarms, key=lambda alarm: alarm.reported_at):
@@ -119,7 +119,9 @@ def alarms_of(indices: Sequence[Sequence[int]], *, first: int) -> list[Alarm]:
     return alarms
 
 
-def _synthetic(rng: np.random.Generator, runs: int, places: Callable[[np.random.Generator, int], Places]) -> History:
+def _synthetic(
+    rng: np.random.Generator, runs: int, places: Callable[[np.random.Generator, int], Places]
+) -> KnownSeries:
     noise = float(np.clip(np.exp(rng.normal(np.log(0.012), 0.7)), 0.002, 0.06))
     changes = places(rng, runs)
     sizes = np.exp(rng.uniform(np.log(0.01), np.log(0.25), len(changes))) * rng.choice([-1, 1], len(changes))
@@ -132,7 +134,7 @@ def _synthetic(rng: np.random.Generator, runs: int, places: Callable[[np.random.
         + noise * (_wobble(rng, runs) + _drift(rng, runs))
         + _odd(rng, runs, noise)
     )
-    return History(np.exp(y), changes)
+    return KnownSeries(np.exp(y), changes)
 
 
 def _places(rng: np.random.Generator, runs: int) -> Places:

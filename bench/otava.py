@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.histories import History
+from bench.histories import KnownSeries
 from bench.servers import Failed
 
 NAME = "Apache Otava"
@@ -41,7 +41,7 @@ def installed(folder: Path) -> Path:
     return python
 
 
-def replayed(python: Path, histories: Sequence[History], *, first: int) -> list[Replayed]:
+def replayed(python: Path, histories: Sequence[KnownSeries], *, first: int) -> list[Replayed]:
     """Each series analysed again after every run from `first` on; `first` equal to its length: once. Raises Failed."""
     lines = [json.dumps({"values": history.values.tolist(), "first": first}) for history in histories]
     # Isolated mode: the modules beside the script are ours.

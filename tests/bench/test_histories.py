@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from bench import histories
-from bench.histories import Alarm, History, Score
+from bench.histories import Alarm, KnownSeries, Score
 
 
-def a_history(*changes: int) -> History:
-    return History(np.ones(200), changes)
+def a_series(*changes: int) -> KnownSeries:
+    return KnownSeries(np.ones(200), changes)
 
 
 def test_an_alarm_near_a_change_finds_it_and_only_one_does() -> None:
-    score = histories.scored(a_history(50, 120), [Alarm(57, 60), Alarm(45, 90), Alarm(128, 150)])
+    score = histories.scored(a_series(50, 120), [Alarm(57, 60), Alarm(45, 90), Alarm(128, 150)])
     assert score == Score(found=1, false=2, missed=1, runs=200, delays=(10,))
     assert (score.precision, score.recall, score.f1) == pytest.approx((1 / 3, 1 / 2, 2 / 5))
     assert score.false_per_1000 == 10
@@ -24,7 +24,7 @@ def test_scores_of_series_add_up() -> None:
     assert total.delay == 5
 
 
-def test_what_is_seen_again_is_told_once() -> None:
+def test_what_is_seen_again_is_reported_once() -> None:
     seen = [[], [20], [20], [23], [20, 40], [31]]
     assert histories.alarms_of(seen, first=30) == [Alarm(20, 31), Alarm(40, 34), Alarm(31, 35)]
 

@@ -138,7 +138,7 @@ def test_registering_again_changes_nothing() -> None:
         ({"hardware_class": "m4.xlarge"}, "hardware class"),
     ],
 )
-def test_a_system_that_differs_is_kept_and_told(change: dict[str, Any], words: str) -> None:
+def test_a_system_that_differs_is_kept_and_reported(change: dict[str, Any], words: str) -> None:
     services.seed()
     first = services.register_system(message=a_message(), hardware=[SMALL]).system
     before = System.objects.values().get()
@@ -148,7 +148,7 @@ def test_a_system_that_differs_is_kept_and_told(change: dict[str, Any], words: s
     assert System.objects.values().get(pk=first.pk) == before
 
 
-def test_hardware_that_differs_is_kept_and_told() -> None:
+def test_hardware_that_differs_is_kept_and_reported() -> None:
     services.seed()
     services.register_system(message=a_message(), hardware=[SMALL])
     bigger = HardwareMessage(slug="box", name="Box", vcpu=4, memory_bytes=2**33)
@@ -157,7 +157,7 @@ def test_hardware_that_differs_is_kept_and_told() -> None:
     assert HardwareClass.objects.get(slug="box").vcpu == 2
 
 
-def test_a_platform_that_is_new_is_added_and_told() -> None:
+def test_a_platform_that_is_new_is_added_and_reported() -> None:
     system, differences, notes = services.register_system(message=a_message(platform="tidb"), hardware=[SMALL])
     assert system.release.platform.slug == "tidb"
     assert differences == []

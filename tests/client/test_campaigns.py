@@ -53,7 +53,7 @@ def end(jobs: int, state: str = "succeeded") -> None:
 
 
 @LIVE
-def test_a_file_is_started_and_its_faults_are_told_by_line(engineer: Command, tmp_path: Path) -> None:
+def test_a_file_is_started_and_its_faults_are_shown_by_line(engineer: Command, tmp_path: Path) -> None:
     a_system("single")
     file = tmp_path / "plan.yaml"
     file.write_text(FILE.format(tool="sysbench_oltp").replace("[1, 8]", "[0]"))

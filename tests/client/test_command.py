@@ -17,7 +17,7 @@ CLIENT = ROOT / "client"
 GATE = ("--platform", "mariadb", "--release", "2")
 
 
-def test_wrong_use_is_told_from_an_answer(command: Command, tmp_path: Path) -> None:
+def test_wrong_use_is_distinguished_from_an_answer(command: Command, tmp_path: Path) -> None:
     for arguments in (
         [],
         ["gate"],
@@ -105,7 +105,7 @@ def test_campaigns_and_runs_of_another_kind_are_no_answers(command: Command, fak
         assert "the answer lacks '" in said.err
 
 
-def test_output_that_has_no_room_is_told_and_is_no_answer(fake: FakeServer, tmp_path: Path) -> None:
+def test_output_that_has_no_room_is_reported_and_is_no_answer(fake: FakeServer, tmp_path: Path) -> None:
     fake.answers = [(200, {}, json.dumps(a_check(result="fine")).encode())]
     for stream, other in (("1", "2"), ("2", "1")):
         # Files may not grow, as on a full disk. The second time it has something to complain of, and nowhere to.

@@ -81,7 +81,7 @@ def test_a_result_that_it_does_not_know_tells_nothing() -> None:
     assert gate.exit_of({"result": "fine, mostly"}) == 2
 
 
-def test_every_row_is_a_test_and_only_what_is_told_passes() -> None:
+def test_every_row_is_a_test_and_only_a_known_verdict_passes() -> None:
     rows = [
         a_row("worse", ratio=0.5, low=0.4, high=0.6, unit="1/s", before=10.0, after=5.0, runs_after=[3, 4]),
         a_row("worse", is_accepted=True),

@@ -95,7 +95,7 @@ def test_what_would_be_done_twice_is_not_sent_again_unless_it_cannot_have_arrive
         assert pauses
 
 
-def test_a_refusal_is_told_field_by_field_at_once_and_cannot_command_the_terminal(fake: FakeServer) -> None:
+def test_a_refusal_is_printed_field_by_field_at_once_and_cannot_command_the_terminal(fake: FakeServer) -> None:
     fake.answers = [REFUSAL]
     server, _ = a_server(fake)
     with pytest.raises(RequestRefused, match="422, 2 fields are wrong") as caught:
@@ -112,7 +112,7 @@ def test_a_redirect_is_not_followed_as_the_token_would_go_along(fake: FakeServer
     assert len(fake.received) == 1
 
 
-def test_a_page_of_something_else_is_told_from_an_answer(fake: FakeServer) -> None:
+def test_a_page_of_something_else_is_distinguished_from_an_answer(fake: FakeServer) -> None:
     fake.answers = [(200, {"Content-Type": "text/html"}, b"<html>welcome")]
     with pytest.raises(ServerUnreachable, match="not JSON: '<html>welcome'; is it a Splashboard"):
         a_server(fake)[0].read("health/").json({})

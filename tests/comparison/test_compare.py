@@ -128,7 +128,7 @@ def test_jitter_of_a_clock_does_not_make_another_duration(workload: Workload, a:
     assert not [each for each in comparison.differences if each.field == "duration"]
 
 
-def test_the_load_generators_hosts_are_told_apart(workload: Workload, a: System, b: System) -> None:
+def test_the_load_generators_hosts_are_distinguished(workload: Workload, a: System, b: System) -> None:
     facts = {"name": "here", "cpus": 2, "memory_bytes": 8 * 2**30, "kernel": "Linux 6.1"}
     measure(a, A, host=facts), measure(b, B, host=facts | {"cpus": 4})
     found = {each.field: each.values for each in compare(workload).differences}
@@ -311,7 +311,7 @@ def test_a_latency_of_few_hundredths_is_known_to_the_last_decimal_only(
     assert one.cell.words == "inconclusive"  # 14 % apart, and rounded by up to 7 %
 
 
-def test_single_events_are_told_by_their_median_and_need_three_runs_whatever_the_past_says(a: System) -> None:
+def test_single_events_are_shown_by_their_median_and_need_three_runs_whatever_the_past_says(a: System) -> None:
     workload, _ = a_workload(), a_system("b")
     for slug, values in (("a", (10.0, 11.0, 40.0, 12.0, 13.0)), ("b", (30.0, 31.0, 33.0, 35.0, 90.0))):
         for number, value in enumerate(values):

@@ -18,7 +18,7 @@ from workers.agent.runtime import config
 pytestmark = pytest.mark.galera
 
 
-def test_the_agent_is_told_of_writer_readers_proxy_and_controls(galera: Galera, tmp_path: Path) -> None:
+def test_the_agents_file_has_writer_readers_proxy_and_controls(galera: Galera, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("x")
     file = tmp_path / "agent.toml"
     include = f'include = ["{galera.var}/agent.d/lab-galera.toml"]\n'

@@ -95,7 +95,7 @@ def test_nobody_gets_in_without_the_password(mariadb: MariaDB) -> None:
 
 
 @pytest.mark.mariadb
-def test_a_setting_that_the_server_does_not_know_is_told_in_its_own_words(directory: Path) -> None:
+def test_a_setting_that_the_server_does_not_know_is_reported_in_its_own_words(directory: Path) -> None:
     with pytest.raises(LabError, match=r"mariadbd ended with code .*unknown variable 'no-such-setting=1'"):
         MariaDB(directory / "bad", settings={"no_such_setting": "1"}).start()
 

@@ -28,7 +28,7 @@ def test_a_replica_that_wrote_what_the_source_never_saw_has_parted(replica: str,
 
 
 @pytest.mark.mha
-def test_the_agent_is_told_where_to_listen_to_the_manager(mha: MHA, tmp_path: Path) -> None:
+def test_the_agents_file_says_where_to_listen_to_the_manager(mha: MHA, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("x")
     file = tmp_path / "agent.toml"
     include = f'include = ["{mha.var}/agent.d/lab-mha.toml"]\n'

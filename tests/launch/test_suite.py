@@ -37,7 +37,7 @@ def test_policy_comes_back_after_a_killed_installation(tmp_path: Path) -> None:
     assert [path.read_text() for path in tmp_path.iterdir()] == ["own"]
 
 
-def test_ordinary_user_is_told_which_tests_are_skipped(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ordinary_user_sees_which_tests_are_skipped(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "PACKAGES", {"no-such-program": "no-such-package"})
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.delenv("CI", raising=False)

@@ -104,7 +104,7 @@ def test_unreachable_index_gets_a_sentence_and_a_log(folder: Path, monkeypatch: 
     assert "127.0.0.1" in setup.log_of("uv").read_text()
 
 
-def test_old_python_is_told_which_it_needs() -> None:
+def test_old_python_is_refused_with_which_is_needed() -> None:
     old = "import sys; sys.version_info = (3, 8, 0); sys.argv = ['x']; import runpy; runpy.run_module('config.launch')"
     said = subprocess.run([sys.executable, "-c", old], cwd=ROOT, capture_output=True, text=True, check=False)
     assert said.returncode == 1

@@ -29,7 +29,7 @@ def events_of(subscription: Subscription) -> list[str]:
     return list(Notice.objects.filter(subscription=subscription).order_by("pk").values_list("event", flat=True))
 
 
-def test_a_finding_is_told_once_however_often_is_looked() -> None:
+def test_a_finding_is_sent_once_however_often_is_looked() -> None:
     subscription = a_subscription()
     finding = a_finding()
     a_note(finding)
@@ -57,7 +57,7 @@ def test_what_happens_together_is_one_delivery_and_later_things_another() -> Non
     assert len(delivered()) == 2
 
 
-def test_only_what_is_asked_for_is_told() -> None:
+def test_only_what_is_asked_for_is_sent() -> None:
     small = a_subscription(asks={"smallest": 0.2})
     missing = a_subscription(asks={"kind": "missing"})
     verify = a_subscription(events=["verify"])
@@ -82,7 +82,7 @@ def test_what_the_system_moves_back_is_reopened() -> None:
     assert events_of(subscription) == ["reopened"]
 
 
-def test_nothing_from_before_the_subscription_is_told_nor_what_happened_while_it_was_off() -> None:
+def test_nothing_from_before_the_subscription_is_sent_nor_what_happened_while_it_was_off() -> None:
     a_note(a_finding())
     subscription = a_subscription()
     assert delivered() == []
@@ -167,7 +167,7 @@ def test_a_team_without_any_address_is_said_and_nothing_is_lost_silently() -> No
     assert (delivery.state, delivery.answer) == ("given up", "no team member has an address")
 
 
-def test_who_is_assigned_or_mentioned_is_told_and_nobody_of_their_own_deeds() -> None:
+def test_who_is_assigned_or_mentioned_is_notified_and_nobody_of_their_own_actions() -> None:
     ann, bob = a_user(username="ann", email="ann@example.com"), a_user(username="bob", email="bob@example.com")
     finding = a_finding()
     a_note(finding, "owner", by=bob, to="ann", was="")
@@ -180,7 +180,7 @@ def test_who_is_assigned_or_mentioned_is_told_and_nobody_of_their_own_deeds() ->
     assert "ann said: @bob @ann look" in bob_mail.content["text"]
 
 
-def test_what_people_do_with_findings_is_told_as_they_do_it() -> None:
+def test_what_people_do_with_findings_is_sent_as_they_do_it() -> None:
     """Compared with the actions themselves, whose notes this reads."""
     subscription = a_subscription(events=["state", "reopened", "comment"])
     ann, bob = a_user(username="ann", email="ann@example.com"), a_user(username="bob")
@@ -231,7 +231,7 @@ def test_a_release_with_many_findings_is_one_message_that_says_how_many_more() -
     assert "and 3 more: <" in delivery.content["body"]["text"]
 
 
-def test_a_note_that_came_late_is_told_though_newer_ones_were() -> None:
+def test_a_note_that_came_late_is_sent_though_newer_ones_were() -> None:
     a_subscription()
     finding = a_finding()
     late = a_note(finding)
@@ -278,7 +278,7 @@ def test_two_workers_make_each_delivery_once() -> None:
     assert sorted(len(delivery.notices.all()) for delivery in Delivery.objects.all()) == [20, 20]
 
 
-def test_what_the_system_itself_settles_is_told(django_assert_max_num_queries: Callable[..., object]) -> None:
+def test_what_the_system_itself_settles_is_sent(django_assert_max_num_queries: Callable[..., object]) -> None:
     subscription = a_subscription()
     assert reconcile.expire_acceptances(today=timezone.now().date()) == 0
     finding = a_finding(state="accepted", reason="known", accepted_until=timezone.now().date() - timedelta(days=1))

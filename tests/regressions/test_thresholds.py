@@ -175,3 +175,16 @@ def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:
 @pytest.mark.parametrize(("sight", "count"), [("fit", 2), ("changed", 2), ("short", 0), ("noisy", 0), ("", 2)])
 def test_histories_are_found_by_what_can_be_seen_in_them(workload: int, sight: str, count: int) -> None:
     assert len(queries.listed(list(queries.rows_of(queries.TrendFilter(sight=sight))))) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"smallest": 1.0}, "smallest: is a share above 0 and below 1 (0.02 ignores changes below 2 %)"),
+        ({"significant": 0.5}, "significant: is a p from 1e-30 to 0.0001 (the default is 1e-06)"),
+    ],
+)
+def test_a_threshold_out_of_bounds_is_refused_with_its_bounds(given: dict[str, float], sentence: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        thresholds.limits(**{"smallest": 0.02, "significant": 1e-6, **given})
+    assert str(refused.value) == sentence

@@ -110,7 +110,7 @@ def test_made_up_runs_say_so() -> None:
     assert all(name.endswith("(rig)") for name in System.objects.values_list("name", flat=True))
 
 
-def test_a_warehouse_with_other_runs_is_left_alone_unless_told() -> None:
+def test_a_warehouse_with_other_runs_is_left_alone_unless_forced() -> None:
     a_run()
     with pytest.raises(CommandError, match="--add"):
         _seed(6)

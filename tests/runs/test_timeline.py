@@ -65,7 +65,7 @@ def test_faults_statements_and_nodes_have_lanes_of_their_own_and_what_is_no_mome
     }
 
 
-def test_stolen_time_is_told_where_it_is_more_than_the_quality_check_lets_pass() -> None:
+def test_stolen_time_is_shown_where_it_is_more_than_the_quality_check_lets_pass() -> None:
     at = np.arange(1.0, 11.0)
     values = np.array([0, 0, 5, 12, 0, 3, np.nan, 0, 0, 0.5])
     (one,) = timeline.stolen({"db1": (at, values)})
@@ -74,7 +74,7 @@ def test_stolen_time_is_told_where_it_is_more_than_the_quality_check_lets_pass()
     assert timeline.stolen({"db1": (np.zeros(0), np.zeros(0))}) == []
 
 
-def test_nodes_that_lose_time_at_once_are_told_together() -> None:
+def test_nodes_that_lose_time_at_once_are_shown_together() -> None:
     at = np.arange(1.0, 31.0)
     early, later, apart = np.zeros(30), np.zeros(30), np.zeros(30)
     early[4:7], later[6:9], apart[20] = 5.0, 7.0, 3.0

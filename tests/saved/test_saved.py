@@ -118,7 +118,7 @@ def test_a_run_excluded_later_still_counts_in_what_was_seen(
     assert text.startswith(f"Run {run.pk} of Alpha at 4 threads no longer counts: excluded")
 
 
-def test_a_run_that_fails_a_check_by_now_is_told(kept: SavedComparison, sides: tuple[System, System]) -> None:
+def test_a_run_that_fails_a_check_by_now_is_reported(kept: SavedComparison, sides: tuple[System, System]) -> None:
     run = Run.objects.filter(system=sides[0]).order_by("pk")[0]
     Run.objects.filter(pk=run.pk).update(failed_checks=["errors"])
     found = services.load("beta-beats-alpha")
@@ -139,7 +139,7 @@ def test_a_run_that_is_gone_is_named(kept: SavedComparison, sides: tuple[System,
     )
 
 
-def test_a_verdict_that_turned_is_told_with_both_its_ratios(sides: tuple[System, System]) -> None:
+def test_a_verdict_that_turned_is_shown_with_both_its_ratios(sides: tuple[System, System]) -> None:
     before = now()
     measure(sides[1], (700.0, 710.0, 705.0, 690.0, 700.0, 702.0, 700.0), at=2)
     sentences = changes(before, now())

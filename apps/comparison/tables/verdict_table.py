@@ -14,7 +14,7 @@ NO_RUNS = "no runs"
 NO_ERRORS = "none on either side"
 
 # (side, level, metric) -> values of earlier runs, the newest first.
-History = Mapping[tuple[str, int, str], tuple[float, ...]]
+EarlierValues = Mapping[tuple[str, int, str], tuple[float, ...]]
 
 
 def judged(
@@ -23,7 +23,7 @@ def judged(
     levels: Sequence[Level],
     metrics: Sequence[ComparedMetric],
     runs: Sequence[ComparedRun],
-    history: History,
+    history: EarlierValues,
     withheld: Collection[str],
 ) -> tuple[DraftCell, ...]:
     """One cell per metric, level and side, in this order; the first of `sides` is the baseline. `withheld`: sides
@@ -45,7 +45,7 @@ def _row(
     metric: ComparedMetric,
     runs: Mapping[tuple[str, int], Sequence[ComparedRun]],
     *,
-    history: History,
+    history: EarlierValues,
     withheld: Collection[str],
 ) -> list[DraftCell]:
     key = metric.key

@@ -87,7 +87,7 @@ def _page(
     if address.align not in clocks:
         clocks[address.align] = f"first {address.align.replace('_', ' ')}"
     context: dict[str, Any] = {
-        "problems": [problem.sentence() for problem in problems],
+        "problems": problems,
         "address": address,
         "common": series.common(keys, rows, metrics),
         "series": [(one, rows[one.key.run], address.without(one.key).url()) for one in named],

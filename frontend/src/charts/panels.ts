@@ -192,7 +192,12 @@ export class Panels {
     const names = series.map((one) => (panel.metrics.length > 1 ? one.name : nodeName(one)));
     const first = plot.dataset["drawn"] === undefined;
     const unit = panel.figure.querySelector<HTMLElement>("[data-unit]");
-    if (unit) unit.textContent = unitWords(series[0]);
+    if (unit) {
+      unit.textContent = unitWords(series[0]);
+      unit.dataset["unit"] = series[0]?.unit ?? "";
+      unit.dataset["over"] = series[0]?.nodes?.length ? series[0].node : "";
+      unit.dataset["kind"] = series[0]?.kind ?? "";
+    }
     const element = await draw(plot, (palette) => clockChart(series, names, { palette, clock, words, quantity }));
     if (first) {
       element.on("plotly_relayout", (change) => this.relaid(change as Record<string, unknown>));
@@ -226,7 +231,7 @@ export function nodeName({ node, nodes }: Series): string {
 }
 
 /** Unit and, where one line stands for several nodes or for totals, that it does. */
-function unitWords(series: Series | undefined): string {
+export function unitWords(series: Series | undefined): string {
   if (!series) return "";
   const over = series.nodes && series.nodes.length > 1 ? `${series.node} of ${series.nodes.length} nodes` : "";
   return [series.unit, series.kind === "counter" ? "total" : "", over].filter(Boolean).join(", ");

@@ -94,7 +94,7 @@ def test_a_claim_that_only_one_tool_supports_says_so_however_many_workloads_it_r
     assert "only one tool supports this" in page
 
 
-def test_a_program_that_says_the_opposite_is_told_as_a_contradiction(measure: Measure) -> None:
+def test_a_program_that_says_the_opposite_is_shown_as_a_contradiction(measure: Measure) -> None:
     measure("sysbench", SLOW, FAST)
     measure("asyncload", SLOW, FAST, mix="insert")
     slap = measure("slap", FAST, SLOW, mix="insert")

@@ -60,7 +60,7 @@ def test_a_difference_is_as_heavy_as_its_heaviest_side_and_hidden_only_where_eve
     assert found.hidden == "at its default"
 
 
-def test_values_beyond_those_told_are_compared_too_and_told_where_only_they_differ() -> None:
+def test_values_beyond_those_shown_are_compared_too_and_shown_where_only_they_differ() -> None:
     many = [str(number) for number in range(8)]
     one, other = (
         [Fact("field", "F", FieldGroup.CLIENT, Weight.MINOR, tuple(values))] for values in (many, [*many[:7], "9"])
@@ -294,7 +294,7 @@ def test_a_campaign_is_noted(pair: tuple[System, System]) -> None:
 # ---------------------------------------------------------------- data set and work
 
 
-def test_another_data_set_is_told_apart_from_other_work_and_each_is_accepted_by_itself(
+def test_another_data_set_is_distinguished_from_other_work_and_each_is_accepted_by_itself(
     pair: tuple[System, System],
 ) -> None:
     other = a_workload("oltp_read_only", table_size=50_000)

@@ -42,17 +42,17 @@ def test_options_with_underscores_are_those_with_hyphens_and_keep_their_values()
         ("", ()),
     ],
 )
-def test_values_after_a_blank_are_told_and_secrets_are_not(command: str, shown: tuple[str, ...]) -> None:
+def test_values_after_a_blank_are_shown_and_secrets_are_not(command: str, shown: tuple[str, ...]) -> None:
     assert options(command) == shown
 
 
-def test_a_program_is_told_without_where_it_lies() -> None:
+def test_a_program_is_shown_without_its_directory() -> None:
     assert program("/usr/bin/sysbench /srv/lua/own.lua --tables=4 --time=5 run") == "sysbench own.lua"
     assert program("sysbench oltp_read_only --tables=4") == "sysbench oltp_read_only"
     assert program("") == ""
 
 
-def test_lists_that_are_shortened_alike_are_different_and_are_then_told_in_full() -> None:
+def test_lists_that_are_shortened_alike_are_different_and_are_then_shown_in_full() -> None:
     sides = [[_listed("tags", "Tags", FieldGroup.ORIGIN, list(tags))] for tags in ("abcd", "abce", "abcd")]
     assert [fact.text for (fact,) in sides] == ["a, b, c and 1 more"] * 3
     (found,) = differences(sides)

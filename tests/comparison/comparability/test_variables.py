@@ -95,7 +95,7 @@ def test_one_node_whose_value_changed_from_run_to_run_is_a_mixture() -> None:
     assert variables.mixtures(changed) == ("max_connections 100 or 200",)
 
 
-def test_what_is_told_as_a_setting_is_not_told_again() -> None:
+def test_what_is_shown_as_a_setting_is_not_shown_again() -> None:
     assert differing(seen({"x": "1"}), seen({"x": "2"}), reported=frozenset({"x"})) == {}
 
 

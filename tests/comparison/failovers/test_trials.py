@@ -67,7 +67,7 @@ def test_a_switch_that_nobody_noticed_is_no_interruption() -> None:
     assert found.phases == ()
 
 
-def test_each_lost_write_is_told_by_its_number_and_when_it_was_due() -> None:
+def test_each_lost_write_is_shown_by_its_number_and_when_it_was_due() -> None:
     found = course_of(made_up(3.0, counts={"missing": [161, 162], "duplicated": [7]}))
     assert found.counts["lost"] == 2
     assert [one.number for one in found.rows.lost] == [161, 162]
@@ -98,7 +98,7 @@ def test_the_proxy_explains_its_interval_times_fall_when_the_writer_is_gone() ->
     assert shares("switch", settings={"ping_interval": "1"}, checks={"inter": "3s", "fall": "2"}) == []
 
 
-def test_the_cluster_explains_its_patience_by_what_its_nodes_told() -> None:
+def test_the_cluster_explains_its_deadline_by_what_its_nodes_reported() -> None:
     (found,) = shares("kill_reader", settings={"evs.suspect_timeout": "PT5S"}, checks={})
     assert (found.who, found.seconds) == ("the cluster", 5.0)
     provider_options = ["base_dir = /; evs.suspect_timeout = PT1S; x = 1", "evs.suspect_timeout = PT0M5S;"]
@@ -118,7 +118,7 @@ def test_a_setting_that_cannot_be_read_explains_nothing(text: str) -> None:
     assert shares("kill_writer", settings=settings, checks={"inter": text, "fall": "2"}) == []
 
 
-def test_when_the_proxy_acted_and_how_it_checks_is_told_by_the_run() -> None:
+def test_when_the_proxy_acted_and_how_it_checks_is_read_from_the_run() -> None:
     found = course_of(made_up(3.0, proxy=1.2))
     assert found.proxy == pytest.approx(1.2)
     assert found.proxy_checks == {"inter": "500ms", "fall": "2"}

@@ -84,7 +84,7 @@ def test_two_seconds_tell_no_deviation() -> None:
     assert found.throughput_before.deviation == 0
 
 
-def test_without_seconds_before_the_statement_no_depth_is_told() -> None:
+def test_without_seconds_before_the_statement_no_depth_is_reported() -> None:
     found = of_steady(steady(), phase=Phase(6, 20))
     assert (found.base, found.depth, found.longest) == (None, None, None)
     assert found.throughput_during.deviation == 0
@@ -103,6 +103,6 @@ def test_a_late_second_counts_for_as_long_as_it_took() -> None:
     assert of_steady(LoadSeconds(late, values)).stalled == pytest.approx(2.4)
 
 
-def test_a_run_without_seconds_is_told_as_such() -> None:
+def test_a_run_without_seconds_is_reported_as_such() -> None:
     nothing = of_steady(LoadSeconds(np.zeros(0), np.zeros(0)))
     assert (nothing.base, nothing.depth, nothing.throughput_during.count) == (None, None, 0)

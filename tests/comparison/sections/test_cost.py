@@ -127,7 +127,7 @@ def test_one_machine_without_a_price_leaves_the_side_without_a_cost_and_is_named
     assert found.steps[0].gains[0].per_price is None
 
 
-def test_prices_of_different_times_are_told_beside_each_other(boxes: tuple[System, System], client: Client) -> None:
+def test_prices_of_different_times_are_shown_beside_each_other(boxes: tuple[System, System], client: Client) -> None:
     address = f"/compare/part/cost/?side=small-box&side=large-box&workload={a_workload().pk}"
     assert "of different times" not in client.get(address).content.decode()
     HardwareClass.objects.filter(slug="s").update(price_date=date(2018, 8, 20))

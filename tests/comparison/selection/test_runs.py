@@ -57,7 +57,7 @@ def test_runs_named_one_by_one_all_count(
     assert comparison.notes == ()
 
 
-def test_many_places_with_older_runs_are_told_together(
+def test_many_places_with_older_runs_are_named_together(
     workload: Workload, a: System, b: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs, "MOST_RUNS", 2)

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Many:
+class Differences:
     """Of each comparison: difference of logarithms, half its interval's width, and p among many."""
 
     difference: Array
@@ -24,7 +24,7 @@ class Many:
         return float(np.mean(np.abs(self.difference - truth) <= self.half))
 
 
-def judge(a: Array, b: Array, past_a: Array, past_b: Array, *, step: float = 0.0) -> Many:
+def judge(a: Array, b: Array, past_a: Array, past_b: Array, *, step: float = 0.0) -> Differences:
     """`a`, `b`: logarithms, the runs of a side along the last axis; `step` of the grid on which they lie."""
     (va, ka, sa), (vb, kb, sb) = _noise(a, past_a, step), _noise(b, past_b, step)
     qa, qb = va / a.shape[-1], vb / b.shape[-1]
@@ -33,7 +33,7 @@ def judge(a: Array, b: Array, past_a: Array, past_b: Array, *, step: float = 0.0
     difference = b.mean(-1) - a.mean(-1)
     away = np.maximum(np.abs(difference) - sa - sb, 0) / error
     cautious = np.sqrt(freedom * min(ka, kb))
-    return Many(
+    return Differences(
         difference,
         scipy.stats.t.ppf(0.975, freedom) * error + sa + sb,
         2 * scipy.stats.t.sf(away, freedom),
@@ -82,7 +82,7 @@ def tables(
     return np.asarray((math.sqrt(0.8) * signs * shared + math.sqrt(0.2) * own) * scale)
 
 
-def judge_tables(drawn: Array, runs: int) -> Many:
+def judge_tables(drawn: Array, runs: int) -> Differences:
     """Every side against the first; runs beyond `runs` are history."""
     own, past = drawn[..., :runs], drawn[..., runs:]
     return judge(own[:, :, :1], own[:, :, 1:], past[:, :, :1], past[:, :, 1:])

@@ -91,7 +91,7 @@ def test_a_few_seconds_tell_nothing() -> None:
     assert steadiness(*seconds([float("nan")] * 60), MINUTE) is None
 
 
-def test_runs_of_other_intervals_are_told_apart() -> None:
+def test_runs_of_other_intervals_are_distinguished() -> None:
     assert dips.usual_step([1.0, 1.01, 10.0]) in (1.0, 1.01)
     assert dips.is_same_step(1.0, 1.1)
     assert not dips.is_same_step(1.0, 2.0)

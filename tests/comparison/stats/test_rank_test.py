@@ -28,7 +28,7 @@ def test_with_ties_it_is_that_of_all_permutations() -> None:
     assert rank_test.compare(one, other).p == pytest.approx(expected, rel=0.02)
 
 
-def test_four_runs_of_each_side_can_be_told_apart_and_three_cannot() -> None:
+def test_four_runs_of_each_side_can_be_conclusive_and_three_cannot() -> None:
     assert ALL_FOUR == 4
     four = rank_test.compare([0.0] * 4, [1.0, 2.0, 3.0, 4.0])
     assert (four.verdict, four.delta) == (Verdict.HIGHER, 1.0)
@@ -56,7 +56,7 @@ def test_it_is_no_more_often_wrong_than_it_says() -> None:
     assert wrong / 2000 <= 0.05
 
 
-def test_equal_runs_are_not_told_apart() -> None:
+def test_equal_runs_are_inconclusive() -> None:
     assert rank_test.compare([0.0] * 5, [0.0] * 5).verdict == Verdict.INCONCLUSIVE
 
 

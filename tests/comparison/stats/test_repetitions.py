@@ -33,7 +33,7 @@ def seen_table(differences: tuple[float, ...], noise: tuple[float, float], histo
 
 def drawn(
     random: np.random.Generator, differences: tuple[float, ...], noise: tuple[float, float], runs: int, history: int
-) -> simulated.Many:
+) -> simulated.Differences:
     """TABLES of them, in every cell `runs` of each side."""
     a, b = (random.normal(0, each, (TABLES, len(differences), runs + history)) for each in noise)
     b[..., :runs] += np.array(differences)[:, None]
@@ -68,11 +68,11 @@ def test_a_difference_that_only_its_company_demotes_says_how_many_repetitions_wo
     assert 3 < table[0].needed <= 10
 
 
-def test_more_comparisons_in_a_table_need_more_repetitions_and_others_told_apart_fewer() -> None:
+def test_more_comparisons_in_a_table_need_more_repetitions_and_other_discoveries_fewer() -> None:
     few, crowd = seen_table(ONE[:2], EQUAL, 0), seen_table(ONE, EQUAL, 0)
-    among_told = seen_table((0.045, *[0.3] * 15), EQUAL, 0)
+    among_discoveries = seen_table((0.045, *[0.3] * 15), EQUAL, 0)
     assert (few[0].needed or 0) < (crowd[0].needed or 0)
-    assert (among_told[0].needed or 0) < (crowd[0].needed or 0)
+    assert (among_discoveries[0].needed or 0) < (crowd[0].needed or 0)
 
 
 @pytest.mark.parametrize("variation", [0.005, 0.01, 0.02])

@@ -161,7 +161,7 @@ def test_a_grid_too_coarse_for_the_margin_says_that_more_runs_do_not_tell() -> N
     assert "too coarse" in coarse.reason
 
 
-def test_sides_some_steps_apart_are_told_apart_though_their_runs_read_alike() -> None:
+def test_sides_some_steps_apart_are_conclusive_though_their_runs_read_alike() -> None:
     a, b = SYSBENCH.value(500), SYSBENCH.value(505)
     ratio = welch.compare(Sample((a,) * 3, (), SYSBENCH.resolution), Sample((b,) * 3, (), SYSBENCH.resolution))
     assert ratio.verdict is Verdict.HIGHER

@@ -233,7 +233,7 @@ def _corrected(found: list[Ratio]) -> list[Ratio]:
     return multiple_testing.correct_for_many([DraftRatio(ratio) for ratio in found])
 
 
-def test_a_difference_that_is_no_discovery_among_many_is_not_told_apart() -> None:
+def test_a_difference_that_is_no_discovery_among_many_is_inconclusive() -> None:
     found = [Ratio(Verdict.HIGHER, value=1.1, p=0.04), *[Ratio(Verdict.INCONCLUSIVE, value=1.0, p=0.5)] * 9]
     corrected = _corrected([*found, Ratio(Verdict.TOO_FEW, value=2.0)])
     assert corrected[0].verdict is Verdict.INCONCLUSIVE

@@ -85,12 +85,12 @@ def test_machines_of_one_kind_with_the_same_load_count_each() -> None:
     assert spent(nodes, per_second=10.0, length=60.0).whole["work.disk.machine_written"] == 20.0
 
 
-def test_nodes_whose_machines_cannot_be_told_apart_count_each() -> None:
+def test_nodes_whose_machines_cannot_be_distinguished_count_each() -> None:
     nodes = [a_node(name, switches=5000.0, vda=100.0) for name in ("g1", "g2")]
     assert spent(nodes, per_second=10.0, length=60.0).whole["work.disk.machine_written"] == 20.0
 
 
-def test_what_one_node_does_not_tell_is_not_told_of_the_system() -> None:
+def test_what_one_node_does_not_report_is_not_reported_for_the_system() -> None:
     nodes = [a_node("g1", redo=300.0, user=1.0, system=1.0), a_node("g2", redo=100.0)]
     found = spent(nodes, per_second=10.0, length=60.0)
     assert "work.cpu.server" not in found.whole

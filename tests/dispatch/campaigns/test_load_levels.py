@@ -35,7 +35,7 @@ def end(job: Job, *skipped: tuple[str, str], outcome: str = "succeeded") -> Job:
     return Job.objects.get(pk=job.pk)
 
 
-def test_the_agent_is_told_how_its_ladder_ends(db: None) -> None:
+def test_the_agent_is_sent_how_its_load_levels_end(db: None) -> None:
     assert claimed(ends_when_refused=True, least_gain=0.1)[1].ladder == wire.RampMessage(least_gain=0.1)
     assert claimed(ends_when_refused=True)[1].ladder == wire.RampMessage(least_gain=None)
     assert claimed()[1].ladder is None

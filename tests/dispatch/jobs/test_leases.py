@@ -208,7 +208,7 @@ def test_third_failure_is_final_with_the_reasons_of_all(db: None) -> None:
     assert job.reason == "attempt 1: reason 1; attempt 2: reason 2; attempt 3: reason 3"
 
 
-def test_reason_of_an_attempt_is_told_once_and_is_bounded(db: None) -> None:
+def test_reason_of_an_attempt_is_stored_once_and_is_bounded(db: None) -> None:
     job = a_job(state="running")
     agent = job.agent
     assert agent is not None
@@ -274,7 +274,7 @@ def test_end_of_an_expired_attempt_that_nobody_took_counts(db: None) -> None:
     assert job.state == "succeeded"
 
 
-def test_end_of_a_lost_attempt_is_told_so(db: None) -> None:
+def test_end_of_a_lost_attempt_is_refused(db: None) -> None:
     job = a_job(state="running")
     first = job.agent
     assert first is not None

@@ -48,7 +48,7 @@ def test_what_is_due_every_half_hour_goes_on_evenly() -> None:
         (SPRING, "0 22 * * *", "this schedule is not affected."),
     ],
 )  # fmt: skip
-def test_the_next_clock_change_is_told(moment: datetime, expression: str, expected: str) -> None:
+def test_the_next_clock_change_is_shown(moment: datetime, expression: str, expected: str) -> None:
     change = cron.clock_change(moment, expression=expression, zone=ZONE)
     assert change is not None
     assert change.sentence.endswith(expected)

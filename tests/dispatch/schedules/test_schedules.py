@@ -117,7 +117,7 @@ def test_a_paused_one_stays_paused_when_it_is_edited() -> None:
     assert (edited.cron, edited.next_at) == ("0 4 * * *", None)
 
 
-def test_who_edits_an_older_version_is_told_so() -> None:
+def test_who_edits_an_older_version_is_refused() -> None:
     schedule = a_schedule()
     with pytest.raises(services.ScheduleChanged, match="was edited by somebody else after you had opened it"):
         services.edit(schedule_id=schedule.pk, stated=stated(), now=NOW, seen="0" * 64)

@@ -28,7 +28,7 @@ def places_of(values: Floats, *, start: int, boundaries: tuple[int, ...] = RELEA
     return [change.index for change in found]
 
 
-def test_small_changes_are_told_at_the_run_with_which_their_release_begins() -> None:
+def test_small_changes_are_reported_at_the_run_with_which_their_release_begins() -> None:
     """docs/why/change-points.md has 120 series of each kind."""
     blind = [places_of(series(seed), start=40, boundaries=()) for seed in range(10)]
     found = [places_of(series(seed), start=40) for seed in range(10)]
@@ -72,7 +72,7 @@ def size_of(values: Floats, index: int, end: int | None = None) -> float:
     return float(np.exp(y[index : min(end or len(y), index + 40)].mean() - y[max(0, index - 40) : index].mean()))
 
 
-def test_a_size_is_of_the_runs_on_both_sides_of_where_it_was_told() -> None:
+def test_a_size_is_of_the_runs_on_both_sides_of_where_it_was_reported() -> None:
     for variation in (0.005, 0.02):
         values = series(2, size=0.14, runs=80, variation=variation)
         (seen,) = changes(ResultSeries(values))

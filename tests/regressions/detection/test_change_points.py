@@ -31,7 +31,7 @@ def the_change(values: Floats) -> ChangePoint:
     return change
 
 
-def test_a_change_is_told_with_its_place_ratio_interval_and_the_runs_after_it() -> None:
+def test_a_change_is_reported_with_its_place_ratio_interval_and_the_runs_after_it() -> None:
     change = the_change(a_series((AT, 0.9)))
     assert abs(change.index - AT) <= 1
     assert change.low < 0.9 < change.high
@@ -152,7 +152,7 @@ def test_only_the_last_five_hundred_runs_count() -> None:
     assert abs(change.index - 600) <= 1
 
 
-def test_noise_is_told_from_levels_and_odd_runs() -> None:
+def test_noise_is_distinguished_from_levels_and_odd_runs() -> None:
     y = np.log(a_series((60, 0.7), (120, 1.3), runs=200, variation=0.02, seed=4))
     y[[5, 70, 71, 150]] += [2.0, -1.0, -1.0, 1.0]
     found = noise.estimate(y)

@@ -16,7 +16,7 @@ def followed(values: Floats, *, start: int = 0, resets: tuple[int, ...] = ()) ->
     return steps
 
 
-def test_a_change_is_told_once_and_stays_where_it_was_told() -> None:
+def test_a_change_is_reported_once_and_stays_where_it_was_reported() -> None:
     for history in histories.synthetic(21, series=6):
         reported: list[int] = []
         for step in followed(history.values):
@@ -85,7 +85,7 @@ def found_by_release(*sizes: float, seed: int) -> tuple[list[int], Followed]:
         pytest.param((1, 0.8, 0.5), id="after five runs alone"),
     ],
 )
-def test_a_release_that_falls_after_one_that_fell_is_told_with_its_own_size(sizes: tuple[float, ...]) -> None:
+def test_a_release_that_falls_after_one_that_fell_is_reported_with_its_own_size(sizes: tuple[float, ...]) -> None:
     for seed in range(6):
         found, last = found_by_release(*sizes, seed=seed)
         assert found == [len(sizes) - 2, len(sizes) - 1]
@@ -93,14 +93,14 @@ def test_a_release_that_falls_after_one_that_fell_is_told_with_its_own_size(size
         assert [change.ratio for change in last.changes] == pytest.approx(wanted, rel=0.03)
 
 
-def test_a_release_after_one_that_fell_which_is_as_slow_is_told_of_nothing() -> None:
+def test_for_a_release_after_one_that_fell_which_is_as_slow_nothing_is_reported() -> None:
     for seed in range(20):
         found, last = found_by_release(1, 1, 1, 0.95, 0.95, 0.95, seed=seed)
         assert found == [3]
         assert last.changes[0].ratio == pytest.approx(0.95, rel=0.02)
 
 
-def test_a_release_that_mends_what_the_one_before_broke_leaves_that_told() -> None:
+def test_a_release_that_mends_what_the_one_before_broke_leaves_that_reported() -> None:
     """Its first runs are not taken for a sign that nothing was broken."""
     for seed in range(6):
         found, last = found_by_release(1, 1, 1, 0.8, 1, seed=seed)
@@ -108,7 +108,7 @@ def test_a_release_that_mends_what_the_one_before_broke_leaves_that_told() -> No
         assert [change.index for change in last.changes] == [15, 20]
 
 
-def test_two_falls_near_each_other_are_both_told_when_all_runs_are_looked_at_at_once() -> None:
+def test_two_falls_near_each_other_are_both_reported_when_all_runs_are_looked_at_at_once() -> None:
     for seed in range(6):
         values, begins = releases_of_five(1, 1, 1, 0.95, 0.5, seed=seed)
         assert [change.index for change in follow(ResultSeries(values, boundaries=begins)).found] == [15, 20]

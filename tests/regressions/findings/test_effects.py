@@ -61,7 +61,7 @@ def test_one_effect_is_counted_once_and_has_the_size_of_the_comparison(pair: Pai
     ]
 
 
-def test_what_history_adds_to_an_effect_that_was_told_opens_nothing_again(
+def test_what_the_trend_adds_to_an_effect_that_was_reported_opens_nothing_again(
     pair: Pair,
 ) -> None:
     between, along = pair
@@ -110,7 +110,7 @@ def test_pages_lists_and_the_api_count_alike(pair: Pair, client: Client) -> None
     assert (first["beneath"], second["beneath"]) == (None, first["id"])
 
 
-def test_what_is_told_beneath_goes_along_with_what_is_split_off(
+def test_what_is_reported_beneath_goes_along_with_what_is_split_off(
     pair: Pair,
 ) -> None:
     (finding,) = reconcile.settle(pair)

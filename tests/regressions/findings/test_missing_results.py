@@ -78,7 +78,7 @@ def test_what_is_missing_is_found_by_the_place_where_it_is_missing() -> None:
     assert not matching(read({**of, "platform": "galera"})).exists()
 
 
-def test_a_failed_job_is_told_as_soon_as_the_others_have_ended() -> None:
+def test_a_failed_job_is_reported_as_soon_as_the_others_have_ended() -> None:
     scheduled = begun(a_schedule())
     end_jobs("failed", system__slug="a", reason="disk full")
     assert look(HOUR) == []

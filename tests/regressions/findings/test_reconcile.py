@@ -53,7 +53,7 @@ def _whats(finding: Finding) -> list[str]:
     return list(finding.notes.values_list("what", flat=True))
 
 
-def test_a_change_that_is_told_twice_is_one_finding(detected: tuple[FindingKey, DetectedChange]) -> None:
+def test_a_change_that_is_reported_twice_is_one_finding(detected: tuple[FindingKey, DetectedChange]) -> None:
     reconcile.settle([detected])
     assert reconcile.settle([detected], looked_at=_known()) == []
     finding = Finding.objects.get()
@@ -130,7 +130,7 @@ GROWN = "1 change grew from −5.0\u00a0% to −48\u00a0% since the finding was 
         ("confirmed", "confirmed", "confirmed"),
     ],
 )
-def test_what_grows_beyond_what_people_decided_about_is_told_once(
+def test_what_grows_beyond_what_people_decided_about_is_reported_once(
     detected: tuple[FindingKey, DetectedChange], state: str, then: str, said: str
 ) -> None:
     place, change = detected
@@ -159,7 +159,7 @@ def test_a_confirmed_finding_tells_each_time_that_it_grows(detected: tuple[Findi
     ]
 
 
-def test_what_came_to_a_confirmed_finding_is_told_when_it_grows(detected: tuple[FindingKey, DetectedChange]) -> None:
+def test_what_came_to_a_confirmed_finding_is_sent_when_it_grows(detected: tuple[FindingKey, DetectedChange]) -> None:
     place, change = detected
     (finding,) = reconcile.settle([detected])
     decide(finding, "confirmed")

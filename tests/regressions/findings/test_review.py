@@ -76,7 +76,7 @@ def test_the_whole_history_of_a_finding_says_who_did_what(alice: User, bob: User
     )
 
 
-def test_the_later_of_two_people_is_told_what_happened_and_changes_nothing(alice: User, bob: User) -> None:
+def test_the_later_of_two_people_sees_what_happened_and_changes_nothing(alice: User, bob: User) -> None:
     finding = a_finding()
     seen = _seen(finding)
     review.set_state(finding_id=finding.pk, by=alice, state="not reproducible", reason="noise", seen=seen)
@@ -96,7 +96,7 @@ def test_a_comment_of_somebody_else_stands_in_nobodys_way(alice: User, bob: User
     assert finding.state == "confirmed"
 
 
-def test_new_results_meanwhile_are_told_before_an_acceptance(alice: User) -> None:
+def test_new_results_meanwhile_are_shown_before_an_acceptance(alice: User) -> None:
     pair = a_pair()
     finding = a_finding(pair=pair)
     seen = _seen(finding)
@@ -106,7 +106,7 @@ def test_new_results_meanwhile_are_told_before_an_acceptance(alice: User) -> Non
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_people_at_the_same_moment_one_wins_and_the_other_is_told() -> None:
+def test_of_two_people_at_the_same_moment_one_wins_and_the_other_is_refused() -> None:
     finding = a_finding()
     people = [a_user(username="first"), a_user(username="second")]
     seen, together = _seen(finding), threading.Barrier(2)

@@ -22,7 +22,7 @@ def panels(
     return {run: panel(reading(indicator, value, level)) for run, value in zip(runs, values, strict=True)}
 
 
-def test_waits_that_came_are_told_per_second_whatever_the_runs_took() -> None:
+def test_waits_that_came_are_shown_per_second_whatever_the_runs_took() -> None:
     before = panels(BEFORE, "redo_log.waits", (0.0, 0.0, 0.0))
     after = panels(AFTER, "redo_log.waits", (20_400.0, 20_100.0, 21_000.0), UseLevel.SATURATED)
     found = use_difference.compare(before, after)
@@ -41,7 +41,7 @@ def test_values_that_overlap_are_no_difference() -> None:
     assert found.sentence == "no resource stands out among 1 common indicator"
 
 
-def test_values_are_told_apart_by_how_much_the_repetitions_scatter() -> None:
+def test_values_are_distinguished_by_how_much_the_repetitions_scatter() -> None:
     found = use_difference.compare(
         panels(BEFORE, "cpu.busy", (40.0, 45.0, 50.0)), panels(AFTER, "cpu.busy", (55.0, 60.0, 65.0))
     )
@@ -73,7 +73,7 @@ def test_what_grew_comes_before_what_fell_and_levels_before_values() -> None:
 
 
 @pytest.mark.parametrize("key", ["disk.await_read", "disk.await_write"])
-def test_a_mean_is_told_as_it_is_however_long_it_was_measured(key: str) -> None:
+def test_a_mean_is_shown_as_it_is_however_long_it_was_measured(key: str) -> None:
     found = use_difference.compare(panels(BEFORE, key, (1.0, 1.1, 0.9)), panels(AFTER, key, (6.0, 6.1, 5.9)))
     (difference,) = found.differences
     assert difference.span == "1.00 → 6.00\u00a0ms"

@@ -67,7 +67,7 @@ def test_what_the_new_release_did_not_run_is_missing_and_the_gate_cannot_tell() 
     assert found.why == ("2 rows are missing: the baseline has them, this release has no runs that count.",)
 
 
-def test_a_system_that_the_new_release_lacks_is_missing_and_one_without_counterpart_is_told() -> None:
+def test_a_system_that_the_new_release_lacks_is_missing_and_one_without_match_is_reported() -> None:
     a, b = a_system_of(OLD, "old-a"), a_system_of(OLD, "old-b", settings={"x": "1"})
     for system in (a, b):
         measure(system)
@@ -103,7 +103,7 @@ def test_it_is_held_against_the_newest_release_before_it_that_has_runs_that_coun
         checked(baseline=a_release(NEW))
 
 
-def test_a_release_without_predecessor_cannot_be_told() -> None:
+def test_a_release_without_predecessor_has_nothing_to_compare_with() -> None:
     measure(a_system_of(NEW))
     found = checked()
     assert (found.result, found.summary) == (Result.CANNOT_TELL, "nothing to compare")

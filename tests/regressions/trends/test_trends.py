@@ -187,7 +187,7 @@ def test_a_small_change_is_of_the_release_that_brought_it(db: None) -> None:
     assert exact == [True, True, True]
 
 
-def test_what_comes_back_near_where_it_was_told_is_that_one_again(fell: list[Run]) -> None:
+def test_what_comes_back_near_where_it_was_reported_is_that_one_again(fell: list[Run]) -> None:
     followed(fell)
     Change.objects.update(first_run=fell[26], gone_at=START)
     Trend.objects.update(past_hash="", analysed_at=None)

@@ -201,7 +201,7 @@ def test_last_batch_after_the_end_enqueues_the_seal(
     assert enqueued == [("seal_run", {"run_id": Run.objects.get().pk})]
 
 
-def test_idle_agent_is_told_that_there_is_no_work(talk: Talk) -> None:
+def test_idle_agent_gets_no_work(talk: Talk) -> None:
     the_agent()
     answer = talk.say("POST", "claim")
     assert (answer.status_code, answer.content) == (204, b"")

@@ -65,7 +65,7 @@ def test_it_is_edited_paused_resumed_and_archived(engineer: APIClient) -> None:
     assert len(engineer.get(f"{ADDRESS}?archived=true").json()["results"]) == 1
 
 
-def test_the_later_of_two_edits_is_told_of_the_first(engineer: APIClient) -> None:
+def test_the_later_of_two_edits_is_refused_with_the_first(engineer: APIClient) -> None:
     address = f"{ADDRESS}{a_schedule().pk}/"
     seen = engineer.get(address).json()["seen"]
     first = engineer.put(address, body(cron="0 5 * * *", seen=seen), format="json")
@@ -85,7 +85,7 @@ def test_run_begins_its_campaign_once(engineer: APIClient, enqueued: list[tuple[
     assert engineer.post(address).status_code == 422
 
 
-def test_slots_are_told_page_by_page_with_their_reasons(engineer: APIClient) -> None:
+def test_scheduled_runs_are_listed_page_by_page_with_their_reasons(engineer: APIClient) -> None:
     schedule = a_schedule(next_at=NOW)
     services.start_due(now=NOW)
     end_jobs("failed", reason="disk full")

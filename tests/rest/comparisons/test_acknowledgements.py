@@ -102,7 +102,7 @@ def test_withdrawing_what_is_not_there_is_said(engineer: APIClient) -> None:
     assert engineer.delete(f"{URL}99/").status_code == 404
 
 
-def test_memory_that_nobody_told_is_null(engineer: APIClient, workload: Workload) -> None:
+def test_memory_that_nobody_reported_is_null(engineer: APIClient, workload: Workload) -> None:
     a, b = compared(engineer, workload)["memory"]
     assert (a["side"], a["memory"], a["data"], a["memory_ratio"], a["pool"]) == ("a", 8 * 2**30, None, None, None)
     assert b["memory"] is None

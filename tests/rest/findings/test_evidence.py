@@ -14,7 +14,7 @@ def reader(db: None) -> APIClient:
     return client
 
 
-def test_the_furthest_change_is_told_with_its_runs_and_what_the_servers_did(reader: APIClient) -> None:
+def test_the_largest_change_is_shown_with_its_runs_and_what_the_servers_did(reader: APIClient) -> None:
     finding = a_finding()
     answer = reader.get(f"/api/v1/findings/{finding.pk}/evidence")
     assert answer.status_code == 200, answer.content

@@ -52,7 +52,7 @@ def test_a_finding_is_reviewed_from_found_to_accepted(alice: APIClient) -> None:
     assert _do(alice, "post", f"{one}reopen", reason="worse")["state"] == "new"
 
 
-def test_the_later_of_two_programs_is_told(alice: APIClient) -> None:
+def test_the_later_of_two_programs_is_refused(alice: APIClient) -> None:
     finding = a_finding()
     seen = _do(alice, "get", f"{finding.pk}/")["seen"]
     _do(alice, "put", f"{finding.pk}/state", state="fixed", seen=seen)

@@ -115,7 +115,7 @@ def test_wrong_parameter_of_an_address_is_400_and_a_wrong_body_422() -> None:
     assert response.data["detail"] == "limit: is 0 (use 1 to 500)"
 
 
-def test_throttled_caller_is_told_when_to_come_back() -> None:
+def test_throttled_caller_gets_the_time_to_retry_after() -> None:
     assert answer(exceptions.Throttled(wait=30)).headers["Retry-After"] == "30"
 
 

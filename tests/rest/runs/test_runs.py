@@ -151,7 +151,7 @@ def test_a_raw_file_comes_back_byte_for_byte_under_its_hash(anyone: APIClient) -
     answer.close()
 
 
-def test_who_holds_the_file_is_told_so_without_its_bytes(anyone: APIClient) -> None:
+def test_who_holds_the_file_gets_not_modified_without_its_bytes(anyone: APIClient) -> None:
     address = artifact_of(an_upload().send())
     etag = f'"{hashlib.sha256(OUTPUT).hexdigest()}"'
     answer = anyone.get(address, headers={"If-None-Match": etag})

@@ -9,7 +9,7 @@ from tests.support.builders import a_run
 pytestmark = pytest.mark.django_db
 
 
-def test_happenings_are_told_in_order_to_a_millisecond(anyone: APIClient) -> None:
+def test_events_are_listed_in_order_to_a_millisecond(anyone: APIClient) -> None:
     run = a_run(measured_from=10.0, measured_to=70.0)
     Event.objects.create(run=run, kind="fault", label="kill -9 writer db1", starts_at=30.1234567, node="db1")
     Event.objects.create(run=run, kind="ddl", label="add column", starts_at=20.0, ends_at=25.9999996)

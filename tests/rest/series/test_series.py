@@ -39,7 +39,7 @@ def test_counters_come_as_rates_and_gauges_as_they_are(anyone: APIClient, live: 
     assert gauge["node"] == "db1"
 
 
-def test_a_raw_total_is_whole_however_large_so_that_its_rise_can_be_told(anyone: APIClient) -> None:
+def test_a_raw_total_is_whole_however_large_so_that_its_rise_is_exact(anyone: APIClient) -> None:
     used = "host.cpu.user"
     run = sealed(nodes={"db1": [(float(t), {used: 40434.5 + 0.125 * t, QUESTIONS: 123_456_789 + t}) for t in range(3)]})
     cpu, asked = series(anyone, run, f"metric={used}&metric={QUESTIONS}&raw=true")["series"]

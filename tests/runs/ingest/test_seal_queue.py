@@ -107,7 +107,7 @@ def test_a_damaged_artifact_is_counted_too() -> None:
     assert round(pause(run)) == 15
 
 
-def test_what_a_run_waits_for_is_told_until_it_is_sealed() -> None:
+def test_what_a_run_waits_for_is_reported_until_it_is_sealed() -> None:
     upload = an_upload()
     assert queries.load_run(upload.run.pk).pending is None
     upload.send_batch(1)

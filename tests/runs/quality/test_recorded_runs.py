@@ -26,7 +26,7 @@ def changed(change: Change) -> dict[str, Samples]:
     return {"db1": samples(QUIET, change)}
 
 
-def test_a_run_with_room_passes_all_that_can_be_told() -> None:
+def test_a_run_with_room_passes_all_that_can_be_checked() -> None:
     run, found = checked(QUIET.output, {"db1": samples(QUIET)})
     assert run.failed_checks == []
     passed = {key for key, check in found.items() if check.status == "passed"}

@@ -99,7 +99,7 @@ def test_a_full_link_is_the_limit_and_an_unknown_one_cannot_be_judged() -> None:
     assert network.check(facts(a_node(stats=flow))).status == CANNOT_TELL
 
 
-def test_a_tools_own_broken_claim_is_told() -> None:
+def test_a_tools_own_broken_claim_is_reported() -> None:
     found = CHECKS["told"].rule(
         replace(facts(), claims=(ToolCheck("rows are all there", False), ToolCheck("no gap", True)))
     )

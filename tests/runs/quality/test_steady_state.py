@@ -90,7 +90,7 @@ def test_hours_are_looked_at_in_few_points() -> None:
     assert 1150 <= steady_state.steady_from(values) <= 1250
 
 
-def test_it_cannot_be_told_of_short_runs_and_of_workloads_that_are_not_meant_to_be_steady() -> None:
+def test_it_is_unknown_for_short_runs_and_for_workloads_that_are_not_meant_to_be_steady() -> None:
     long = a_load(noise(np.random.default_rng(14), 120))
     assert steady_state.check(a_load(np.full(49, 500.0))).status == CANNOT_TELL
     assert steady_state.check(replace(long, seconds=None)).status == CANNOT_TELL

@@ -49,7 +49,7 @@ def test_places_can_be_restricted_and_put_together() -> None:
     assert places.counted(systems=[]) == []
 
 
-def test_what_does_not_count_is_told_by_state_and_outcome() -> None:
+def test_what_does_not_count_is_grouped_by_state_and_outcome() -> None:
     system, workload = a_system(), a_workload()
     _runs(system, workload, 4, 2)
     failed = _runs(system, workload, 4, 1, outcome="failed", reason="disk full")

@@ -40,7 +40,7 @@ def test_every_column_comes_back_to_the_bit(columns: dict[str, codec.Column]) ->
 
 
 @given(series(), st.data())
-def test_a_flipped_bit_costs_one_series_and_is_told(columns: dict[str, codec.Column], data: st.DataObject) -> None:
+def test_a_flipped_bit_costs_one_series_and_is_reported(columns: dict[str, codec.Column], data: st.DataObject) -> None:
     if not columns:
         return
     blocks = stored(columns)

@@ -11,7 +11,7 @@ def a_node(name: str, role: str, *keys: str, step: float = 1.0) -> SampledNode:
     return SampledNode(name=name, role=role, clock=clock, constants=dict.fromkeys(keys, 1))
 
 
-def test_nodes_of_one_kind_are_told_once_with_their_sources_and_step() -> None:
+def test_nodes_of_one_kind_are_listed_once_with_their_sources_and_step() -> None:
     sources = ("mysql.status.Uptime", "mysql.innodb.lock_timeouts", "host.cpus", "process.rss", "host.load.1m")
     nodes = [
         a_node("db3", "reader", *sources, step=5),

@@ -69,7 +69,7 @@ def test_events_errors_and_checks_stand_on_the_tools_clock() -> None:
     assert found["check"].detail["held"] is True
 
 
-def test_a_check_that_did_not_hold_is_told_as_a_failure() -> None:
+def test_a_check_that_did_not_hold_is_reported_as_a_failure() -> None:
     assert read(BODY).failures == ()
     broken = [line.replace('"held":true', '"held":false') for line in BODY]
     assert read(broken).failures == ("200 rows were acknowledged, 200 are there",)

@@ -28,7 +28,7 @@ def headline(found: Bottleneck) -> str:
     return wording.headline(found).replace("\u00a0", " ")
 
 
-def test_the_first_resource_that_saturates_is_the_bottleneck_and_the_level_below_is_told() -> None:
+def test_the_first_resource_that_saturates_is_the_bottleneck_and_the_level_below_is_reported() -> None:
     found = found_of(
         (1, 100.0, [panel(20.0, cpu=OK)]),
         (4, 350.0, [panel(80.0, cpu=WATCH)]),
@@ -112,7 +112,7 @@ def test_a_replica_that_falls_behind_is_not_named_before_what_holds_the_clients(
     assert headline(found) == "limited by CPU from 16 threads on"
 
 
-def test_most_repetitions_decide_and_the_others_are_told() -> None:
+def test_most_repetitions_decide_and_the_others_are_reported() -> None:
     found = found_of(
         (4, 100.0, [panel(cpu=FULL), panel(cpu=OK), panel(cpu=OK)]),
         (8, 101.0, [panel(cpu=FULL), panel(cpu=FULL), panel(cpu=OK)]),
@@ -133,12 +133,12 @@ def test_a_level_that_is_saturated_alone_is_no_bottleneck() -> None:
     assert "CPU: saturated at 2 threads, and not above" in notes_of(found)
 
 
-def test_nodes_that_disagree_are_told() -> None:
+def test_nodes_that_disagree_are_reported() -> None:
     found = found_of((8, 100.0, [panel(cpu={"g1": OK, "g2": OK, "g3": FULL})]))
     assert "CPU: on g3 alone, g1 and g2 are not saturated" in notes_of(found)
 
 
-def test_what_nobody_could_see_is_told_with_nothing_saturated() -> None:
+def test_what_is_not_monitored_is_reported_with_nothing_saturated() -> None:
     found = found_of((1, 10.0, [panel(cpu=UNSEEN, disk=OK)]), (64, 500.0, [panel(cpu=UNSEEN, disk=OK)]))
     assert headline(found) == "nothing of what could be observed saturated up to 64 threads"
     assert "Not observable: CPU" in notes_of(found)
@@ -149,7 +149,7 @@ def test_a_side_whose_nodes_nobody_sampled_is_not_called_unsaturated() -> None:
     assert (found.kind, headline(found).partition(":")[0]) == (Kind.UNSEEN, "limit not observed")
 
 
-def test_throughput_that_stands_with_nothing_saturated_is_told() -> None:
+def test_throughput_that_stands_with_nothing_saturated_is_reported() -> None:
     found = found_of(*((n, value, [panel(cpu=OK)]) for n, value in ((1, 100.0), (4, 390.0), (16, 400.0))))
     assert (headline(found), found.stands) == ("nothing saturated up to 16 threads", 4)
     assert any("throughput does not grow above 4 threads" in note.lower() for note in notes_of(found))

@@ -37,7 +37,7 @@ def workload() -> Workload:
     return workload
 
 
-def test_each_side_is_told_what_limits_it(workload: Workload) -> None:
+def test_each_side_has_its_limit(workload: Workload) -> None:
     found = limits_of(compare(workload))
     assert [side.headline.replace("\u00a0", " ") for side in found.sides] == [
         "limited by CPU from 4 threads on",
@@ -55,7 +55,7 @@ def test_a_level_at_a_fixed_rate_is_shown_and_is_no_part_of_the_ladder(workload:
     assert [(step.resource, step.level) for step in side.levels[-1].steps] == [("disk", FULL)]
 
 
-def test_a_side_under_a_fixed_rate_alone_has_no_ladder_and_is_told_what_is_saturated() -> None:
+def test_a_side_under_a_fixed_rate_alone_has_no_load_levels_but_what_is_saturated() -> None:
     for slug in ("a", "b"):
         keep(a_busy_run(system=a_system(slug), load_level=a_load_level(8, rate=100.0)), panel(row_locks=FULL))
     side = limits_of(compare(a_workload())).sides[0]
@@ -124,6 +124,6 @@ def test_throughput_of_a_level_over_that_of_another_has_its_interval() -> None:
     )
 
 
-def test_two_runs_of_a_level_are_too_few_for_a_ratio_to_be_told_as_known() -> None:
+def test_two_runs_of_a_level_are_too_few_for_a_known_ratio() -> None:
     text = throughput_words(runs=2)
     assert "4.00 × (too few repetitions) that at 1 thread, 1.00 × (too few repetitions) at 16 threads" in text

@@ -39,7 +39,7 @@ def over(run: Run) -> Reading:
     return reading(panels.kept_of([run.pk])[run.pk], "disk.over_baseline", "db1")
 
 
-def test_a_disk_is_told_over_the_median_of_the_runs_at_the_lowest_load(db: None) -> None:
+def test_a_disk_is_compared_with_the_median_of_the_runs_at_the_lowest_load(db: None) -> None:
     for write_ms in (0.9, 1.0, 9.0):
         at(1, write_ms)
     loaded = at(64, 9.0)
@@ -52,7 +52,7 @@ def test_a_disk_is_told_over_the_median_of_the_runs_at_the_lowest_load(db: None)
     assert panels.panel_of(loaded.pk) == panels.kept_of([loaded.pk])[loaded.pk]
 
 
-def test_a_run_judged_before_its_baseline_is_told_over_it_all_the_same(db: None) -> None:
+def test_a_run_judged_before_its_baseline_is_compared_with_it_all_the_same(db: None) -> None:
     loaded = at(64, 9.0)
     assert over(loaded).level is UseLevel.NOT_OBSERVABLE
     at(1, 1.0)

@@ -127,7 +127,7 @@ def test_a_ladder_that_begins_with_many_threads_says_so() -> None:
     assert "4.0 × its value at 8 threads: a read took 4.00" in found.words.replace("\u00a0", " ")
 
 
-def test_the_worst_disk_is_told_of_and_swap_in_memory_is_none() -> None:
+def test_the_worst_disk_is_reported_and_swap_in_memory_is_none() -> None:
     keys = ("requests", "queue")
     of_disks = {"vda": (10.0, 1.0), "vdb": (90.0, 70.0), "zram0": (900.0, 900.0)}
     series = {
@@ -156,7 +156,7 @@ def test_without_a_read_the_time_of_reads_is_not_observable() -> None:
     assert (found.level, found.words) == (UseLevel.NOT_OBSERVABLE, "no read reached a disk")
 
 
-def test_a_full_disk_that_the_client_was_told_of_is_an_error_of_the_disk() -> None:
+def test_a_full_disk_that_the_client_reports_is_an_error_of_the_disk() -> None:
     error = ServerError(None, "Error writing file (Errcode: 28 No space left on device)", 3, 12.0)
     other = ServerError(1213, "Deadlock found", 7, 5.0)
     found = reading(panel(a_disk(), complaints=(other, error)), "disk.errors", "db1")

@@ -33,7 +33,7 @@ def of(kind: str, panel: Panel) -> Reading:
         (2013, "connection", "connection lost in a statement"),
     ],
 )
-def test_a_number_is_told_with_its_meaning_and_a_remedy(code: int, kind: str, said: str) -> None:
+def test_an_error_number_is_shown_with_its_meaning_and_a_remedy(code: int, kind: str, said: str) -> None:
     found = of(kind, panel_of(ServerError(code, "text", 120, 30.0)))
     assert (found.level, found.value) == (UseLevel.ERROR, 120.0)
     assert f"120 × error {code}, first at 30 s: {said}" in found.words.replace("\u00a0", " ")
@@ -48,12 +48,12 @@ def test_numbers_are_read_from_what_a_tool_printed_and_counted_once_a_line() -> 
     assert "3 × error 188" in found.words
 
 
-def test_a_number_that_nobody_knows_is_told_all_the_same() -> None:
+def test_an_unknown_error_number_is_shown_all_the_same() -> None:
     found = of("other", panel_of(ServerError(4711, "text", 1)))
     assert (found.level, found.words.split(":")[0]) == (UseLevel.ERROR, "1 × error 4711")
 
 
-def test_what_has_no_number_is_told_by_its_text() -> None:
+def test_an_error_without_number_is_shown_by_its_text() -> None:
     found = of(
         "other", panel_of(ServerError(None, "the connection timed out", 2, 12.0), ServerError(None, "x" * 200, 1))
     )

@@ -57,7 +57,7 @@ def test_threads_of_replication_and_of_the_sampler_are_no_statements_that_share_
         assert (found.level, found.value) == (UseLevel.WATCH, 2.0)
 
 
-def test_a_second_task_for_each_cpu_is_a_queue_and_stolen_time_is_told() -> None:
+def test_a_second_task_for_each_cpu_is_a_queue_and_stolen_time_is_reported() -> None:
     found = facts(
         of(
             {
@@ -97,7 +97,7 @@ def test_aurora_shows_its_cpu_by_the_minute_and_no_run_queue() -> None:
 # ---------------------------------------------------------------- memory
 
 
-def test_swapping_is_told_as_soon_as_it_goes_on_and_no_swap_is_no_trouble() -> None:
+def test_swapping_is_reported_as_soon_as_it_goes_on_and_no_swap_is_no_trouble() -> None:
     found = facts(of({"derived.memory.swapping": 250.0, "host.memory.SwapTotal": 0.0}))
     assert reading_of("memory.swapping", found).level is UseLevel.SATURATED
     assert reading_of("memory.swap", found).words == "the machine has no swap"

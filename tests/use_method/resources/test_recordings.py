@@ -116,7 +116,7 @@ def test_a_dead_node_is_silent_and_the_others_say_that_it_is_missing(name: str, 
     }
 
 
-def test_survivors_without_a_majority_are_told_apart_from_survivors() -> None:
+def test_survivors_without_a_majority_are_distinguished_from_survivors() -> None:
     panel = panel_of("kill9_writer_mixed_evs_quorum_loss")
     for node in ("g1", "g3"):
         assert reading(panel, "galera.size", node).value == 1.0

@@ -55,7 +55,7 @@ def test_threads_that_stand_on_a_promoted_server_stand_by_intention() -> None:
     assert one("replication.applying", promoted).level is UseLevel.OK
 
 
-def test_of_several_connections_the_worst_is_told_by_its_name() -> None:
+def test_of_several_connections_the_worst_is_named() -> None:
     found = one("replication.delay", a_replica(east__seconds_behind=steady(9), west__seconds_behind=steady(0)))
     assert found.words.startswith("east: ")
     assert found.metric == "mysql.replication.east.seconds_behind"
@@ -141,7 +141,7 @@ def test_what_a_guest_cannot_see_is_not_observable_with_its_reason() -> None:
     assert cloud("capacity", node).words.endswith("it is not serverless")
 
 
-def test_the_volume_is_told_of_the_cluster_and_of_no_instance() -> None:
+def test_the_volume_is_reported_for_the_cluster_and_for_no_instance() -> None:
     whole = in_the_cloud("cluster", VolumeReadIOPs=minutes(300), VolumeWriteIOPs=minutes(600))
     panel = engine.panel(aurora_facts(whole))
     assert {each.indicator for each in panel.readings} == {"aurora_volume.requests", "aurora_volume.errors"}
@@ -203,7 +203,7 @@ def test_failed_and_retried_connections_are_counted_once_by_backend() -> None:
     assert one("proxy.failed", node).words.replace("\u00a0", " ") == "writer: 17 × broke off; first at 30 s"
 
 
-def test_a_server_that_was_restarted_and_one_that_never_was_are_told_apart() -> None:
+def test_a_server_that_was_restarted_and_one_that_never_was_are_distinguished() -> None:
     again = MetricSamples(np.arange(1.0, 61.0), np.ones(60), resets=(33.0,))
     assert one("service.restarts", a_node(series={"mysql.status.Uptime": again})).level is UseLevel.ERROR
     assert one("service.restarts", a_node(series={"mysql.status.Uptime": steady(1)})).level is UseLevel.OK

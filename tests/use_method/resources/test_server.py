@@ -136,7 +136,7 @@ STOP = [2.0] * 20 + [9.0] * 8 + [2.0] * 32  # threads running
 SERVED = [900.0] * 20 + [1.0] * 8 + [900.0] * 32  # statements/s, one of them the sampler's
 
 
-def test_statements_that_wait_for_a_table_are_told_from_idle_clients() -> None:
+def test_statements_that_wait_for_a_table_are_distinguished_from_idle_clients() -> None:
     blocked = of({"Threads_running": STOP, "Questions": SERVED})
     shown = judged("table_locks.standstill", blocked)
     assert (shown.level, shown.value, shown.spans) == (UseLevel.SATURATED, 8.0, ((20.0, 28.0),))
@@ -174,7 +174,7 @@ def test_threads_of_replication_are_no_waiting_clients() -> None:
     assert judged("table_locks.standstill", replica).level is UseLevel.OK
 
 
-def test_what_the_tool_saw_of_its_statements_lock_is_told() -> None:
+def test_what_the_tool_saw_of_its_statements_lock_is_reported() -> None:
     seen = {"metadata_lock_wait": 4.2, "metadata_lock_queue": 7, "seconds": 4.3, "statement": "ALTER TABLE t ADD c INT"}
     change = Moment("ddl", "ALTER TABLE t ADD COLUMN c INT took 4.300 s", 20.0, 24.3, "client", seen)
     shown = judged("table_locks.schema_change", of({"Threads_running": 2.0}), events=(change,))
@@ -182,7 +182,7 @@ def test_what_the_tool_saw_of_its_statements_lock_is_told() -> None:
     assert "“ALTER TABLE t ADD c INT” took 4.30 s, 4.20 s of it until it had its lock; 7 connections" in words(shown)
 
 
-def test_a_schema_change_is_told_of_the_node_that_it_ran_on() -> None:
+def test_a_schema_change_is_reported_for_the_node_that_it_ran_on() -> None:
     seen = {"metadata_lock_wait": 0.0, "metadata_lock_queue": 7, "seconds": 4.3}
     change = Moment("ddl", "ALTER TABLE t", 20.0, 24.3, "client", seen)
     nodes = (a_node("n1", series={STATUS + "Threads_running": steady(2.0)}), of({"Threads_running": STOP}))
@@ -208,7 +208,7 @@ def test_refused_connections_are_saturation_and_lost_ones_errors() -> None:
     assert (lost.level, lost.value) == (UseLevel.ERROR, 2.0)
 
 
-def test_connections_refused_because_all_are_in_use_are_not_told_twice() -> None:
+def test_connections_refused_because_all_are_in_use_are_not_reported_twice() -> None:
     storm = {"Connection_errors_max_connections": 40.0, "Aborted_connects": 40.0}
     assert judged("connections.failed", of(storm)).level is UseLevel.OK
     assert judged("connections.failed", of(storm | {"Aborted_connects": 41.0})).value == 60.0

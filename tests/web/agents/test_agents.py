@@ -1,9 +1,7 @@
 """The page of the agents: how to add one, and how each fares."""
 
-import re
 import tomllib
 from datetime import timedelta
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -11,27 +9,27 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.support.builders import a_job, an_agent
-from tests.web.campaigns.pages import words
+from tests.support.pages import element, elements, states, text
 from workers.agent.runtime import config
 
 pytestmark = pytest.mark.usefixtures("enqueued")
 
 
 def test_no_agents_says_how_to_add_one(db: None, client: Client) -> None:
-    text = words(client.get("/agents/"))
-    assert "No agents yet" in text
-    assert "manage.py register_agent NAME" in text
+    page = client.get("/agents/").content.decode()
+    assert elements(page, "[data-state=empty]")
+    assert text(page, ".steps li:first-child code").startswith("python manage.py register_agent NAME")
 
 
 def test_documented_configuration_is_one_that_the_agent_reads(db: None, client: Client, tmp_path: Path) -> None:
-    blocks = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", client.get("/agents/").content.decode(), re.DOTALL)
-    text = next(unescape(block) for block in blocks if "[server]" in block)
-    (tmp_path / "agent.toml").write_text(text)
+    blocks = [code.text() for code in elements(client.get("/agents/").content.decode(), "pre code")]
+    example = next(block for block in blocks if "[server]" in block)
+    (tmp_path / "agent.toml").write_text(example)
     for name in ("agent.token", "db.password"):
         (tmp_path / name).write_text("secret")
         (tmp_path / name).chmod(0o600)
     loaded = config.load(tmp_path / "agent.toml")
-    assert list(loaded.systems) == [tomllib.loads(text)["systems"][0]["slug"]]
+    assert list(loaded.systems) == [tomllib.loads(example)["systems"][0]["slug"]]
     assert loaded.url == "http://testserver"
 
 
@@ -45,9 +43,25 @@ def test_agents_say_how_they_fare(db: None, client: Client) -> None:
     an_agent(name="gone", last_seen_at=now - timedelta(minutes=5))
     an_agent(name="new", last_seen_at=None, health={"spool_messages": "many"})
     an_agent(name="bad", last_seen_at=now, revoked_at=now)
-    page = client.get("/agents/")
-    text = words(page)
-    for said in ("alive", "silent", "never seen", "revoked", "3 messages", "2.00 KiB", "1.00 GiB", "(prepare)"):
-        assert said in text
-    assert f'href="/campaigns/{job.campaign_id}/"' in page.content.decode()
-    assert "not reported" in text
+    page = client.get("/agents/").content.decode()
+
+    def state(name: str) -> str | None:
+        return element(page, f"[data-agent='{name}'] [data-state]").attributes["data-state"]
+
+    assert [state(name) for name in (job.agent.name, "gone", "new", "bad")] == [
+        "alive",
+        "silent",
+        "never-seen",
+        "revoked",
+    ]
+    busy, new = f"[data-agent='{job.agent.name}']", "[data-agent=new]"
+    assert states(page, f"{busy} [data-doing]", "doing") == [("prepare",)]
+    assert elements(page, f"{busy} a[href='/campaigns/{job.campaign_id}/']")
+    for quantity, value, shown in (
+        ("unsent", "3", "3 messages, 2.00 KiB"),
+        ("refused", "1", "1"),
+        ("free", str(2**30), "1.00 GiB"),
+    ):
+        assert states(page, f"{busy} [data-{quantity}]", quantity) == [(value,)]
+        assert text(page, f"{busy} [data-{quantity}]").replace("\xa0", " ") == shown
+        assert states(page, f"{new} [data-{quantity}]", quantity) == [("",)]

@@ -1,19 +1,11 @@
 """What the tests of the campaigns' pages share."""
 
-import re
-from html import unescape
 from typing import Any
 
 from apps.dispatch.models import Job, JobRun
 from tests.support.builders import a_load_level, a_run, a_workload
 
 HTMX = {"HX-Request": "true"}
-
-
-def words(response: Any) -> str:
-    """What a person reads: without tags, blanks joined."""
-    text = re.sub(r"<(script|style)\b.*?</\1>", " ", response.content.decode(), flags=re.DOTALL)
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).replace("\xa0", " ").split())
 
 
 def a_form(**fields: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def chosen(html: str, name: str) -> list[str | None]:
     return [node.attributes["value"] for node in elements(html, f"[name={name}][checked]")]
 
 
-def test_stranger_is_asked_to_sign_in_and_a_reader_is_told(db: None, client: Client) -> None:
+def test_stranger_is_asked_to_sign_in_and_a_reader_is_refused(db: None, client: Client) -> None:
     assert client.get("/campaigns/new/").headers["Location"] == "/sign-in/?next=/campaigns/new/"
     assert client.post("/campaigns/new/", {}).status_code == 302
     client.force_login(a_user(role="reader"))

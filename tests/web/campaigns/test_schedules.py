@@ -90,7 +90,7 @@ def test_a_campaign_becomes_a_schedule_in_one_click(engineer: Client) -> None:
     assert engineer.get("/schedules/new/?campaign=x").status_code == 200
 
 
-def test_times_are_told_while_they_are_typed(engineer: Client) -> None:
+def test_times_are_shown_while_they_are_typed(engineer: Client) -> None:
     page = engineer.get("/schedules/times/", {"cron": "0 22 * * MON-FRI", "zone": "UTC"}).content.decode()
     assert text(page, "[data-cron]") == cron.in_words("0 22 * * MON-FRI")
     assert {each.text()[-5:] for each in elements(page, "[data-zone=UTC] time")} == {"22:00"}
@@ -101,7 +101,7 @@ def test_times_are_told_while_they_are_typed(engineer: Client) -> None:
     ("expression", "zone", "field"),
     [("61 2 * * *", "UTC", "cron"), ("30 2 * *", "UTC", "cron"), ("30 2 * * *", "Mars", "zone")],
 )
-def test_what_is_wrong_with_a_time_is_told_while_it_is_typed(
+def test_what_is_wrong_with_a_time_is_shown_while_it_is_typed(
     engineer: Client, expression: str, zone: str, field: str
 ) -> None:
     page = engineer.get("/schedules/times/", {"cron": expression, "zone": zone}).content.decode()
@@ -111,7 +111,7 @@ def test_what_is_wrong_with_a_time_is_told_while_it_is_typed(
     assert problem.remedy in shown
 
 
-def test_every_time_of_a_schedule_is_told_in_its_own_zone_by_its_name(engineer: Client) -> None:
+def test_every_time_of_a_schedule_is_shown_in_its_own_zone_by_its_name(engineer: Client) -> None:
     schedule = a_schedule(next_at=datetime(2026, 11, 21, 15, 5, tzinfo=UTC), zone="Europe/Berlin")
     page = engineer.get(f"/schedules/{schedule.pk}/").content.decode()
     assert not elements(page, "[data-last]")
@@ -136,7 +136,7 @@ def test_an_edit_begins_with_what_is_kept_and_keeps_the_rest(engineer: Client) -
     assert engineer.get("/schedules/999999/edit/").status_code == 404
 
 
-def test_who_edits_what_another_has_edited_is_told_and_keeps_it_by_a_second_press(engineer: Client) -> None:
+def test_who_edits_what_another_has_edited_sees_it_and_keeps_it_by_a_second_press(engineer: Client) -> None:
     schedule = a_schedule()
     address = f"/schedules/{schedule.pk}/edit/"
 
@@ -155,7 +155,7 @@ def test_who_edits_what_another_has_edited_is_told_and_keeps_it_by_a_second_pres
     assert engineer.post(address, typed(cron="0 6 * * *", seen=seen(shown))).status_code == 302
 
 
-def test_deeds_are_done_and_told(engineer: Client, enqueued: list[str]) -> None:
+def test_actions_are_done_and_listed(engineer: Client, enqueued: list[str]) -> None:
     schedule = a_schedule()
 
     def shown(action: str) -> tuple[list[str], list[str]]:
@@ -175,7 +175,14 @@ def test_deeds_are_done_and_told(engineer: Client, enqueued: list[str]) -> None:
     assert engineer.post("/schedules/999999/act/", {"action": "run"}).status_code == 404
 
 
-def test_what_did_not_come_is_told_with_its_reason_and_its_finding(engineer: Client) -> None:
+def test_an_action_is_confirmed_in_words(engineer: Client) -> None:
+    schedule = a_schedule()
+    for action, done in (("pause", "paused"), ("resume", "resumed"), ("archive", "archived")):
+        answer = engineer.post(f"/schedules/{schedule.pk}/act/", {"action": action}, follow=True)
+        assert text(answer.content.decode(), "[data-message=info]") == f"{schedule} is {done}."
+
+
+def test_what_did_not_come_is_shown_with_its_reason_and_its_finding(engineer: Client) -> None:
     schedule = a_schedule(next_at=NOW)
     services.start_due(now=NOW)
     end_jobs("failed", reason="disk full")
@@ -196,7 +203,7 @@ def test_what_did_not_come_is_told_with_its_reason_and_its_finding(engineer: Cli
     assert f"/schedules/{schedule.pk}/" in engineer.get(f"/campaigns/{campaign.pk}/").content.decode()
 
 
-def test_a_plan_that_the_catalog_no_longer_fits_is_told_before_it_is_due(engineer: Client) -> None:
+def test_a_plan_that_the_catalog_no_longer_fits_is_reported_before_it_is_due(engineer: Client) -> None:
     schedule = a_schedule()
     Schedule.objects.update(plan=PLAN.replace("[a, b]", "[a, gone]"))
     page = engineer.get(f"/schedules/{schedule.pk}/").content.decode()

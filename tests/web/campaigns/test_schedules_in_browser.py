@@ -8,6 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from apps.dispatch.models import Schedule, ScheduledRun
+from apps.dispatch.pure import cron
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results
 from tests.dispatch.schedules.scheduled import a_schedule, end_jobs
@@ -29,13 +30,13 @@ def test_a_campaign_is_repeated_every_night(browser_page: Page) -> None:
     expect(browser_page.get_by_label("Name")).to_have_value("flush 1 or 2")
     browser_page.get_by_label("Cron expression").fill("0 22 * * MON-FRI")
     browser_page.get_by_label("Time zone").fill("Europe/Helsinki")
-    expect(browser_page.locator("#times")).to_contain_text("At 22:00 on Monday through Friday")
+    expect(browser_page.locator("[data-cron]")).to_have_text(cron.in_words("0 22 * * MON-FRI"))
     expect(browser_page.locator("#times time").first).to_contain_text("22:00")
     follow(browser_page.get_by_role("button", name="Save and enable"))
     expect(browser_page).to_have_url(re.compile(r"/schedules/\d+/$"))
     follow(browser_page.get_by_role("button", name="Run now"))
-    expect(browser_page.get_by_text("Campaign flush 1 or 2 started")).to_be_visible()
-    expect(browser_page.get_by_role("row").filter(has_text="under way")).to_have_count(1)
+    expect(browser_page.locator("[data-message=info]")).to_contain_text("flush 1 or 2")
+    expect(browser_page.locator("[data-scheduled-run][data-state=started]")).to_have_count(1)
     follow(browser_page.get_by_role("button", name="Pause"))
     expect(browser_page.get_by_role("button", name="Resume")).to_be_visible()
     assert Schedule.objects.get().next_at is None
@@ -52,7 +53,7 @@ def test_pages_fit_a_phone_and_say_what_did_not_come(browser_page: Page) -> None
         ScheduledRun.objects.create(schedule=schedule, due_at=now - timedelta(days=day), state=state, reason=reason)
     sign_in(browser_page)
     browser_page.goto("/schedules/")
-    expect(browser_page.get_by_text("1 of 1 brought not everything the last time")).to_be_visible()
+    expect(browser_page.locator("[data-lacking='1'][data-count='1']")).to_be_visible()
     browser_page.set_viewport_size({"width": 390, "height": 844})
     for path in ("/schedules/", "/schedules/new/", f"/schedules/{schedule.pk}/", f"/schedules/{schedule.pk}/edit/"):
         browser_page.goto(path)

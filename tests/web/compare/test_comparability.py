@@ -83,7 +83,7 @@ def test_all_variables_are_shown_when_asked_for(
     assert "variables=all" in html  # kept by the page's other links
 
 
-def test_memory_and_buffer_pool_are_always_told_known_or_not(
+def test_memory_and_buffer_pool_are_always_shown_known_or_not(
     client: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
     sides[1].runs.update(data_bytes=2 * 2**30)
@@ -148,7 +148,7 @@ def test_the_differences_stand_above_the_numbers(
     assert differ(page(client, address(workload))) == ([], "", "")
 
 
-def test_many_and_long_differences_are_told_in_short(client: Client, workload: Workload, sides: object) -> None:
+def test_many_and_long_differences_are_shown_in_short(client: Client, workload: Workload, sides: object) -> None:
     System.objects.filter(slug="b").update(settings={f"setting_{number}": "x" * 500 for number in range(7)})
     html = page(client, address(workload))
     named, _, count = differ(html)

@@ -77,7 +77,7 @@ def test_htmx_gets_the_answers_line_too_and_a_page_by_itself_does_not(client: Cl
     assert not elements(part(client, workload), "[hx-swap-oob]")
 
 
-def test_every_level_is_told_in_words_and_quiet_resources_are_marked(client: Client, workload: Workload) -> None:
+def test_every_level_is_shown_in_words_and_quiet_resources_are_marked(client: Client, workload: Workload) -> None:
     html = part(client, workload)
     for side, levels in (("a", ["ok", "saturated", "saturated"]), ("b", ["ok", "ok", "watch"])):
         steps = elements(html, f"tbody[data-resource=cpu] tr[data-side={side}] [data-use-level]")

@@ -15,8 +15,9 @@ def test_the_answer_says_what_limits_the_sides_without_a_scroll_and_leads_to_the
 ) -> None:
     browser_page.goto(f"/compare/?side=a&side=b&workload={workload.pk}")
     line = browser_page.locator("#limits")
-    expect(line).to_contain_text("Alpha: limited by CPU from 4")
-    line.get_by_role("link", name="limited by CPU").click()
+    headline = line.locator("[data-sides~=a] a")
+    expect(headline).to_contain_text("CPU")
+    headline.click()
     expect(browser_page.get_by_role("heading", name="Limits", exact=True)).to_be_in_viewport()
     memory = browser_page.locator('#use tbody[data-resource="memory"]')
     expect(memory).to_be_hidden()

@@ -4,10 +4,11 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from apps.core.problems import Invalid
 from apps.dispatch.models import Campaign, Schedule
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results, reconcile
@@ -16,6 +17,7 @@ from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Finding, Trend
 from apps.runs.models import Run
 from apps.web.components.axes import value_axis
+from apps.web.findings.actions import ActionForm
 from apps.web.findings.wording import change_answer, lede
 from tests.dispatch.schedules.scheduled import a_schedule
 from tests.support.builders import a_metric, a_user
@@ -195,7 +197,7 @@ def test_htmx_gets_the_row_back_with_what_became_of_it(finding: Finding, enginee
     assert ("ann" in problem, "confirmed" in problem) == (True, True)
 
 
-def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None:
+def test_every_action_is_done_and_listed(finding: Finding, engineer: Client) -> None:
     a_user(username="bob")
     later = str(timezone.localdate() + timedelta(days=30))
     # Action, form, the finding's state afterwards, its latest note, and what that note quotes.
@@ -253,7 +255,23 @@ def test_what_is_refused_says_why_and_keeps_what_was_typed(
     assert Finding.objects.get().state == "new"
 
 
-def test_who_comes_second_is_told_what_happened(finding: Finding, engineer: Client) -> None:
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("soon", "until: 'soon' is not a date (write it as 2026-12-31)"),
+        ("2026-02-31", "until: '2026-02-31' is not a date (write it as 2026-12-31)"),
+        ("", "until: is missing (write it as 2026-12-31)"),
+    ],
+)
+def test_a_date_is_refused_with_how_to_write_it(db: None, rf: RequestFactory, given: str, problem: str) -> None:
+    request = rf.post("/", {"until": given})
+    request.user = a_user()
+    with pytest.raises(Invalid) as refused:
+        ActionForm(request, 1).day("until", needed=True)
+    assert str(refused.value) == problem
+
+
+def test_who_comes_second_sees_what_happened(finding: Finding, engineer: Client) -> None:
     seen = finding.changed_at.isoformat()
     act(engineer, finding, "comment", text="I look at it")
     act(engineer, finding, "state", state="confirmed")
@@ -367,7 +385,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
     assert elements(html, "a[href^='/compare/?side=']") == []
 
 
-def test_a_result_that_did_not_come_is_told_with_its_reason(engineer: Client) -> None:
+def test_a_result_that_did_not_come_is_shown_with_its_reason(engineer: Client) -> None:
     schedule = a_schedule()
     now = timezone.now()
     Schedule.objects.filter(pk=schedule.pk).update(next_at=now)

@@ -8,6 +8,7 @@ from django.urls import reverse
 from apps.web.help import documents
 from apps.web.help.documents import INDEX
 from tests.paths import DOCS
+from tests.support.pages import data, elements
 
 NAMES = documents.names(DOCS)
 pytestmark = pytest.mark.django_db
@@ -46,14 +47,18 @@ def test_what_is_no_page_is_not_found(client: Client) -> None:
 
 
 def test_search_finds_the_section_that_has_every_word(client: Client) -> None:
-    page = client.get(reverse("web:help-search"), {"words": "Benjamini Hochberg"})
-    text = page.content.decode()
-    address = re.search(r'<ul class="hits card".*?href="([^"]+)"', text, re.DOTALL)
-    assert address
-    path, _, anchor = address[1].partition("#")
-    assert f'id="{anchor}"' in client.get(path).content.decode()
-    assert "No matches" in client.get(reverse("web:help-search"), {"words": "zzqx"}).content.decode()
-    assert "data-hits" not in client.get(reverse("web:help-search")).content.decode()
+    def found(words: str) -> str:
+        return client.get(reverse("web:help-search"), {"words": words}).content.decode()
+
+    page = found("Benjamini Hochberg")
+    hits = [link.attributes["href"] or "" for link in elements(page, "[data-hits] li > a")]
+    assert data(page, "hits") == [str(len(hits))]
+    path, _, anchor = hits[0].partition("#")
+    assert elements(client.get(path).content.decode(), f"[id='{anchor}']")
+    nothing = found("zzqx")
+    assert (data(nothing, "hits"), len(elements(nothing, "[data-state=no-matches]"))) == ([], 1)
+    asked = found("")
+    assert (data(asked, "hits"), elements(asked, "[data-state=no-matches]")) == ([], [])
 
 
 def test_titles_count_more_than_text() -> None:

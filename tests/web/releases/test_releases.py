@@ -42,7 +42,7 @@ def test_without_releases_the_list_says_what_fills_it(client: Client) -> None:
     assert elements(html, "[data-answer]") == []
 
 
-def test_a_release_whose_runs_have_just_come_is_told_to_be_compared(client: Client) -> None:
+def test_a_release_whose_runs_have_just_come_is_shown_as_being_compared(client: Client) -> None:
     _, new = two_releases()
     Pending.objects.create(release=new.release, hardware_class=new.hardware_class)
     waiting = element(page(client, "/releases/"), "[data-waiting]")
@@ -189,7 +189,7 @@ def test_files_hold_what_the_page_shows(client: Client) -> None:
     assert len(line["runs_after"].split()) == 3
 
 
-def test_a_row_that_is_not_told_apart_says_which_fall_would_have_been_seen(engineer: Client) -> None:
+def test_an_inconclusive_row_says_which_fall_would_have_been_seen(engineer: Client) -> None:
     two_releases(before=(1000.0, 1300.0, 700.0), after=(900.0, 1500.0, 650.0))
     check = checked()
     (row,) = check.rows
@@ -227,7 +227,7 @@ def test_a_finding_leads_back_to_its_release(client: Client) -> None:
     assert f'href="{ADDRESS}?hardware=small"' in page(client, f"/findings/{finding.pk}/")
 
 
-def test_a_release_with_too_few_repetitions_cannot_be_told_apart(client: Client) -> None:
+def test_a_release_with_too_few_repetitions_is_inconclusive(client: Client) -> None:
     two_releases(after=(880.0, 881.0))
     check = checked()
     html = page(client, ADDRESS)

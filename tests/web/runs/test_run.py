@@ -88,7 +88,7 @@ def test_all_charts_have_the_clock_from_0_to_the_last_sample(client: Client) -> 
     assert _data(_page(client, a_run(provenance="submitted", measured_from=None, measured_to=None)))["whole"] is None
 
 
-def test_what_was_run_on_what_is_told(client: Client) -> None:
+def test_what_was_run_on_what_is_shown(client: Client) -> None:
     page = _page(client, a_sealed_run(system=a_system("flush-2", settings={"innodb_flush_log_at_trx_commit": "2"})))
     shown = [" ".join(each.text().split()) for each in elements(page, ".facts dd")]
     for fact in ("innodb_flush_log_at_trx_commit = 2", "sysbench oltp_read_write --threads=4 run", "4 threads"):

@@ -24,7 +24,7 @@ EVENTS = [
 ]
 
 
-def test_steps_are_told_in_their_order_with_seconds_since_the_fault() -> None:
+def test_steps_are_listed_in_their_order_with_seconds_since_the_fault() -> None:
     story = steps.run_steps(EVENTS)
     assert [(step.kind, step.after, step.lasted, step.at) for step in story.steps] == [
         ("phase", "", "2.00", "2.00"),
@@ -35,7 +35,7 @@ def test_steps_are_told_in_their_order_with_seconds_since_the_fault() -> None:
     assert story.has_fault
 
 
-def test_what_was_checked_is_told_in_full_with_its_verdict() -> None:
+def test_what_was_checked_is_shown_in_full_with_its_verdict() -> None:
     claims = steps.run_steps(EVENTS).claims
     assert [(claim.label, claim.held) for claim in claims] == [("all 596 rows are there", True), ("step", False)]
 

@@ -61,7 +61,7 @@ def test_without_trouble_it_says_so_and_how_many_resources_were_seen(client: Cli
     assert room in text(page, ".use-answer > .small").split()
 
 
-def test_the_whole_is_told_and_every_node_below_it(client: Client) -> None:
+def test_the_whole_is_shown_and_every_node_below_it(client: Client) -> None:
     page = part(client, a_cluster(g1=20.0, g2=99.0))
     whole = "tr[data-resource=cpu]:not([data-node])"
     assert elements(page, f"{whole} [data-use-level=saturated] [data-use='cpu.busy@g2']")

@@ -34,7 +34,7 @@ def test_a_cell_tells_value_unit_level_and_where_and_opens_the_series_at_that_ti
     assert link.attributes["href"] == "/runs/7/?use=cpu.busy@g2&from=25&to=47#use"
 
 
-def test_what_nobody_could_see_is_told_with_its_reason_and_no_number() -> None:
+def test_what_is_not_monitored_is_shown_with_its_reason_and_no_number() -> None:
     reading = Reading("cpu.busy", "g1", UseLevel.NOT_OBSERVABLE, None, "AWS shows its guests no counters")
     page = html(of(reading))
     assert element(page, ".level--not_observable").text() == UseLevel.NOT_OBSERVABLE.word

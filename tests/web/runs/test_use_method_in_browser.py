@@ -61,7 +61,7 @@ def test_a_live_panel_is_judged_again_and_what_is_open_stays(browser_page: Page)
     upload.send_batch(1)
     with browser_page.expect_response(f"**/runs/{upload.run.pk}/use/"):
         pass
-    expect(browser_page.locator("#use-opened[data-before]")).to_contain_text("Formula")
+    expect(browser_page.locator("#use-opened[data-before] [data-formula]")).to_be_visible()
     expect(browser_page.locator("#use-panel .use-table")).to_be_visible()
 
 

@@ -147,7 +147,7 @@ def test_a_refresh_shows_the_new_answer_and_the_old_snapshot_stays_readable(
     assert engineer.post(f"{url}refresh/").headers["Location"] == url
     html = page(engineer, url)
     assert answer_of(html) != first
-    made = text(html, "[data-message=info]")
+    assert text(html, "[data-message=info]") == "Snapshot 2 shows the current result."
     assert states(html, ".saved-state", "snapshot", "newest") == [("2", "2")]
     assert not elements(html, REFRESH)
     old = page(engineer, f"{url}?snapshot=1")
@@ -155,7 +155,8 @@ def test_a_refresh_shows_the_new_answer_and_the_old_snapshot_stays_readable(
     assert states(old, ".saved-state", "snapshot", "newest") == [("1", "2")]
     assert elements(old, f"[data-out-of-date] a[href='{url}']")
     engineer.post(f"{url}refresh/")
-    assert text(page(engineer, url), "[data-message=info]") != made
+    unchanged = "Nothing has changed; no new snapshot was made."
+    assert text(page(engineer, url), "[data-message=info]") == unchanged
     assert Snapshot.objects.count() == 2
 
 

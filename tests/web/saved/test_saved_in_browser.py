@@ -30,7 +30,7 @@ def test_a_saved_comparison_is_drawn_from_what_was_kept(browser_page: Page) -> N
     expect(browser_page).to_have_url("/comparisons/b-against-a-oltp_write_only/")
     Measurement.objects.update(value=7.0)
     browser_page.reload()
-    expect(browser_page.get_by_text("Out of date.")).to_be_visible()
+    expect(browser_page.locator("[data-out-of-date]")).to_be_visible()
     plot = browser_page.locator("#chart-ratio-throughput .chart__plot")
     plot.scroll_into_view_if_needed()
     expect(plot.locator(".main-svg").first).to_be_visible()
@@ -39,4 +39,4 @@ def test_a_saved_comparison_is_drawn_from_what_was_kept(browser_page: Page) -> N
     assert kept[0]["value"] == pytest.approx(1.3, abs=0.01)
     assert pytest.approx(kept[0]["value"]) in [value for value in drawn if value]
     browser_page.goto("/comparisons/")
-    expect(browser_page.get_by_text("out of date", exact=True)).to_be_visible()
+    expect(browser_page.locator("[data-state=out-of-date]")).to_be_visible()

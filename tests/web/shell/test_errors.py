@@ -8,6 +8,7 @@ from django.urls import URLPattern, path
 from apps.web.templatetags.splash import GROUPS, SETTINGS
 from apps.web.urls import urlpatterns as pages
 from config.urls import urlpatterns as product
+from tests.support.pages import elements, text
 
 
 def _fail(_request: HttpRequest) -> HttpResponse:
@@ -22,24 +23,23 @@ def test_an_unknown_address_says_so_within_the_frame(client: Client) -> None:
     answer = client.get("/no/such/page/")
     assert answer.status_code == 404
     page = answer.content.decode()
-    assert "There is nothing at this address" in page
-    assert "/no/such/page/" in page
-    assert 'id="search"' in page
+    assert text(page, "[data-state=not-found] code") == "/no/such/page/"
+    assert elements(page, "#search")
 
 
 @pytest.mark.urls("tests.web.shell.test_errors")
-def test_a_failure_tells_what_is_safe_without_database_or_front_end(client: Client) -> None:
+def test_a_failure_has_its_page_without_database_or_front_end(client: Client) -> None:
     client.raise_request_exception = False
     answer = client.get("/fails/")
     assert answer.status_code == 500
-    assert "what was acknowledged is kept" in answer.content.decode()
+    assert elements(answer.content.decode(), "[data-state=failed] a[href='/']")
 
 
 @pytest.mark.django_db
-def test_a_form_without_its_token_says_that_nothing_was_changed() -> None:
+def test_a_form_without_its_token_is_not_accepted() -> None:
     answer = Client(enforce_csrf_checks=True).post("/search/", {"q": "x"})
     assert answer.status_code == 403
-    assert "Nothing was changed" in answer.content.decode()
+    assert elements(answer.content.decode(), "[data-state=form-not-accepted]")
 
 
 def test_every_page_of_the_navigation_has_an_address() -> None:

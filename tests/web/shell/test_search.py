@@ -12,6 +12,7 @@ from apps.regressions.models import Finding
 from apps.web.search import EACH, find
 from tests.dispatch.schedules.scheduled import a_schedule
 from tests.support.builders import a_metric, a_run, a_system, a_workload
+from tests.support.pages import data, elements
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +60,9 @@ def test_more_than_can_be_read_are_cut_and_said_so(client: Client) -> None:
     system = a_system("box")
     for _ in range(EACH + 1):
         a_run(system=system)
-    assert "the first 10; more words narrow it" in client.get("/search/?q=box").content.decode()
+    page = client.get("/search/?q=box").content.decode()
+    assert data(page, "first") == [str(EACH)]
+    assert len(elements(page, "section:has([data-first]) .hits li")) == EACH
 
 
 def test_search_takes_seventeen_queries_at_most(
@@ -79,5 +82,6 @@ def test_odd_words_find_nothing_and_break_nothing(client: Client, words: str) ->
     assert answer.status_code == 200
 
 
-def test_nothing_found_says_what_was_searched(client: Client) -> None:
-    assert "No matches" in client.get("/search/?q=zzz").content.decode()
+def test_nothing_found_is_said_once_something_was_asked_for(client: Client) -> None:
+    for address, count in (("/search/?q=zzz", 1), ("/search/", 0)):
+        assert len(elements(client.get(address).content.decode(), "[data-state=no-matches]")) == count

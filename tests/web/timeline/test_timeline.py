@@ -1,16 +1,20 @@
 """The Timeline page: series of any runs on one clock, as the address says."""
 
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.http import QueryDict
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
+from apps.core.problems import Invalid
+from apps.runs.api import described, rows_of
 from apps.runs.models import Event, Run
 from apps.web.timeline import series as timeline_series
 from apps.web.timeline.series import Key, TimelineAddress
 from tests.support.builders import a_system
-from tests.support.pages import elements, page_data, squeezed
+from tests.support.pages import data, element, elements, page_data, text
 from tests.web.runs.recorded_runs import a_sealed_run
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +35,11 @@ def test_series_are_called_by_what_tells_them_apart(client: Client) -> None:
     page = client.get(_address((galera, QUESTIONS, "db1"), (mha, QUESTIONS, "db1"))).content.decode()
     labels = [one["label"] for one in _data(page)["series"]]
     assert labels == [f"run {galera.pk} · Galera", f"run {mha.pk} · Mha"]
-    assert "all of them:" in page
+    rows = {row.id: row for row in rows_of(Run.objects.all())}
+    keys = [Key(run.pk, QUESTIONS, "db1") for run in (galera, mha)]
+    assert data(page, "common") == [
+        timeline_series.common(keys, rows, {QUESTIONS: described({QUESTIONS})[QUESTIONS].name})
+    ]
     one_run = client.get(_address((galera, QUESTIONS, "db1"), (galera, "client.throughput", "client"))).content.decode()
     assert [one["label"] for one in _data(one_run)["series"]][1] == "client.throughput · client"
 
@@ -42,27 +50,47 @@ def test_an_address_without_series_says_where_they_come_from(client: Client) -> 
     assert not elements(page, "[aria-labelledby=charts-heading]")
 
 
+def test_parts_that_all_series_share_are_named_once() -> None:
+    keys = [Key(1, "a", "sum"), Key(2, "a", "sum")]
+    assert timeline_series.common(keys, {}, {"a": "Statements"}) == "Statements · sum of the nodes"
+    assert [one.label for one in timeline_series.named(keys, {}, {})] == ["run 1", "run 2"]
+
+
 @pytest.mark.parametrize(
-    ("query", "words"),
+    ("query", "sentence"),
     [
-        ("series=x:y:z", "is not a series"),
-        ("series=1:client.throughput", "is not a series"),
-        ("align=" + "x" * 99, "is not a kind of event"),
-        ("series=1:a:b&add=many", "is not a run"),
-        ("&".join(f"series=1:m{number}:db1" for number in range(25)), "at most 24"),
+        ("series=x:y:z", "series: 'x:y:z' is not a series (write RUN:METRIC:NODE)"),
+        (
+            "series=1:client.throughput",
+            "series: '1:client.throughput' is not a series (write RUN:METRIC:NODE)",
+        ),
+        ("align=" + "x" * 99, "align: is not a kind of event (choose from the list)"),
+        (
+            "&".join(f"series=1:m{number}:db1" for number in range(25)),
+            "series: 25 are too many (choose at most 24)",
+        ),
     ],
 )
-def test_a_wrong_address_is_told_what_is_wrong(client: Client, query: str, words: str) -> None:
+def test_a_wrong_address_is_refused_with_what_is_wrong(client: Client, query: str, sentence: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        TimelineAddress.read(QueryDict(query))
+    assert str(refused.value) == sentence
     answer = client.get(f"/timeline/?{query}")
     assert answer.status_code == 400
-    assert words in answer.content.decode()
+    assert data(answer.content.decode(), "field") == [sentence.partition(":")[0]]
 
 
-def test_a_run_that_is_not_there_is_said_and_the_others_stay(client: Client) -> None:
+def test_what_is_not_a_run_cannot_be_added(client: Client) -> None:
+    answer = client.get("/timeline/?series=1:a:b&add=many")
+    assert answer.status_code == 400
+    assert "'many'" in text(answer.content.decode(), "[data-field=add]")
+
+
+def test_a_run_that_is_not_there_is_named_and_the_others_stay(client: Client) -> None:
     run = a_sealed_run()
     answer = client.get(f"/timeline/?series={run.pk}:{QUESTIONS}:db1&series=999999:{QUESTIONS}:db1")
     assert answer.status_code == 200
-    assert "there is no run 999999" in answer.content.decode()
+    assert "999999" in text(answer.content.decode(), "[data-field=series]")
     assert len(_data(answer.content.decode())["series"]) == 1
     assert client.get("/timeline/?series=999999:a:b").status_code == 404
 
@@ -74,9 +102,11 @@ def test_the_clock_may_begin_at_what_happened_in_every_run(client: Client) -> No
     Event.objects.create(run=runs[0], kind="ddl", label="ALTER TABLE", starts_at=9.0)
     series = [(run, QUESTIONS, "db1") for run in runs]
     page = client.get(_address(*series, align="fault", **{"from": "-2"})).content.decode()
-    assert "from the first fault" in squeezed(page)
-    assert "first ddl" not in page
-    assert "align=measured" in page
+    offered = [parse_qs(urlsplit(link.attributes["href"] or "").query) for link in elements(page, ".clock-zero a")]
+    assert [query.get("align") for query in offered] == [None, ["measured"], ["fault"]]
+    chosen = element(page, ".clock-zero a[aria-current=true]")
+    assert "align=fault" in (chosen.attributes["href"] or "")
+    assert _data(page)["align"] == "fault"
 
 
 def test_another_run_is_laid_over_with_the_same_series_on_its_node_of_that_role(client: Client) -> None:
@@ -91,8 +121,8 @@ def test_another_run_is_laid_over_with_the_same_series_on_its_node_of_that_role(
 def test_the_newest_runs_of_the_same_work_are_offered(client: Client) -> None:
     run, other = a_sealed_run(), a_sealed_run(repetition=2)
     page = client.get(_address((run, QUESTIONS, "db1"))).content.decode()
-    assert f"add={other.pk}" in page
-    assert f"add={run.pk}" not in page
+    assert elements(page, f"a[href$='&add={other.pk}']")
+    assert not elements(page, f"a[href$='&add={run.pk}']")
 
 
 def test_its_queries_do_not_grow_with_the_runs(

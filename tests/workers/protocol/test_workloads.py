@@ -58,7 +58,7 @@ def test_every_workload_is_described_and_its_seeds_hold(spec: WorkloadSpec) -> N
 
 
 @pytest.mark.parametrize("spec", [*WORKLOADS.values(), *FOREIGN.values()], ids=lambda spec: spec.tool)
-def test_a_data_set_is_told_by_parameters_that_there_are(spec: WorkloadSpec) -> None:
+def test_a_data_set_is_described_by_parameters_that_there_are(spec: WorkloadSpec) -> None:
     own = {parameter.name for parameter in spec.parameters}
     assert spec.free or set(spec.data_set) <= own
     # A parameter whose name says that it is of the data must not count as a matter of what is done.

@@ -61,7 +61,7 @@ def test_the_reader_that_is_killed_is_one_that_can_be_and_not_the_writer() -> No
         plan("kill_reader", system=a_target(db1=NODE), writer="db1", readers=[])
 
 
-def test_a_control_that_fails_is_told_in_its_own_words_and_with_the_command() -> None:
+def test_a_control_that_fails_is_reported_in_its_own_words_and_with_the_command() -> None:
     with pytest.raises(Failed, match="kill did not work: no such node; run: sh -c echo no such node; exit 3"):
         run(("sh", "-c", "echo no such node; exit 3"), "kill did not work", LIMIT)
     with pytest.raises(Failed, match="it had not ended after 0 s"):
@@ -70,7 +70,7 @@ def test_a_control_that_fails_is_told_in_its_own_words_and_with_the_command() ->
         run(("nowhere",), "kill did not work", LIMIT)
 
 
-def test_a_program_that_is_told_to_stop_puts_the_node_right_behind_it(tmp_path: Path) -> None:
+def test_a_program_that_has_to_stop_puts_the_node_right_behind_it(tmp_path: Path) -> None:
     struck, right = tmp_path / "struck", tmp_path / "right"
     fault = Fault("kill", "db1", "writer", ("touch", str(struck)), ("touch", str(right)))
     with contextlib.suppress(SystemExit), Faulty(fault, a_target()) as faulty:

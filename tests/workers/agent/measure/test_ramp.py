@@ -106,7 +106,7 @@ def test_connections_refused_end_a_ladder_also_when_the_run_went_on_with_the_oth
         ("error 2013: Lost connection", ""),
     ],
 )
-def test_a_refusal_is_told_from_other_failures(reason: str, words: str) -> None:
+def test_a_refusal_is_distinguished_from_other_failures(reason: str, words: str) -> None:
     assert ramp.refusal(reason).startswith(words)
     assert bool(ramp.refusal(reason)) is bool(words)
 

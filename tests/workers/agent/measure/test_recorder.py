@@ -68,7 +68,7 @@ def test_a_run_is_opened_filled_and_ended_in_this_order(recorded: Recorded, tmp_
     assert times([body for kind, body in spooled if kind == "batch"]) == [1.0, 2.0]
 
 
-def test_the_journal_always_knows_how_much_was_told(recorded: Recorded) -> None:
+def test_the_journal_always_knows_how_much_was_sent(recorded: Recorded) -> None:
     def known() -> int | None:
         entry = recorded.journal.read()
         return entry.run.batches if entry and entry.run else None

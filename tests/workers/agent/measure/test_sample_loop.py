@@ -95,7 +95,7 @@ def test_a_server_that_is_slow_to_answer_does_not_date_the_host_s_counters_wrong
     assert rates == [100] * 4
 
 
-def test_a_counter_of_the_host_that_was_read_late_is_left_out_and_told() -> None:
+def test_a_counter_of_the_host_that_was_read_late_is_left_out_and_reported() -> None:
     recording = sampled(Scripted("mysql", 1), Ticking(0, 0.4), samples=3)
     assert ["host.ticks" in values for _, values in recording.samples] == [True, False, True]
     (event,) = [event for event in recording.events if event.kind == "sampler_error"]
@@ -119,7 +119,7 @@ def test_samples_keep_to_the_second_without_drift() -> None:
     assert [t for t, _ in sampled(Scripted("a", Late(0.2, 1)), samples=4).samples] == [0, 1, 2, 3]
 
 
-def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span_and_that_the_node_does_not_answer() -> None:
+def test_a_source_that_fails_is_not_observed_and_reported_once_as_a_span_and_that_the_node_does_not_answer() -> None:
     failing = Scripted("mysql", 1, SourceFailed("gone away"), SourceFailed("refused"), 4)
     recording = sampled(failing, Scripted("host", 7), samples=4)
     assert [values for _, values in recording.samples] == [
@@ -175,7 +175,7 @@ def test_a_state_that_changes_is_an_event_and_one_that_stays_is_none() -> None:
     assert event.detail == {"what": "wsrep", "from": "Synced", "to": "Donor/Desynced"}
 
 
-def test_what_cannot_be_observed_is_told_once_with_reason_and_remedy() -> None:
+def test_what_cannot_be_observed_is_reported_once_with_reason_and_remedy() -> None:
     nothing = Scripted("waits", NothingObserved(HiddenFromSampler("waits", "performance_schema is OFF", "turn it ON")))
     part = Scripted(
         "host", SourceReading({"host.cpus": 2}, hidden=[HiddenFromSampler("pressure", "the kernel has no PSI")])

@@ -72,7 +72,7 @@ def test_a_transaction_that_reads_is_made_of_fourteen_reads(generated: dict[str,
 
 
 @pytest.mark.needs("pt-query-digest")
-def test_the_cost_of_an_index_is_told_from_the_slow_log_which_is_closed_again(mariadb: MariaDB, tmp_path: Path) -> None:
+def test_the_cost_of_an_index_is_read_from_the_slow_log_which_is_closed_again(mariadb: MariaDB, tmp_path: Path) -> None:
     before = mariadb.sql(SLOW_LOG)
     ran = run_program(
         "index_cost",

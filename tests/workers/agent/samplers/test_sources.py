@@ -162,7 +162,7 @@ Keep = Callable[[SampleSource], SampleSource]
 
 
 @pytest.mark.mariadb
-def test_innodb_metrics_are_those_that_are_enabled_and_the_others_are_told(
+def test_innodb_metrics_are_those_that_are_enabled_and_the_others_are_reported(
     source: MariaDB, closing_later: Keep
 ) -> None:
     asked = closing_later(InnodbMetrics(a_system(source), ServerAddress(port=source.port)))
@@ -199,7 +199,7 @@ def test_waits_are_not_observable_where_performance_schema_is_off(replica: Maria
 
 
 @pytest.mark.mariadb
-def test_an_account_without_privileges_is_told_what_it_lacks(source: MariaDB, closing_later: Keep) -> None:
+def test_the_privileges_that_an_account_lacks_are_reported(source: MariaDB, closing_later: Keep) -> None:
     system, address = a_system(source, user="blind", password="blind"), ServerAddress(port=source.port)
     with pytest.raises(
         NothingObserved, match=r"InnoDB metrics: .*PROCESS privilege.*; GRANT PROCESS ON \*\.\* to blind"

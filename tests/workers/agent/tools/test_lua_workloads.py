@@ -266,7 +266,7 @@ def lock_timeouts(looking: Cursor) -> int:
     return int((looking.fetchone() or ("",))[0])
 
 
-def test_what_waits_too_long_for_a_lock_is_tried_again_and_told_by_its_code(bench: Benches) -> None:
+def test_what_waits_too_long_for_a_lock_is_tried_again_and_reported_by_its_code(bench: Benches) -> None:
     shop = bench("tpcc_like", warehouses=1, items=20, customers=10)
     with shop.sql() as holding, shop.sql() as looking:
         before = lock_timeouts(looking)
