@@ -96,6 +96,10 @@ class Scorecard:
     heads: tuple[Head, ...]
     rows: tuple[CardRow, ...]
 
+    @property
+    def has_failed(self) -> bool:
+        return any(cell.failed for row in self.rows for cell in row.cells)
+
 
 def scorecard() -> Scorecard:
     rows = load_scorecard()
