@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated
 
-from apps.core.answers import Hidden, Rounded, Words
+from apps.core.answers import Hidden, Inline, Name, Rounded, Shown, Words, component
 from apps.core.units import NBSP, with_unit
 from apps.dispatch.api import Progress
+from apps.regressions.findings import filters
 from apps.regressions.findings.titles import percent
+from apps.regressions.models import Change
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,14 @@ class MetricShown:
     direction: Annotated[str, "which is better: higher, lower or neutral"]
 
 
+@component("Change", "A change of `system` against `baseline`, or from `first_run` of a trend on, or a missing result.")
 @dataclass(frozen=True)
 class ChangeRow:
     """One difference of a finding; the values as of models.Change."""
 
     id: int
-    kind: str
-    verdict: str
+    kind: Annotated[str, f"one of {', '.join(Change.Kind.values)}"]
+    verdict: Annotated[str, f"one of {', '.join(Change.Verdict.values)}"]
     workload: NamedSubject
     tool: str
     load_level: str
@@ -76,7 +79,7 @@ class ChangeRow:
         return f"[{percent(self.low)}, {percent(self.high)}]"
 
     @property
-    def words(self) -> Annotated[Words, "size, interval and values; of a missing result: why"]:
+    def words(self) -> Annotated[Shown[Words], "size, interval and values; of a missing result: why"]:
         if self.ratio is None:
             return self.reason or self.verdict
         unit = self.metric.unit if self.metric else ""
@@ -84,13 +87,14 @@ class ChangeRow:
         return f"{self.size}{NBSP}{self.interval}: {values}".replace(f"{NBSP}:", ":")
 
 
+@component("Finding", "A group of related changes, with its review.")
 @dataclass(frozen=True)
 class FindingRow:
     """`holding` of its `changes` hold now, each effect counted once (effects). `seen`: when the last note was made; an
     action that is sent with it is refused when somebody changed it since."""
 
     id: int
-    kind: str
+    kind: Annotated[str, f"one of {', '.join(filters.KINDS)}"]
     title: Words
     platform: NamedSubject | None
     hardware_class: NamedSubject | None
@@ -99,12 +103,12 @@ class FindingRow:
     schedule: NamedSubject | None
     family: Annotated[str, "load tool of its workloads"]
     part: Annotated[int, "above 0: split from another"]
-    verdict: str
-    state: str
+    verdict: Annotated[str, f"of the changes that hold now: {', '.join(filters.VERDICTS)}"]
+    state: Annotated[str, f"one of {', '.join(filters.STATES)}"]
     largest: Annotated[Rounded | None, "relative change furthest for the worse, else the better: 0.12"]
     shown: Annotated[ChangeRow | None, "the change that `largest` is of"]
-    changes: Annotated[int, "each effect once: without those `beneath`"]
-    holding: Annotated[int, "of these, so many hold now"]
+    changes: Annotated[int, Name("changes_count"), "each effect once: without those `beneath`"]
+    holding: Annotated[int, Name("changes_holding"), "of these, so many hold now"]
     reason: Annotated[str, "why it was accepted or closed"]
     accepted_until: Annotated[date | None, "the last day of an acceptance"]
     owner: Annotated[str, "user name; empty: nobody"]
@@ -124,6 +128,7 @@ class FindingRow:
         return self.due_on is not None and self.due_on < today and self.state in ("new", "under review", "confirmed")
 
 
+@component("Note", "An activity entry: an action or a comment; an empty `by` is the system.")
 @dataclass(frozen=True)
 class NoteRow:
     """What happened to a finding, and the same as a sentence. `by`: user name, empty: the system."""
@@ -147,6 +152,7 @@ class LinkRow:
     at: datetime
 
 
+@component("Repetition", "A campaign that measures both sides again.")
 @dataclass(frozen=True)
 class RepetitionRow:
     """A campaign that measures the finding's sides again."""
@@ -163,12 +169,13 @@ class RepetitionRow:
         return f"{self.progress.state}, {done}"
 
 
+@component(text="A finding with all its parts.")
 @dataclass(frozen=True)
 class FindingDetail:
     """`changes`: those that hold first, the furthest for the worse first. `next_states`: what a person may set besides
     accepting and re-opening."""
 
-    row: Hidden[FindingRow]
+    row: Annotated[FindingRow, Inline()]
     changes: tuple[ChangeRow, ...]
     notes: Annotated[tuple[NoteRow, ...], "its whole history, in order"]
     links: tuple[LinkRow, ...]
