@@ -135,6 +135,8 @@ def field_of(hint: Any, **options: Any) -> AnyField:
             hint, options = _not_none(hint), options | {"allow_null": True}
     if texts := [note for note in notes if isinstance(note, str)]:
         options = {"help_text": texts[0]} | options
+    if Form.UNBOUNDED in notes:
+        options |= {"allow_null": True}
     if Form.OMITTED in notes:
         options |= {"required": False, "allow_null": False}
     return (_stated(notes) or _collection(hint) or _single(hint))(**options)

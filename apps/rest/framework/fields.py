@@ -41,9 +41,6 @@ class WordsField(serializers.CharField):
 class UnboundedField(serializers.FloatField):
     """Infinity becomes null, because JSON has no infinity."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options | {"allow_null": True})
-
     def to_representation(self, value: float) -> float | None:  # type: ignore[override]  # DRF: always a number
         return value if math.isfinite(value) else None
 

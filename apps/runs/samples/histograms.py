@@ -12,10 +12,12 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Annotated, Protocol
 
-from apps.core.answers import Hidden, Inline, Name, Rounded, Shown, component
+from apps.core.answers import Form, Hidden, Inline, Name, Rounded, Shown, component
 
 # Percentiles reported for a distribution.
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
+# Of the highest bucket there is none.
+Bound = Annotated[Rounded, Form.UNBOUNDED]
 # A larger grid is an error: HdrHistogram's with five digits over an hour of nanoseconds has fewer.
 MOST_BUCKETS = 10_000_000
 
@@ -212,7 +214,7 @@ class Quantile:
 
     value: Annotated[float, "as the tool reports its bucket"]
     low: Annotated[Rounded, "the value lies between low and high"]
-    high: Rounded | None
+    high: Bound
     beyond: Annotated[int, "how many are in higher buckets"]
 
 
@@ -228,7 +230,7 @@ class Percentile:
 class Buckets:
     index: Annotated[tuple[int, ...], "place on the grid"]
     low: Annotated[list[Rounded], "low <= value < high"]
-    high: Annotated[list[Rounded | None], "null: no bound"]
+    high: Annotated[list[Bound], "null: no bound"]
     value: Annotated[list[float], "as the tool reports it"]
     count: tuple[int, ...]
 
