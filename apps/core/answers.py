@@ -1,4 +1,4 @@
-"""How the API gives dataclasses, where their types do not say it. Pure.
+"""How the API gives dataclasses, as far as their types do not determine it. Pure.
 
 A text in `Annotated` describes a field, with its unit: `Annotated[float, "s on the run's clock"]`.
 """

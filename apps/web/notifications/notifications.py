@@ -1,4 +1,4 @@
-"""The Notifications page: teams with their subscriptions, the latest deliveries, and the reader's own address."""
+"""The Notifications page: teams with their subscriptions, the latest deliveries, and the user's own address."""
 
 from typing import Any
 
@@ -105,8 +105,8 @@ def keep_own_address(request: HttpRequest) -> HttpResponse:
         services.keep_own_address(user=user, address=request.POST.get("address", ""))
     except Invalid as error:
         return refused(request, error)
-    said = f"Assignments and mentions are sent to {user.email}." if user.email else "E-mail is off."
-    messages.info(request, said)
+    text = f"Assignments and mentions are sent to {user.email}." if user.email else "E-mail is off."
+    messages.info(request, text)
     return redirect("web:notifications")
 
 
