@@ -18,7 +18,7 @@ LOCAL_SECRET_KEY = "for-local-use-only-change-me-on-a-server"  # noqa: S105  ref
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 SECRET_KEY = env.str("SPLASHBOARD_SECRET_KEY", default=LOCAL_SECRET_KEY)
 ALLOWED_HOSTS = env.list("SPLASHBOARD_HOSTS", default=LOCAL_HOSTS)
-# The default key is public; with it anybody could sign a session.
+# The default key is public; with it, a session could be forged.
 if SECRET_KEY == LOCAL_SECRET_KEY and (foreign := [host for host in ALLOWED_HOSTS if host.strip() not in LOCAL_HOSTS]):
     raise ImproperlyConfigured(
         f"SPLASHBOARD_HOSTS names {', '.join(foreign)}, but SPLASHBOARD_SECRET_KEY is not set: set it to 50 random "

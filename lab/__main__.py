@@ -28,14 +28,14 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, meaning in {
         "up": f"start systems; without names: {', '.join(USUAL)}",
-        "status": "say what runs",
+        "status": "show the state of all systems",
         "down": "stop systems; without names: all",
     }.items():
         command = commands.add_parser(name, help=meaning)
         if name == "up":
             command.add_argument("--install", action="store_true", default=argparse.SUPPRESS, help="the same")
         command.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SYSTEMS)}")
-    one = commands.add_parser("fault", help="do something to a node: kill, stop, freeze, thaw, start; or switch")
+    one = commands.add_parser("fault", help="apply a control to a node: kill, stop, freeze, thaw, start; or switch")
     one.add_argument("system")
     one.add_argument("node", nargs="?", default="")
     one.add_argument("control")
@@ -65,7 +65,7 @@ def up(systems: list[LabSystem], var: Path, *, install: bool) -> int:
         try:
             require(system, var, install=install)
             with locked(var, system.slug):
-                system.up(partial(_say, system.slug))
+                system.up(partial(_print_step, system.slug))
                 register(var, system)
         except LabError as problem:
             print(f"{system.slug}: {problem}", file=sys.stderr, flush=True)
@@ -91,7 +91,7 @@ def offer_extras(var: Path, *, install: bool) -> None:
         print(f"{lacking}; if you want them: {command}", flush=True)
 
 
-def _say(slug: str, step: str) -> None:
+def _print_step(slug: str, step: str) -> None:
     print(f"{slug}: {step} …", flush=True)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 INTERVAL = 0.2  # s
-TIMEOUT = 1.0  # s; a frozen node does not refuse, it just does not answer
+TIMEOUT = 1.0  # s; a frozen node accepts connections without answering
 # The result has three lines. LIKE, because WHERE would make the server compute all of its counters.
 QUESTION = (
     b"SHOW GLOBAL STATUS LIKE 'wsrep_local_state'; SHOW GLOBAL STATUS LIKE 'wsrep_cluster_status';"
@@ -31,7 +31,7 @@ class CheckedNode:
     """The last answer of one node, and the client that queries it."""
 
     def __init__(self, argv: list[str], environment: dict[str, str]) -> None:
-        self.said = b"not asked yet\n"
+        self.answer = b"not asked yet\n"
         self._argv = argv
         self._environment = environment
 
@@ -48,7 +48,7 @@ class CheckedNode:
                 while self._ask(client):
                     time.sleep(INTERVAL)
             except OSError:
-                self.said = b"the client ended\n"
+                self.answer = b"the client ended\n"
             client.kill()
             client.wait()
             time.sleep(INTERVAL)
@@ -59,18 +59,18 @@ class CheckedNode:
             raise ValueError("the client needs pipes")
         client.stdin.write(QUESTION)
         client.stdin.flush()
-        said = b""
+        answer = b""
         deadline = time.monotonic() + TIMEOUT
-        while said.count(b"\n") < LINES:
+        while answer.count(b"\n") < LINES:
             if not select.select([client.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                self.said = b"no answer\n"
+                self.answer = b"no answer\n"
                 return False
             part = os.read(client.stdout.fileno(), 4096)
             if not part:
-                self.said = b"cannot be reached\n"
+                self.answer = b"cannot be reached\n"
                 return False
-            said += part
-        self.said = said
+            answer += part
+        self.answer = answer
         return True
 
 
@@ -78,11 +78,11 @@ class CheckHandler(BaseHTTPRequestHandler):
     node: CheckedNode
 
     def do_GET(self) -> None:
-        said = self.node.said
-        self.send_response(200 if said == YES else 503)
-        self.send_header("Content-Length", str(len(said)))
+        answer = self.node.answer
+        self.send_response(200 if answer == YES else 503)
+        self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
-        self.wfile.write(said)
+        self.wfile.write(answer)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Disabled: HAProxy's own log shows when a node went down or came up."""

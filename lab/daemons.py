@@ -17,7 +17,7 @@ _children: dict[int, "subprocess.Popen[bytes]"] = {}
 
 
 @atexit.register
-def _let_go() -> None:
+def _detach_children() -> None:
     """Prevents Python's warning about unawaited children; these are meant to keep running."""
     for child in _children.values():
         if child.poll() is None:

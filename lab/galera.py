@@ -18,10 +18,10 @@ from lab.haproxy import Backend, HAProxy
 from lab.mariadb import ACCOUNT, OBSERVED, MariaDB
 from lab.packages import LabError, program
 from lab.ports import kept_ports, replace_taken
-from lab.systems import NODE_CONTROLS, AgentEntry, Member, Say, fault_command
+from lab.systems import NODE_CONTROLS, AgentEntry, Member, Progress, fault_command
 
 TRANSFER = ("ist", "sst")  # ports for incremental and full state transfer
-# s. A full transfer of a small data set takes ten, on a busy machine far longer; an ended node is noticed at once.
+# s. A full transfer of a small data set takes ten, on a busy machine far longer; an ended node is detected at once.
 SYNCED_TIMEOUT = 300.0
 LOST_TIMEOUT = 30.0  # s that a running node may be outside the primary component before it is restarted
 SETTLED_TIMEOUT = 180.0  # s
@@ -34,7 +34,7 @@ SETTINGS = {
 }
 # Provider options common to all nodes: with different timeouts the survivors of a killed node split.
 PROVIDER = {"evs.suspect_timeout": "PT5S"}
-# A dead node is noticed after one second; Galera requires the periods to be below a third of that.
+# A dead node is detected after one second; Galera requires the periods to be below a third of that.
 QUICK = {
     "evs.suspect_timeout": "PT1S",
     "evs.keepalive_period": "PT0.3S",
@@ -94,13 +94,13 @@ class Galera:
 
     # ------------------------------------------------------------ up, down, state
 
-    def up(self, say: Say) -> None:
+    def up(self, progress: Progress) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._make(say)
+        self._make(progress)
         self._write_files()
         self._thaw()
-        self._join(NODES, say)
-        say("HAProxy")
+        self._join(NODES, progress)
+        progress("HAProxy")
         self._start_proxy()
 
     def down(self) -> None:
@@ -119,7 +119,7 @@ class Galera:
             return "is stopped"
         nodes = ", ".join(f"{node} {self.status(node)}" for node in NODES)
         try:
-            writer = haproxy.current(self.proxy.socket) or "nobody"
+            writer = haproxy.current(self.proxy.socket) or "none"
         except OSError:
             return f"has no HAProxy; {nodes}"
         return f"runs on 127.0.0.1:{self.ports['writer']}, writer {writer}; {nodes}"
@@ -132,7 +132,7 @@ class Galera:
 
     def registration(self) -> AgentEntry:
         members = [
-            Member(node, "reader" if number else "writer", self._seen_at(node), self.place(node).zone)
+            Member(node, "reader" if number else "writer", self._agent_address(node), self.place(node).zone)
             for number, node in enumerate(NODES)
         ]
         return AgentEntry(
@@ -148,7 +148,7 @@ class Galera:
             proxy_checks=haproxy.CHECKS,
         )
 
-    def _seen_at(self, node: str) -> Mapping[str, str | int]:
+    def _agent_address(self, node: str) -> Mapping[str, str | int]:
         """The address used by the agent."""
         return {"host": "127.0.0.1", "port": self.ports[f"{node}.sql"]}
 
@@ -186,12 +186,12 @@ class Galera:
 
     # ------------------------------------------------------------ making
 
-    def _make(self, say: Say) -> None:
+    def _make(self, progress: Progress) -> None:
         """One installation, copied: nodes with the same initial data need no transfer."""
         made = self.directory / "made"
         if made.exists():
             return
-        say("data directories")
+        progress("data directories")
         first = self.servers[NODES[0]]
         shutil.rmtree(first.directory, ignore_errors=True)  # an incomplete installation
         plain = MariaDB(first.directory)
@@ -199,7 +199,7 @@ class Galera:
         plain.stop()
         self._write_files()
         # Run alone once: its data then hold the cluster's UUID and position.
-        self._begin(NODES[0], "")
+        self._bootstrap_stopped(NODES[0], "")
         first.stop()
         for node in NODES[1:]:
             self.servers[node].copy_from(first)
@@ -232,7 +232,7 @@ class Galera:
 
     # ------------------------------------------------------------ starting
 
-    def _bootstrap(self, say: Say) -> dict[str, str]:
+    def _bootstrap(self, progress: Progress) -> dict[str, str]:
         """Bootstraps a cluster when no node runs or the running ones have lost their majority.
 
         Returns the positions of the stopped nodes, as far as they were read.
@@ -240,7 +240,7 @@ class Galera:
         running = [node for node in NODES if view(self.servers[node])]
         if running:
             first = max(running, key=lambda node: int(view(self.servers[node]).get("wsrep_last_committed", -1)))
-            say(f"{first} goes on without the lost nodes")
+            progress(f"{first} continues without the lost nodes")
             self._bootstrap_running(first)
             return {}
         for node in NODES:
@@ -249,8 +249,8 @@ class Galera:
         # With equal positions the first; the node stopped last has the highest.
         first = max(NODES, key=lambda node: int(positions[node].rpartition(":")[2] or -1))
         self._mark_safe(first, 1)
-        say(f"{first} begins the cluster")
-        self._begin(first, positions[first])
+        progress(f"{first} bootstraps the cluster")
+        self._bootstrap_stopped(first, positions[first])
         return positions
 
     def _bootstrap_running(self, node: str) -> None:
@@ -263,27 +263,27 @@ class Galera:
                     raise
             time.sleep(0.1)
 
-    def _begin(self, node: str, position: str) -> None:
+    def _bootstrap_stopped(self, node: str, position: str) -> None:
         self._launch(node, position, "--wsrep-new-cluster")
         failed = self._await_synced([node], time.monotonic() + SYNCED_TIMEOUT)
         if failed:
-            raise LabError(f"{self.slug}: {node} could not begin a cluster: {failed[node]}")
+            raise LabError(f"{self.slug}: {node} could not bootstrap a cluster: {failed[node]}")
 
-    def _join(self, nodes: Sequence[str], say: Say) -> None:
+    def _join(self, nodes: Sequence[str], progress: Progress) -> None:
         """Returns when all nodes are synced. Restarts a node that ends or stays outside; LabError with the reason."""
         deadline = time.monotonic() + SYNCED_TIMEOUT
         failed: Mapping[str, str] = {}
         for _ in range(STARTS):
             for node, reason in failed.items():
-                say(f"{node} starts again: {reason}")
+                progress(f"{node} restarts: {reason}")
                 self.servers[node].kill()
             known: dict[str, str] = {}
             if not self._has_majority():
-                nodes, known = NODES, self._bootstrap(say)
-            # A running node, such as a thawed one, rejoins by itself or has given up for good.
+                nodes, known = NODES, self._bootstrap(progress)
+            # A running node, such as a thawed one, rejoins by itself or has permanently failed.
             joiners = [node for node in nodes if self.servers[node].pid is None]
             if joiners:
-                say(f"{', '.join(joiners)} join{'s' if len(joiners) == 1 else ''}")
+                progress(f"{', '.join(joiners)} join{'s' if len(joiners) == 1 else ''}")
             known |= self._positions([node for node in joiners if node not in known])
             for node in joiners:
                 self._launch(node, known[node])
@@ -294,11 +294,11 @@ class Galera:
 
     def _launch(self, node: str, position: str, *options: str) -> None:
         end_all(rb"wsrep_sst_|rsync", str(self.servers[node].directory))  # of a killed start
-        self._evade(node)
+        self._replace_taken_ports(node)
         at = (f"--wsrep-start-position={position}",) if position else ()
         self.servers[node].launch(*at, *options)
 
-    def _evade(self, node: str) -> None:
+    def _replace_taken_ports(self, node: str) -> None:
         """Replaces taken transfer ports: they are bound only during a transfer, so another program may have them."""
         names = [f"{node}.{kind}" for kind in TRANSFER]
         before = [self.ports[name] for name in names]
@@ -351,7 +351,7 @@ class Galera:
             elif (len(ready) < 2 and all(views.values())) or now - inside > LOST_TIMEOUT:
                 return False
             if now - began > SETTLED_TIMEOUT:
-                raise LabError(f"{self.slug}: the nodes do not agree who is left; it {self.state()}")
+                raise LabError(f"{self.slug}: the nodes do not agree on the members; it {self.state()}")
             time.sleep(0.1)
 
     def _await_synced(self, nodes: Sequence[str], deadline: float) -> dict[str, str]:

@@ -14,7 +14,7 @@ from lab.packages import LabError, program
 
 BACKEND = "writer"
 CHECKS = {"inter": "500ms", "fall": "2", "rise": "3"}
-READY_TIMEOUT = 180.0  # s; an ended process is noticed at once
+READY_TIMEOUT = 180.0  # s; an ended process is detected at once
 SOCKET_LIMIT = 90  # bytes: the kernel allows 107, and HAProxy first creates it under a longer name
 
 
@@ -114,11 +114,11 @@ def servers_up(file: Path) -> list[str]:
 def current(file: Path) -> str:
     """The server for new connections; empty: none. Raises OSError."""
     up = servers_up(file)
-    held = _held(file)
+    held = _stuck_server(file)
     return held if held in up else next(iter(up), "")
 
 
-def _held(file: Path) -> str:
+def _stuck_server(file: Path) -> str:
     """The server in the stick table; empty: none yet."""
     ids = _ids(file)
     for word in command(file, f"show table {BACKEND}").split():

@@ -52,13 +52,13 @@ class Manager:
         return self._daemon.pid
 
     def is_watching(self) -> bool:
-        _, watching, later = self._said().rpartition(WATCHING)
+        _, watching, later = self._current_log().rpartition(WATCHING)
         return self.pid is not None and bool(watching) and GIVEN_UP not in later
 
     def is_failing_over(self) -> bool:
-        return self.pid is not None and GIVEN_UP in self._said().rpartition(WATCHING)[2]
+        return self.pid is not None and GIVEN_UP in self._current_log().rpartition(WATCHING)[2]
 
-    def _said(self) -> str:
+    def _current_log(self) -> str:
         """The log since the last start."""
         return self.log.read_text(errors="replace").rpartition(BEGIN)[2] if self.log.exists() else ""
 
@@ -142,5 +142,5 @@ class Manager:
         return {**os.environ, "PERL5LIB": str(self.overlay)}
 
     def _last_error(self) -> str:
-        errors = re.findall(r"\[error\]\[.*?\] (.*)", self._said())
+        errors = re.findall(r"\[error\]\[.*?\] (.*)", self._current_log())
         return errors[0] if errors else self._daemon.last_words()

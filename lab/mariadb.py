@@ -19,7 +19,7 @@ from lab.ports import claim_again, free_port, is_free
 
 PROGRAMS = ("mariadbd", "mariadb-install-db", "mariadb")
 ACCOUNT = "splashboard"
-# s. A busy machine is slow; an ended server is noticed at once.
+# s. A busy machine is slow; an ended server is detected at once.
 READY_TIMEOUT = 180.0
 STOP_TIMEOUT = 180.0
 # Small enough that several fit on a laptop.
@@ -118,7 +118,7 @@ class MariaDB:
         self._port_file.write_text(str(self.port))
         if not is_free(self.port):
             raise LabError(
-                f"port {self.port} of {self.directory.name} is in use; stop who has it or delete {self._port_file}"
+                f"port {self.port} of {self.directory.name} is in use; stop its program or delete {self._port_file}"
             )
         self._log_start = self.log.stat().st_size if self.log.exists() else 0
         argv = [*self.within, *self.command(), f"--pid-file={self._pid_file}", f"--log-error={self.log}", *options]
@@ -201,8 +201,8 @@ class MariaDB:
         ]
         answer = subprocess.run(argv, capture_output=True, text=True, check=False)
         if answer.returncode:
-            said = (answer.stderr + answer.stdout).strip().splitlines()
-            errors = [line for line in said if "ERROR" in line] or said[-3:]
+            output = (answer.stderr + answer.stdout).strip().splitlines()
+            errors = [line for line in output if "ERROR" in line] or output[-3:]
             raise LabError(f"{self.data} could not be made: {' '.join(errors)}")
 
     def copy_from(self, other: "MariaDB") -> None:

@@ -17,7 +17,7 @@ from lab.mariadb import OBSERVED, MariaDB
 from lab.packages import LabError, program
 from lab.ports import kept_ports
 from lab.sshd import Sshd
-from lab.systems import AgentEntry, Member, Say, fault_command
+from lab.systems import AgentEntry, Member, Progress, fault_command
 
 NODES = ("node1", "node2", "node3")
 FAILOVER_TIMEOUT = 180.0  # s
@@ -100,22 +100,22 @@ class MHA:
 
     # ------------------------------------------------------------ up, down, state
 
-    def up(self, say: Say) -> None:
+    def up(self, progress: Progress) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._make(say)
+        self._make(progress)
         if not self.servers[self.source].is_ready():
             self.manager.stop()  # it would fail over from a source that is about to return
-        say("source and replicas")
+        progress("source and replicas")
         self._start_servers(NODES)
         self._lead(self.source)
         for node in self._others(self.source):
             self._follow(node)
-        say("sshd, HAProxy")
+        progress("sshd, HAProxy")
         self._write_files()
         self.sshd.start()
         self.proxy.start()
         self._point()
-        say("MHA's manager, which checks everything before it watches")
+        progress("MHA's manager, which checks everything before it monitors")
         self.manager.start()
 
     def down(self) -> None:
@@ -211,12 +211,12 @@ class MHA:
 
     # ------------------------------------------------------------ making
 
-    def _make(self, say: Say) -> None:
+    def _make(self, progress: Progress) -> None:
         """One installation, copied, with MHA's account; the binary logs start empty."""
         made = self.directory / "made"
         if made.exists():
             return
-        say("data directories")
+        progress("data directories")
         first = self.servers[NODES[0]]
         shutil.rmtree(first.directory, ignore_errors=True)  # an incomplete installation
         plain = MariaDB(first.directory)

@@ -14,12 +14,12 @@ from lab.daemons import Daemon
 from lab.galera import Galera
 from lab.galera_node import NODES, NodePlace
 from lab.packages import LabError, program
-from lab.systems import AgentEntry, Say
+from lab.systems import AgentEntry, Progress
 
 # Position of each on a line, in ms: 25 one way from the first to the second, 50 to the third.
 PLACES = {"node1": 0, "node2": 25, "node3": 50}
 TUN = Path("/dev/net/tun")
-READY_TIMEOUT = 180.0  # s; an ended process is noticed at once
+READY_TIMEOUT = 180.0  # s; an ended process is detected at once
 
 
 def why_not() -> str:
@@ -42,15 +42,15 @@ class MultiDC(Galera):
         super().__init__(var, slug)
         self._delay = Daemon(self.directory, "delay")
 
-    def up(self, say: Say) -> None:
+    def up(self, progress: Progress) -> None:
         if reason := why_not():
             raise LabError(f"there is no network with delays here: {reason}")
         if self._delay.pid is None:
-            say("network")
+            progress("network")
             self._start_network()
         for node in NODES:
             self._report(f"heal {node}")
-        super().up(say)
+        super().up(progress)
 
     def down(self) -> None:
         super().down()
@@ -73,10 +73,10 @@ class MultiDC(Galera):
         return replace(found, settings={**found.settings, "one_way_ms": delays})
 
     def sql_address(self, node: str) -> str:
-        """The server's socket file, which bypasses the network: the client is beside whichever node is the writer."""
+        """The server's socket file, which bypasses the network: the client runs beside the current writer."""
         return f"unix@{self.servers[node].socket}"
 
-    def _seen_at(self, node: str) -> Mapping[str, str | int]:
+    def _agent_address(self, node: str) -> Mapping[str, str | int]:
         return {"socket": str(self.servers[node].socket)}
 
     def do(self, control: str, node: str, /) -> None:

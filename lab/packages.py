@@ -38,7 +38,7 @@ USES: Mapping[str, str] = {
 
 
 class LabError(Exception):
-    """The text says what is wrong and what to do."""
+    """The text contains the problem and the remedy."""
 
 
 def find(name: str) -> str | None:
@@ -77,8 +77,8 @@ def install(names: Iterable[str], log: Path) -> None:
     with no_services(), log.open("wb") as output:
         for argv in ([*APT_GET, "update"], [*APT_GET, *INSTALL, *wanted]):
             if subprocess.run(argv, stdout=output, stderr=output, env=environment, check=False).returncode:
-                said = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("E:")]
-                raise LabError(f"{' '.join(wanted)} could not be installed: {' '.join(said[-2:]) or f'see {log}'}")
+                messages = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("E:")]
+                raise LabError(f"{' '.join(wanted)} could not be installed: {' '.join(messages[-2:]) or f'see {log}'}")
 
 
 @contextmanager

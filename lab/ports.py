@@ -11,7 +11,7 @@ from pathlib import Path
 
 # Below the kernel's ephemeral ports: an outgoing connection could take a killed server's port.
 LOWEST, HIGHEST = 13000, 29999
-# One folder for all users of the machine, whatever TMPDIR is. A claim is a symbolic link PORT -> owner: created
+# One folder for all users of the machine, independent of TMPDIR. A claim is a symbolic link PORT -> owner: created
 # atomically, and void once the owner is gone.
 CLAIMS = Path("/tmp/splashboard-ports")  # noqa: S108 - a link in it is read, never followed
 
@@ -50,7 +50,7 @@ def kept_ports(file: Path, names: Iterable[str]) -> dict[str, int]:
 
 
 def replace_taken(file: Path, ports: dict[str, int], names: Iterable[str]) -> None:
-    """Replaces ports of `names` that another program now uses, in `ports` and in `file`."""
+    """Replaces ports of `names` now used by another program, in `ports` and in `file`."""
     taken = [name for name in names if not is_free(ports[name])]
     if taken:
         ports.update({name: free_port(file.parent) for name in taken})

@@ -27,7 +27,7 @@ def has_parted(replica: str, source_state: str) -> bool:
 
 
 def knows_more(replica: MariaDB, source: MariaDB) -> bool:
-    """Whether the source lacks its last transaction, or one of its own, which others may have followed."""
+    """Whether the source lacks the replica's last transaction, or one written by the replica itself."""
     state, server_id = replica.sql("SELECT @@gtid_binlog_state, @@server_id").strip("\n").split("\t")
     own = [gtid for gtid in state.split(",") if f"-{server_id}-" in gtid]
     return has_parted(",".join([_latest(replica), *own]), source.sql("SELECT @@gtid_binlog_state").strip())
@@ -67,12 +67,12 @@ def _why_not_caught_up(replica: MariaDB, source: MariaDB) -> str:
     while time.monotonic() < deadline:
         if replica.pid is None:
             return f"it ended: {replica.last_error()}"
-        said = status(replica, timeout=CAUGHT_UP_TIMEOUT)
+        found = status(replica, timeout=CAUGHT_UP_TIMEOUT)
         for kind in ("SQL", "IO"):
-            if said.get(f"Last_{kind}_Errno", "0") != "0" and said.get(f"Slave_{kind}_Running") == "No":
-                return said[f"Last_{kind}_Error"]
+            if found.get(f"Last_{kind}_Errno", "0") != "0" and found.get(f"Slave_{kind}_Running") == "No":
+                return found[f"Last_{kind}_Error"]
         # A wait for an empty position returns at once, before the replica is connected.
-        if _replicates(said, source) and replica.sql(f"SELECT MASTER_GTID_WAIT('{target}', 0.1)").strip() == "0":
+        if _replicates(found, source) and replica.sql(f"SELECT MASTER_GTID_WAIT('{target}', 0.1)").strip() == "0":
             return ""
         time.sleep(0.1)
     return f"it has not caught up after {CAUGHT_UP_TIMEOUT:.0f} s"
@@ -109,9 +109,9 @@ def is_replica(server: MariaDB, source: MariaDB) -> bool:
     return _replicates(status(server), source)
 
 
-def _replicates(said: Mapping[str, str], source: MariaDB) -> bool:
-    running = said.get("Slave_IO_Running"), said.get("Slave_SQL_Running")
-    return running == ("Yes", "Yes") and said.get("Master_Port") == str(source.port)
+def _replicates(found: Mapping[str, str], source: MariaDB) -> bool:
+    running = found.get("Slave_IO_Running"), found.get("Slave_SQL_Running")
+    return running == ("Yes", "Yes") and found.get("Master_Port") == str(source.port)
 
 
 def status(server: MariaDB, *, timeout: float = 5) -> dict[str, str]:

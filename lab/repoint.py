@@ -28,7 +28,7 @@ class Directory:
     def name(self, port: str) -> str:
         return str(self._settings["nodes"][port][0])
 
-    def say(self, event: str, port: str) -> None:
+    def log_event(self, event: str, port: str) -> None:
         line = json.dumps({"t": round(time.time(), 6), "event": event, "node": self.name(port)})
         with (self._path / "failover.jsonl").open("a") as log:
             log.write(line + "\n")
@@ -69,19 +69,19 @@ def main(path: str, *arguments: str) -> int:
     given = dict(argument.lstrip("-").partition("=")[::2] for argument in arguments)
     old, new, command = given.get("orig_master_port", ""), given.get("new_master_port", ""), given.get("command")
     if command == "suspect":
-        directory.say("suspected", given["master_port"])
+        directory.log_event("suspected", given["master_port"])
         return REACHABLE if greets(given["master_port"]) else UNREACHABLE
     if command in ("stop", "stopssh"):
         if new:  # a planned switchover: the old source is alive
             directory.sql(old, "SET GLOBAL read_only = 1")
-        directory.say("detected" if not new else "stopped", old)
+        directory.log_event("detected" if not new else "stopped", old)
         directory.haproxy(f"set server {SERVER} state maint", f"shutdown sessions server {SERVER}")
     elif command == "start":
         directory.sql(new, "SET GLOBAL read_only = 0")
-        directory.say("promoted", new)
+        directory.log_event("promoted", new)
         directory.keep_source(new)
         directory.haproxy(f"set server {SERVER} addr 127.0.0.1 port {new}", f"set server {SERVER} state ready")
-        directory.say("repointed", new)
+        directory.log_event("repointed", new)
     return 0
 
 

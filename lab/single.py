@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lab.mariadb import PROGRAMS, MariaDB
 from lab.packages import LabError
-from lab.systems import AgentEntry, Member, Say
+from lab.systems import AgentEntry, Member, Progress
 
 NODE = "db1"
 
@@ -19,8 +19,8 @@ class Single:
         self.name = name
         self.server = MariaDB(var / "lab" / slug, settings=settings)
 
-    def up(self, say: Say) -> None:
-        say("one server")
+    def up(self, progress: Progress) -> None:
+        progress("one server")
         self.server.start()
 
     def down(self) -> None:

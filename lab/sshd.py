@@ -12,7 +12,7 @@ from lab.packages import LabError, program
 from lab.ports import is_free
 
 PRIVILEGE_SEPARATION = Path("/run/sshd")  # required by root's sshd
-READY_TIMEOUT = 180.0  # s; an ended process is noticed at once
+READY_TIMEOUT = 180.0  # s; an ended process is detected at once
 
 
 class Sshd:

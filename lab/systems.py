@@ -16,7 +16,7 @@ FAULT = Path(__file__).resolve().parent / "fault.py"
 NODE_CONTROLS = ("kill", "stop", "freeze", "thaw", "start")
 MEBIBYTE = 1024 * 1024
 
-Say = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LabSystem(Protocol):
     needs: Sequence[str]  # programs
     size: int  # servers
 
-    def up(self, say: Say) -> None:
+    def up(self, progress: Progress) -> None:
         """Starts everything, including parts that already ran or were killed."""
 
     def down(self) -> None: ...
@@ -65,7 +65,7 @@ class LabSystem(Protocol):
     def registration(self) -> AgentEntry: ...
 
     def start(self, node: str, /) -> None:
-        """Brings one node back into service, whatever happened to it."""
+        """Brings one node back into service, from any state."""
 
     def stop(self, node: str, /) -> None: ...
 

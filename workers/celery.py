@@ -22,7 +22,7 @@ LOOK_AGAIN_EVERY = 600.0  # s
 FOLLOW_EVERY = 60.0  # s
 LOOK_FOR_MISSING_EVERY = 60.0  # s
 
-# A tick not taken before the next is worthless: without `expires` a worker that was down would find a pile of them.
+# A tick is obsolete once the next is due: without `expires`, ticks would pile up while no worker runs.
 app.conf.beat_schedule = {
     name: {"task": f"workers.tasks.{name}", "schedule": every, "options": {"expires": every}}
     for name, every in {

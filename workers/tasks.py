@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 ARCHIVED_AT_ONCE = 10
 FOLLOWED_AT_ONCE = 200
 
-# One immediate retry, because a pooled connection may be dead although the broker is back.
+# One immediate retry: a pooled connection may be dead although the broker is back.
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 # A broker that accepts but never answers must not block the publisher: each of a few steps gets this long. The worker,
 # which waits for its tasks on purpose, has its own options.
@@ -58,7 +58,7 @@ _pause = _Pause()
 
 
 def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments: Any) -> bool:
-    """For use after a commit: stored data stays stored when no broker answers, and the beat picks it up later."""
+    """For use after a commit: without a broker the stored data are kept, and the beat enqueues the task later."""
     if not _pause.is_over():
         return False
     options: dict[str, Any] = {} if expires is None else {"expires": expires}
@@ -69,7 +69,7 @@ def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments
     except NO_BROKER as error:
         _pause.begin()
         log.warning(
-            "broker not reachable, %s waits for the beat, and so does all else for %.0f s: %s",
+            "broker not reachable, %s waits for the beat, and all other tasks for %.0f s: %s",
             task.name,
             PAUSE_AFTER_FAILURE,
             error,
@@ -232,5 +232,5 @@ def send_delivery(delivery_id: int) -> bool:
     return deliver.send(delivery_id=delivery_id, now=timezone.now())
 
 
-# Celery makes a task on its first use, and two threads of the web server that use one first at once meet half of it.
+# Celery creates a task on first use: two threads of the web server that do so at once could get an incomplete one.
 app.finalize()

@@ -35,7 +35,7 @@ def user_of_token(secret: str, now: datetime) -> User | None:
 
 
 def named(username: str) -> User:
-    """The user of this name. An unknown name, from another installation, is added as a user who cannot sign in."""
+    """The user of this name. An unknown name, from another installation, is created as a user who cannot sign in."""
     nobody = {"role": User.Role.READER, "is_active": False, "password": make_password(None)}
     return User.objects.get_or_create(username=username, defaults=nobody)[0]
 

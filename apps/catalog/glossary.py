@@ -19,8 +19,8 @@ TABLE_HEAD = ("| key | unit | kind | direction | meaning |", "|---|---|---|---|-
 FAMILIES_HEAD = (
     "### Families",
     "",
-    "One metric for each backend and server of a proxy, class of waits, source of samples, or connection of a replica "
-    "that has several.",
+    "One metric per backend and server of a proxy, class of waits, source of samples, or replication connection of a "
+    "multi-source replica.",
     "",
     *TABLE_HEAD,
 )
@@ -29,7 +29,7 @@ DERIVED_HEAD = (
     "",
     "Computed from others on the same node; a counter in a formula means its rate, and a `*` the sum over all keys "
     "that fit.",
-    "What is divided by zero is not observed. `<disk>` and `<interface>`: one metric for each that the node has.",
+    'Division by zero gives "not observed". `<disk>` and `<interface>`: one per disk or interface of the node.',
     "",
     "| key | unit | direction | formula | meaning |",
     "|---|---|---|---|---|",

@@ -24,13 +24,13 @@ def set_price(*, slug: str, usd_per_hour: Decimal | None, source: str, stated_on
         elif usd_per_hour != usd_per_hour.quantize(STEP):
             errors.append(FieldProblem("usd_per_hour", "must have at most 5 decimals"))
         if not source:
-            errors.append(FieldProblem("source", "is missing: say where the price is stated"))
+            errors.append(FieldProblem("source", "is missing: give the source of the price"))
         if stated_on is None:
-            errors.append(FieldProblem("date", "is missing: say on which day the source stated it"))
+            errors.append(FieldProblem("date", "is missing: give the day on which the source stated it"))
     if "\0" in source or len(source) > LONGEST_SOURCE:
         errors.append(FieldProblem("source", f"must be plain text of at most {LONGEST_SOURCE} characters"))
     if stated_on is not None and stated_on > today:
-        errors.append(FieldProblem("date", "is in the future: a price is stated on a day that was"))
+        errors.append(FieldProblem("date", "is in the future: use today or an earlier day"))
     if errors:
         raise Invalid(errors)
     known = usd_per_hour is not None

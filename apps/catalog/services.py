@@ -85,7 +85,7 @@ def version_key(version: str) -> list[int]:
 def release_for(*, platform: Platform, version: str) -> Release:
     """The release, created where missing. Raises InvalidField for a version that is empty or over 80 characters."""
     version = version.strip()
-    _require(0 < len(version) <= 80, "version", "must have 1 to 80 characters, as the server's version() says")
+    _require(0 < len(version) <= 80, "version", "must have 1 to 80 characters, as printed by the server's version()")
     release, _ = Release.objects.get_or_create(
         platform=platform, version=version, defaults={"version_key": version_key(version)}
     )
@@ -358,7 +358,7 @@ def _differences(
     found = {node.name: (node.role, node.zone, classes[node.name].slug) for node in nodes}
     ours.append(("nodes", known, found))
     return [
-        f"system {system.slug}: the catalog keeps {field} {before!r}; this message says {after!r}. "
+        f"system {system.slug}: the catalog keeps {field} {before!r}; this message has {after!r}. "
         "Give the changed system a slug of its own"
         for field, before, after in ours
         if before != after
@@ -388,7 +388,7 @@ def _add_instance_classes(message: SystemMessage, described: Mapping[str, Hardwa
 def _hardware_differences(known: HardwareClass, entry: HardwareMessage) -> list[str]:
     pairs = [("vcpu", known.vcpu, entry.vcpu), ("memory_bytes", known.memory_bytes, entry.memory_bytes)]
     return [
-        f"hardware class {entry.slug}: the catalog keeps {field} {before}; this message says {after}"
+        f"hardware class {entry.slug}: the catalog keeps {field} {before}; this message has {after}"
         for field, before, after in pairs
         if before is not None and before != after
     ]

@@ -1,4 +1,4 @@
-"""How the API gives the fields of a dataclass, where their types do not say it. Pure.
+"""Formats of dataclass fields in the API that their types do not determine. Pure.
 
 A text in `Annotated` describes a field, with its unit: `Annotated[float, "s on the run's clock"]`.
 """

@@ -12,14 +12,14 @@ from django.db import connection
 @contextmanager
 def cursor() -> Iterator[psycopg.Cursor[Any]]:
     """A cursor in Django's connection and transaction. Write bytes as `%(name)b`, read them with `binary=True`."""
-    if _has_word_from_the_server():
+    if _has_unread_input():
         connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as found:
         yield found
 
 
-def _has_word_from_the_server() -> bool:
+def _has_unread_input() -> bool:
     """Whether a kept connection has unread input, usually its end. Costs nothing; Django's own check is a query."""
     kept = connection.connection
     if kept is None or kept.closed:

@@ -2,7 +2,7 @@
 
 
 def with_tool(tool: str, name: str) -> str:
-    """A workload's name after its tool, unless the name already starts with the tool, ignoring case and underscores.
+    """A workload's name prefixed with its tool, unless the name already starts with it, ignoring case and underscores.
 
     "sysbench oltp_read_only", but "sysbench OLTP" of the tool sysbench_oltp.
     """

@@ -1,4 +1,4 @@
-"""Strict reading of an address's parameters, in the same words for pages and API. Pure."""
+"""Strict reading of an address's parameters, with the same messages for pages and API. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol

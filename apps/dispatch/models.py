@@ -18,7 +18,7 @@ from apps.runs.models import Run
 
 
 class Agent(models.Model):
-    """The program beside the databases. It authenticates by a token of which only the digest is stored."""
+    """A program that measures systems. It authenticates by a token; only the token's digest is stored."""
 
     name = models.SlugField(max_length=80, unique=True)
     digest = models.CharField(max_length=64, unique=True)
@@ -119,7 +119,7 @@ class Job(models.Model):
     attempt = models.PositiveSmallIntegerField(default=0)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     reason = models.TextField(blank=True)
-    # The current step as reported by the agent, for people: "prepare", "4 threads", "clean-up".
+    # The current step as reported by the agent, for display: "prepare", "4 threads", "clean-up".
     progress = models.CharField(max_length=120, blank=True)
     queued_at = models.DateTimeField(auto_now_add=True)
     # Earliest time of the next attempt after a lost or failed one; null: at once.
@@ -158,7 +158,7 @@ class JobRun(models.Model):
 
 
 class Skip(models.Model):
-    """A load level that a job need not measure any more, and why: saturated before it, or connections refused."""
+    """A load level that a job no longer needs to measure, and why: saturation before it, or refused connections."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="skips")
     load_level = models.ForeignKey(LoadLevel, on_delete=models.PROTECT, related_name="skips")

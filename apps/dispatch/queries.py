@@ -40,14 +40,14 @@ def load_campaign(campaign_id: int, *, now: datetime) -> CampaignDetail | None:
     """None: there is no such campaign."""
     jobs = Job.objects.filter(campaign=campaign_id).select_related("system", "workload", "agent").order_by("position")
     cells = tuple(_cell(job) for job in jobs.prefetch_related(*_job_details()))
-    lonely = _out_of_reach(cells, now=now)
-    far = {system.pk for system in lonely}
+    unreached = _out_of_reach(cells, now=now)
+    far = {system.pk for system in unreached}
     idle = Counter(cell.entry_id for cell in cells if cell.state == "queued" and cell.system.id in far)
     found = _rows(list(_campaigns().filter(pk=campaign_id)), now=now, unreachable=idle)
     if not found:
         return None
     row = replace(found[0], systems=tuple(_first_round(cells)))
-    return CampaignDetail(row=row, jobs=cells, grids=_grids(row, cells), obstacles=_obstacles(lonely))
+    return CampaignDetail(row=row, jobs=cells, grids=_grids(row, cells), obstacles=_obstacles(unreached))
 
 
 def _campaigns() -> Any:
@@ -177,7 +177,7 @@ def _grid(entry: EntryRow, row: CampaignRow, cells: Sequence[JobCell]) -> JobGri
 
 
 def _first_round(cells: Iterable[JobCell]) -> list[NamedObject]:
-    """The systems in the order in which they were chosen, which is that of the first round."""
+    """The systems in the order in which they were chosen: that of the first round."""
     return list(dict.fromkeys(cell.system for cell in cells))
 
 
@@ -187,13 +187,13 @@ def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
     if not waiting:
         return []
     systems = list(System.objects.filter(pk__in=waiting))
-    lonely = unreachable(systems, now=now)
-    return [system for system in systems if system.slug in lonely]
+    unreached = unreachable(systems, now=now)
+    return [system for system in systems if system.slug in unreached]
 
 
-def _obstacles(lonely: Sequence[System]) -> tuple[str, ...]:
+def _obstacles(unreached: Sequence[System]) -> tuple[str, ...]:
     """Reasons why jobs wait, with the labels that an agent needs."""
-    return tuple(f"No live agent can reach {system.slug}: it needs {_labels(system.labels)}." for system in lonely)
+    return tuple(f"No live agent can reach {system.slug}: it needs {_labels(system.labels)}." for system in unreached)
 
 
 def unreachable(systems: Iterable[System], *, now: datetime) -> frozenset[str]:

@@ -18,7 +18,7 @@ class Progress:
     """
 
     jobs: int
-    jobs_done: Annotated[int, "ended, however they ended"]
+    jobs_done: Annotated[int, "in any final state"]
     jobs_active: int
     jobs_failed: int
     jobs_cancelled: int
@@ -26,12 +26,12 @@ class Progress:
     jobs_unreachable: Hidden[int]
     runs: int
     runs_done: int
-    runs_skipped: Annotated[int, "not in `runs`: their ramps ended before them"]
-    runs_excluded: Annotated[int, "of those done: a person left them out of comparisons"]
-    runs_doubted: Annotated[int, "of those done and not excluded: they failed a quality check"]
+    runs_skipped: Annotated[int, "not in `runs`: load levels skipped because their ramp ended"]
+    runs_excluded: Annotated[int, "of those done: excluded from comparisons by a user"]
+    runs_doubted: Annotated[int, "of those done and not excluded: failed a quality check"]
     rate: float | None
-    remaining: Annotated[float | None, "null: none, or unknown"]
-    by_plan: Annotated[bool, "the estimate is the plan's: no run is done yet"]
+    remaining: Annotated[float | None, "s; null: none, or unknown"]
+    by_plan: Annotated[bool, "the estimate is based on the plan: no run is done yet"]
 
     @property
     def is_finished(self) -> bool:
@@ -50,7 +50,7 @@ class Progress:
 @dataclass(frozen=True)
 class NamedObject:
     id: int
-    slug: Annotated[str, "empty: it has none"]
+    slug: Annotated[str, "empty: none"]
     name: str
 
 
@@ -85,14 +85,14 @@ class CampaignRow:
         return tuple(dict.fromkeys(entry.workload for entry in self.entries))
 
     @property
-    def load_levels(self) -> Annotated[tuple[str, ...], "of all entries"]:
+    def load_levels(self) -> Annotated[tuple[str, ...], "distinct load levels of all entries"]:
         return tuple(dict.fromkeys(level for entry in self.entries for level in entry.load_levels))
 
     @property
     def load(self) -> str:
         """A summary, or the number of load levels if the entries differ."""
-        said = {entry.load for entry in self.entries}
-        return said.pop() if len(said) == 1 else f"{len(self.load_levels)} load levels, by workload"
+        loads = {entry.load for entry in self.entries}
+        return loads.pop() if len(loads) == 1 else f"{len(self.load_levels)} load levels, by workload"
 
     @property
     def warmup(self) -> Annotated[float | None, "s of each run; null: the entries differ"]:
@@ -116,8 +116,8 @@ class RunCell:
     outcome: str
     attempt: int
     reason: Hidden[str] = ""
-    failed_checks: Annotated[tuple[str, ...], "keys of the quality checks it failed"] = ()
-    is_excluded: Annotated[bool, "a person left it out of all comparisons"] = False
+    failed_checks: Annotated[tuple[str, ...], "keys of failed quality checks"] = ()
+    is_excluded: Annotated[bool, "excluded from all comparisons by a user"] = False
 
     @property
     def is_complete(self) -> bool:
@@ -127,7 +127,7 @@ class RunCell:
 
 @dataclass(frozen=True)
 class SkipCell:
-    """A load level that was not measured, or for which no successful run is expected, and why."""
+    """A load level that was not measured or for which no successful run is expected, with the reason."""
 
     load_level: str
     reason: str
@@ -140,17 +140,17 @@ class JobCell:
     system: NamedObject
     workload: NamedObject
     repetition: int
-    position: Annotated[int, "its place in the order that the campaign wants"]
+    position: Annotated[int, "place in the campaign's execution order"]
     state: Annotated[str, "queued, matched, running, cancelling, succeeded, failed or cancelled"]
     attempt: int
-    agent: Annotated[str, "empty: none has it"]
+    agent: Annotated[str, "empty: none"]
     reason: str
-    doing: Annotated[str, "what the agent says it is doing now"]
+    doing: Annotated[str, "current step, as reported by the agent"]
     ready_at: Hidden[datetime | None]
     started_at: datetime | None
     finished_at: datetime | None
     runs: tuple[RunCell, ...]
-    skips: Annotated[tuple[SkipCell, ...], "load levels of which no success is to be expected, and why"]
+    skips: Annotated[tuple[SkipCell, ...], "load levels for which no successful run is expected, with the reasons"]
 
     @property
     def refused(self) -> RunCell | None:
@@ -200,7 +200,7 @@ class CampaignDetail:
     row: CampaignRow
     jobs: tuple[JobCell, ...]  # by position
     grids: tuple[JobGrid, ...]
-    obstacles: tuple[str, ...]  # why jobs wait, in sentences
+    obstacles: tuple[str, ...]  # reasons for waiting jobs, one sentence each
 
     @property
     def current(self) -> tuple[JobCell, ...]:
@@ -212,14 +212,14 @@ class AgentRow:
     id: int
     name: str
     version: str
-    is_alive: Annotated[bool, "it was heard of lately and is not revoked"]
+    is_alive: Annotated[bool, "recently connected and not revoked"]
     last_seen_at: datetime | None
     revoked_at: datetime | None
     labels: tuple[str, ...]
-    systems: Annotated[tuple[str, ...], "slugs of those it can reach"]
-    job: Annotated[JobCell | None, "what it is doing now"]
+    systems: Annotated[tuple[str, ...], "slugs of reachable systems"]
+    job: Annotated[JobCell | None, "its current job"]
     campaign: Hidden[NamedObject | None]  # slug: empty
-    spool_messages: Annotated[int | None, "waiting to be uploaded; null: not said"]
+    spool_messages: Annotated[int | None, "waiting to be uploaded; null: not reported"]
     spool_bytes: int | None
     refused_messages: int | None
     free_disk_bytes: int | None

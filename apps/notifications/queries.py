@@ -84,8 +84,8 @@ class DeliveryRow:
     kind: Hidden[str]
     address: str
     is_test: bool
-    findings: Annotated[tuple[NotifiedFinding, ...], "some of those that it tells of"]
-    told: Annotated[int, "of how many findings"]
+    findings: Annotated[tuple[NotifiedFinding, ...], "some of those that it reports"]
+    total: Annotated[int, "number of findings that it reports"]
     state: Annotated[str, "waiting, to be tried again, sent, given up"]
     attempts: int
     made_at: datetime
@@ -100,7 +100,7 @@ class DeliveryRow:
 
     @property
     def more(self) -> int:
-        return self.told - len(self.findings)
+        return self.total - len(self.findings)
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
         address=address if may_see else masked(address),
         is_test=not found,
         findings=tuple(NotifiedFinding(pk, title) for pk, title in list(found.items())[:MOST_FINDINGS]),
-        told=len(found),
+        total=len(found),
         state=delivery.state,
         attempts=delivery.attempts,
         made_at=delivery.made_at,

@@ -1,4 +1,4 @@
-"""Takes away what was found of systems whose runs are taken away: made-up ones."""
+"""Removes the findings and trends of synthetic systems whose runs are removed."""
 
 from collections.abc import Collection
 
@@ -13,8 +13,8 @@ from apps.runs.models import Run
 
 @transaction.atomic
 def forget_made_up(systems: Collection[int]) -> int:
-    """Findings that tell of nothing but these systems, with what people made of them, and the histories and kept
-    comparisons of made-up runs alone; how many findings."""
+    """Removes the findings of these systems alone, with their notes, and the trends and stored release checks that
+    rest on synthetic runs only. Returns the number of findings removed."""
     reconcile.lock()
     own = Q(system__in=systems) | Q(baseline_system__in=systems)
     touched = set(Change.objects.filter(own).values_list("finding", flat=True))

@@ -141,7 +141,7 @@ class Trend(models.Model):
 
 
 class Change(models.Model):
-    """One difference that a finding tells of: of a release against another, or from one run of a trend on, or a
+    """One difference that a finding covers: of a release against another, or from one run of a trend on, or a
     result that a schedule did not bring.
 
     `ratio` with its 95 % interval (`low`, `high`) is after over before; `p` is corrected for the tests of a release.

@@ -1,11 +1,11 @@
-"""Numbers of runs that may be larger than was counted. Pure."""
+"""Numbers of runs, counted only up to a limit. Pure."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Amount:
-    """How many runs: `runs` of them, or `more` than that, since nobody counted further."""
+    """A number of runs: exactly `runs`, or, with `more`, above the limit `runs` of counting."""
 
     runs: int = 0
     more: bool = False

@@ -27,7 +27,7 @@ from apps.runs.queries import (
 from apps.runs.queries.metric_descriptions import described
 from apps.runs.queries.places import RunPlace, how_many
 from apps.runs.queries.run_list import EXCLUDED, FAILED_CHECK, NEWEST_FIRST, QUALITIES, rows_of
-from apps.runs.queries.search import newest_left_out, said_of
+from apps.runs.queries.search import newest_left_out, word_conditions
 from apps.runs.queries.statistics import statistics_of
 from apps.runs.queries.timelines import Timeline
 from apps.runs.seal import DERIVATION
@@ -75,10 +75,10 @@ __all__ = [
     "places",
     "queries",
     "rows_of",
-    "said_of",
     "seal_queue",
     "statistics_of",
     "streams",
     "submit",
     "why_excluded",
+    "word_conditions",
 ]

@@ -66,7 +66,7 @@ _NEXT_BATCHES = (
 class _Gathered:
     """The decoded content of a run. `problem`: why its samples cannot be read."""
 
-    said: Output
+    parsed: Output
     output: Artifact | None
     nodes: list[SampledNode]
     events: list[wire.EventMessage]
@@ -152,22 +152,22 @@ def output_name(run: Run) -> str:
 def _gather(run: Run, source: Callable[[Run, Output], DecodedSamples]) -> _Gathered:
     tool = run.workload.tool
     held = {one.name: one for one in Artifact.objects.filter(run=run, name__in=tool_output.artifact_names(tool))}
-    name, said = tool_output.read_kept(tool, {name: artifacts.read_artifact(one) for name, one in held.items()})
+    name, parsed = tool_output.read_kept(tool, {name: artifacts.read_artifact(one) for name, one in held.items()})
     output = held.get(name)
     problem = ""
     try:
-        sampled = source(run, said)
+        sampled = source(run, parsed)
         name_metrics(_keys(sampled.nodes))
     except (wire.BadBatch, NotANumber, InvalidField) as error:
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
         sampled = DecodedSamples()
     offset = sampled.offset or 0.0
-    client = client_of(said.intervals, offset=offset)
+    client = client_of(parsed.intervals, offset=offset)
     nodes = joined([*([client] if client else []), *sampled.nodes])
     name_metrics(_keys([client] if client else []))
     changing = [(*node.changing, *derivation.keys(node)) for node in nodes]
-    metrics = metrics_for([*said.metrics(), *chain.from_iterable(changing)])
-    return _Gathered(said, output, nodes, sampled.events, metrics, offset, problem)
+    metrics = metrics_for([*parsed.metrics(), *chain.from_iterable(changing)])
+    return _Gathered(parsed, output, nodes, sampled.events, metrics, offset, problem)
 
 
 def _keys(nodes: Iterable[SampledNode]) -> Iterable[str]:
@@ -186,7 +186,7 @@ def _payloads(run: Run) -> Iterator[bytes]:
         last = found[-1][0]
 
 
-def _from_blocks(run: Run, said: Output) -> DecodedSamples:
+def _from_blocks(run: Run, parsed: Output) -> DecodedSamples:
     """A sealed run's samples, without series parsed from the tool's output."""
     raw = Artifact.objects.filter(run=run, name=RAW_BATCHES).first()
     if raw is not None:
@@ -195,8 +195,8 @@ def _from_blocks(run: Run, said: Output) -> DecodedSamples:
     blocks.require_whole(nodes)
     client = next((node for node in nodes if node.name == CLIENT), None)
     offset = run.told.get("offset")
-    if offset is None and client is not None and len(client.clock) and said.intervals:
-        offset = float(client.clock[0]) - min(said.intervals)
+    if offset is None and client is not None and len(client.clock) and parsed.intervals:
+        offset = float(client.clock[0]) - min(parsed.intervals)
     sampled = [_without_output(node) if node is client else node for node in nodes]
     # A node without remaining series had only the tool's output.
     return DecodedSamples(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
@@ -220,8 +220,8 @@ def _without_output(client: SampledNode) -> SampledNode:
 def _write(run: Run, gathered: _Gathered) -> None:
     run.outcome, run.reason = _verdict(run, gathered)
     phase = _phase(run, gathered)
-    run.unparsed_lines = list(gathered.said.unparsed)
-    run.tool_version = run.tool_version or gathered.said.tool_version[:120]
+    run.unparsed_lines = list(gathered.parsed.unparsed)
+    run.tool_version = run.tool_version or gathered.parsed.tool_version[:120]
     run.samplers = samplers_of(gathered.nodes)
     run.state, run.sealed_at, run.derivation = Run.State.SEALED, timezone.now(), DERIVATION
     run.save()
@@ -242,11 +242,11 @@ def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
         problems.append(gathered.problem)
     if succeeded and gathered.output is None:
         problems.append(f"no output of {run.workload.tool} arrived (artifact {output_name(run)})")
-    elif succeeded and not gathered.said.complete:
-        words = f": {printable(gathered.said.fatal)}" if gathered.said.fatal else ""
+    elif succeeded and not gathered.parsed.complete:
+        words = f": {printable(gathered.parsed.fatal)}" if gathered.parsed.fatal else ""
         problems.append(f"{run.workload.tool} printed no totals{words}")
     elif succeeded:
-        problems += [f"a check failed: {printable(label)}" for label in gathered.said.failures]
+        problems += [f"a check failed: {printable(label)}" for label in gathered.parsed.failures]
     outcome = Run.Outcome.FAILED.value if succeeded and problems else run.outcome
     return outcome, "; ".join(problems)
 
@@ -254,14 +254,14 @@ def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
 def _phase(run: Run, gathered: _Gathered) -> Phase:
     """The measured phase reported by the agent, else the one the output's totals cover, else the whole run."""
     if run.measured_from is None or run.measured_to is None:
-        if gathered.said.measured is None:
+        if gathered.parsed.measured is None:
             return rates.WHOLE_RUN
-        run.measured_from, run.measured_to = (t + gathered.offset for t in gathered.said.measured)
+        run.measured_from, run.measured_to = (t + gathered.offset for t in gathered.parsed.measured)
     return Phase(run.measured_from, run.measured_to)
 
 
 def _write_events(run: Run, gathered: _Gathered) -> None:
-    printed = [tool_output.moved(event, gathered.offset) for event in gathered.said.events]
+    printed = [tool_output.moved(event, gathered.offset) for event in gathered.parsed.events]
     rows = {
         (event.kind, event.starts_at, event.label): Event(
             run=run,
@@ -289,10 +289,10 @@ def _write_measurements(run: Run, gathered: _Gathered, output: Artifact) -> None
             artifact=output,
             byte_start=headline.byte_start,
             byte_end=headline.byte_end,
-            parser=gathered.said.parser,
-            parser_version=gathered.said.version,
+            parser=gathered.parsed.parser,
+            parser_version=gathered.parsed.version,
         )
-        for headline in gathered.said.headlines
+        for headline in gathered.parsed.headlines
     )
 
 
@@ -309,10 +309,10 @@ def _write_distributions(run: Run, gathered: _Gathered, output: Artifact) -> Non
             artifact=output,
             byte_start=read.byte_start,
             byte_end=read.byte_end,
-            parser=gathered.said.parser,
-            parser_version=gathered.said.version,
+            parser=gathered.parsed.parser,
+            parser_version=gathered.parsed.version,
         )
-        for read in (found.moved(gathered.offset) for found in gathered.said.distributions)
+        for read in (found.moved(gathered.offset) for found in gathered.parsed.distributions)
     )
 
 

@@ -44,7 +44,7 @@ NO_MOMENT = ("not_observable", "check", "read_back", "stale_reads", "profile")
 BURST = 2.5  # s
 # Spans of stolen time at most this far apart are merged.
 LULL = 2.0  # s
-# A sampling gap is longer than so many median intervals of the node, and than so many seconds.
+# A sampling gap is longer than both: a multiple of the node's median interval, and a number of seconds.
 GAP_STEPS, SHORTEST_GAP = 2.5, 2.0  # times, s
 
 
@@ -69,13 +69,13 @@ class TimelineSource(Protocol):
 class TimelineEntry:
     """A timeline entry."""
 
-    lane: Annotated[str, "what sort of thing it is"]
+    lane: Annotated[str, "key of the lane"]
     kind: str
-    label: Annotated[str, "what happened, in words"]
+    label: Annotated[str, "the entry in words"]
     starts_at: Annotated[Seconds, "s on the run's clock"]
     ends_at: Annotated[Seconds | None, "null: a moment"] = None
     node: str = ""
-    count: Annotated[int, "of a burst of errors: how many there were"] = 1
+    count: Annotated[int, "number of errors in a burst"] = 1
 
 
 def happenings(events: Iterable[TimelineSource], measured: Span | None, until: float | None) -> list[TimelineEntry]:
@@ -118,10 +118,10 @@ def _phases(measured: Span | None, until: float | None) -> Iterator[TimelineEntr
         yield TimelineEntry(PHASES, "after", "after the measured phase", end, until)
 
 
-def _bursts(complaints: Iterable[TimelineSource]) -> Iterator[TimelineEntry]:
+def _bursts(errors: Iterable[TimelineSource]) -> Iterator[TimelineEntry]:
     """Merges errors of one kind on one node, each at most BURST after the previous one."""
     burst: dict[tuple[str, str], list[TimelineSource]] = {}
-    for event in complaints:
+    for event in errors:
         held = burst.get((event.kind, event.node))
         if held and event.starts_at - held[-1].starts_at <= BURST:
             held.append(event)
@@ -136,7 +136,7 @@ def _bursts(complaints: Iterable[TimelineSource]) -> Iterator[TimelineEntry]:
 def _burst(events: Sequence[TimelineSource]) -> TimelineEntry:
     counts: Counter[str] = Counter()
     for event in events:
-        counts[_complaint(event)] += _times(event)
+        counts[_error_text(event)] += _times(event)
     total = counts.total()
     first, last = events[0], events[-1]
     ranked = counts.most_common()
@@ -154,7 +154,7 @@ def _burst(events: Sequence[TimelineSource]) -> TimelineEntry:
     )
 
 
-def _complaint(event: TimelineSource) -> str:
+def _error_text(event: TimelineSource) -> str:
     code, text = event.detail.get("code"), str(event.detail.get("text") or event.label)
     return f"error {code}: {text}" if isinstance(code, int) and code and str(code) not in text else text
 

@@ -23,8 +23,8 @@ CONTENT_VERSION = 1
 LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
 LONGEST_SLUG = 80
 # Parts with data beyond the comparison's own runs, with the function that describes their changes.
-Tell = Callable[[Any, Any, Mapping[str, str]], list[str]]
-ASKED_AGAIN: tuple[tuple[Section[Any], Tell], ...] = (
+Describe = Callable[[Any, Any, Mapping[str, str]], list[str]]
+READ_ANEW: tuple[tuple[Section[Any], Describe], ...] = (
     (cost.SECTION, cost_changes),
     (claims.SECTION, agreement_changes),
 )
@@ -150,7 +150,7 @@ def _is_true(snapshot: Snapshot, now: Comparison) -> bool:
     if snapshot.state_hash != state_hash(now) or _thawed(snapshot)[0] is None:
         return False
     parts = snapshot.content.get("parts", {})
-    return len(_asked_again(parts)) == len(ASKED_AGAIN) and not _parts_changed(parts, now)
+    return len(_stored_parts(parts)) == len(READ_ANEW) and not _parts_changed(parts, now)
 
 
 def describe(*, slug: str, title: str, note: str) -> None:
@@ -294,15 +294,19 @@ def standing(saved: Saved) -> SnapshotState:
 def _parts_changed(kept: Mapping[str, Any], now: Comparison) -> list[str]:
     """Sentences about parts stored in the snapshot; the page itself shows which ones it lacks."""
     names = {key: side.name for side in now.sides for key in (side.system, side.slug)}
-    return [text for reading, tell, seen in _asked_again(kept) for text in tell(seen, reading.read(now, None), names)]
+    return [
+        text
+        for section, describe, then in _stored_parts(kept)
+        for text in describe(then, section.read(now, None), names)
+    ]
 
 
-def _asked_again(kept: Mapping[str, Any]) -> list[tuple[Section[Any], Tell, Any]]:
-    """Stored parts of ASKED_AGAIN, if readable."""
+def _stored_parts(kept: Mapping[str, Any]) -> list[tuple[Section[Any], Describe, Any]]:
+    """Stored parts of READ_ANEW, if readable."""
     found = []
-    for reading, tell in ASKED_AGAIN:
+    for section, describe in READ_ANEW:
         try:
-            found.append((reading, tell, reading.kept(kept[reading.key(None)])))
+            found.append((section, describe, section.kept(kept[section.key(None)])))
         except (KeyError, serialisation.Outdated):
             continue
     return found

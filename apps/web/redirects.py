@@ -1,4 +1,4 @@
-"""Addresses that have changed: kept links lead on to today's, with their query string."""
+"""Redirects from former addresses to the current ones, with their query string."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.urls import URLPattern, re_path

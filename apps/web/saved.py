@@ -23,7 +23,7 @@ from apps.web.accounts import writers_only
 from apps.web.compare.compare import level_of, page_context
 from apps.web.compare.parts import PARTS, rendered
 from apps.web.compare.sections.load_levels import objective_of
-from apps.web.compare.view import CompareAddress, CompareView, nothing_of_today
+from apps.web.compare.view import CompareAddress, CompareView, no_current_data
 from apps.web.components.lists import cursor, page_of, typed
 from apps.web.components.pages import render_page
 
@@ -67,7 +67,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     }
     try:
         seen = _seen(request, found)
-        with nothing_of_today(seen):
+        with no_current_data(seen):
             context |= page_context(seen)
     except Invalid as error:
         raise Http404(str(error)) from error
@@ -95,7 +95,7 @@ def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 
 def _renamed_link(request: HttpRequest) -> HttpResponse:
-    """Earlier releases called a snapshot an edition, and people have shared such links."""
+    """Links of earlier releases, which called a snapshot an edition."""
     query = request.GET.copy()
     query.setlist("snapshot", query.pop("edition"))
     return redirect(f"{request.path}?{query.urlencode()}", permanent=True)
@@ -168,8 +168,8 @@ def refresh(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404(str(error)) from error
     except Invalid as error:
         return _refused(request, error, back=reverse("web:saved", args=[slug]))
-    said = f"Snapshot {number} shows the current result." if made else "Nothing has changed; no new snapshot was made."
-    messages.info(request, said)
+    text = f"Snapshot {number} shows the current result." if made else "Nothing has changed; no new snapshot was made."
+    messages.info(request, text)
     return redirect("web:saved", slug)
 
 

@@ -16,7 +16,7 @@ from apps.dispatch.models import Campaign, Schedule
 from apps.dispatch.pure import cron
 from apps.published.models import Article
 from apps.regressions.models import CheckedRelease, Finding
-from apps.runs.api import newest_left_out, said_of
+from apps.runs.api import newest_left_out, word_conditions
 from apps.runs.models import Run
 from apps.saved import services
 from apps.web.components.addresses import runs_address
@@ -57,7 +57,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def find(words: Sequence[str]) -> list[HitGroup]:
-    """Non-empty groups, the most wanted kinds first."""
+    """Non-empty groups, the most frequently sought kinds first."""
     found = [
         _group("Runs", _runs(words)),
         _group("Systems", _systems(words)),
@@ -83,13 +83,13 @@ def _every(words: Sequence[str], *fields: str) -> Q:
 
 
 def _runs(words: Sequence[str]) -> list[Hit]:
-    said = said_of(words)
-    wanted = reduce(and_, said) | Q(tags__contains=[" ".join(words)])
+    conditions = word_conditions(words)
+    wanted = reduce(and_, conditions) | Q(tags__contains=[" ".join(words)])
     newest = Run.objects.filter(wanted).order_by("-started_at", "-id").values_list("pk", flat=True)[: EACH + 1]
     number = words[-1].lstrip("#")
     named = len(words) == 1 or (len(words) == 2 and words[0].lower() == "run")
     exact = int(number) if named and number.isascii() and number.isdecimal() and int(number) <= MAX_ID else None
-    found = {*newest, *newest_left_out(words, said, EACH + 1), exact}
+    found = {*newest, *newest_left_out(words, conditions, EACH + 1), exact}
     rows = (
         Run.objects.filter(pk__in=[pk for pk in found if pk is not None])
         .select_related("system", "workload", "load_level")

@@ -43,7 +43,7 @@ def wait(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any]:
-    """Returns the campaign once all of its jobs have ended and its runs are stored, whatever their outcome.
+    """Returns the campaign once all of its jobs have ended and its runs are stored, with any outcome.
 
     `timeout`: s; None: unlimited. Raises TooSlow, RequestRefused, ServerUnreachable.
     """

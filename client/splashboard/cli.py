@@ -134,7 +134,7 @@ def _wait(options: argparse.Namespace) -> int:
 
 def _follow(server: Server, campaign: int, options: argparse.Namespace) -> int:
     shown = ProgressLine(sys.stderr, clock=time.monotonic)
-    server.say = shown.line
+    server.on_retry = shown.line
     found = campaigns.wait(server, campaign=campaign, shown=shown, timeout=options.timeout)
     _print(found, campaigns.sentences(found), as_json=options.json)
     return Exit.FINE if found["progress"]["state"] == "done" else Exit.REGRESSION
@@ -181,7 +181,7 @@ def _server(options: argparse.Namespace) -> Server:
         url=options.url,
         token=_token(options.token_file),
         timeout=options.timeout or ANSWERS_WITHIN,
-        say=lambda words: print(words, file=sys.stderr),
+        on_retry=lambda words: print(words, file=sys.stderr),
     )
 
 
@@ -230,33 +230,33 @@ def _command(commands: Any, name: str, words: str, run: Any, *, timeout: str) ->
 
 
 ANSWER = "deadline for an answer over all tries, s (default 60)"
-TOLERANCE = "by which a row that is inconclusive may be worse, as far as is known, and still pass (default 0.1)"
+TOLERANCE = "share by which an inconclusive row may still be worse and pass (default 0.1)"
 END = "deadline for the campaign's end, s, else exit 2 (default: none)"
 ALL = (
-    "the table also shows rows in which nothing changed; JSON and JUnit hold every row anyway, Markdown is the "
-    "server's summary, the same with --all"
+    "also show unchanged rows in the table; JSON and JUnit always contain every row, Markdown is the "
+    "server's summary with or without --all"
 )
 
 
 def _add_submit(commands: Any) -> None:
-    words = "submit a finished run: a load tool's output and what it lacks"
+    words = "submit a finished run: a load tool's output and its description"
     submit = _command(commands, "submit", words, _submit, timeout=ANSWER)
     add = submit.add_argument
     add("file", metavar="FILE", help="the load tool's output, unchanged")
     add("--description", metavar="JSON", help="file with the description; the options below override it")
-    add("--series", metavar="FILE", help="where the tool writes its series apart")
-    add("--format", help="what the output is (default sysbench)")
-    add("--system", metavar="SLUG", help="where it was measured")
-    add("--workload", type=int, metavar="ID", help="what was measured")
+    add("--series", metavar="FILE", help="separate file of the tool's series, if it writes one")
+    add("--format", help="format of the output (default sysbench)")
+    add("--system", metavar="SLUG", help="system that was measured")
+    add("--workload", type=int, metavar="ID", help="workload of the run")
     add("--started-at", metavar="TIME", help="ISO 8601; without a zone it is UTC")
     add("--threads", type=int, help="default: from the output")
     add("--rate", type=float, metavar="N", help="arrivals, 1/s")
-    add("--warmup", type=float, metavar="S", help="s at the start that do not count")
+    add("--warmup", type=float, metavar="S", help="warm-up, s: not measured")
     add("--repetition", type=int, metavar="N", help="number of the repetition (default 1)")
-    add("--tag", action="append", help="may be given several times")
-    add("--server-version", metavar="TEXT", help="what SELECT VERSION() said")
-    add("--uid", metavar="UUID", help="unique id of yours, for safe retries")
-    add("--failed", metavar="REASON", help="the run failed; an output without totals is kept then")
+    add("--tag", action="append", help="may be repeated")
+    add("--server-version", metavar="TEXT", help="the server's SELECT VERSION()")
+    add("--uid", metavar="UUID", help="your own unique id, for safe retries")
+    add("--failed", metavar="REASON", help="the run failed; its output may lack totals")
     add("--json", action="store_true", help="print the server's answer")
 
 
@@ -264,8 +264,8 @@ def _add_campaigns(commands: Any) -> None:
     campaign = _command(
         commands, "campaign", "start the campaign of a file", _campaign, timeout=f"{ANSWER}; with --wait: {END}"
     )
-    campaign.add_argument("file", metavar="FILE", help="YAML or JSON; started again it is another campaign")
-    campaign.add_argument("--wait", action="store_true", help="until every job has ended and every run is stored")
+    campaign.add_argument("file", metavar="FILE", help="YAML or JSON; each start plans another campaign")
+    campaign.add_argument("--wait", action="store_true", help="wait until every job has ended and every run is stored")
     wait = _command(commands, "wait", "follow a campaign to its end", _wait, timeout=END)
     wait.add_argument("campaign", type=int, metavar="ID")
     for command in (campaign, wait):
@@ -275,7 +275,7 @@ def _add_campaigns(commands: Any) -> None:
 def _add_comparing(commands: Any) -> None:
     for name, words, run in (
         ("compare", "compare a release with an earlier one; always exits 0", _compare),
-        ("gate", "the same, and exit 0 (fine), 1 (regression) or 2 (cannot tell)", _gate),
+        ("gate", "like compare; exits 0 (pass), 1 (regression) or 2 (cannot tell)", _gate),
     ):
         command = _command(commands, name, words, run, timeout=ANSWER)
         add = command.add_argument
@@ -283,14 +283,13 @@ def _add_comparing(commands: Any) -> None:
         add("--release", required=True, metavar="VERSION", help="the release in question")
         add("--baseline", metavar="VERSION", help="compare with this release (default: the previous one)")
         add("--hardware", metavar="SLUG", help="hardware class; needed where the release ran on several")
-        add("--format", choices=gate.FORMATS, help="of what is printed (default terminal)")
+        add("--format", choices=gate.FORMATS, help="format of the output (default terminal)")
         add(
             "--output",
             action="append",
             default=[],
             metavar="FILE",
-            help="write it there and print the table for people; .md, .json and .xml say the format themselves;"
-            " may be given several times",
+            help="write the result to FILE and print the table; .md, .json and .xml imply the format; may be repeated",
         )
         add("--all", action="store_true", help=ALL)
         add("--tolerance", type=float, metavar="SHARE", help=TOLERANCE)

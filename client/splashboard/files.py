@@ -40,7 +40,7 @@ def read_object(path: str) -> dict[str, Any]:
 
 
 def write(path: str, text: str) -> None:
-    """Writes a file atomically, also behind a symbolic link, so that nobody publishes half a report. A target that is
+    """Writes a file atomically, also behind a symbolic link, so that no reader gets half a report. A target that is
     not a regular file (a device, a FIFO, our own output) is written in place.
 
     Raises Misuse with the file.

@@ -47,7 +47,7 @@ def ask(server: Server, asked: GateRequest) -> dict[str, Any]:
 
 
 def exit_of(check: Mapping[str, Any]) -> Exit:
-    """An unknown result means "cannot tell"."""
+    """An unknown result counts as "cannot tell"."""
     return EXITS.get(check["result"], Exit.CANNOT_TELL)
 
 

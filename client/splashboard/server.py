@@ -23,7 +23,7 @@ from splashboard.failures import Misuse, RequestRefused, ServerUnreachable
 
 API = "/api/v1/"
 LONGEST_PAUSE = 15.0  # s between two attempts
-SHORTEST_WAIT = 1.0  # s that an attempt waits for its answer, however little time is left
+SHORTEST_WAIT = 1.0  # s: minimum timeout of an attempt, even near the deadline
 LOGIN = "an engineer or administrator creates it with `manage.py create_token USER NAME`; set it as SPLASHBOARD_TOKEN"
 
 
@@ -61,17 +61,17 @@ class _NoAnswer(Exception):
 
 
 def is_retryable(status: int | None) -> bool:
-    """None: no answer. Not 501 and 507: they persist until somebody repairs the server."""
+    """None: no answer. Not 501 and 507: they persist until the server is repaired."""
     return status is None or status in (408, 425, 429) or (status >= 500 and status not in (501, 507))
 
 
 def printable(text: str | bytes) -> str:
     """Replaces terminal control characters."""
-    said = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in said)
+    answer_text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in answer_text)
 
 
-class _Staying(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Follows no redirects: a redirected POST would become a GET, and the token would reach another server."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
@@ -79,7 +79,7 @@ class _Staying(urllib.request.HTTPRedirectHandler):
 
 
 class Server:
-    """`timeout`: s per request including all retries. `say` is called for each failed attempt."""
+    """`timeout`: s per request including all retries. `on_retry` is called for each failed attempt."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Server:
         url: str,
         token: str = "",
         timeout: float = 60.0,
-        say: Callable[[str], None] = lambda _words: None,
+        on_retry: Callable[[str], None] = lambda _words: None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -95,10 +95,10 @@ class Server:
         self.url = _base(url)
         self.timeout = timeout
         self._token = token
-        self.say = say
+        self.on_retry = on_retry
         self._clock = clock
         self._sleep = sleep
-        self._opener = urllib.request.build_opener(_Staying())
+        self._opener = urllib.request.build_opener(_NoRedirects())
 
     def read(self, path: str, parameters: Sequence[tuple[str, str]] = ()) -> ServerAnswer:
         """Raises RequestRefused, ServerUnreachable."""
@@ -126,7 +126,7 @@ class Server:
                 status = answer.status
                 if not is_retryable(status):
                     return self._checked(answer)
-                trouble, final = f"the server answered {said(answer)}", False
+                trouble, final = f"the server answered {answer_text(answer)}", False
                 # 429 is sent before anything is done.
                 again, retry_after = repeatable or status == 429, answer.headers.get("retry-after")
             if final:
@@ -138,7 +138,7 @@ class Server:
             rest = _seconds(retry_after) or pause * random.uniform(0.8, 1.2)  # noqa: S311  spreads callers, no secret
             if self._clock() + rest >= until:
                 raise ServerUnreachable(f"{self.url}: {trouble}; given up after {self.timeout:g} s (--timeout)")
-            self.say(f"{trouble}; trying again in {rest:.0f} s" if rest >= 1 else f"{trouble}; trying again")
+            self.on_retry(f"{trouble}; trying again in {rest:.0f} s" if rest >= 1 else f"{trouble}; trying again")
             self._sleep(rest)
             pause = min(LONGEST_PAUSE, pause * 2)
 
@@ -171,7 +171,7 @@ class Server:
         problem = _problem(answer)
         errors = problem.get("errors")
         fields = tuple(_sentence(each) for each in errors if isinstance(each, dict)) if isinstance(errors, list) else ()
-        sentence = said(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
+        sentence = answer_text(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
         words = f"the server refused this: {sentence}" if problem else f"{answer.status}; is {self.url} a Splashboard?"
         if answer.status in (401, 403):
             words += f" ({LOGIN})"
@@ -199,7 +199,7 @@ def _within(wait: float, ask: Callable[[], ServerAnswer]) -> ServerAnswer:
     return found
 
 
-def said(answer: ServerAnswer) -> str:
+def answer_text(answer: ServerAnswer) -> str:
     """Status and the server's error text, in one line."""
     detail = printable(str(_problem(answer).get("detail", "")))
     if not detail and answer.headers.get("content-type", "").startswith("text/plain"):

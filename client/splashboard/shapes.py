@@ -54,7 +54,7 @@ RUN = {
 
 def checked(document: Any, shape: Any) -> Any:
     """`document`, if it has at least the keys of `shape`. Raises ServerUnreachable with the first mismatch."""
-    place = _misfit(document, shape, "the answer")
+    place = _mismatch(document, shape, "the answer")
     if place:
         raise ServerUnreachable(f"no usable answer: {place}; is it a Splashboard, and as recent as this client?")
     return document
@@ -73,7 +73,7 @@ def _within(held: Any) -> list[Any]:
     return held if isinstance(held, list) else []
 
 
-def _misfit(value: Any, shape: Any, name: str) -> str:
+def _mismatch(value: Any, shape: Any, name: str) -> str:
     """The first mismatch in words; empty: none."""
     if isinstance(shape, dict):
         if not isinstance(value, dict):
@@ -81,11 +81,11 @@ def _misfit(value: Any, shape: Any, name: str) -> str:
         lacking = [key for key in shape if key not in value]
         if lacking:
             return f"{name} lacks {lacking[0]!r}"
-        return next(filter(None, (_misfit(value[key], each, repr(key)) for key, each in shape.items())), "")
+        return next(filter(None, (_mismatch(value[key], each, repr(key)) for key, each in shape.items())), "")
     if isinstance(shape, list):
         if not isinstance(value, list):
             return f"{name} is not a list"
-        return next(filter(None, (_misfit(each, shape[0], f"an entry of {name}") for each in value)), "")
+        return next(filter(None, (_mismatch(each, shape[0], f"an entry of {name}") for each in value)), "")
     kinds = shape if isinstance(shape, tuple) else (shape,)
     return "" if any(_is(value, kind) for kind in kinds) else f"{name} has the wrong type"
 

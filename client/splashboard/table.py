@@ -26,7 +26,7 @@ def text(check: Mapping[str, Any], *, every_row: bool) -> str:
 
 
 def is_telling(row: Mapping[str, Any]) -> bool:
-    """Whether the row matters: it differs, or too little is known."""
+    """Whether the row matters: it differs, or is inconclusive."""
     return bool(row["is_coarse"]) if row["verdict"] == "inconclusive" else row["verdict"] != "unchanged"
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from config.launch import environment, frontend, suite
+from config.launch.console import Screen
 from config.launch.places import PYTHON, Places, make_folders
-from config.launch.say import Screen
 
 # Peer's program -> its Debian package.
 PEERS = {"victoria-metrics": "victoria-metrics", "prometheus": "prometheus"}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from config.launch.console import LaunchProblem
 from config.launch.places import VENV
-from config.launch.say import LaunchProblem
 
 OLDEST_POSTGRES = 14  # Django's own limit
 OLDEST_REDIS = 6

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from config.launch import environment, frontend, processes
+from config.launch.console import LaunchStep, Screen
 from config.launch.places import FRONTEND, ROOT, VENV, Places, make_folders
-from config.launch.say import LaunchStep, Screen
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from config.launch import guard, processes
+from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.guard import Child
 from config.launch.places import Places
-from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 PROGRAMS, STORES = 2, 1  # ranks: programs stop before the stores they use
 
@@ -23,7 +23,7 @@ class RunLock:
     def __init__(self, places: Places, screen: Screen) -> None:
         self.path = places.var / "supervisor.lock"
         self.file = open(self.path, "a+")  # noqa: SIM115 - held for the life of the process
-        step = LaunchStep(screen, "Waiting for the run before to be gone")
+        step = LaunchStep(screen, "Waiting for the previous run to end")
         while not self._take():
             holder = self.holder(self.path)
             if holder:

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from config.launch import bench, checks, environment, guard, places, processes, programs, suite, supervisor
 from config.launch.children import RunLock
+from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import Places
-from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 # Variables that give a shell the environment of the running programs.
 SHOWN = (
@@ -50,11 +50,11 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
     commands.add_parser("stop", help="stop what `run` started")
     commands.add_parser("check", help="formatting, lint, types, imports, templates, front end")
     commands.add_parser("types", help="renew the front end's types of the API")
-    commands.add_parser("test", help="every check and every test; what follows is for pytest")
-    commands.add_parser("bench", help="speed and size beside named peers; what follows names parts to measure")
+    commands.add_parser("test", help="run every check and every test; further arguments are passed to pytest")
+    commands.add_parser("bench", help="measure speed and size beside named peers; further arguments: parts to measure")
     commands.add_parser("lock", help="renew requirements.txt and requirements-server.txt from pyproject.toml")
     commands.add_parser("env", help="print the environment of the running programs for a shell's eval")
-    commands.add_parser("manage", help="run manage.py with that environment; what follows is for it")
+    commands.add_parser("manage", help="run manage.py with that environment; further arguments are passed to it")
     # argparse would parse a leading option (`test -k seal`) as its own.
     end = next((place + 1 for place, word in enumerate(argv) if word in ("test", "bench", "manage")), len(argv))
     options, arguments = parser.parse_args(argv[:end]), list(argv[end:])

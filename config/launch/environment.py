@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from config.launch import processes
+from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import PYTHON, ROOT, VENV, Places, require_space
-from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 LOCK = ROOT / "requirements.txt"
 SERVER_LOCK = ROOT / "requirements-server.txt"

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from config.launch import environment, processes
+from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import FRONTEND, VENV, Places
-from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 # Vite's minimum, also in package.json.
 OLDEST_NODE = "20.19"
@@ -65,7 +65,7 @@ def find_node(path: str | None = None) -> Path:
 
 
 def npm(node: Path) -> list[str | Path]:
-    """npm's command. A wheel holds no links: the `npm` beside its node is a copy that cannot find its own files."""
+    """npm's command. Wheels cannot contain links: the `npm` beside its node is a copy that does not find its files."""
     own = node.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     return [node / "node", own] if own.exists() and not (node / "npm").is_symlink() else ["npm"]
 

@@ -70,7 +70,7 @@ def signal_group(group: int, signum: int) -> None:
     except ProcessLookupError:
         pass
     except PermissionError:
-        # Not ours to signal: the id was reused after our last process had gone.
+        # Another process's id: reused after our last process had ended.
         pass
 
 

@@ -1,4 +1,4 @@
-"""Programs that outlive the process that started them: we become their parent, and end them by their ids."""
+"""Programs that outlive the process that started them: this process becomes their parent and ends them by their ids."""
 
 import contextlib
 import ctypes
@@ -41,7 +41,7 @@ class Orphans:
 
 @contextmanager
 def adopted() -> Iterator[Orphans]:
-    """During the block orphans below us become our children instead of init's; what is left of them is ended after."""
+    """During the block orphans below us become our children instead of init's; at its end they are stopped."""
     orphans = Orphans(set(children()))
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:

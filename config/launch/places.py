@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.launch.say import LaunchProblem
+from config.launch.console import LaunchProblem
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"

@@ -3,7 +3,7 @@
 import errno
 import socket
 
-from config.launch.say import LaunchProblem
+from config.launch.console import LaunchProblem
 
 VARIABLE = "SPLASHBOARD_PORT"
 FIRST, LAST = 8000, 8999  # the range searched for a free one

@@ -14,9 +14,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from config.launch import binaries, guard, processes, sockets
+from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import Places
 from config.launch.processes import Account
-from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 NAME = "splashboard"  # of the role and of the database
 UNREACHABLE_HOME = Path("/var/lib/splashboard")

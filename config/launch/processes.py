@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from config.launch.say import LaunchProblem, LaunchStep
+from config.launch.console import LaunchProblem, LaunchStep
 
 PR_SET_PDEATHSIG = 1
 POLL = 0.05  # s
@@ -63,12 +63,12 @@ def die_with_parent(signum: int) -> Callable[[], None]:
     """For `preexec_fn`, which runs after the change of user: that change would clear the setting."""
     parent = os.getpid()
 
-    def wish() -> None:
+    def request_signal() -> None:
         _libc.prctl(PR_SET_PDEATHSIG, signum, 0, 0, 0)
         if os.getppid() != parent:  # it died before the call
             os._exit(1)
 
-    return wish
+    return request_signal
 
 
 def follow_parent() -> None:
@@ -183,7 +183,7 @@ def tail(path: Path, lines: int = 8) -> list[str]:
 DISK_FULL = "the disk is full: free some space and try again"
 FULL = 1024**2  # bytes left, too few to work with
 COMPILERS = ("gcc", "cc", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc")
-# Signs in a log -> cause and remedy.
+# Texts in a log -> cause and remedy.
 CAUSES: Sequence[tuple[tuple[str, ...], str]] = (
     (("No space left on device", "os error 28", "ENOSPC", "Disk quota exceeded"), DISK_FULL),
     (
@@ -224,16 +224,16 @@ def failure(what: str, log: Path) -> LaunchProblem:
     """The error for a failed step, with the path of the full log."""
     reason = cause(log)
     if not reason:
-        last = next((line.strip() for line in reversed(tail(log)) if line.strip()), "it said nothing")
-        reason = f"its last words: {last[:200]}"
+        last = next((line.strip() for line in reversed(tail(log)) if line.strip()), "none")
+        reason = f"last line of its output: {last[:200]}"
     return LaunchProblem(f"{what} failed: {reason}. The full log is {log}.")
 
 
 def clean_environment() -> dict[str, str]:
     """Our environment without variables that would mislead a Python of the environment."""
-    astray = {"VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__"}
-    astray.add("PYTHONDONTWRITEBYTECODE")  # each start would recompile every module: 7 s instead of 3
-    return {name: value for name, value in os.environ.items() if name not in astray}
+    misleading = {"VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__"}
+    misleading.add("PYTHONDONTWRITEBYTECODE")  # each start would recompile every module: 7 s instead of 3
+    return {name: value for name, value in os.environ.items() if name not in misleading}
 
 
 def require_linux() -> None:

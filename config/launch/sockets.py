@@ -5,8 +5,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from config.launch.console import LaunchProblem
 from config.launch.processes import Account
-from config.launch.say import LaunchProblem
 
 LONGEST = 107 - len("/.s.PGSQL.5432.lock")  # bytes of a folder: a socket's whole path may have 107
 

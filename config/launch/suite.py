@@ -12,8 +12,8 @@ from pathlib import Path
 
 from config.launch import environment, frontend, orphans, postgres, processes, programs, supervisor
 from config.launch.children import Children, RunLock
+from config.launch.console import LaunchStep, Screen
 from config.launch.places import PYTHON, ROOT, Places, make_folders
-from config.launch.say import LaunchStep, Screen
 from lab import packages
 from lab.ports import free_port
 
@@ -27,7 +27,7 @@ PACKAGES = {
 }
 
 MOST_WORKERS = 8  # each has its own database and servers
-REAP = 0.5  # s between looks for ended orphans
+REAP = 0.5  # s between checks for ended orphans
 DISTRIBUTED = ("--dist=loadscope", "--no-loadscope-reorder")  # tests.runner defines the groups
 
 
@@ -103,7 +103,7 @@ def own_stores(places: Places, screen: Screen, *options: str) -> Iterator[dict[s
 
 
 def in_front(argv: Sequence[str | Path], env: Mapping[str, str]) -> int:
-    """Runs a program with our own output, and ends what it leaves behind: interrupted tests do not stop their servers.
+    """Runs a program with our own output, and ends its leftover children: interrupted tests do not stop their servers.
 
     Ctrl-C in a terminal reaches the program directly: it then ends by itself.
     """

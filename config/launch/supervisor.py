@@ -12,12 +12,12 @@ from pathlib import Path
 
 from config.launch import environment, frontend, ports, postgres, processes, programs, valkey
 from config.launch.children import PROGRAMS, STORES, Children, RunLock
+from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import ROOT, Places, make_folders, require_space
 from config.launch.programs import Program
-from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 STARTS_WITHIN = 60.0  # s for a store or the web to answer
-RESTARTS = 5  # consecutive; a program that ran for HEALTHY_AFTER starts counting anew
+RESTARTS = 5  # consecutive; a program that ran for HEALTHY_AFTER resets the count
 HEALTHY_AFTER = 60.0  # s
 NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice as much at the first load
 LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is moved to NAME.log.1
@@ -55,7 +55,7 @@ class Supervisor:
                 self.children.keep_guard()
                 self._watch()
                 if time.monotonic() > logs_at:
-                    _set_long_logs_aside(self.places)
+                    _rotate_long_logs(self.places)
                     logs_at = time.monotonic() + LOGS_EVERY
                 time.sleep(0.2)
         finally:
@@ -243,7 +243,7 @@ def run(places: Places, screen: Screen) -> int:
     return 0
 
 
-def _set_long_logs_aside(places: Places) -> None:
+def _rotate_long_logs(places: Places) -> None:
     """Programs append to a log that they hold open, so its content is moved and the file stays."""
     for log in places.log.glob("*.log"):
         if log.stat().st_size > LOG_LIMIT:
@@ -265,9 +265,9 @@ def prepared_from(database_url: str) -> str:
 
 
 def _progress(log: Path) -> str:
-    """The last progress reported by `manage.py prepare`."""
-    said = [line.removeprefix("progress: ") for line in processes.tail(log, 40) if line.startswith("progress: ")]
-    return said[-1] if said else ""
+    """The last progress line of `manage.py prepare`."""
+    lines = [line.removeprefix("progress: ") for line in processes.tail(log, 40) if line.startswith("progress: ")]
+    return lines[-1] if lines else ""
 
 
 def _how(code: int) -> str:

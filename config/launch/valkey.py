@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from config.launch import binaries, processes, sockets
+from config.launch.console import LaunchProblem
 from config.launch.places import Places
-from config.launch.say import LaunchProblem
 
 
 @dataclass(frozen=True)

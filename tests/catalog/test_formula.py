@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from apps.catalog.metrics.formula import BadFormula, Formula, fitting, has_all, meant
+from apps.catalog.metrics.formula import BadFormula, Formula, fitting, has_all, placeholders
 
 
 def evaluated(text: str, **values: list[float]) -> str:
@@ -70,5 +70,5 @@ def test_a_star_means_every_key_that_fits() -> None:
 
 
 def test_a_word_in_angle_brackets_stands_for_the_same_text() -> None:
-    assert meant("derived.disk.<disk>.await", "derived.disk.dm-0.await") == {"<disk>": "dm-0"}
-    assert meant("derived.disk.<disk>.await", "derived.disk.await") is None
+    assert placeholders("derived.disk.<disk>.await", "derived.disk.dm-0.await") == {"<disk>": "dm-0"}
+    assert placeholders("derived.disk.<disk>.await", "derived.disk.await") is None

@@ -43,8 +43,8 @@ def test_an_engineer_states_a_price_in_the_catalog_and_everyone_reads_source_and
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("source", " ", "say where the price is stated"),
-        ("date", "", "say on which day"),
+        ("source", " ", "give the source of the price"),
+        ("date", "", "give the day on which"),
         ("date", (timezone.now() + timedelta(days=2)).date().isoformat(), "in the future"),
         ("usd_per_hour", "-1", "from 0 to 100,000"),
         ("usd_per_hour", "0.123456", "at most 5 decimals"),

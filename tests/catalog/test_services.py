@@ -153,7 +153,7 @@ def test_hardware_that_differs_is_kept_and_told() -> None:
     services.register_system(message=a_message(), hardware=[SMALL])
     bigger = HardwareMessage(slug="box", name="Box", vcpu=4, memory_bytes=2**33)
     _, differences, _ = services.register_system(message=a_message(), hardware=[bigger])
-    assert differences == ["hardware class box: the catalog keeps vcpu 2; this message says 4"]
+    assert differences == ["hardware class box: the catalog keeps vcpu 2; this message has 4"]
     assert HardwareClass.objects.get(slug="box").vcpu == 2
 
 

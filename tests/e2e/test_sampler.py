@@ -91,7 +91,7 @@ def test_a_node_is_sampled_by_its_own_agent_on_the_clock_of_a_run_that_another_d
     second = run_with(2, "sealed")  # by the sweep
     assert second.outcome == "succeeded"
     # A busy machine may have been late at reading something as well.
-    lost = f"sampler {SAMPLER} of db1: it never ended its stream"
+    lost = f"sampler {SAMPLER} of db1: its stream did not end"
     assert Event.objects.get(run=second, kind="sampler_error", node="db1", label__startswith=lost)
     assert RunNode.objects.get(run=second, name="db1").samples > 0
     assert Job.objects.filter(system__slug="split").count() == 1

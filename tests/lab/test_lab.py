@@ -106,7 +106,7 @@ def test_a_port_in_use_is_named(directory: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(LabError, match=f"port {port} of clash is in use; stop who has it"):
+        with pytest.raises(LabError, match=f"port {port} of clash is in use; stop its program"):
             MariaDB(directory / "clash", port=port).start()
 
 

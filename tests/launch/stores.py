@@ -6,7 +6,7 @@ import time
 
 from config.launch import places, processes, supervisor
 from config.launch.children import PROGRAMS, Children, RunLock
-from config.launch.say import LaunchProblem, Screen
+from config.launch.console import LaunchProblem, Screen
 
 if __name__ == "__main__":
     processes.Signals.install()

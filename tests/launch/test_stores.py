@@ -17,8 +17,8 @@ import redis
 
 from config.launch import binaries, postgres, processes, sockets
 from config.launch.children import Children, RunLock
+from config.launch.console import LaunchProblem, Screen
 from config.launch.places import ROOT, Places
-from config.launch.say import LaunchProblem, Screen
 from config.launch.supervisor import start_stores
 from tests.launch.conftest import pids_in, programs_in, some_places, variables
 from tests.support.waiting import LIMIT, eventually

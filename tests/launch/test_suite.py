@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from config.launch import environment, frontend, processes, suite
+from config.launch.console import LaunchProblem, Screen
 from config.launch.places import ROOT, Places
-from config.launch.say import LaunchProblem, Screen
 from lab import packages
 from tests.launch.conftest import pids_in
 
@@ -51,7 +51,7 @@ def test_ordinary_user_is_told_which_tests_are_skipped(places: Places, monkeypat
 PYTEST = """
 import sys
 from config.launch import places, processes, suite
-from config.launch.say import Screen
+from config.launch.console import Screen
 processes.Signals.install()
 sys.exit(suite.run_pytest(places.from_environment(), Screen(), sys.argv[1:]))
 """

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from config.launch import commands, environment, places, ports, processes, supervisor
+from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import ROOT
-from config.launch.say import LaunchProblem, LaunchStep, Screen
 from tests.launch.conftest import some_places, variables
 
 
@@ -27,7 +27,7 @@ from tests.launch.conftest import some_places, variables
         ("error: Request failed: dns error: failed to lookup address", "check the network, proxy and certificate"),
         ("npm error code ENOTFOUND", "check the network, proxy and certificate"),
         ("Hash mismatch for `numpy==2.4.6`", "check the package index or mirror"),
-        ("error: something nobody foresaw", "its last words: error: something nobody foresaw"),
+        ("error: something nobody foresaw", "last line of its output: error: something nobody foresaw"),
     ],
 )
 def test_failed_step_names_the_cause_the_remedy_and_the_log(tmp_path: Path, line: str, remedy: str) -> None:
@@ -189,7 +189,7 @@ def test_folder_that_cannot_be_written_gets_a_sentence() -> None:
 def test_short_step_says_nothing_and_long_one_says_its_time_and_count(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.StringIO()
     clock = [100.0]
-    monkeypatch.setattr("config.launch.say.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("config.launch.console.time.monotonic", lambda: clock[0])
     step = LaunchStep(Screen(out), "Installing")
     step.tick("1 of 9")
     step.done()

@@ -145,7 +145,7 @@ def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engin
     assert "storage (no e-mail addresses)" in asked
     form = FORM | {"team": team.pk, "channel": "e-mail", "address": ""}
     said = engineer.post("/notifications/subscriptions/new/", form, follow=True).content.decode()
-    assert "Subscription saved, but no member of storage has an e-mail address yet, so nobody is notified" in said
+    assert "Subscription saved, but no member of storage has an e-mail address yet, so no notification is sent" in said
     assert "from now on" not in said
     assert 'data-state="no recipient"' in said
     assert answer_of(engineer) == "No notifications yet. Subscribe a team to findings."

@@ -21,7 +21,7 @@ from workers.agent.faults.faults import Fault
 from workers.agent.faults.lanes import Attempt
 from workers.agent.faults.phases import Sign, SteadyState
 from workers.agent.faults.record import Record
-from workers.agent.programs.report import say
+from workers.agent.programs.report import emit
 from workers.protocol.workloads import failover
 from workers.protocol.workloads.declaration import check
 
@@ -61,30 +61,30 @@ def _reported(
     """`counts`: numbers of inserts, as the read-back lists them; `is_whole`: the program came to its end."""
     record, text = Record(), StringIO()
     with redirect_stdout(text):
-        say("begin", tool="failover", version="1")
+        emit("begin", tool="failover", version="1")
         checks = {"inter": "500ms", "fall": "2"} if proxy is not None else {}
         begun = {"run": "r", "began_at": 0.0, "proxy": checks}
-        say("event", event="node_state", label="node1 is the writer", **{"from": 0.0}, node="node1", detail=begun)
+        emit("event", event="node_state", label="node1 is the writer", **{"from": 0.0}, node="node1", detail=begun)
         for number, (due, end, server) in enumerate(attempts):
             error = None if server else (2013, "Lost connection")
             at = FAULT_AT + due / 1000
             record.insert(Attempt(number, 0, 1, at, at, FAULT_AT + end / 1000, str(server or ""), error))
         if proxy is not None:
-            record.proxy_said(Sign(FAULT_AT + proxy, f"HAProxy: writer/{node} is DOWN"))
+            record.add_proxy_sign(Sign(FAULT_AT + proxy, f"HAProxy: writer/{node} is DOWN"))
         struck = events.InjectedFault(Fault(control, node, "writer"), FAULT_AT, FAULT_AT)
         start = FAULT_AT + attempts[0][0] / 1000
         values = events.phase_values(record, struck, warmup=start, interval=INTERVAL, rule=SteadyState())
         if is_whole:
             found = {"missing": [], "failed_present": [], "duplicated": [], **(counts or {})}
-            say("event", event="read_back", label="counted", **{"from": 40.0}, node="client", detail=found)
+            emit("event", event="read_back", label="counted", **{"from": 40.0}, node="client", detail=found)
             values |= {
                 "failover.acknowledged_missing": len(found["missing"]),
                 "failover.failed_present": len(found["failed_present"]),
                 "failover.duplicated": len(found["duplicated"]),
                 "failover.stale_reads": 0,
             }
-            say("total", **{"from": start, "to": 40.0}, counts={"transactions": 1}, values=values)
-            say("end")
+            emit("total", **{"from": start, "to": 40.0}, counts={"transactions": 1}, values=values)
+            emit("end")
     return tool_output.read("failover", text.getvalue().encode())
 
 

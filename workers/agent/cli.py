@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, words in (
-        ("run", "work until stopped"),
+        ("run", "execute jobs until stopped"),
         ("check", "report what is reachable, change nothing"),
         ("failover", "request a failover at AWS from the server, during a job"),
     ):

@@ -116,7 +116,7 @@ class RampMessage(msgspec.Struct, frozen=True, kw_only=True):
 class JobMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Server to agent: the claimed job. `runs` in the order of measurement.
 
-    `ladder` None: every run must succeed.
+    `ladder`: the ramp; None: every run must succeed.
     """
 
     id: int
@@ -312,7 +312,7 @@ class BatchEncoder:
             known = state.names if state else []
             names = known + sorted(values.keys() - set(known))
             state = self._nodes[node] = _NodeState(role=role, names=names, values=[None] * len(names))
-        row = [_sayable(values.get(name)) for name in state.names]
+        row = [_representable(values.get(name)) for name in state.names]
         if not state.sent_in_batch:
             layout = layout_hash(state.names)
             head: dict[str, Any] = {"node": node, "role": role, "layout": layout}
@@ -358,7 +358,7 @@ def _fits(value: int | float) -> bool:
     return isinstance(value, float) or -(2**63) <= value < 2**63
 
 
-def _sayable(value: Number) -> Number:
+def _representable(value: Number) -> Number:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or _fits(value) else float(value)
@@ -380,7 +380,7 @@ def _changes(node: str, t: float, before: Sequence[Number], now: Sequence[Number
 
 
 class BadBatch(ValueError):
-    """An unreadable batch; the text says which line and why."""
+    """An unreadable batch; the text contains the line and the reason."""
 
 
 def read_lines(payload: bytes, *, limit: int = 64 * 1024 * 1024) -> list[bytes]:

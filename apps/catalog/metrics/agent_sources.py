@@ -1,12 +1,12 @@
 """Metrics that the agent samples beside SHOW GLOBAL STATUS, host and process, in the format of curated. Pure.
 
 METRICS have fixed keys. Keys of FAMILIES contain a name: a backend and server, a class of waits, a source of samples,
-or a connection of a replica that has several.
+or a replication connection of a multi-source replica.
 """
 
 REPLICATION = """
 seconds_behind | replication delay | s | gauge | lower | replication | saturation
-    Seconds_Behind_Master: age of the event that the replica applies now; not observed while its threads stand.
+    Seconds_Behind_Master: age of the event that the replica applies now; not observed while its threads are stopped.
 io_running | replication receives | - | gauge | higher | replication | errors
     1: the thread that receives from the source runs and is connected; 0: it is not.
 sql_running | replication applies | - | gauge | higher | replication | errors
@@ -24,7 +24,7 @@ applied_position | applied up to | bytes | gauge | neutral | replication | -
 unapplied_bytes | received and not applied | bytes | gauge | lower | replication | saturation
     Binary log that waits to be applied; not observed while the two positions are in different files.
 unapplied_transactions | transactions received and not applied | transactions | gauge | lower | replication | saturation
-    By GTID: what was received after the last that was applied; not observed without GTIDs.
+    By GTID: transactions received after the last applied one; not observed without GTIDs.
 transactional_groups | transactions applied | transactions | counter | neutral | replication | -
     Groups of changes that can be rolled back, applied by the replica.
 non_transactional_groups | other groups applied | groups | counter | neutral | replication | -
@@ -36,11 +36,11 @@ REPLICATION_PREFIX = "mysql.replication."
 
 METRICS = """
 mysql.replication.read_only | server is read-only | - | gauge | neutral | replication | -
-    1: the server refuses writes of ordinary accounts; 0: it takes them.
+    1: the server refuses writes of ordinary accounts; 0: it accepts them.
 mysql.replication.gtid_position | GTID position | transactions | counter | neutral | replication | -
-    Sequence numbers of all domains, or transactions of all sources, summed: what a node lags behind another's.
+    Sequence numbers of all domains, or transactions of all sources, summed; the difference of two nodes is the lag.
 haproxy.process.CurrConns | proxy connections | connections | gauge | neutral | proxy | utilization
-    Connections that HAProxy holds now, of clients and of servers.
+    Open connections of HAProxy, to clients and to servers.
 haproxy.process.CumConns | proxy connections made | connections | counter | neutral | proxy | -
     Connections that HAProxy has accepted.
 haproxy.process.Maxconn | proxy connections allowed | connections | gauge | neutral | proxy | -
@@ -48,28 +48,28 @@ haproxy.process.Maxconn | proxy connections allowed | connections | gauge | neut
 haproxy.process.Run_queue | proxy tasks runnable | tasks | gauge | lower | proxy | saturation
     Tasks of HAProxy that wait for its threads.
 haproxy.process.Idle_pct | proxy idle | % | gauge | neutral | proxy | utilization
-    Share of time in which HAProxy waited for something to do.
+    Share of time in which HAProxy was idle.
 haproxy.process.Uptime_sec | proxy uptime | s | counter | neutral | - | -
     Time since HAProxy started; it falls when HAProxy restarted.
 agent.cpu.seconds | agent CPU | s | counter | lower | cpu | -
-    CPU time of the agent's process, all threads; the load tool and its other programs do not count.
+    CPU time of the agent's process, all threads, without the load tool and other child processes.
 agent.memory.rss | agent memory | bytes | gauge | neutral | memory | -
-    Memory that the agent's process holds.
+    Resident memory of the agent's process.
 agent.threads | agent threads | threads | gauge | neutral | - | -
     Threads of the agent's process.
 agent.statements | statements of the agent | statements | counter | neutral | statements | -
-    Statements that sampling had this node execute; they count in its own counters.
+    Statements that sampling executed on this node; its own counters include them.
 """
 
 FAMILIES = """
 mysql.waits.<class>.count | waits | waits | counter | neutral | waits | -
-    How often the server's threads waited for this class of events, as performance_schema counts.
+    Waits of the server's threads for this class of events, counted by performance_schema.
 mysql.waits.<class>.seconds | time waited | s | counter | lower | waits | saturation
-    Time that the server's threads waited for this class of events, summed; the rate is how many waited at once.
+    Time that the server's threads waited for this class of events, summed; the rate is the number waiting.
 agent.sampling.<source>.seconds | time that sampling took | s | gauge | lower | - | -
-    From asking this source to its answer, once for each sample.
+    Time from the request to this source until its response, per sample.
 haproxy.<backend>.<server>.up | up | - | gauge | higher | proxy | errors
-    1: HAProxy sends it requests or would; 0: it is down, stopped or in maintenance.
+    1: available for requests; 0: down, stopped or in maintenance.
 haproxy.<backend>.<server>.qcur | requests queued | requests | gauge | lower | proxy | saturation
     Requests that wait for a free connection to it.
 haproxy.<backend>.<server>.qmax | most requests queued | requests | gauge | lower | proxy | saturation
@@ -78,7 +78,7 @@ haproxy.<backend>.<server>.scur | sessions | sessions | gauge | neutral | proxy 
     Sessions open now.
 haproxy.<backend>.<server>.smax | most sessions | sessions | gauge | neutral | proxy | utilization
     Most sessions open at once since HAProxy started.
-haproxy.<backend>.<server>.stot | sessions in all | sessions | counter | neutral | proxy | -
+haproxy.<backend>.<server>.stot | sessions, total | sessions | counter | neutral | proxy | -
     Sessions opened.
 haproxy.<backend>.<server>.rate | sessions in the last second | sessions/s | gauge | neutral | proxy | utilization
     Sessions opened per second, as HAProxy counts over its last second.
@@ -87,21 +87,21 @@ haproxy.<backend>.<server>.bin | bytes in | bytes | counter | neutral | network 
 haproxy.<backend>.<server>.bout | bytes out | bytes | counter | neutral | network | utilization
     Bytes to clients.
 haproxy.<backend>.<server>.dreq | requests denied | requests | counter | lower | proxy | errors
-    Requests that a rule refused.
-haproxy.<backend>.<server>.dresp | answers denied | answers | counter | lower | proxy | errors
-    Answers that a rule refused.
+    Requests denied by a rule.
+haproxy.<backend>.<server>.dresp | responses denied | answers | counter | lower | proxy | errors
+    Responses denied by a rule.
 haproxy.<backend>.<server>.ereq | requests in error | requests | counter | lower | proxy | errors
-    Requests that broke off or could not be read.
+    Requests that were aborted or invalid.
 haproxy.<backend>.<server>.econ | connections failed | connections | counter | lower | proxy | errors
-    Attempts to connect to the server that failed in the end.
-haproxy.<backend>.<server>.eresp | answers in error | answers | counter | lower | proxy | errors
-    Answers that broke off.
+    Connection attempts to the server that failed after all retries.
+haproxy.<backend>.<server>.eresp | responses in error | answers | counter | lower | proxy | errors
+    Responses that were aborted.
 haproxy.<backend>.<server>.wretr | connections retried | connections | counter | lower | proxy | errors
-    Times that connecting to the server was tried again.
+    Retried connection attempts to the server.
 haproxy.<backend>.<server>.wredis | requests sent elsewhere | requests | counter | lower | proxy | errors
-    Times that a request went to another server than its own.
+    Requests redispatched to another server.
 haproxy.<backend>.<server>.act | servers in use | servers | gauge | neutral | proxy | -
-    Servers that take requests now, backups apart.
+    Active servers, without backups.
 haproxy.<backend>.<server>.bck | backups ready | servers | gauge | neutral | proxy | -
     Backup servers that are up.
 haproxy.<backend>.<server>.chkfail | checks failed | checks | counter | lower | proxy | errors
@@ -111,27 +111,27 @@ haproxy.<backend>.<server>.chkdown | falls | times | counter | lower | proxy | e
 haproxy.<backend>.<server>.downtime | time down | s | counter | lower | proxy | errors
     Time for which it was down.
 haproxy.<backend>.<server>.lbtot | times chosen | times | counter | neutral | proxy | -
-    Times that it was chosen for a session.
+    Times that load balancing chose it for a session.
 haproxy.<backend>.<server>.cli_abrt | transfers broken off by clients | transfers | counter | lower | proxy | errors
-    Sessions that the client ended before their time.
+    Sessions aborted by the client.
 haproxy.<backend>.<server>.srv_abrt | transfers broken off by servers | transfers | counter | lower | proxy | errors
-    Sessions that the server ended before their time.
+    Sessions aborted by the server.
 haproxy.<backend>.<server>.qtime | time in the queue | ms | gauge | lower | proxy | saturation
     Mean over the last 1,024 sessions.
 haproxy.<backend>.<server>.ctime | time to connect | ms | gauge | lower | proxy | saturation
     Mean over the last 1,024 sessions.
 haproxy.<backend>.<server>.rtime | time to answer | ms | gauge | lower | proxy | -
-    Mean over the last 1,024 sessions; 0 for what is not HTTP.
+    Mean over the last 1,024 sessions; 0 unless the protocol is HTTP.
 haproxy.<backend>.<server>.ttime | length of a session | ms | gauge | neutral | proxy | -
     Mean over the last 1,024 sessions.
 haproxy.<backend>.<server>.connect | connections to servers | connections | counter | neutral | proxy | -
     Connections made to the servers.
-haproxy.<backend>.<server>.reuse | connections used again | connections | counter | neutral | proxy | -
-    Requests that took a connection that was there.
+haproxy.<backend>.<server>.reuse | connections reused | connections | counter | neutral | proxy | -
+    Requests sent on an existing connection.
 """
 
 
 def of_connections(table: str) -> str:
-    """The table of a single replication connection, as a family for a replica that has several."""
+    """`table` of a single replication connection as a family, for multi-source replicas."""
     lines = table.strip().splitlines()
     return "\n".join(line if line.startswith(" ") else f"{REPLICATION_PREFIX}<connection>.{line}" for line in lines)

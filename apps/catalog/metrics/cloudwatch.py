@@ -22,9 +22,9 @@ CPUCreditUsage | instance Sum 300 | CPU credits used | credits/5 min | gauge | n
 DBLoad | instance | sessions active | sessions | gauge | neutral | cpu | saturation
     Mean number of sessions that ran or waited, if Performance Insights is on.
 DBLoadCPU | instance | sessions active on CPU | sessions | gauge | neutral | cpu | saturation
-    Of the active sessions, those on CPU; above the vCPUs, they wait for each other.
+    Of the active sessions, those on CPU; above the number of vCPUs, they wait for CPU.
 DBLoadNonCPU | instance | sessions waiting | sessions | gauge | lower | cpu | saturation
-    Of the active sessions, those that waited for something else than CPU.
+    Of the active sessions, those that waited for anything but CPU.
 FreeableMemory | instance | memory free | bytes | gauge | neutral | memory | utilization
     Memory that the instance has available.
 SwapUsage | instance | swap used | bytes | gauge | lower | memory | saturation
@@ -34,7 +34,7 @@ DatabaseConnections | instance | connections open | connections | gauge | neutra
 ConnectionAttempts | aurora | connection attempts | attempts | gauge | neutral | connections | -
     Connections tried, successful or not, as a mean of what the engine reported.
 AbortedClients | aurora | connections lost | connections | gauge | lower | connections | errors
-    Connections whose client went without closing them.
+    Connections whose client ended without closing them.
 LoginFailures | aurora | failed logins | logins/s | gauge | lower | connections | errors
     Login attempts that failed.
 Queries | aurora | statements | statements/s | gauge | higher | statements | -
@@ -68,7 +68,7 @@ CommitThroughput | aurora | commits | commits/s | gauge | higher | statements | 
 CommitLatency | aurora | commit, mean time | ms | gauge | lower | redo log | -
     Mean time of a commit: until four of six copies have the log.
 ActiveTransactions | aurora | transactions active | transactions/s | gauge | neutral | row locks | utilization
-    As the vendor counts them; needs innodb_monitor_enable=all.
+    As counted by AWS; needs innodb_monitor_enable=all.
 BlockedTransactions | aurora | transactions blocked | transactions/s | gauge | lower | row locks | saturation
     Transactions that waited for another one; needs innodb_monitor_enable=all.
 Deadlocks | aurora | deadlocks | deadlocks/s | gauge | lower | row locks | errors
@@ -76,25 +76,25 @@ Deadlocks | aurora | deadlocks | deadlocks/s | gauge | lower | row locks | error
 RowLockTime | aurora | row lock wait time | ms | gauge | lower | row locks | saturation
     Time spent to get row locks, as the engine reported it.
 RollbackSegmentHistoryListLength | aurora | history list | entries | gauge | lower | purge | saturation
-    Undo logs of committed transactions that purge has still to clean.
+    Undo logs of committed transactions not yet purged.
 BufferCacheHitRatio | aurora | buffer pool hits | % | gauge | higher | buffer pool | -
     Share of page requests that the buffer pool served.
 ResultSetCacheHitRatio | aurora | query cache hits | % | gauge | neutral | query cache | -
     Share of requests that the result set cache served.
 AuroraReplicaLag | aurora | replica lag | ms | gauge | lower | replication | saturation
-    How far this reader's pages are behind the writer; only readers have it.
+    Lag of this reader's pages behind the writer; only for readers.
 AuroraReplicaLagMaximum | aurora Maximum 60 | replica lag, longest | ms | gauge | lower | replication | saturation
-    That of the reader that is furthest behind; only the writer has it.
+    Longest lag of all readers; only for the writer.
 AuroraBinlogReplicaLag | aurora | binary log lag | s | gauge | lower | replication | saturation
     Lag of a cluster that replicates from another by the binary log; -1: replication has stopped.
 ReplicaLag | rds | replica lag | s | gauge | lower | replication | saturation
-    How far a read replica is behind its source; -1: replication has stopped.
+    Lag of a read replica behind its source; -1: replication has stopped.
 EngineUptime | aurora | uptime | s | gauge | neutral | - | -
     Time since the engine started: it falls at a restart or a failover.
 NetworkReceiveThroughput | instance | bytes received | bytes/s | gauge | neutral | network | utilization
-    From clients; Aurora's traffic with its storage apart.
+    From clients; without Aurora's traffic with its storage.
 NetworkTransmitThroughput | instance | bytes sent | bytes/s | gauge | neutral | network | utilization
-    To clients; Aurora's traffic with its storage apart.
+    To clients; without Aurora's traffic with its storage.
 StorageNetworkReceiveThroughput | aurora | from storage | bytes/s | gauge | neutral | storage network | utilization
     From the cluster's volume to the instance.
 StorageNetworkTransmitThroughput | aurora | to storage | bytes/s | gauge | neutral | storage network | utilization
@@ -114,11 +114,11 @@ WriteLatency | instance | write, mean time | s | gauge | lower | disk | saturati
 DiskQueueDepth | instance | requests waiting | requests | gauge | lower | disk | saturation
     Requests to storage that were not yet answered.
 BurstBalance | rds | burst balance | % | gauge | higher | disk | saturation
-    Of a gp2 volume: what is left of its burst.
+    Of a gp2 volume: remaining burst credits.
 EBSIOBalance% | instance | volume burst left, requests | % | gauge | higher | disk | saturation
-    What is left of the instance's burst of requests to volumes.
+    Remaining burst credits of the instance for requests to volumes.
 EBSByteBalance% | instance | volume burst left, bytes | % | gauge | higher | disk | saturation
-    What is left of the instance's burst of bytes to volumes.
+    Remaining burst credits of the instance for bytes to volumes.
 FreeLocalStorage | aurora | local storage free | bytes | gauge | neutral | disk | utilization
     Of the instance, for temporary tables and logs.
 FreeStorageSpace | rds | storage free | bytes | gauge | neutral | disk | utilization
@@ -134,11 +134,11 @@ VolumeWriteIOPs | cluster Average 300 | volume writes billed | writes/5 min | ga
 VolumeBytesUsed | cluster Average 300 | volume used | bytes | gauge | neutral | disk | utilization
     Storage of the cluster that is billed.
 AuroraVolumeBytesLeftTotal | cluster Average 300 | volume left | bytes | gauge | neutral | disk | utilization
-    What the cluster's volume may still grow.
+    Space by which the cluster's volume can still grow.
 ServerlessDatabaseCapacity | instance | capacity units | ACU | gauge | neutral | cpu | utilization
-    Of a serverless instance: what it has now.
+    Of a serverless instance: current capacity.
 ACUUtilization | instance | capacity units in use | % | gauge | neutral | cpu | utilization
-    Of a serverless instance: its capacity by the most that it may have.
+    Of a serverless instance: current capacity divided by its maximum.
 """
 
 

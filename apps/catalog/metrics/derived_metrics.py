@@ -19,35 +19,34 @@ PREFIX = "derived."
 TABLE = """
 derived.cpu.busy | CPU busy | % | neutral | cpu | utilization
     = min(100, 100 * (host.cpu.user + host.cpu.nice + host.cpu.system + host.cpu.irq + host.cpu.softirq) / host.cpu.*)
-    Share of all CPU time in programs, kernel and interrupts; the rest was idle, waited for a disk, or was stolen.
+    Share of all CPU time in programs, kernel and interrupts; the rest is idle, I/O wait and stolen time.
 derived.cpu.iowait | CPU waiting for disks | % | lower | disk | saturation
     = 100 * host.cpu.iowait / host.cpu.*
     Share of all CPU time that was idle while a disk request was pending.
 derived.cpu.steal | CPU stolen | % | lower | cpu | saturation
     = 100 * host.cpu.steal / host.cpu.*
     Share of all CPU time that the hypervisor gave to others.
-derived.cpu.runnable | tasks runnable for each CPU | tasks | lower | cpu | saturation
+derived.cpu.runnable | tasks runnable per CPU | tasks | lower | cpu | saturation
     = host.procs_running / host.cpus
-    Tasks on a CPU or waiting for one, for each CPU; above 1 some wait.
+    Tasks on a CPU or waiting for one, per CPU; above 1 some wait.
 derived.cpu.server | CPUs busy with the server | CPUs | neutral | cpu | utilization
     = process.cpu.user + process.cpu.system
-    CPU time of the database server per second: how many CPUs it kept busy.
+    CPU time of the database server per second: the number of CPUs it kept busy.
 derived.cpu.server_share | CPU time in the server | % | neutral | cpu | utilization
     = min(100, 100 * (process.cpu.user + process.cpu.system) / host.cpus)
-    Share of all CPU time that the database server took. It is counted in ticks of the kernel's clock: what that gives
-    beyond all of the time is cut off.
+    Share of all CPU time that the database server took. Counted in ticks of the kernel's clock; capped at 100 %.
 derived.cpu.pressure | some task waits for a CPU | % | lower | cpu | saturation
     = min(100, 100 * host.pressure.cpu.some)
     Share of time in which at least one task was ready to run and had no CPU.
-derived.cpu.server_per_statement | server CPU for each statement | ms | lower | cpu | -
+derived.cpu.server_per_statement | server CPU per statement | ms | lower | cpu | -
     = 1000 * (process.cpu.user + process.cpu.system) / Questions
-    CPU time of the database server by statements from clients; background work counts too.
-derived.cpu.switches_per_statement | context switches for each statement | switches | lower | cpu | -
+    CPU time of the database server per statement from clients, background work included.
+derived.cpu.switches_per_statement | context switches per statement | switches | lower | cpu | -
     = host.context_switches / Questions
-    Changes from one task to another on the whole machine by statements from clients.
-derived.threads.running_per_cpu | threads running for each CPU | threads | lower | cpu | saturation
+    Context switches of the whole machine per statement from clients.
+derived.threads.running_per_cpu | threads running per CPU | threads | lower | cpu | saturation
     = Threads_running / host.cpus
-    Statements in execution for each CPU; far above 1 they wait for CPUs or for each other.
+    Statements in execution per CPU; far above 1 they wait for CPUs or for each other.
 derived.memory.used | memory used | % | neutral | memory | utilization
     = 100 * (host.memory.MemTotal - host.memory.MemAvailable) / host.memory.MemTotal
     Share of the machine's memory that programs could not take without swapping.
@@ -67,8 +66,7 @@ derived.disk.pressure | some task waits for a disk | % | lower | disk | saturati
 derived.disk.<disk>.utilization | disk utilization | % | neutral | disk | utilization
     = min(100, 100 * host.disk.<disk>.io_time)
     Share of time with a request in flight, as iostat's %util; 100 % is not full for a disk with parallel channels.
-    The kernel counts whole ticks of its clock, of a second that is measured to the microsecond: what that gives beyond
-    all of the time is cut off.
+    Counted in ticks of the kernel's clock; capped at 100 %.
 derived.disk.<disk>.queue | disk queue | requests | lower | disk | saturation
     = host.disk.<disk>.io_weighted_time
     Mean number of requests in flight, as iostat's aqu-sz.
@@ -98,100 +96,100 @@ derived.net.<interface>.bytes | bytes in and out | bytes/s | neutral | network |
 derived.net.lost | packets lost | packets/s | lower | network | errors
     = host.net.*.rx_drops + host.net.*.tx_drops + host.net.*.rx_errors + host.net.*.tx_errors
     Packets dropped or in error on all interfaces.
-derived.net.sent_again | packets sent again | % | lower | network | saturation
+derived.net.sent_again | packets retransmitted | % | lower | network | saturation
     = 100 * host.tcp.retransmits / host.net.*.tx_packets
-    TCP segments sent again by the packets that all interfaces sent, the loopback among them.
+    TCP segments retransmitted divided by packets sent on all interfaces, loopback included.
 derived.net.dropped | packets dropped | % | lower | network | saturation
     = 100 * (host.net.*.rx_drops + host.net.*.tx_drops) / (host.net.*.rx_packets + host.net.*.tx_packets)
-    Share of the packets of all interfaces that found no room, or that nobody here wanted.
+    Share of the packets of all interfaces that were dropped for lack of buffers or of a receiver.
 
-derived.statements.per_transaction | statements for each transaction | statements | neutral | statements | -
+derived.statements.per_transaction | statements per transaction | statements | neutral | statements | -
     = Questions / Com_commit
-    Statements from clients by COMMIT statements; not observed where every statement commits itself.
+    Statements from clients per COMMIT statement; not observed where every statement is autocommitted.
 derived.statements.write_share | statements that write | % | neutral | statements | -
     = 100 * (Com_insert + Com_update + Com_delete) / (Com_select + Com_insert + Com_update + Com_delete)
-    Share of INSERT, UPDATE and DELETE in these and SELECT.
+    Share of INSERT, UPDATE and DELETE among these and SELECT.
 derived.statements.rollback_share | transactions rolled back | % | lower | statements | errors
     = 100 * Com_rollback / (Com_commit + Com_rollback)
-    Share of ROLLBACK in the statements that end a transaction; what the server itself rolls back is not in it.
-derived.rows.read_per_statement | rows read for each statement | rows | lower | storage engine calls | -
+    Share of ROLLBACK in the statements that end a transaction; rollbacks by the server itself are not included.
+derived.rows.read_per_statement | rows read per statement | rows | lower | storage engine calls | -
     = Handler_read_* / Questions
-    Rows asked of the storage engines, those of temporary tables too, by statements from clients.
+    Rows requested from the storage engines per statement from clients, temporary tables included.
 derived.rows.scan_share | rows read by table scans | % | lower | storage engine calls | -
     = 100 * Handler_read_rnd_next / Handler_read_*
-    Share of rows asked for in scans of tables, temporary tables too.
-derived.net.sent_per_statement | bytes sent for each statement | bytes | neutral | network | -
+    Share of rows requested in table scans, temporary tables included.
+derived.net.sent_per_statement | bytes sent per statement | bytes | neutral | network | -
     = Bytes_sent / Questions
-    Bytes to clients by statements from them.
+    Bytes sent to clients per statement from them.
 
 derived.buffer_pool.miss_ratio | buffer pool misses | % | lower | buffer pool | saturation
     = min(100, 100 * Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests)
-    Share of the pages asked of the buffer pool that had to be read from disk while a statement waited. The
-    server counts a few reads, as those of ALTER TABLE, without a request: what that gives beyond all is cut off.
-derived.buffer_pool.misses_per_statement | misses for each statement | reads | lower | buffer pool | saturation
+    Share of pages requested from the buffer pool that had to be read from disk while a statement waited. The
+    server counts a few reads, such as those of ALTER TABLE, without a request; capped at 100 %.
+derived.buffer_pool.misses_per_statement | misses per statement | reads | lower | buffer pool | saturation
     = Innodb_buffer_pool_reads / Questions
-    Pages that had to be read from disk while a statement waited, by statements from clients.
+    Pages that had to be read from disk while a statement waited, per statement from clients.
 derived.buffer_pool.used | buffer pool used | % | neutral | buffer pool | utilization
     = 100 * (Innodb_buffer_pool_pages_total - Innodb_buffer_pool_pages_free) / Innodb_buffer_pool_pages_total
-    Share of the buffer pool's pages that hold something.
+    Share of the buffer pool's pages in use.
 derived.buffer_pool.dirty | buffer pool dirty | % | neutral | buffer pool | saturation
     = 100 * Innodb_buffer_pool_pages_dirty / Innodb_buffer_pool_pages_total
     Share of the buffer pool's pages that are changed and not yet written.
-derived.redo.per_transaction | redo log for each transaction | bytes | lower | redo log | -
+derived.redo.per_transaction | redo log per transaction | bytes | lower | redo log | -
     = Innodb_os_log_written / Com_commit
-    Bytes of redo log by COMMIT statements; not observed where every statement commits itself.
+    Bytes of redo log per COMMIT statement; not observed where every statement is autocommitted.
 derived.redo.checkpoint_age | redo log in use | % | lower | redo log | saturation
     = min(100, 100 * Innodb_checkpoint_age / Innodb_checkpoint_max_age)
-    Checkpoint age by the age at which InnoDB flushes at all cost. Writers that were let in just before may take it a
-    little beyond, which is cut off.
+    Checkpoint age divided by the age at which InnoDB flushes synchronously. Concurrent writers may exceed it slightly;
+    capped at 100 %.
 derived.redo.in_use | redo log in use (MySQL) | % | lower | redo log | saturation
     = 100 * (Innodb_redo_log_current_lsn - Innodb_redo_log_checkpoint_lsn) / Innodb_redo_log_capacity_resized
-    Redo log written since the last checkpoint by its capacity; MySQL tells it from 8.0.30 on.
-derived.disk.fsyncs_per_transaction | fsyncs for each transaction | fsyncs | neutral | disk | -
+    Redo log written since the last checkpoint divided by its capacity; MySQL from 8.0.30 on.
+derived.disk.fsyncs_per_transaction | fsyncs per transaction | fsyncs | neutral | disk | -
     = Innodb_data_fsyncs / Com_commit
-    fsync calls by InnoDB by COMMIT statements; below 1, commits share them or are not made durable at once.
-derived.disk.written_per_transaction | bytes written for each transaction | bytes | lower | disk | -
+    fsync calls of InnoDB per COMMIT statement; below 1, commits share them or are not made durable at once.
+derived.disk.written_per_transaction | bytes written per transaction | bytes | lower | disk | -
     = process.io.write_bytes / Com_commit
-    Bytes that the server's process had written to storage, its logs included, by COMMIT statements.
+    Bytes that the server's process wrote to storage, logs included, per COMMIT statement.
 derived.binlog.group_size | transactions in a group commit | transactions | higher | replication log | -
     = Binlog_commits / Binlog_group_commits
-    Transactions that were written to the binary log together.
+    Mean number of transactions written to the binary log together.
 
 derived.row_locks.waiting | transactions waiting for rows, mean | transactions | lower | row locks | saturation
     = Innodb_row_lock_time / 1000
-    How many transactions waited for a row lock at once, on average.
-derived.row_locks.wait_per_transaction | row lock wait for each transaction | ms | lower | row locks | saturation
+    Mean number of transactions that waited for a row lock at once.
+derived.row_locks.wait_per_transaction | row lock wait per transaction | ms | lower | row locks | saturation
     = Innodb_row_lock_time / Com_commit
-    Time that transactions waited for rows by COMMIT statements.
+    Time that transactions waited for row locks, per COMMIT statement.
 derived.row_locks.wait | row lock wait | ms | lower | row locks | saturation
     = Innodb_row_lock_time / Innodb_row_lock_waits
-    Mean time of a wait for a row; the server adds it when the wait ends.
+    Mean row lock wait; counted when the wait ends.
 derived.tables.cache_miss_ratio | table cache misses | % | lower | table cache | saturation
     = 100 * Table_open_cache_misses / (Table_open_cache_hits + Table_open_cache_misses)
-    Share of tables asked of the cache that had to be opened.
+    Share of table cache lookups that had to open the table.
 derived.tables.temporary_on_disk | temporary tables on disk | % | lower | temporary tables | saturation
     = 100 * Created_tmp_disk_tables / Created_tmp_tables
     Share of internal temporary tables that did not fit in memory.
 derived.tables.temporary_on_disk_share | statements with one on disk | % | lower | temporary tables | saturation
     = 100 * Created_tmp_disk_tables / Questions
-    Internal temporary tables that did not fit in memory, by statements from clients.
-derived.tables.temporary_per_statement | temporary tables for each statement | tables | lower | temporary tables | -
+    Internal temporary tables that did not fit in memory, per statement from clients.
+derived.tables.temporary_per_statement | temporary tables per statement | tables | lower | temporary tables | -
     = Created_tmp_tables / Questions
-    Internal temporary tables by statements from clients.
+    Internal temporary tables per statement from clients.
 derived.threads.cache_miss_ratio | connections without a cached thread | % | lower | connections | saturation
     = min(100, 100 * Threads_created / Connections)
-    Share of connections for which a thread had to be created; those that the server creates for itself count, too.
+    Share of connections for which a thread had to be created; the server's own threads are included; capped at 100 %.
 
 derived.galera.paused | paused by flow control | % | lower | replication | saturation
     = min(100, 100 * wsrep_flow_control_paused_ns / 1e9)
-    Share of time in which a Galera node held back all writers. The server reads its own clock a little later than the
-    sampler: what that gives beyond all of the time is cut off.
+    Share of time in which a Galera node held back all writers. The server and the sampler read their clocks at slightly
+    different times; capped at 100 %.
 derived.galera.certification_failures | transactions that failed certification | % | lower | replication | errors
     = 100 * wsrep_local_cert_failures / (wsrep_local_commits + wsrep_local_cert_failures)
-    Share of this node's transactions that the cluster refused because another node changed the same row first.
-derived.galera.aborts_per_commit | aborts by write sets for each commit | transactions | lower | replication | errors
+    Share of this node's transactions rejected because another node changed the same row first.
+derived.galera.aborts_per_commit | aborts by write sets per commit | transactions | lower | replication | errors
     = wsrep_local_bf_aborts / wsrep_local_commits
-    Local transactions that gave way to a replicated one, by those that committed.
+    Local transactions aborted by a replicated one, per local commit.
 derived.galera.write_set_size | size of a write set | bytes | neutral | replication | -
     = wsrep_replicated_bytes / wsrep_replicated
     Mean size of the write sets that this node sent.
@@ -204,10 +202,10 @@ derived.galera.traffic | write sets in and out | bytes/s | neutral | replication
 
 derived.proxy.connections | proxy connections used | % | neutral | proxy | utilization
     = 100 * haproxy.process.CurrConns / haproxy.process.Maxconn
-    Connections that HAProxy holds by the most that it accepts.
+    Open connections of HAProxy divided by the most that it accepts.
 derived.proxy.busy | proxy busy | % | neutral | proxy | utilization
     = 100 * (100 - haproxy.process.Idle_pct) / 100
-    Share of time in which HAProxy's event loop had something to do.
+    Share of time in which HAProxy's event loop was not idle.
 """
 
 
@@ -236,9 +234,9 @@ def find(key: str) -> DerivedSpec | None:
     if key in DERIVED:
         return DERIVED[key]
     for family in FAMILIES:
-        meant = formula.meant(family.key, key)
-        if meant:
-            return _member(family, tuple(meant.items()))
+        placeholders = formula.placeholders(family.key, key)
+        if placeholders:
+            return _member(family, tuple(placeholders.items()))
     return None
 
 
@@ -266,15 +264,15 @@ def _available(keys: frozenset[str]) -> tuple[DerivedSpec, ...]:
     for spec in ALL:
         members = [spec]
         if formula.words(spec.key):
-            fits = (formula.meant(spec.formula.inputs[0], key) for key in ordered)
-            members = [_member(spec, tuple(meant.items())) for meant in fits if meant]
+            fits = (formula.placeholders(spec.formula.inputs[0], key) for key in ordered)
+            members = [_member(spec, tuple(placeholders.items())) for placeholders in fits if placeholders]
         found += [each for each in members if formula.has_all(each.formula.inputs, keys)]
     return tuple(found)
 
 
 @lru_cache(maxsize=4096)
-def _member(family: DerivedSpec, meant: tuple[tuple[str, str], ...]) -> DerivedSpec:
-    words = dict(meant)
+def _member(family: DerivedSpec, placeholders: tuple[tuple[str, str], ...]) -> DerivedSpec:
+    words = dict(placeholders)
     return DerivedSpec(
         key=formula.fill(family.key, words),
         name=f"{family.name} ({', '.join(words.values())})",

@@ -17,7 +17,7 @@ def find(key: str) -> MetricSpec | None:
     if not key.startswith(BEGINNINGS):
         return None
     for family in FAMILIES:
-        meant = formula.meant(family.key, key)
-        if meant:
-            return replace(family, key=key, name=f"{family.name} ({', '.join(meant.values())})"[:160])
+        placeholders = formula.placeholders(family.key, key)
+        if placeholders:
+            return replace(family, key=key, name=f"{family.name} ({', '.join(placeholders.values())})"[:160])
     return None

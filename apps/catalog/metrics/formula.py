@@ -58,12 +58,12 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_WORD.findall(text)))
 
 
-def fill(text: str, meant: Mapping[str, str]) -> str:
+def fill(text: str, placeholders: Mapping[str, str]) -> str:
     """`text` with its words in angle brackets replaced."""
-    return _WORD.sub(lambda word: meant.get(word.group(), word.group()), text)
+    return _WORD.sub(lambda word: placeholders.get(word.group(), word.group()), text)
 
 
-def meant(pattern: str, key: str) -> dict[str, str] | None:
+def placeholders(pattern: str, key: str) -> dict[str, str] | None:
     """The text that each word of `pattern` stands for in `key`; None: no match."""
     found = _form(pattern).fullmatch(key)
     return {f"<{name}>": text for name, text in found.groupdict().items()} if found else None

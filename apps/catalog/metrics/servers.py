@@ -23,7 +23,7 @@ Com_rollback | ROLLBACK | statements | counter | lower | statements | errors
 Slow_queries | slow statements | statements | counter | lower | statements | saturation
     Statements that took longer than long_query_time.
 Threads_running | threads running | threads | gauge | neutral | cpu | saturation
-    Connections with a statement in execution; far above the CPUs, they wait for each other.
+    Connections with a statement in execution; far above the number of CPUs, they wait for each other.
 Threads_connected | connections open | threads | gauge | neutral | connections | utilization
     Open connections, against max_connections.
 Threads_created | threads created | threads | counter | lower | connections | -
@@ -33,7 +33,7 @@ Max_used_connections | most connections | connections | gauge | neutral | connec
 Connections | connection attempts | connections | counter | neutral | connections | -
     Connections tried, successful or not.
 Aborted_clients | connections lost | connections | counter | lower | connections | errors
-    Connections whose client went without closing them.
+    Connections whose client ended without closing them.
 Aborted_connects | connections refused | connections | counter | lower | connections | errors
     Connection attempts that failed.
 Connection_errors_max_connections | connections used up | errors | counter | lower | connections | saturation
@@ -45,28 +45,28 @@ Bytes_received | bytes received | bytes | counter | neutral | network | utilizat
 Bytes_sent | bytes sent | bytes | counter | neutral | network | utilization
     Bytes to clients.
 Innodb_row_lock_waits | row lock waits | waits | counter | lower | row locks | saturation
-    Times that a transaction had to wait for a row.
+    Waits of transactions for a row lock.
 Innodb_row_lock_time | row lock wait time | ms | counter | lower | row locks | saturation
-    Time that transactions waited for rows, summed; its rate by 1,000 is how many waited at once.
+    Time that transactions waited for row locks, summed; its rate divided by 1,000 is the mean number waiting at once.
 Innodb_row_lock_time_avg | mean row lock wait | ms | gauge | lower | row locks | saturation
-    Mean wait for a row since the start of the server, not of the run.
+    Mean row lock wait since the start of the server, not of the run.
 Innodb_row_lock_time_max | longest row lock wait | ms | gauge | lower | row locks | saturation
-    Longest wait for a row since the start of the server.
+    Longest row lock wait since the start of the server.
 Innodb_row_lock_current_waits | transactions waiting for rows | waits | gauge | lower | row locks | saturation
-    Waits for a row going on now.
+    Transactions waiting for a row lock now.
 Innodb_deadlocks | deadlocks | deadlocks | counter | lower | row locks | errors
     Transactions rolled back to resolve a deadlock.
-Innodb_buffer_pool_read_requests | buffer pool reads asked | reads | counter | neutral | buffer pool | utilization
-    Pages asked of the buffer pool.
+Innodb_buffer_pool_read_requests | buffer pool read requests | reads | counter | neutral | buffer pool | utilization
+    Pages requested from the buffer pool.
 Innodb_buffer_pool_reads | buffer pool misses | reads | counter | lower | buffer pool | saturation
     Pages that the buffer pool had to read from disk while a statement waited.
 Innodb_buffer_pool_wait_free | waits for a free page | waits | counter | lower | buffer pool | saturation
-    Times that a statement waited for a page to be written before it could read one.
+    Waits of statements for a page to be flushed before they could read one.
 Innodb_buffer_pool_pages_dirty | dirty pages | pages | gauge | neutral | buffer pool | utilization
     Changed pages that are not yet written.
 Innodb_buffer_pool_pages_free | free pages | pages | gauge | neutral | buffer pool | utilization
-    Pages of the buffer pool that hold nothing.
-Innodb_buffer_pool_pages_total | pages in all | pages | gauge | neutral | buffer pool | -
+    Unused pages of the buffer pool.
+Innodb_buffer_pool_pages_total | pages, total | pages | gauge | neutral | buffer pool | -
     Size of the buffer pool.
 Innodb_buffer_pool_pages_flushed | pages flushed | pages | counter | neutral | buffer pool | -
     Dirty pages written out.
@@ -91,7 +91,7 @@ Innodb_data_pending_writes | writes pending | writes | gauge | lower | disk | sa
 Innodb_data_pending_fsyncs | fsyncs pending | fsyncs | gauge | lower | disk | saturation
     fsync calls that InnoDB waits for now.
 Innodb_os_log_written | redo log written | bytes | counter | neutral | redo log | utilization
-    Bytes of redo log; what a workload's changes cost.
+    Bytes of redo log.
 Innodb_os_log_fsyncs | redo log fsyncs | fsyncs | counter | neutral | redo log | utilization
     fsync calls for the redo log.
 Innodb_log_waits | waits for the log buffer | waits | counter | lower | redo log | saturation
@@ -117,21 +117,21 @@ Innodb_rows_updated | rows updated | rows | counter | neutral | statements | -
 Innodb_rows_deleted | rows deleted | rows | counter | neutral | statements | -
     Rows that InnoDB deleted.
 Handler_read_key | index lookups | calls | counter | neutral | storage engine calls | -
-    Rows asked for by key.
+    Rows requested by key.
 Handler_read_next | index scan steps | calls | counter | neutral | storage engine calls | -
-    Next row asked for in the order of an index.
+    Requests for the next row in index order.
 Handler_read_rnd_next | table scan steps | calls | counter | lower | storage engine calls | -
-    Next row asked for in a scan of the table.
+    Requests for the next row in a table scan.
 Handler_write | row writes | calls | counter | neutral | storage engine calls | -
-    Rows that a statement asked the engine to insert.
+    Requests to the engine to insert a row.
 Handler_update | row updates | calls | counter | neutral | storage engine calls | -
-    Rows that a statement asked the engine to update.
+    Requests to the engine to update a row.
 Handler_delete | row deletes | calls | counter | neutral | storage engine calls | -
-    Rows that a statement asked the engine to delete.
+    Requests to the engine to delete a row.
 Handler_commit | engine commits | calls | counter | higher | storage engine calls | -
     Commits inside the server, of engines and log.
 Handler_rollback | engine rollbacks | calls | counter | lower | storage engine calls | errors
-    Rollbacks that the server asked of an engine.
+    Rollbacks requested from an engine.
 Created_tmp_disk_tables | temporary tables on disk | tables | counter | lower | temporary tables | saturation
     Internal temporary tables that did not fit in memory.
 Created_tmp_tables | temporary tables | tables | counter | neutral | temporary tables | utilization
@@ -139,7 +139,7 @@ Created_tmp_tables | temporary tables | tables | counter | neutral | temporary t
 Sort_merge_passes | sort merge passes | passes | counter | lower | temporary tables | saturation
     Passes of sorts that did not fit in sort_buffer_size.
 Table_locks_waited | table lock waits | waits | counter | lower | table locks | saturation
-    Times that a statement had to wait for a table.
+    Waits of statements for a table lock.
 Table_open_cache_misses | table cache misses | misses | counter | lower | table cache | saturation
     Tables that had to be opened.
 Binlog_commits | binary log commits | transactions | counter | neutral | replication log | -
@@ -149,19 +149,19 @@ Binlog_group_commits | binary log group commits | groups | counter | neutral | r
 Binlog_bytes_written | binary log written | bytes | counter | neutral | replication log | utilization
     Bytes written to the binary log.
 wsrep_flow_control_paused_ns | time paused by flow control | ns | counter | lower | replication | saturation
-    Time that a Galera node held back all writers; its rate by 1e9 is the share of time.
+    Time that a Galera node held back all writers; its rate divided by 1e9 is the share of time.
 wsrep_flow_control_sent | flow control pauses sent | messages | counter | lower | replication | saturation
-    Times that this node asked the cluster to pause.
+    Pause requests that this node sent.
 wsrep_flow_control_recv | flow control pauses received | messages | counter | lower | replication | saturation
-    Pause requests that this node received, its own with them.
+    Pause requests that this node received, its own included.
 wsrep_local_recv_queue | write sets to apply | write sets | gauge | lower | replication | saturation
     Write sets that wait to be applied on this node.
 wsrep_local_send_queue | write sets to send | write sets | gauge | lower | replication | saturation
     Write sets that wait to be sent to the cluster.
 wsrep_local_cert_failures | certification failures | transactions | counter | lower | replication | errors
-    Transactions refused because another node changed the same row first.
+    Transactions rejected because another node changed the same row first.
 wsrep_local_bf_aborts | transactions aborted by write sets | transactions | counter | lower | replication | errors
-    Local transactions that gave way to a replicated one.
+    Local transactions aborted by a replicated one.
 wsrep_local_commits | local commits | transactions | counter | higher | replication | -
     Transactions of this node's clients that the cluster committed.
 wsrep_replicated_bytes | write sets sent | bytes | counter | neutral | replication | utilization
@@ -173,7 +173,7 @@ wsrep_cluster_size | nodes in the cluster | nodes | gauge | neutral | replicatio
 wsrep_local_state | state of the Galera node | - | gauge | neutral | replication | errors
     4: Synced; 2: Donor or desynced; 1 and 3: joining; 0: alone.
 wsrep_cluster_status | node is in the primary component | - | gauge | higher | replication | errors
-    1: it belongs to the majority that takes writes; 0: it does not.
+    1: it belongs to the majority that accepts writes; 0: it does not.
 wsrep_evs_repl_latency_avg | time to replicate a message | s | gauge | lower | replication | saturation
     From sending a message to the group to its delivery in order; mean over Galera's report period, 1 min by default.
 wsrep_evs_repl_latency_max | longest time to replicate a message | s | gauge | lower | replication | saturation
@@ -181,20 +181,20 @@ wsrep_evs_repl_latency_max | longest time to replicate a message | s | gauge | l
 wsrep_evs_repl_latency_samples | messages timed | messages | gauge | neutral | replication | -
     Messages of the report period so far.
 wsrep_ready | node accepts statements | - | gauge | higher | replication | errors
-    1: the node serves; 0: it refuses statements.
+    1: the node accepts statements; 0: it refuses them.
 Uptime | uptime | s | counter | neutral | - | -
     Time since the server started; it falls when the server restarted.
 """
 
 HOST = """
 host.cpu.user | CPU, user | s | counter | neutral | cpu | utilization
-    CPU time in programs, over all CPUs; the rate is how many CPUs were busy with it.
+    CPU time in programs, over all CPUs; the rate is the number of CPUs busy with it.
 host.cpu.nice | CPU, low priority | s | counter | neutral | cpu | utilization
     CPU time in programs of low priority.
 host.cpu.system | CPU, kernel | s | counter | neutral | cpu | utilization
     CPU time in the kernel.
 host.cpu.idle | CPU, idle | s | counter | neutral | cpu | utilization
-    CPU time in which nothing was to be done.
+    Idle CPU time.
 host.cpu.iowait | CPU, waiting for disks | s | counter | neutral | disk | saturation
     Idle CPU time with a disk request pending.
 host.cpu.irq | CPU, interrupts | s | counter | neutral | cpu | utilization
@@ -202,7 +202,7 @@ host.cpu.irq | CPU, interrupts | s | counter | neutral | cpu | utilization
 host.cpu.softirq | CPU, soft interrupts | s | counter | neutral | cpu | utilization
     CPU time in deferred interrupt work, mostly network.
 host.cpu.steal | CPU, stolen | s | counter | lower | cpu | saturation
-    CPU time that the hypervisor gave to others: a noisy neighbour.
+    CPU time that the hypervisor gave to other machines.
 host.cpus | CPUs | CPUs | gauge | neutral | cpu | -
     CPUs of the machine.
 host.load.1m | load average | tasks | gauge | neutral | cpu | saturation
@@ -212,11 +212,11 @@ host.procs_running | tasks runnable | processes | gauge | neutral | cpu | satura
 host.procs_blocked | tasks blocked | processes | gauge | lower | disk | saturation
     Tasks that wait for a disk.
 host.context_switches | context switches | switches | counter | neutral | cpu | -
-    Changes from one task to another.
+    Context switches of the machine.
 host.memory.MemTotal | memory | bytes | gauge | neutral | memory | -
     Memory of the machine.
 host.memory.MemAvailable | memory available | bytes | gauge | neutral | memory | utilization
-    Memory that programs could still take without swapping.
+    Memory that programs can still allocate without swapping.
 host.memory.Dirty | dirty page cache | bytes | gauge | neutral | memory | -
     File data in memory that is not yet on disk.
 host.memory.SwapFree | swap free | bytes | gauge | neutral | memory | saturation
@@ -228,7 +228,7 @@ host.vmstat.pswpout | pages swapped out | pages | counter | lower | memory | sat
 host.vmstat.pgmajfault | major page faults | faults | counter | lower | memory | saturation
     Page faults that had to read from disk.
 host.pressure.cpu.some | waiting for CPU | s | counter | lower | cpu | saturation
-    Time in which at least one task waited for a CPU; the rate is its share.
+    Time in which at least one task waited for a CPU; the rate is the share of time.
 host.pressure.io.some | waiting for disks | s | counter | lower | disk | saturation
     Time in which at least one task waited for a disk.
 host.pressure.io.full | all waiting for disks | s | counter | lower | disk | saturation
@@ -239,18 +239,18 @@ process.cpu.user | server CPU, user | s | counter | neutral | cpu | utilization
     CPU time of the node's server, a database or a proxy, in its own code.
 process.cpu.system | server CPU, kernel | s | counter | neutral | cpu | utilization
     CPU time of the node's server in the kernel.
-host.tcp.retransmits | TCP segments sent again | segments | counter | lower | network | errors
-    Segments that this machine had to send once more, to anybody.
+host.tcp.retransmits | TCP segments retransmitted | segments | counter | lower | network | errors
+    Segments that this machine retransmitted, to all destinations.
 host.tcp.errors | TCP segments in error | segments | counter | lower | network | errors
     Segments that arrived damaged.
 host.tcp.failed_attempts | TCP connections refused | connections | counter | lower | network | errors
-    Attempts to connect, either way, that came to nothing.
+    Failed connection attempts, incoming and outgoing.
 process.threads | server threads | threads | gauge | neutral | cpu | -
     Threads of the server's process.
 process.faults.major | server page faults | faults | counter | lower | memory | saturation
     Page faults of the server's process that had to read from disk.
 process.rss | server memory | bytes | gauge | neutral | memory | utilization
-    Memory that the node's server holds.
+    Resident memory of the node's server.
 process.io.read_bytes | server bytes read | bytes | counter | neutral | disk | utilization
     Bytes that the database server caused to be read from disks.
 process.io.write_bytes | server bytes written | bytes | counter | neutral | disk | utilization

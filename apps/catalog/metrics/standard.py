@@ -19,7 +19,7 @@ client.writes | write queries | queries/s | gauge | neutral | - | -
 client.others | other queries | queries/s | gauge | neutral | - | -
     BEGIN, COMMIT and the like.
 client.latency | latency | ms | distribution | lower | - | -
-    From the start of a transaction to its end, all of them in a histogram; at a fixed rate from when it was due.
+    From the start of a transaction to its end, all of them in a histogram; at a fixed rate, from its scheduled start.
 client.latency.p50 | latency, median | ms | distribution | lower | - | -
     Half of the transactions took no longer.
 client.latency.p95 | latency, 95th percentile | ms | distribution | lower | - | -
@@ -29,53 +29,53 @@ client.latency.p99 | latency, 99th percentile | ms | distribution | lower | - | 
 client.latency.min | latency, shortest | ms | distribution | lower | - | -
     The fastest transaction.
 client.latency.avg | latency, mean | ms | distribution | lower | - | -
-    Sum of the transactions' times by their number.
+    Sum of the transactions' times divided by their number.
 client.latency.max | latency, longest | ms | distribution | lower | - | -
     The slowest transaction.
 client.errors | errors | errors/s | gauge | lower | - | errors
-    Errors that the load generator ignored and went on after.
-client.errors.total | errors in all | errors | gauge | lower | - | errors
+    Errors that the load generator ignored.
+client.errors.total | errors, total | errors | gauge | lower | - | errors
     Ignored errors over the measured phase.
 client.reconnects | reconnects | reconnects/s | gauge | lower | - | errors
-    Connections that the load generator had to open anew.
+    Connections that the load generator had to reopen.
 client.threads | client threads | threads | gauge | neutral | - | -
     Threads of the load generator that were running.
 client.queue_length | event queue | events | gauge | lower | - | saturation
-    Events due at a fixed rate that no thread had taken yet.
+    Events due at a fixed rate not yet taken by a thread.
 client.concurrency | events in progress | events | gauge | neutral | - | -
-    Events that a thread was executing, at a fixed rate.
-client.transactions | transactions in all | transactions | gauge | higher | - | -
+    Events in execution, at a fixed rate.
+client.transactions | transactions, total | transactions | gauge | higher | - | -
     Transactions over the measured phase.
 client.rows | rows inserted | rows/s | gauge | higher | - | -
     Rows that the load generator inserted, each row of a batch counted.
 client.rows_deleted | rows deleted | rows/s | gauge | neutral | - | -
     Rows that the load generator deleted.
-client.rows_inserted | rows inserted in all | rows | gauge | neutral | - | -
+client.rows_inserted | rows inserted, total | rows | gauge | neutral | - | -
     Rows since the load began, warm-up included.
 client.unmatched | writes without effect | queries/s | gauge | lower | - | errors
-    Statements that were to change a row and matched none.
+    Statements meant to change a row that matched none.
 client.new_orders | new orders | orders/s | gauge | higher | - | -
-    New-Order transactions completed: the figure by which TPC-C's mix is compared.
+    New-Order transactions completed: the throughput metric of TPC-C.
 client.connections.opened | connections opened | connections | gauge | neutral | - | -
-    Connections that the server granted over the whole run.
+    Connections accepted by the server over the whole run.
 client.connections.refused | connections refused | connections | gauge | lower | - | errors
-    Connections that the server refused, or never greeted, over the whole run; a thread that never got one took no part.
+    Connections that the server refused or did not answer, over the whole run; threads without one executed nothing.
 client.new_orders.per_minute | new orders per minute | orders/min | gauge | higher | - | -
     New-Order transactions completed: TpmC of tpcc-mysql, NOPM of HammerDB.
 client.goodput | throughput without failures | transactions/s | gauge | higher | - | -
     Transactions that succeeded, where throughput counts aborted ones too (BenchBase).
 client.execution_time.avg | execution time, mean | s | gauge | lower | - | -
-    Time to run all statements from many clients at once, over the repetitions that the tool made itself.
+    Time to run all statements from many clients at once, over the tool's own repetitions.
 client.execution_time.min | execution time, shortest | s | gauge | lower | - | -
     The fastest of these repetitions.
 client.execution_time.max | execution time, longest | s | gauge | lower | - | -
     The slowest of these repetitions.
-client.statements | statements in all | statements | gauge | neutral | - | -
-    Statements that were to be run, of all clients.
+client.statements | statements, total | statements | gauge | neutral | - | -
+    Statements to be executed, of all clients.
 server.transactions.per_minute | server transactions per minute | transactions/min | gauge | higher | - | -
     Commits and rollbacks as the database server counts them: TPM of HammerDB.
 client.execution_latency | time to serve | ms | distribution | lower | - | -
-    From sending a request to the server's taking it in charge, by two clocks; all requests in a histogram.
+    From sending a request to its start on the server, by two clocks; all requests in a histogram.
 client.execution_latency.p50 | time to serve, median | ms | distribution | lower | - | -
     Half of the requests waited no longer.
 client.execution_latency.p95 | time to serve, 95th percentile | ms | distribution | lower | - | -
@@ -83,22 +83,22 @@ client.execution_latency.p95 | time to serve, 95th percentile | ms | distributio
 client.execution_latency.p99 | time to serve, 99th percentile | ms | distribution | lower | - | -
     99 of 100 requests waited no longer.
 client.execution_latency.avg | time to serve, mean | ms | distribution | lower | - | -
-    Sum of the requests' waits by their number.
+    Sum of the requests' waits divided by their number.
 client.execution_latency.max | time to serve, longest | ms | distribution | lower | - | -
     The request that waited longest.
 client.clock.offset | clock offset | ms | gauge | neutral | - | -
-    How far the server's clock was ahead of the client's, measured before the load on an idle connection.
+    Lead of the server's clock over the client's, measured before the load on an idle connection.
 client.clock.drift | clock drift | ms | gauge | neutral | - | -
-    How much the offset had changed at the end of the run.
+    Change of the offset by the end of the run.
 client.clock.uncertainty | uncertainty of the clocks | ms | gauge | lower | - | -
-    Most by which the offset, and so each time to serve, may be wrong: half the shortest round trip and the drift.
-client.clock.negative | requests before their time | requests | gauge | lower | - | -
-    Requests that seem to be served before they were sent, for the clocks are only known so well.
+    Largest error of the offset, and so of each time to serve: half the shortest round trip plus the drift.
+client.clock.negative | requests served before sent | requests | gauge | lower | - | -
+    Requests served before they were sent, by these clocks: within their uncertainty.
 client.elapsed | elapsed time | s | gauge | neutral | - | -
     Length of the measured phase by the load generator's clock.
 """
 
-# What articles state.
+# Metrics of published results.
 PUBLISHED = """
 service_interruption | service interruption | s | gauge | lower | - | -
     Time without service around a failure of the writer.
@@ -123,9 +123,9 @@ qps | query rate | queries/s | gauge | higher | - | -
 qps_drop | drop of the query rate | fraction | gauge | lower | - | -
     Share of the query rate lost at the worst moment.
 speedup | speed-up | ratio | gauge | higher | - | -
-    How many times as fast one side is as the other.
+    Speed of one side divided by the other's.
 throughput_order | order by throughput | - | gauge | neutral | - | -
-    Who is ahead, where the article gives no number.
+    The faster side, where the article gives no number.
 outcome | outcome | - | gauge | neutral | - | -
     What happened, in words.
 com_select_per_10s | SELECTs in 10 s | count | gauge | higher | - | -
@@ -135,13 +135,13 @@ threads_reached | threads reached | count | gauge | higher | - | -
 threads_running | threads running | count | gauge | neutral | cpu | saturation
     Statements in execution on the server.
 tps_stddev | standard deviation of the transaction rate | transactions/s | gauge | lower | - | -
-    How much the transaction rate varied from second to second.
+    Variation of the transaction rate from second to second.
 latency_stddev | standard deviation of latency | ms | gauge | lower | - | -
-    How much latency varied.
+    Variation of latency.
 latency_p95_spike | latency spike, 95th percentile | ms | gauge | lower | - | -
     95th percentile of latency in the worst second.
 spike_length | length of the spike | s | gauge | lower | - | -
-    How long latency stayed up.
+    Time for which latency stayed high.
 stall | stall | s | gauge | lower | - | -
     Time in which nothing was served.
 reads_per_second | read rate | reads/s | gauge | higher | disk | utilization
@@ -163,15 +163,15 @@ disk_utilization | disk utilization (iostat) | % | gauge | neutral | disk | util
 response_time_saturation | saturation by response time | ratio | gauge | lower | disk | saturation
     Mean latency over that of one thread.
 optimal_concurrency | optimal concurrency | count | gauge | neutral | disk | saturation
-    Threads that use the disk well without much waiting.
+    Number of threads that uses the disk well without long waits.
 cost_compute | cost of the instance | USD/month | gauge | lower | - | -
     Monthly price of the instance without its storage.
 cost_storage | cost of storage | USD/month | gauge | lower | - | -
     Monthly price of the storage.
-cost_total | cost in all | USD/month | gauge | lower | - | -
+cost_total | cost, total | USD/month | gauge | lower | - | -
     Monthly price of instance and storage.
 compression_ratio | compression ratio | ratio | gauge | higher | disk | -
-    Size before compression over size after it.
+    Size before compression divided by size after it.
 profile_share | share of profile samples | % | gauge | neutral | cpu | utilization
     Share of a sampling profile's samples in one function.
 """

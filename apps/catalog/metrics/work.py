@@ -19,28 +19,28 @@ PREFIX = "work."
 TABLE = """
 work.cpu.server | server CPU | ms | lower | server | cpu
     = 1000 * (process.cpu.user + process.cpu.system)
-    CPU time of the servers' processes, background work with it.
+    CPU time of the servers' processes, background work included.
 work.cpu.machine | CPU of the machines | ms | lower | machine | cpu
     = 1000 * (host.cpu.user + host.cpu.nice + host.cpu.system + host.cpu.irq + host.cpu.softirq)
-    CPU time of all that ran on the machines, the load generator too where it shares one.
+    CPU time of all processes on the machines, including a load generator that shares one.
 work.cpu.switches | context switches | switches | lower | machine | cpu
     = host.context_switches
-    Changes from one task to another on the machines.
+    Context switches of the machines.
 work.disk.read | bytes read by the server | bytes | lower | server | disk
     = process.io.read_bytes
-    Bytes that the servers' processes had to fetch from disks, not what the page cache gave them.
+    Bytes that the servers' processes read from disks, page cache hits excluded.
 work.disk.written | bytes written by the server | bytes | lower | server | disk
     = process.io.write_bytes
-    Bytes that the servers' processes had written to disks: pages, doublewrite, redo log, binary log, temporary files.
+    Bytes that the servers' processes wrote to disks: pages, doublewrite, redo log, binary log, temporary files.
 work.disk.machine_read | bytes read from disks | bytes | lower | machine | disk
     = host.disk.*.read_bytes
     Bytes read from the machines' disks.
 work.disk.machine_written | bytes written to disks | bytes | lower | machine | disk
     = host.disk.*.write_bytes
-    Bytes written to the machines' disks, by whatever ran there.
+    Bytes written to the machines' disks, by all processes.
 work.innodb.read | bytes read by InnoDB | bytes | lower | server | disk
     = Innodb_data_read
-    Bytes that InnoDB read from its files; the page cache may have given them.
+    Bytes that InnoDB read from its files, page cache hits included.
 work.innodb.written | bytes written by InnoDB | bytes | lower | server | disk
     = Innodb_data_written
     Bytes that InnoDB wrote to its files.
@@ -52,7 +52,7 @@ work.innodb.missed | buffer pool misses | reads | lower | server | buffer pool
     Pages that had to be read from disk while a statement waited.
 work.fsyncs | fsyncs of InnoDB | fsyncs | lower | server | disk
     = Innodb_data_fsyncs
-    fsync calls of InnoDB, those of its redo log too; no server counts those of the binary log.
+    fsync calls of InnoDB, redo log included; no server counts those of the binary log.
 work.redo | redo log | bytes | lower | server | redo log
     = Innodb_os_log_written
     Bytes of redo log.
@@ -67,22 +67,22 @@ work.galera.sent | write sets sent | bytes | lower | server | replication
     Bytes of write sets that Galera nodes sent to their cluster.
 work.net.received | bytes received | bytes | neutral | server | network
     = Bytes_received
-    Bytes that servers received from clients, and replicas from their source; none of a proxy or between Galera nodes.
+    Bytes that servers received from clients, and replicas from their source; without proxies and Galera traffic.
 work.net.sent | bytes sent | bytes | neutral | server | network
     = Bytes_sent
     Bytes that servers sent to clients, and a source to its replicas.
 work.net.machine | bytes on the network | bytes | lower | machine | network
     = host.net.*.rx_bytes + host.net.*.tx_bytes
-    Bytes received and sent by the machines' network interfaces, without loopback and those made of others.
+    Bytes received and sent by the machines' network interfaces, without loopback and interfaces built on others.
 work.statements | statements | statements | neutral | server | statements
     = Questions
-    Statements from clients, those of the agent's sampling too.
-work.rows.asked | rows asked of engines | rows | lower | server | storage engine calls
+    Statements from clients, the agent's sampling included.
+work.rows.asked | rows requested from engines | rows | lower | server | storage engine calls
     = Handler_read_*
-    Rows asked of the storage engines, those of temporary tables too.
+    Rows requested from the storage engines, temporary tables included.
 work.rows.changed | rows changed | rows | neutral | server | storage engine calls
     = Handler_write + Handler_update + Handler_delete
-    Rows that the storage engines were asked to insert, change and delete, on every node.
+    Requests to the storage engines to insert, change and delete a row, on every node.
 work.temporary.tables | temporary tables | tables | lower | server | temporary tables
     = Created_tmp_tables
     Internal temporary tables.
@@ -91,9 +91,9 @@ work.temporary.on_disk | temporary tables on disk | tables | lower | server | te
     Internal temporary tables that did not fit in memory.
 work.locks.waited | waiting for rows | ms | lower | server | row locks
     = Innodb_row_lock_time
-    Time that transactions waited for rows, summed.
+    Time that transactions waited for row locks, summed.
 """
-# Devices built on others, or in memory: their traffic is counted again on the devices below, or reaches none.
+# Devices built on others, or in memory: their traffic is also counted on the underlying devices, or reaches none.
 _MADE_OF_OTHERS = re.compile(
     r"host\.disk\.(?:dm-|md|zram|drbd|nbd|bcache)\d+\..*"
     r"|host\.net\.(?:lo|(?:docker|veth|br-?|virbr|ifb|bond|team|dummy|tun|tap|wg|cni|flannel|vxlan)[^.]*|[^.]+\.\d+)\..*"

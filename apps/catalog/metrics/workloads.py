@@ -1,6 +1,6 @@
 """The curated metrics of single workloads, in the format of curated. Pure."""
 
-# Those of which a run has one: an outage, a statement, the slowest of all. They end with a dot where all below are.
+# Metrics with one event per run: an outage, a statement, the slowest of all. A trailing dot: all keys below it.
 SINGLE_EVENTS = (
     "failover.",
     "ddl.gap",
@@ -26,7 +26,7 @@ METRICS = """
 ddl.gap | longest time without a transaction | s | gauge | lower | - | -
     Longest time, to 50 ms, in which no transaction ended, from a statement's start until 3 s after its end.
 ddl.gap_before | longest time without a transaction, before | s | gauge | lower | - | -
-    The same before the first statement: what the load does undisturbed.
+    The same before the first statement: the undisturbed load.
 ddl.duration | time of the statement | s | gauge | lower | - | -
     Time that the ALTER took with its waits; of several, the longest.
 ddl.baseline | throughput before the statements | transactions/s | gauge | neutral | - | -
@@ -38,7 +38,7 @@ ddl.stall.depth | depth of the stall | % | gauge | lower | - | -
 ddl.stall.depth_before | deepest second before | % | gauge | lower | - | -
     The same before the first statement: how far the load varies undisturbed.
 ddl.metadata_lock_wait | wait for the metadata lock | s | gauge | lower | table locks | saturation
-    Time that the statement waited for its table's metadata lock, looked at every 50 ms; of several, the longest.
+    Time that the statement waited for its table's metadata lock, sampled every 50 ms; of several, the longest.
 ddl.metadata_lock_queue | connections behind the statement | connections | gauge | lower | table locks | saturation
     Most other connections that waited for a metadata lock at once while the statement was under way.
 client.cpu | CPU of the load generator | CPUs | gauge | neutral | cpu | utilization
@@ -48,21 +48,21 @@ client.schedule_lag | lateness of the load generator | ms | gauge | lower | - | 
 failover.outage | write outage | s | gauge | lower | - | -
     Longest time around and after the fault in which no write was acknowledged; near the probe's interval: none.
 failover.detect | time to detect | s | gauge | lower | - | -
-    From the fault until the cluster, its manager or its proxy noticed, else until the client's first error.
+    From the fault until the cluster, its manager or its proxy detected it, else until the client's first error.
 failover.promote | time to promote | s | gauge | lower | - | -
     From the fault until the server that took the first write afterwards accepted writes.
 failover.client_recovered | time to recover | s | gauge | lower | - | -
     From the fault to the first write acknowledged after the outage.
 failover.baseline | time to baseline | s | gauge | lower | - | -
-    From the fault until throughput and latency were as before it, for some seconds in a row.
+    From the fault until throughput and latency were back at their levels before it, for some seconds in a row.
 failover.rejoin | rejoin time | s | gauge | lower | - | -
-    From the start, thaw or heal of the struck node until it was in step with the writer again.
+    From the start, thaw or heal of the struck node until it was in sync with the writer again.
 failover.acknowledged_missing | lost writes | writes | gauge | lower | - | -
     Acknowledged inserts that are not in the table when it is read back.
 failover.failed_present | failed writes present | writes | gauge | lower | - | -
-    Inserts that failed for the client and are in the table all the same: sent again, they would be there twice.
+    Inserts that failed for the client but are in the table: a retry would duplicate them.
 failover.duplicated | duplicated writes | rows | gauge | lower | - | -
-    Rows beyond the first of the same insert: a client that sends again what failed may do it twice.
+    Rows beyond the first of the same insert, caused by retries of failed inserts.
 failover.stale_reads | stale reads | reads | gauge | lower | - | -
     Reads that did not see a row acknowledged before they began, at the endpoint and at every node.
 failover.errors | failed tries | errors | gauge | lower | - | -
@@ -80,7 +80,7 @@ client.file_read_mib | file data read | MiB/s | gauge | higher | disk | utilizat
 client.file_write_mib | file data written | MiB/s | gauge | higher | disk | utilization
     Data that sysbench's fileio wrote.
 data_load.duration | time to load | s | gauge | lower | - | -
-    From handing the dump's first byte to the client until the client ended.
+    From the first byte of the dump sent to the client until the client ended.
 data_load.bytes | size of the dump | bytes | gauge | neutral | - | -
     Bytes of the dump that was loaded.
 index_cost.throughput_without | throughput without the index | transactions/s | gauge | higher | - | -

@@ -24,7 +24,7 @@ class RunSpread:
     median: float
     minimum: float
     maximum: float
-    runs: Annotated[int, "how many runs tell it"]
+    runs: Annotated[int, "number of runs that report it"]
 
 
 @dataclass(frozen=True)

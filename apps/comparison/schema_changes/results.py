@@ -193,7 +193,7 @@ def _change(rows: Sequence[dict[str, Any]], lines: Mapping[int, Mapping[str, Loa
         workload=first["workload_id"],
         load_level=first["load_level_id"],
         latency=latency,
-        told=tuple(_range(quantity, trials) for quantity in QUANTITIES),
+        ranges=tuple(_range(quantity, trials) for quantity in QUANTITIES),
         trials=trials,
         left_out=tuple(LeftOut(row["id"], why) for row in rows if (why := _why_left_out(row))),
     )

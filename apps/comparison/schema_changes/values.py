@@ -119,7 +119,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """One system, one operation, one manner, one setting: its runs that count, the newest first; `told`: their
+    """One system, one operation, one manner, one setting: its runs that count, the newest first; `ranges`: their
     quantities in the order of QUANTITIES."""
 
     operation: str
@@ -135,12 +135,12 @@ class SchemaChange:
     workload: Annotated[int, "id"]
     load_level: Annotated[int, "id"]
     latency: Annotated[str, "key of the percentile whose deviation is given; empty: no run has one"]
-    told: tuple[QuantityRange, ...]
+    ranges: tuple[QuantityRange, ...]
     trials: tuple[ChangeTrial, ...]
     left_out: tuple[LeftOut, ...]
 
     def value(self, key: str) -> QuantityRange:
-        return next(found for found in self.told if found.quantity.key == key)
+        return next(found for found in self.ranges if found.quantity.key == key)
 
     @property
     def origins(self) -> tuple[str, ...]:

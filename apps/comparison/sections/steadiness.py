@@ -30,7 +30,7 @@ VARIATION, DIPS, LONGEST, WORST = (
     for key, name, unit, direction in (
         ("variation", "coefficient of variation", "%", "lower"),
         ("hiccups", "time in dips", "%", "lower"),
-        ("longest", "longest hiccup", "s", "lower"),
+        ("longest", "longest dip", "s", "lower"),
         ("worst", "worst second", "% of the median", "higher"),
     )
 )

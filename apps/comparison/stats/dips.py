@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from apps.runs.pure import Phase, interval_middles
 
 Floats = NDArray[np.float64]
-# A dip (`hiccup`) is a value below this share of the run's median: the articles' term for a near standstill.
+# A throughput dip is a value below this share of the run's median (in `hiccups`, the articles' term).
 DIP_SHARE = 0.5
 # With fewer values neither spread nor share is meaningful.
 FEWEST_VALUES = 5

@@ -104,9 +104,9 @@ class Ratio:
     ] = None
     adjusted_p: Annotated[float | None, "Benjamini-Hochberg over the table, of cautious_p"] = None
     delta: Annotated[float | None, "Cliff's delta, -1 to 1"] = None
-    needed: Annotated[int | None, "repetitions of each side that are likely (80 %) to tell; 1001: more than 1,000"] = (
-        None
-    )
+    needed: Annotated[
+        int | None, "repetitions of each side that are likely (80 %) to suffice; 1001: more than 1,000"
+    ] = None
     few_runs: Annotated[bool, "the spread is judged from these runs alone"] = False
     reason: str = ""
     systematic: Annotated[

@@ -12,7 +12,7 @@ from apps.dispatch.models import ACTIVE, Campaign, Job
 
 @dataclass(frozen=True)
 class Cancellation:
-    """Outcome of a cancel request. `changed`: False when there was nothing left to cancel; `message`: for people."""
+    """Outcome of a cancel request. `changed`: False when there was nothing left to cancel; `message`: for display."""
 
     changed: bool
     state: str
@@ -36,11 +36,11 @@ def cancel_campaign(*, campaign: Campaign, by: User | None, now: datetime) -> Ca
     if not done:
         return Cancellation(changed=False, state="", message="Every job has ended: nothing to cancel.")
     Campaign.objects.filter(pk=campaign.pk, cancelled_at=None).update(cancelled_at=now)
-    message = _said(waiting=len(done) - stopping, stopping=stopping)
+    message = _message(waiting=len(done) - stopping, stopping=stopping)
     return Cancellation(changed=True, state="cancelling" if stopping else "cancelled", message=message)
 
 
-def _said(*, waiting: int, stopping: int) -> str:
+def _message(*, waiting: int, stopping: int) -> str:
     ended = f"Cancelled the {f'{waiting:,} waiting jobs' if waiting > 1 else 'waiting job'}" if waiting else ""
     jobs = counted(stopping, "running job")
     stops = f"{jobs} will stop once the agent has cleaned up" if stopping else ""

@@ -107,7 +107,7 @@ class _CampaignReader:
 
     def read(self, repetitions: int | None) -> Checked | None:
         """None, or an incomplete plan, when there are problems."""
-        self.problems += _unsayable(self.stated, "")
+        self.problems += _not_storable(self.stated, "")
         if self.problems:
             return None
         for error in sorted(_validator.iter_errors(self.stated), key=lambda error: error.json_path):
@@ -141,7 +141,7 @@ class _CampaignReader:
         self.problems += (replace(problem, field=problem.field.replace("entries", "workloads", 1)) for problem in found)
         return checked
 
-    def say(self, field: str, message: str, remedy: str) -> None:
+    def report(self, field: str, message: str, remedy: str) -> None:
         self.problems.append(FieldProblem(field, message, remedy))
 
     def systems(self) -> dict[str, System]:
@@ -152,15 +152,15 @@ class _CampaignReader:
         found = {slug: by_slug[wanted] for slug in slugs if (wanted := self.instead.get(slug, slug)) in by_slug}
         for place, slug in enumerate(self.stated.get("systems", ())):
             if slug not in found:
-                stands = f" (in the place of {slug!r})" if slug in self.instead else ""
-                self.say(
+                stands = f" (instead of {slug!r})" if slug in self.instead else ""
+                self.report(
                     f"systems.{place}",
                     f"there is no system {self.instead.get(slug, slug)!r}{stands}",
                     "start the agent that reaches it, or choose one of the Catalog page",
                 )
         for slug in self.instead:
             if slug not in slugs:
-                self.say("systems", f"{slug!r}, which is to be replaced, is not in the file", f"name one of {slugs}")
+                self.report("systems", f"{slug!r}, which is to be replaced, is not in the file", f"name one of {slugs}")
         return found
 
     def entry(self, path: str, stated: dict[str, Any], systems: Mapping[str, System]) -> Iterator[PlannedWorkload]:
@@ -171,11 +171,11 @@ class _CampaignReader:
         load = self.load(path, stated, needs_threads=threads_only)
         duration = stated.get("duration", self.stated.get("duration"))
         if duration is None:
-            self.say(f"{path}.duration", "is missing", "give it here or, for all workloads, at the top")
+            self.report(f"{path}.duration", "is missing", "give it here or, for all workloads, at the top")
         chosen = self.stated.get("systems")
         for place, slug in enumerate(stated.get("systems", ())):
             if isinstance(chosen, list) and slug not in chosen:
-                self.say(
+                self.report(
                     f"{path}.systems.{place}", f"{slug!r} is not among the campaign's systems", "add it at the top"
                 )
         if len(self.problems) == before and load is not None and workload is not None:
@@ -192,7 +192,9 @@ class _CampaignReader:
 
     def workload(self, path: str, stated: dict[str, Any]) -> Workload | None:
         if stated["tool"] not in WORKLOADS:
-            self.say(f"{path}.tool", f"no agent runs {stated['tool']!r}", f"use one of {', '.join(sorted(WORKLOADS))}")
+            self.report(
+                f"{path}.tool", f"no agent runs {stated['tool']!r}", f"use one of {', '.join(sorted(WORKLOADS))}"
+            )
             return None
         try:
             with transaction.atomic():
@@ -200,7 +202,7 @@ class _CampaignReader:
                     tool=stated["tool"], parameters=stated.get("parameters", {}), name=stated.get("name", "")
                 )
         except catalog.InvalidField as error:
-            self.say(f"{path}.{error.field}", error.message, "")
+            self.report(f"{path}.{error.field}", error.message, "")
         return None
 
     def load(
@@ -209,16 +211,16 @@ class _CampaignReader:
         """Load levels, whether a refusal ends them, and the least gain; None: more than one kind of load was given."""
         given = [name for name in LOADS if name in stated]
         if len(given) > 1:
-            self.say(path, f"has {' and '.join(given)}", "give one of them; another entry may have the other")
+            self.report(path, f"has {' and '.join(given)}", "give one of them; another entry may have the other")
             return None
         if "climb" in stated:
             ramp = stated["climb"]
-            threads = rungs(ramp.get("from", 1), ramp["to"], ramp.get("factor", 2))
+            threads = ramp_levels(ramp.get("from", 1), ramp["to"], ramp.get("factor", 2))
             if not threads:
-                self.say(f"{path}.climb.to", "is below `from`", "climb upwards")
+                self.report(f"{path}.climb.to", "is below `from`", "use a larger number")
             saturation = ramp.get("stop", "saturation") == "saturation"
             if not saturation and "least_gain" in ramp:
-                self.say(f"{path}.climb.least_gain", "says nothing with stop: refusal", "leave it out")
+                self.report(f"{path}.climb.least_gain", "has no effect with stop: refusal", "leave it out")
             least_gain = ramp.get("least_gain", LEAST_GAIN) if saturation else None
             return self.levels(f"{path}.climb", threads), True, least_gain
         if "storm" in stated:
@@ -226,7 +228,7 @@ class _CampaignReader:
             return self.levels(f"{path}.storm", [max(1, round(base * factor)) for factor in factors]), True, None
         listed = stated.get("load_levels") or self.stated.get("load_levels") or ([] if needs_threads else [1])
         if not listed:
-            self.say(
+            self.report(
                 f"{path}.load_levels", "is missing", "give load_levels, climb or storm here, or load_levels at the top"
             )
         return self.levels(f"{path}.load_levels", listed), False, None
@@ -239,11 +241,11 @@ class _CampaignReader:
             try:
                 found.append(catalog.load_level_for(threads=int(level["threads"]), rate=level.get("rate")))
             except catalog.InvalidField as error:
-                self.say(path, f"{error.field} {error.message}", "")
+                self.report(path, f"{error.field} {error.message}", "")
         return list(dict.fromkeys(found))
 
 
-def rungs(first: int, last: int, factor: float) -> list[int]:
+def ramp_levels(first: int, last: int, factor: float) -> list[int]:
     """first, first × factor, … up to and with `last`, each at least 1 above the previous; empty if `last` < `first`."""
     found: list[int] = []
     step = float(first)
@@ -251,7 +253,7 @@ def rungs(first: int, last: int, factor: float) -> list[int]:
         if not found or round(step) > found[-1]:
             found.append(round(step))
         step *= factor
-    return [*(rung for rung in found if rung < last), last] if first <= last else []
+    return [*(count for count in found if count < last), last] if first <= last else []
 
 
 # ---------------------------------------------------------------- the schema
@@ -287,7 +289,7 @@ def _shown(value: Any) -> str:
     return "nothing" if value is None else f"{value!r:.80}"
 
 
-def _unsayable(value: Any, path: str) -> Iterator[FieldProblem]:
+def _not_storable(value: Any, path: str) -> Iterator[FieldProblem]:
     """Values that neither JSON nor a database column can store."""
     if isinstance(value, float) and not math.isfinite(value):
         yield FieldProblem(path, f"is {value}", "use a finite number")
@@ -301,7 +303,7 @@ def _unsayable(value: Any, path: str) -> Iterator[FieldProblem]:
             if isinstance(value, dict) and not isinstance(key, str):
                 yield FieldProblem(path, f"has the name {key!r}, which is not a text", "put it in quotes")
             elif isinstance(key, str):
-                yield from _unsayable(key, path)
-            yield from _unsayable(inside, f"{path}.{key}".lstrip("."))
+                yield from _not_storable(key, path)
+            yield from _not_storable(inside, f"{path}.{key}".lstrip("."))
     elif value is not None and not isinstance(value, bool | int | float):
         yield FieldProblem(path, f"is {value!r:.60}", "use a text, a number, a list or a mapping")

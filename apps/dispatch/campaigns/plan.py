@@ -32,7 +32,7 @@ RUN_OVERHEAD = 2.0  # s
 class PlannedWorkload:
     """One workload of a plan with its load levels; `warmup` and `duration` in s.
 
-    `workload` None: none was chosen, which is refused; an unsaved workload can be checked and counted.
+    `workload` None: none was chosen, an error; an unsaved workload can be checked and counted.
     `systems` empty: all of the plan's. `ends_when_refused` and `least_gain` as in models.Entry.
     """
 
@@ -57,7 +57,7 @@ class PlanSize:
 def alike(
     *, workloads: Sequence[Workload], load_levels: Sequence[Any], warmup: float, duration: float
 ) -> list[PlannedWorkload]:
-    """Entries that share one list of load levels and their times; without workloads, one entry that is refused."""
+    """Entries that share one list of load levels and their times; without workloads, one invalid entry."""
     once: list[Workload | None] = [each for place, each in enumerate(workloads) if each not in workloads[:place]]
     return [PlannedWorkload(workload, _once(load_levels), warmup, duration) for workload in once or [None]]
 

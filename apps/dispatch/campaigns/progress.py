@@ -16,7 +16,7 @@ from apps.dispatch.values import Progress
 class Counts:
     """Counts by entry, and `begun` by campaign: when its first job began.
 
-    `states`: jobs by state. `done`: successful runs; of these, `excluded` were left out by a person and `doubted`
+    `states`: jobs by state. `done`: successful runs; of these, `excluded` were excluded by a user and `doubted`
     failed a quality check. `skipped`: skipped levels. `unreachable`: waiting jobs that no agent can reach.
     """
 

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from apps.catalog.models import LoadLevel
-from apps.dispatch.campaigns.file import LEAST_GAIN, SCHEMA, rungs
+from apps.dispatch.campaigns.file import LEAST_GAIN, SCHEMA, ramp_levels
 from apps.dispatch.models import Campaign, Entry
 from workers.protocol.workloads import WORKLOADS
 
@@ -28,7 +28,7 @@ _Dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign]
 
 
 def of(campaign: Campaign) -> str:
-    """The campaign as YAML; load levels that no `climb` produces become plain lists, with a remark."""
+    """The campaign as YAML; load levels that no `climb` produces become plain lists, with a comment."""
     jobs = list(campaign.jobs.select_related("system").order_by("position"))
     slugs = list(dict.fromkeys(job.system.slug for job in jobs))
     entries = list(campaign.entries.select_related("workload").prefetch_related("load_levels"))
@@ -71,7 +71,7 @@ def _load(entry: Entry) -> dict[str, Any]:
 
 def _remark(entry: Entry) -> str:
     if "load_levels" in _load(entry) and entry.ends_when_refused:
-        return "Measured at every load level: it stopped at saturation, which files express only for even steps."
+        return "Measured at every load level: a stop at saturation can be written only for even steps."
     return ""
 
 
@@ -79,7 +79,7 @@ def _factor(threads: Sequence[int]) -> float | None:
     """The factor with which `climb` gives these load levels; None if there is none."""
     ratios = [_plain(round(after / before, 3)) for before, after in pairwise(threads)]
     ratios = [2, *(ratio for ratio in ratios if ratio >= LEAST_FACTOR)]
-    return next((ratio for ratio in ratios if rungs(threads[0], threads[-1], ratio) == list(threads)), None)
+    return next((ratio for ratio in ratios if ramp_levels(threads[0], threads[-1], ratio) == list(threads)), None)
 
 
 def _level(level: LoadLevel) -> Any:

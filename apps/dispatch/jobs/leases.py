@@ -85,7 +85,7 @@ def claim(*, agent: Agent, now: datetime) -> wire.JobMessage | None:
     """
     held = Job.objects.filter(agent=agent, state__in=("matched", "running"))
     job = held.select_for_update(of=("self",)).select_related("system", "workload", "campaign", "entry").first()
-    if job is None or (job.state == "running" and not _is_unheard_of(job, now=now)):
+    if job is None or (job.state == "running" and not _is_unacknowledged(job, now=now)):
         return None
     if job.state == "matched":
         job.state, job.attempt, job.started_at = "running", job.attempt + 1, now
@@ -94,7 +94,7 @@ def claim(*, agent: Agent, now: datetime) -> wire.JobMessage | None:
     return _message(job, agent=agent)
 
 
-def _is_unheard_of(job: Job, *, now: datetime) -> bool:
+def _is_unacknowledged(job: Job, *, now: datetime) -> bool:
     """Whether no message followed the claim: neither a run nor a renewal, which would have moved the lease."""
     if job.started_at is None or job.lease_expires_at is None or job.lease_expires_at < now:
         return False

@@ -39,8 +39,8 @@ WHERE r.uid = %s
 """
 
 
-# The run in the usual case, for accept.accept_batch_of: its job is running at the agent with this secret, seen a moment
-# ago. While an attempt runs, the agent that holds its job is the one it was planned for.
+# The run in the usual case, for accept.accept_batch_of: its job is running at the agent with this secret, which
+# connected recently. While an attempt runs, its job is held by the agent for which it was planned.
 _MEASURED_RUN = """
 SELECT r.id, r.uid, r.state, r.batches_expected FROM runs_run r
 JOIN dispatch_jobrun of_job ON of_job.run_id = r.id
@@ -90,7 +90,7 @@ def run_of(*, agent: Agent, uid: UUID, now: datetime) -> Run:
     """
     found = binary_cursor.fetch(_RUN, [uid], prepare=True)
     if not found:
-        raise NoSuchRun(f"no run {uid} was opened: open it first, by a PUT to its own address")
+        raise NoSuchRun(f"no run {uid} was opened: open it first by a PUT to its address")
     *of_run, job_id, state, attempt, made, threads, rate = found[0]
     if uid_of(made=made, job_id=job_id, attempt=attempt, agent_id=agent.pk, level=(threads, rate)) != uid:
         raise NoSuchRun(f"run {uid} is another agent's")
@@ -120,7 +120,7 @@ def store_batch(
 
 @transaction.atomic
 def end_run(*, agent: Agent, run: Run, message: wire.RunEndMessage, now: datetime) -> None:
-    """End the run; a dead attempt's run ends as cancelled whatever its outcome, so that it is never counted.
+    """End the run; a dead attempt's run ends as cancelled for any outcome, so that it is never counted.
 
     Idempotent. Raises errors of ingest.
     """

@@ -1,8 +1,8 @@
 """Cron expressions in a time zone: next times, description in words, effect of clock changes.
 
 Five fields as in crontab(5): minute, hour, day of the month, month, day of the week. Clock changes are handled as by
-Debian's cron (see cronsim): a skipped time is due right after, a repeated one the first time; what is due every hour or
-more often continues evenly.
+Debian's cron (see cronsim): a skipped time is due right after, a repeated one the first time; an expression due every
+hour or more often continues evenly.
 """
 
 from collections.abc import Iterator
@@ -49,9 +49,9 @@ def check(expression: str) -> None:
     try:
         next(CronSim(expression, now))
     except CronSimError as error:
-        said = f"{str(error)[:1].lower()}{str(error)[1:]}"
-        takes = _TAKES.get(said.removeprefix("bad "))
-        raise NoCron(f"cannot be read: {said}{f', which is {takes}' if takes else ''}") from error
+        reason = f"{str(error)[:1].lower()}{str(error)[1:]}"
+        takes = _TAKES.get(reason.removeprefix("bad "))
+        raise NoCron(f"cannot be read: {reason}{f', which is {takes}' if takes else ''}") from error
     except StopIteration as error:
         raise NoCron("never comes due") from error
 

@@ -24,13 +24,13 @@ class ScheduledRunRow:
     id: int
     due_at: datetime
     state: Annotated[str, "started, complete, missing, or not started"]
-    reasons: Annotated[tuple[str, ...], "why it brought nothing, or not all, in sentences"]
+    reasons: Annotated[tuple[str, ...], "reasons for missing results, one sentence each"]
     begun_at: datetime
-    settled_at: Annotated[datetime | None, "null: it is not over"]
-    campaign_id: Annotated[int | None, "id; null: none was begun"]
+    settled_at: Annotated[datetime | None, "null: not settled yet"]
+    campaign_id: Annotated[int | None, "id; null: none was started"]
     campaign: Hidden[str]
-    jobs: Annotated[int, "of its campaign"]
-    jobs_ended: Annotated[int, "of these, however they ended"]
+    jobs: Annotated[int, "jobs of its campaign"]
+    jobs_ended: Annotated[int, "of these, in any final state"]
     jobs_succeeded: int
 
     @property
@@ -50,10 +50,10 @@ class ScheduleRow:
     id: int
     name: str
     cron: str
-    words: Annotated[str, "what `cron` says"]
+    words: Annotated[str, "`cron` in words"]
     zone: Annotated[str, "the time zone of `cron`"]
-    patience: Annotated[float, "h after which a result that has not come is missing"]
-    next_at: Annotated[datetime | None, "null: it is paused or archived"]
+    patience: Annotated[float, "deadline, h; outstanding results are then missing"]
+    next_at: Annotated[datetime | None, "null: paused or archived"]
     created_by: str
     created_at: datetime
     archived_at: datetime | None
@@ -70,7 +70,7 @@ class ScheduleRow:
         return self.slots[0] if self.slots else None
 
     @property
-    def is_lacking(self) -> Annotated[bool, "the last of its times that is over brought not everything"]:
+    def is_lacking(self) -> Annotated[bool, "the latest settled scheduled run has missing results"]:
         over = [slot for slot in self.slots if slot.state in (ScheduledRun.State.MISSING, ScheduledRun.State.COMPLETE)]
         return bool(over) and over[0].state == ScheduledRun.State.MISSING
 
@@ -137,7 +137,7 @@ def list_scheduled_runs(schedule_id: int, *, limit: int, before: int | None = No
 
 
 def schedule_of(campaign_id: int) -> tuple[int, str] | None:
-    """Id and name of the schedule that started the campaign; None: planned by a person."""
+    """Id and name of the schedule that started the campaign; None: planned by a user."""
     found = ScheduledRun.objects.filter(campaign=campaign_id).values_list("schedule", "schedule__name").first()
     return found and (found[0], found[1])
 

@@ -66,7 +66,7 @@ def settle(*, now: datetime) -> list[Settled]:
 
 
 def deadline(scheduled: ScheduledRun) -> datetime:
-    """When outstanding results become missing. A scheduled run that was caught up gets the full time."""
+    """When outstanding results become missing. A scheduled run started late, after a downtime, gets the full time."""
     return max(scheduled.due_at, scheduled.begun_at) + timedelta(hours=scheduled.schedule.patience)
 
 
@@ -77,11 +77,13 @@ def lacks_of(jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> 
         pairs[job.system_id, job.workload_id].append(job)
     found = []
     for own in pairs.values():
-        owing = [job for job in own if job.state != "succeeded"]
-        if owing:
-            first = owing[0]
+        unsuccessful = [job for job in own if job.state != "succeeded"]
+        if unsuccessful:
+            first = unsuccessful[0]
             found.append(
-                MissingResult(first.system, first.workload, len(owing), len(own), _why(owing, agents, now=now))
+                MissingResult(
+                    first.system, first.workload, len(unsuccessful), len(own), _why(unsuccessful, agents, now=now)
+                )
             )
     return found
 
@@ -113,9 +115,11 @@ def _jobs(campaigns: Sequence[int]) -> Mapping[int, list[Job]]:
     return found
 
 
-def _why(owing: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> str:
+def _why(unsuccessful: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> str:
     """Why the worst of these unsuccessful jobs, all of one system and workload, has not succeeded."""
-    by_state = {state: [job for job in owing if job.state == state] for state in {job.state for job in owing}}
+    by_state = {
+        state: [job for job in unsuccessful if job.state == state] for state in {job.state for job in unsuccessful}
+    }
     for state in ("failed", "cancelled"):
         if state in by_state:
             job = by_state[state][0]
@@ -124,11 +128,11 @@ def _why(owing: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> str
             return f"job {job.pk} {words}{': ' if state == 'failed' else ' ' if reason else ''}{reason}"[
                 :LONGEST_REASON
             ]
-    for job in owing:
+    for job in unsuccessful:
         if job.state != "queued":
             doing = f" ({job.progress})" if job.progress else ""
             return f"job {job.pk} is still {job.state} on agent {job.agent}{doing}"
-    return _why_waiting(owing[0], agents, now=now)
+    return _why_waiting(unsuccessful[0], agents, now=now)
 
 
 def _why_waiting(job: Job, agents: Sequence[Agent], *, now: datetime) -> str:
@@ -142,6 +146,6 @@ def _why_waiting(job: Job, agents: Sequence[Agent], *, now: datetime) -> str:
         return f"job {job.pk} still waits for agent {alive[0].name}, which is busy{tried}"
     seen = [(agent.last_seen_at, agent.name) for agent in able if agent.last_seen_at]
     if not seen:
-        return f"agent {able[0].name} was never seen{tried}"
+        return f"agent {able[0].name} has never connected{tried}"
     last, name = max(seen)
     return f"agent {name} not seen since {in_utc(last)}{tried}"

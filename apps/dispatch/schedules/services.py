@@ -1,4 +1,4 @@
-"""Schedules: campaigns that are started periodically, edited by people and triggered by the beat.
+"""Schedules: campaigns that are started periodically, edited by users and triggered by the beat.
 
     due -> started -> complete | missing        settled by apps.dispatch.schedules.scheduled_runs
         -> not started                          the previous campaign is unfinished, or the server was down
@@ -36,7 +36,7 @@ class NoSuchSchedule(LookupError):
 
 
 class ScheduleChanged(Invalid):
-    """The schedule was edited by somebody else after it was read."""
+    """The schedule was edited by another user after it was read."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def _own_problems(stated: ScheduleFields, known_id: int | None) -> list[FieldPro
     if not (math.isfinite(stated.patience) and 0 < stated.patience <= LONGEST_DEADLINE):
         message = f"{stated.patience:g} h is out of range"
         problems.append(FieldProblem("patience", message, f"use more than 0, at most {LONGEST_DEADLINE:g} h"))
-    return [*problems, *_unsayable(stated)]
+    return [*problems, *_not_storable(stated)]
 
 
 def time_problems(expression: str, zone: str) -> list[FieldProblem]:
@@ -280,11 +280,11 @@ def time_problems(expression: str, zone: str) -> list[FieldProblem]:
     return problems
 
 
-def _unsayable(stated: ScheduleFields) -> list[FieldProblem]:
-    said = {"name": stated.name, "plan": stated.plan}
+def _not_storable(stated: ScheduleFields) -> list[FieldProblem]:
+    texts = {"name": stated.name, "plan": stated.plan}
     return [
         FieldProblem(name, "contains NUL, which cannot be stored", "leave it out")
-        for name, text in said.items()
+        for name, text in texts.items()
         if "\0" in text
     ]
 

@@ -1,4 +1,4 @@
-"""More repetitions of what a finding tells of: both sides again, as they were measured, in turns."""
+"""More repetitions of the changes of a finding: both sides again, as they were measured, in turns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -116,7 +116,7 @@ def _count(changes: Sequence[Change], wanted: int | None) -> tuple[int, str]:
 
 
 def _needed(changes: Sequence[Change]) -> int:
-    """Repetitions that the last comparison of the release says are still missing to tell these changes; 0: none."""
+    """Repetitions that the last comparison of the release still lacks to judge these changes; 0: none."""
     wanted = {(each.system_id, each.baseline_system_id, each.workload_id, each.load_level_id) for each in changes}
     rows = CheckedRelease.objects.filter(
         release__in={each.system.release_id for each in changes},
@@ -137,7 +137,7 @@ def _runs(changes: Iterable[Change]) -> dict[int, Run]:
 
 
 def _measured(change: Change, runs: Mapping[int, Run]) -> tuple[list[LoadLevel], float, float]:
-    """Load levels, warm-up and duration (s) of what a change tells of; without levels: not known."""
+    """Load levels, warm-up and duration (s) of a change; without levels: not known."""
     if change.slot and change.slot.campaign:
         entry = change.slot.campaign.entries.filter(workload=change.workload).first()
         return (list(entry.load_levels.all()), entry.warmup, entry.duration) if entry else ([], 0.0, 0.0)

@@ -2,7 +2,7 @@
 
 Of each indicator and node a side has what most of its repetitions say (use_method.typical) and the range of their
 values. A level is another where nearly all pairs of a run before and a run after say so. A value is another where a
-t-test with pooled variance tells the sides apart (at SIGNIFICANT, since a hundred indicators are looked at) and the
+t-test with pooled variance separates the sides (at SIGNIFICANT, since a hundred indicators are looked at) and the
 change is of a size that matters; of single runs only the size is known. Totals of a run are given per second, so that
 phases of different length can be compared. With 3, 5 and 10 runs a side an indicator that did not change is reported in
 0.1 % of comparisons, one that jumps between levels by chance in 3, 2 and 0.1 %.

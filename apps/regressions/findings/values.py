@@ -56,7 +56,7 @@ class ChangeRow:
     gone_at: Annotated[datetime | None, "since then newer runs do not confirm it"]
     beneath: Annotated[
         int | None,
-        "id of the change between releases that tells of the same effect and is counted instead; null: none",
+        "id of the change between releases that covers the same effect and is counted instead; null: none",
     ] = None
 
     @property

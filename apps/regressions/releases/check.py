@@ -73,7 +73,7 @@ def check(
 
 
 def changed_rows(found: ReleaseCheck, *, made_up: bool = False) -> Iterator[CheckRow]:
-    """The rows that findings tell of: those that differ; of runs that nobody measured only when they are asked for."""
+    """The rows that findings cover: those that differ; of runs that nobody measured only when they are asked for."""
     for row in found.rows:
         is_change = row.verdict in (RowVerdict.WORSE, RowVerdict.BETTER)
         if is_change and (made_up or set(row.origins) <= set(MEASURED)):

@@ -94,10 +94,10 @@ class CheckRow:
     smallest: Annotated[float, "relative difference from which on it counts"] = 0.0
     visible: Hidden[float | None] = None
     worst: Annotated[Unbounded | None, "share by which it may be worse, as the interval leaves open"] = None
-    needed: Annotated[int | None, "repetitions of each side that are likely to tell; 1001: more than 1,000"] = None
+    needed: Annotated[int | None, "repetitions of each side that are likely to suffice; 1001: more than 1,000"] = None
     reason: str = ""
     origins: Annotated[tuple[str, ...], "of its runs"] = ()
-    finding: Annotated[int | None, "id of the finding that tells of it"] = None
+    finding: Annotated[int | None, "id of the finding that covers it"] = None
     finding_state: str = ""
     is_accepted: Annotated[bool, "people accepted that it is worse, and that has not ended"] = False
     accepted_until: Annotated[date | None, "last day of that; null: it is not accepted"] = None

@@ -61,12 +61,12 @@ def refill(storage: Storage, manifest: Manifest, run: Run) -> None:
     rows = {(row.node, row.metric.key): row for row in Series.objects.filter(run=run).select_related("metric")}
     if rows.keys() != found.places.keys():
         raise Damaged(f"{table.path} of the archive has other series than run {run.pk}: restore the run from a backup")
-    Series.objects.bulk_update(_misplaced(rows, found.places), ["base", "offset", "length"], batch_size=ROWS_AT_ONCE)
+    Series.objects.bulk_update(_relocated(rows, found.places), ["base", "offset", "length"], batch_size=ROWS_AT_ONCE)
     for block in found.blocks(run):
         Block.objects.filter(run=run, node=block.node).update(data=block.data, size=block.size)
 
 
-def _misplaced(rows: Mapping[tuple[int, str], Series], places: Mapping[tuple[int, str], BlockPlace]) -> list[Series]:
+def _relocated(rows: Mapping[tuple[int, str], Series], places: Mapping[tuple[int, str], BlockPlace]) -> list[Series]:
     """Series whose place changed, updated; empty while the codec is the one that wrote the run."""
     moved = []
     for where, place in places.items():

@@ -18,7 +18,7 @@ from apps.runs.storage import blocks
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# A run that was read may be read again soon.
+# Fetched samples are kept for a while: they may be read again soon.
 FETCHED_STAYS = timedelta(days=1)
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-# Of the layout. Readers refuse what a later one wrote.
+# Version of the layout. Readers refuse archives of later versions.
 VERSION = 1
 
 STATISTICS = (
@@ -20,7 +20,7 @@ STATISTICS = (
     *("first", "last", "increase", "resets"),
 )
 _COUNTED = ("count", "resets")
-# Where samples stand that are integers of 64 bits, integers beyond 2^63, decimal numbers.
+# Columns of samples: 64-bit integers, integers beyond 2^63, decimal numbers.
 INTEGERS, LARGE, DECIMALS = "samples_integer", "samples_large", "samples_decimal"
 
 _TEXT, _MOMENT, _REAL = pa.string(), pa.timestamp("us", tz="UTC"), pa.float64()
@@ -73,7 +73,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             **_METRIC,
             **_STATISTICS,
             INTEGERS: pa.list_(_LONG),
-            # No reader but DuckDB knows an unsigned integer; all know this one, and it is as exact.
+            # Unsigned integers are known to DuckDB only; this type is known to all readers and as exact.
             LARGE: pa.list_(pa.decimal128(20, 0)),
             DECIMALS: pa.list_(_REAL),
         },

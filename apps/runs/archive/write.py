@@ -18,7 +18,7 @@ from apps.runs.archive.store import ArchiveTrouble, Damaged
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Run, RunNode
 from apps.runs.storage import artifacts
 
-# A run is written once: a third smaller than level 1, and still a small part of the cost of archiving.
+# A third smaller than level 1; runs are written once, so that the time is a small part of archiving.
 _LEVEL = 9
 # The differences of a counter are small.
 _ENCODINGS = {f"{tables.INTEGERS}.list.element": "DELTA_BINARY_PACKED"}

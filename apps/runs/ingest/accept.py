@@ -272,7 +272,7 @@ def _check_end_message(message: wire.RunEndMessage) -> None:
     _require_no_nul("reason", message.reason)
     _require(0 <= message.batches < 2**31, "batches", "must be a whole number from 0")
     start, end = message.measured_from, message.measured_to
-    _require((start is None) == (end is None), "measured_to", "comes together with measured_from")
+    _require((start is None) == (end is None), "measured_to", "requires measured_from, and the reverse")
     _require(start is None or end is None or start <= end, "measured_to", "must not be before measured_from")
     for number, entry in enumerate(message.artifacts):
         _require(bool(ARTIFACT_NAME.match(entry.name)), f"artifacts.{number}.name", "is not an artifact's name")

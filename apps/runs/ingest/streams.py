@@ -144,7 +144,7 @@ def _payloads(stream: Stream) -> Iterator[bytes]:
 def _missing(stream: Stream, held: int) -> str:
     """Description of the missing batches; empty: complete."""
     if stream.batches_expected is None:
-        return f"it never ended its stream; {held} batches had arrived"
+        return f"its stream did not end; {held} batches had arrived"
     if held < stream.batches_expected:
         return f"{stream.batches_expected - held} of {stream.batches_expected} batches did not arrive in time"
     return ""

@@ -51,9 +51,9 @@ def may_have_started(started_at: datetime, *, now: datetime) -> bool:
     return EARLIEST <= started_at <= now + CLOCKS_DIFFER_BY
 
 
-def outcome_of(said: SubmittedOutput, *, chosen: Submitted, outcome: str, reason: str) -> tuple[str, str]:
+def outcome_of(submitted: SubmittedOutput, *, chosen: Submitted, outcome: str, reason: str) -> tuple[str, str]:
     """Outcome and reason. Only a failed run may lack totals. Raises Invalid."""
-    complete, fatal = said.output.complete, said.output.fatal
+    complete, fatal = submitted.output.complete, submitted.output.fatal
     if chosen.name == formats.DEFAULT:
         why = f"sysbench: {fatal}" if fatal else "the final report of an OLTP test is missing or cut off"
     else:
@@ -69,17 +69,19 @@ def outcome_of(said: SubmittedOutput, *, chosen: Submitted, outcome: str, reason
     return outcome, ""
 
 
-def load_of(said: SubmittedOutput, *, threads: int | None, rate: float | None) -> tuple[int, float | None]:
+def load_of(submitted: SubmittedOutput, *, threads: int | None, rate: float | None) -> tuple[int, float | None]:
     """Threads and rate from the output or as given. Raises Invalid when both are stated and differ."""
-    threads = said.threads if threads is None else threads
-    rate = said.rate if rate is None else rate
+    threads = submitted.threads if threads is None else threads
+    rate = submitted.rate if rate is None else rate
     if threads is None:
         raise _invalid("load_level.threads", "missing in both description and output", "state it")
-    if said.threads is not None and threads != said.threads:
-        raise _invalid("load_level.threads", f"{threads} in the description, {said.threads} in the output", "omit it")
+    if submitted.threads is not None and threads != submitted.threads:
+        raise _invalid(
+            "load_level.threads", f"{threads} in the description, {submitted.threads} in the output", "omit it"
+        )
     # Only sysbench's header states the rate, or that there was none.
-    if said.threads is not None and said.output.parser == formats.DEFAULT and rate != said.rate:
-        text = "no rate" if said.rate is None else f"{said.rate:g}/s"
+    if submitted.threads is not None and submitted.output.parser == formats.DEFAULT and rate != submitted.rate:
+        text = "no rate" if submitted.rate is None else f"{submitted.rate:g}/s"
         described = "no rate" if rate is None else f"{rate:g}/s"
         raise _invalid("load_level.rate", f"{described} in the description, {text} in the output", "omit it")
     return int(threads), None if rate is None else float(rate)
@@ -129,7 +131,7 @@ def submit(
 
     Raises Refused, or OSError when storage fails.
     """
-    said = read(chosen=chosen, output=output)
+    submitted = read(chosen=chosen, output=output)
     files = {chosen.artifact: output, **_series(chosen, series)}
     _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
     for tag in tags:
@@ -138,8 +140,8 @@ def submit(
     if chosen.name == formats.DEFAULT:
         _check_sysbench(sysbench.parse(output), workload=workload, load_level=load_level, warmup=warmup)
     else:
-        warmup = _check_foreign(said, load_level=load_level, warmup=warmup)
-    start, end = said.output.measured or (0.0, 0.0)
+        warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)
+    start, end = submitted.output.measured or (0.0, 0.0)
     hashes = {name: artifacts.keep(content) for name, content in files.items()}
     with transaction.atomic():
         run = open_run(
@@ -157,7 +159,7 @@ def submit(
                 warmup=warmup,
                 duration=round(end - start, 3),
                 server_version=server_version,
-                tool_version=said.output.tool_version[:120],
+                tool_version=submitted.output.tool_version[:120],
                 nodes=_nodes(system, variables),
             ),
         )
@@ -247,11 +249,11 @@ def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
     return {apart.artifact: content}
 
 
-def _check_foreign(said: SubmittedOutput, *, load_level: LoadLevel, warmup: float) -> float:
+def _check_foreign(submitted: SubmittedOutput, *, load_level: LoadLevel, warmup: float) -> float:
     """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
-    if said.threads is not None and said.threads != load_level.threads:
-        raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {said.threads}")
-    stated = said.output.measured[0] if said.output.measured else 0.0
+    if submitted.threads is not None and submitted.threads != load_level.threads:
+        raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {submitted.threads}")
+    stated = submitted.output.measured[0] if submitted.output.measured else 0.0
     text = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
     _require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {text}: omit it")
     return stated
@@ -265,7 +267,7 @@ def _check_sysbench(
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {parsed.threads}")
     if parsed.threads is not None and parsed.rate != load_level.rate:
         raise Refused("load_level.rate", f"is {load_level.rate}, but the output has {parsed.rate}")
-    remedy = f"run sysbench with --report-checkpoints={warmup:g}, or say 0"
+    remedy = f"run sysbench with --report-checkpoints={warmup:g}, or give 0"
     cut = bool(parsed.checkpoints) or not parsed.complete
     _require(warmup == 0 or cut, "warmup", f"is {warmup:g} s, but the totals cover it too: {remedy}")
     begin = parsed.checkpoints[-1].second if parsed.checkpoints else warmup
@@ -282,13 +284,13 @@ def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -
         return
     test = str(parameters.get("test"))
     reads, writes = (int(parsed.totals[name].value) for name in ("reads", "writes"))
-    said = f"is {test}, but the output counts {reads:,} reads and {writes:,} writes"
+    counts = f"is {test}, but the output counts {reads:,} reads and {writes:,} writes"
     remedy = "name the test that printed it, or send the output of this one"
     ran_both = (
         bool(reads and writes) or not parsed.totals["transactions"].value or bool(MIX_OPTIONS & parameters.keys())
     )
     possible = {**dict.fromkeys(READ_TESTS, not writes), **dict.fromkeys(WRITE_TESTS, not reads), BOTH_TEST: ran_both}
-    _require(possible.get(test, True), "workload.parameters.test", f"{said}: {remedy}")
+    _require(possible.get(test, True), "workload.parameters.test", f"{counts}: {remedy}")
 
 
 def _nodes(system: System, variables: Mapping[str, str] | None) -> list[wire.RunNodeMessage]:

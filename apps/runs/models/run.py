@@ -61,7 +61,7 @@ class Run(models.Model):
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
     sealed_at = models.DateTimeField(null=True, blank=True)
-    # Version of the rules that sealed the run; `reseal` renews runs of older ones.
+    # Version of the rules that sealed the run; `reseal` applies the current ones to older runs.
     derivation = models.PositiveSmallIntegerField(default=0)
     # The run's end as reported, before the seal's verdict: {"outcome", "reason", "measured_from", "measured_to"}; and
     # the "offset" of the load tool's clock.
@@ -81,7 +81,7 @@ class Run(models.Model):
     # The load generator: host facts (CPU count, memory, kernel), command line without secrets.
     host = models.JSONField(default=dict, blank=True)
     command = models.TextField(blank=True)
-    # Size of data and indexes of the workload's tables at the run's start, as reported by the server; null: not asked.
+    # Size of data and indexes of the workload's tables at the run's start, as reported by the server; null: unknown.
     data_bytes = models.BigIntegerField("size of the data set, bytes", null=True, blank=True)
     # Sampled sources, one text per kind of node; empty: not known. See apps.runs.samples.sources.
     samplers = ArrayField(models.TextField(), default=list, db_default=[], blank=True)

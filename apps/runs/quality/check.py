@@ -1,4 +1,4 @@
-"""Stores the quality checks of a run when it is sealed, and updates its siblings' when runs come or go."""
+"""Stores the quality checks of a run when it is sealed, and updates its siblings' after changes."""
 
 from collections.abc import Collection, Mapping
 

@@ -11,7 +11,7 @@ HEAD = ("| check | question | passes |", "|---|---|---|")
 
 
 def with_entries(text: str) -> str:
-    """`text` with what stands between the two marks written anew. Raises ValueError when a mark is missing."""
+    """`text` with the table between its two markers regenerated. Raises ValueError when a marker is missing."""
     return rewritten(text, begin=BEGIN, end=END, entries=entries(CHECKS.values()))
 
 

@@ -20,7 +20,7 @@ MOST_ERRORS = 0.01
 # Service unavailable: connections used up, node not ready, shutdown, connection killed or lost, no server. Each of
 # these errors aborts all work of its connection.
 LOST = frozenset({1040, 1047, 1053, 1152, 1184, 1927, 2002, 2003, 2005, 2006, 2013, 2026, 2055})
-LIMITS = f"at most {limit(MOST_ERRORS)} of the attempts fail; no connection is lost, refused or made anew"
+LIMITS = f"at most {limit(MOST_ERRORS)} of the attempts fail; no connection is lost, refused or reopened"
 CODE = re.compile(r"\b(?:error|errno|code)\b[ :=]*\(?(\d{4})\b", re.IGNORECASE)
 
 

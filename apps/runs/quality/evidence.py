@@ -46,7 +46,7 @@ KEYS = (
 INTERFACES = "host.net."
 # Series for the steady-state check where the primary metric has none.
 THROUGHPUTS = ("client.throughput", "client.events", "client.file_reads", "client.file_writes")
-# Runs of a place read before and after a run: more than needed, since some were made under other conditions.
+# Runs read before and after a run, of the same place: more than needed, since some have other conditions.
 NEARBY = 2 * reproducibility.NEWEST
 
 
@@ -63,8 +63,8 @@ def facts(run: Run) -> QualityFacts:
         headlines=_rates(headlines),
         nodes=tuple(_nodes(run)),
         seconds=_seconds(run),
-        complaints=tuple(_complaint(event) for event in events if event.kind == "error"),
-        claims=tuple(_claim(event) for event in events if event.kind == "check"),
+        complaints=tuple(_tool_error(event) for event in events if event.kind == "error"),
+        claims=tuple(_tool_check(event) for event in events if event.kind == "check"),
         siblings=place_of(run).siblings(run.pk),
         unsteady=spec.unsteady,
         faults=spec.faults,
@@ -79,13 +79,13 @@ def _rates(headlines: Mapping[str, float]) -> dict[str, float]:
     return found | dict(headlines)
 
 
-def _complaint(event: Event) -> ToolError:
+def _tool_error(event: Event) -> ToolError:
     code, text = event.detail.get("code"), str(event.detail.get("text") or event.label)
     count = event.detail.get("count", 1)
     return ToolError(f"error {code}: {text}" if code else text, count if isinstance(count, int) else 1)
 
 
-def _claim(event: Event) -> ToolCheck:
+def _tool_check(event: Event) -> ToolCheck:
     return ToolCheck(str(event.detail.get("text") or event.label), bool(event.detail.get("held")))
 
 
@@ -163,7 +163,7 @@ class Alike:
 
 @dataclass(frozen=True)
 class SiblingRuns:
-    """Runs that count, of the same system, workload, load level and origin, near one of them in time."""
+    """Runs that count, of the same system, workload, load level and origin, around the time of one of them."""
 
     name: str
     unit: str

@@ -26,8 +26,8 @@ class ExclusionDetail:
     reason: str
     excluded_by: str
     excluded_at: datetime
-    ended_by: Annotated[str, "who lets it count again; empty: nobody"]
-    ended_at: Annotated[datetime | None, "null: it is left out now"]
+    ended_by: Annotated[str, "user who ended the exclusion; empty: none"]
+    ended_at: Annotated[datetime | None, "null: excluded now"]
 
 
 def exclude(*, run: Run, reason: str, by: User) -> bool:

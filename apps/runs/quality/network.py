@@ -13,15 +13,14 @@ from apps.runs.quality.values import (
     plain,
 )
 
-# Share of the bandwidth, mean of the measured phase: above it, bursts within a second fill the link and packets queue.
+# Share of the bandwidth, mean of the measured phase: above it, sub-second bursts fill the link and packets queue.
 MOST_USED = 0.7
-# Share of packets: at 1 %, TCP's window hardly opens (Mathis et al. 1997).
+# Share of packets: at 1 %, TCP's congestion window stays small (Mathis et al. 1997).
 MOST_LOST = 0.01
-# Below this share of the bytes that servers and clients exchanged, the traffic went over the loopback.
+# With less than this share of the exchanged bytes on the network, client and server used the loopback.
 LEAST_OUTSIDE = 0.1
 LIMITS = (
-    f"at most {limit(MOST_USED)} of the bandwidth, either way; at most {limit(MOST_LOST)} of the packets sent again or "
-    "lost"
+    f"at most {limit(MOST_USED)} of the bandwidth, either way; at most {limit(MOST_LOST)} of the packets resent or lost"
 )
 RETRANSMITS = "host.tcp.retransmits"
 SERVER_BYTES = ("mysql.status.Bytes_sent", "mysql.status.Bytes_received")
@@ -34,7 +33,7 @@ def check(facts: QualityFacts) -> RuleFinding:
     lost = [(node, share) for node in nodes if (share := _lost(node)) is not None and share > MOST_LOST]
     if lost:
         words = listed([f"{percent(share)} on the host of {node.name}" for node, share in lost])
-        return failed(f"Packets were sent again or lost: {words}.", lost=max(share for _, share in lost))
+        return failed(f"Packets were retransmitted or lost: {words}.", lost=max(share for _, share in lost))
     used = [(node, flow, node.bandwidth) for node in nodes if node.bandwidth and (flow := busiest(node)) is not None]
     busy = [(node, 8 * flow / full) for node, flow, full in used if 8 * flow > MOST_USED * full]
     if busy:
@@ -42,13 +41,15 @@ def check(facts: QualityFacts) -> RuleFinding:
         return failed(f"The network was near its limit: {words}.", used=max(share for _, share in busy))
     if used:
         share = max(8 * flow / full for _, flow, full in used)
-        return passed(f"At most {percent(share)} of the bandwidth was used, and nearly nothing was lost.", used=share)
+        return passed(f"At most {percent(share)} of the bandwidth was used, with next to no packet loss.", used=share)
     outside = max((flow for node in nodes if (flow := busiest(node)) is not None), default=0.0)
     found = sum(node.mean(key) or 0.0 for node in facts.servers for key in SERVER_BYTES)
     if found and outside < LEAST_OUTSIDE * found:
         text = f"Client and server used the loopback: {plain(outside / 2**20)} MiB/s went over the network."
         return passed(text, outside=outside)
-    return cannot_tell(f"The hardware class states no bandwidth; at most {plain(outside / 2**20)} MiB/s one way.")
+    return cannot_tell(
+        f"The bandwidth of the hardware class is not stated; at most {plain(outside / 2**20)} MiB/s one way."
+    )
 
 
 def busiest(node: QualityNode) -> float | None:

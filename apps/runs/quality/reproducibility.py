@@ -53,7 +53,7 @@ def judge(found: Siblings | None) -> RuleFinding:
     }
     text = (
         f"{found.name} {plain(found.own, found.unit)}; {len(logs)} other runs under the same conditions have "
-        f"{plain(float(np.exp(middle)))} and let expect {plain(float(low))} to {plain(float(high))}"
+        f"{plain(float(np.exp(middle)))} and predict {plain(float(low))} to {plain(float(high))}"
     )
     share = float(np.expm1(off))
     if abs(off) > reach and abs(share) > LEAST:

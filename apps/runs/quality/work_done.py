@@ -37,20 +37,20 @@ def check(facts: QualityFacts) -> RuleFinding:
     claims = [each for each in (_statements(facts), _writes(facts), _rows(facts)) if each]
     if not claims or not facts.length:
         return cannot_tell("The tool counts nothing that the servers also count.")
-    said = []
+    counted = []
     detail: dict[str, float] = {}
     wrong = False
     for what, client, server in claims:
         lacking = client - server > TOLERANCE * client + EDGES * client / facts.length
         wrong |= lacking
-        said.append(f"{format_number(client, 4)} {what}/s by the client, {format_number(server, 4)} by the servers")
+        counted.append(f"{format_number(client, 4)} {what}/s by the client, {format_number(server, 4)} by the servers")
         detail |= {f"{what}.client": client, f"{what}.servers": server}
     matched = _matched(facts)
     if matched is not None and matched < LEAST_MATCHED:
         share = percent(matched)
         text = f"Only {share} of the writing statements changed a row: the workload did not do what it claims."
         return failed(text, matched=matched)
-    text = "; ".join(said)
+    text = "; ".join(counted)
     if wrong:
         return failed(f"The servers did less than the client claims: {text}.", **detail)
     return passed(f"The servers did what the client claims: {text}.", **detail)
@@ -94,7 +94,7 @@ def _rows(facts: QualityFacts) -> tuple[str, float, float] | None:
 
 
 def _matched(facts: QualityFacts) -> float | None:
-    """Share of the writes that changed a row; None: not reported by the tool, or next to no writes."""
+    """Share of the writes that changed a row; None: not reported by the tool, or almost no writes."""
     writes, unmatched = facts.headlines.get("client.writes"), facts.headlines.get("client.unmatched")
     if writes is None:
         return None

@@ -110,7 +110,7 @@ class CheckDetail:
     title: str
     question: str
     status: str
-    evidence: Annotated[str, "a sentence with the numbers it rests on"]
+    evidence: Annotated[str, "a sentence with the numbers that decide"]
     limits: str
     detail: Annotated[dict[str, Any], "these numbers"]
 

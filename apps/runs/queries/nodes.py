@@ -100,8 +100,8 @@ def _tail(run_id: int, payloads: Sequence[bytes]) -> Tail:
         # The seal will report it and keep the batches; until then, there is nothing to show.
         log.warning("run %s has a batch that cannot be read: %s", run_id, error)
         return Tail()
-    said = tool_output.live("\n".join(line for _, line in decoded.output) + "\n")
+    parsed = tool_output.live("\n".join(line for _, line in decoded.output) + "\n")
     offset = columns.offset_of(decoded.output) or 0.0
-    client = columns.client_of(said.intervals, offset=offset)
-    printed = [tool_output.moved(event, offset) for event in said.events]
+    client = columns.client_of(parsed.intervals, offset=offset)
+    printed = [tool_output.moved(event, offset) for event in parsed.events]
     return Tail(columns.joined([*([client] if client else []), *decoded.nodes]), [*printed, *decoded.events])

@@ -14,7 +14,7 @@ from apps.catalog.models import System
 from apps.runs.amounts import Amount
 from apps.runs.models import Run
 
-# Runs of one place are counted up to here; beyond, there are “more than” so many.
+# Limit of counting per place; above it, the number is shown as “more than” this.
 MOST_COUNTED = 1000
 COUNTED = "state = 'sealed' AND outcome = 'succeeded' AND NOT is_excluded"
 _AT = f"system_id = system AND workload_id = workload AND load_level_id = level AND provenance = kind AND {COUNTED}"
@@ -42,7 +42,7 @@ def counted(
     newest: int = 0,
 ) -> list[RunPlace]:
     """Places of the runs that count, of `pairs` of a system and a workload, else of all workloads of `systems` (None:
-    all). `by_level` False: all load levels are one place, with level 0. `most`: counting stops there; 0: no counting.
+    all). `by_level` False: all load levels are one place, with level 0. `most`: limit of counting; 0: no counting.
     One query, two for all systems."""
     kind = ("load_level_id", "provenance") if by_level else ()
     return _places(which=COUNTED, parts=kind, systems=systems, pairs=pairs, most=most, newest=newest)
@@ -100,7 +100,7 @@ def _places(
         workload, next_workload, rising = "AND workload_id = side.workload", "AND workload_id = p.workload_id", parts
     further = f"({', '.join(rising)}) > ({', '.join(f'p.{name}' for name in rising)})" if rising else "false"
     alike = " AND ".join(f"r.{name} = p.{name}" for name in ("system_id", *columns))
-    # Each step finds the next place in the index run_counted or run_left_out, and passes over the runs between.
+    # Each step finds the next place in the index run_counted or run_left_out, and skips the runs between.
     query = f"""
     WITH RECURSIVE place AS (
         SELECT first.* FROM unnest(%(systems)s::bigint[], %(workloads)s::bigint[]) AS side (system, workload)

@@ -13,7 +13,7 @@ from apps.catalog.models import LoadLevel, System
 from apps.core.query import whole_number
 from apps.runs.models import COUNTED, Run
 from apps.runs.queries.headlines import MeasuredValue, measurements
-from apps.runs.queries.search import said_of
+from apps.runs.queries.search import word_conditions
 
 THROUGHPUT, P95 = "client.throughput", "client.latency.p95"
 # Filters by quality.
@@ -162,8 +162,8 @@ def _filtered(run_filter: RunFilter) -> QuerySet[Run]:
     given = {path: value for path, value in wanted.items() if value is not None}
     chosen = Run.objects.filter(**{path: list(v) if isinstance(v, tuple) else v for path, v in given.items()})
     words = run_filter.text.split()
-    for word, said in zip(words, said_of(words), strict=True):
-        occurs = said | Q(tags__contains=[word])
+    for word, conditions in zip(words, word_conditions(words), strict=True):
+        occurs = conditions | Q(tags__contains=[word])
         if whole_number(word) is not None:
             occurs |= Q(pk=int(word))
         chosen = chosen.filter(occurs)

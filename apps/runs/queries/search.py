@@ -26,7 +26,7 @@ SELECT text FROM version WHERE text IS NOT NULL
 """
 
 
-def said_of(words: Sequence[str]) -> list[Q]:
+def word_conditions(words: Sequence[str]) -> list[Q]:
     """One condition per word: it occurs in the run's system, workload or server version. Three queries."""
     if not words:
         return []
@@ -54,9 +54,9 @@ def _versions() -> list[str]:
         return [version for (version,) in cursor.fetchall()]
 
 
-def newest_left_out(words: Sequence[str], said: Sequence[Q], limit: int) -> list[int]:
-    """Ids of the newest runs that do not count, with each word in their reason or matched by `said` (from said_of)."""
+def newest_left_out(words: Sequence[str], conditions: Sequence[Q], limit: int) -> list[int]:
+    """Ids of the newest runs that do not count, with each word in their reason or matched by `conditions`."""
     chosen = Run.objects.exclude(COUNTED)
-    for word, elsewhere in zip(words, said, strict=True):
+    for word, elsewhere in zip(words, conditions, strict=True):
         chosen = chosen.filter(elsewhere | Q(reason__icontains=word))
     return list(chosen.order_by("-started_at", "-id").values_list("pk", flat=True)[:limit])

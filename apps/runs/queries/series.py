@@ -77,7 +77,7 @@ def load_series(
     if over_nodes not in (None, time_series.SUM, time_series.MEAN) or (raw and over_nodes):
         raise ValueError("over nodes there is a sum or a mean, and none of raw samples")
     wanted = {key: derived_metrics.find(key) for key in metrics}
-    # The batches first: see reading.
+    # The batches first: see apps.runs.queries.nodes.
     nodes_of = queries_nodes.live(run_ids)
     start = zeros(run_ids, align)
     known = described(wanted, _patterns(wanted.values()))

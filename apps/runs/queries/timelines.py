@@ -22,11 +22,11 @@ class Timeline:
     """`happenings`: in order of time, in lanes of apps.runs.timeline.LANES."""
 
     run_id: int
-    is_live: Annotated[bool, "more of it may come"]
+    is_live: Annotated[bool, "the run is not sealed: more data may arrive"]
     measured: Annotated[tuple[Seconds, Seconds] | None, "[from, to), s; null: not known yet"]
     whole: Annotated[tuple[Seconds, Seconds] | None, "from 0 to the last sample, s; null: none yet"]
     happenings: tuple[TimelineEntry, ...]
-    problem: Annotated[str, "why stolen CPU time could not be looked for; empty: it was"] = ""
+    problem: Annotated[str, "why stolen CPU time could not be determined; empty: it was"] = ""
 
 
 def timelines(run_ids: Sequence[int]) -> dict[int, Timeline]:

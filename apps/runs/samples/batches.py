@@ -124,13 +124,13 @@ class Decoder:
         node.times.append(sample.t)
         node.last_time = sample.t
 
-    def _read_other(self, said: _Other, line: bytes) -> None:
-        if said.layout is not None and said.node is not None:
-            self._read_layout(said.node, said.role, said.layout, said.names)
-        elif said.event is not None:
-            self.events.append(said.event)
-        elif said.output is not None and said.t is not None:
-            self.output.append((said.t, said.output))
+    def _read_other(self, other: _Other, line: bytes) -> None:
+        if other.layout is not None and other.node is not None:
+            self._read_layout(other.node, other.role, other.layout, other.names)
+        elif other.event is not None:
+            self.events.append(other.event)
+        elif other.output is not None and other.t is not None:
+            self.output.append((other.t, other.output))
         else:
             raise ValueError(f"unknown line {line[:80]!r}")
 

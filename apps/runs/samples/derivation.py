@@ -103,7 +103,7 @@ def _on_node(spec: DerivedSpec, node: Inputs) -> TimeSeries:
     found = spec.formula.evaluate({pattern: _sum(group, length) for pattern, group in groups.items()})
     at, since = clock[len(clock) - length :], None
     if spec.has_rates:
-        # Rates over different times, where one input missed a sample, are not put together.
+        # Rates over different intervals, where one input missed a sample, are not combined.
         since, *others = (line.since for line in every if line.since is not None)
         for other in others:
             if not np.array_equal(other, since):

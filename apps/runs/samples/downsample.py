@@ -15,7 +15,7 @@ Places = NDArray[np.intp]
 # Bypasses the checks of arguments, which take longer than the downsampling.
 _minmax: Any = MinMaxDownsampler
 _downsample = _minmax().mod_single_core.downsample_f64
-# For bins of up to so many samples, the loop over many rows at once is faster.
+# Up to this number of samples per bin, the loop over many rows at once is faster.
 SHORT = 16
 
 

@@ -1,6 +1,6 @@
 """Inner loops over samples, compiled by Numba: one pass through memory, where NumPy needs one per operation.
 
-Numba and the compiled loops are loaded when first needed, since that takes half a second; they are compiled once per
+Numba and the compiled loops are loaded on first use, since that takes half a second; they are compiled once per
 machine. `warm` does both ahead of time. Pure.
 """
 
@@ -17,7 +17,7 @@ Flags = NDArray[np.bool_]
 
 def rates(totals: "NDArray[np.int64] | Floats", seconds: Floats, found: Floats) -> Flags:
     """Writes to `found` the rates of `totals` (row x time) per second over the intervals `seconds` (one fewer). Returns
-    which rows never fell and never were below 0: differences of the others may exceed 64 bits."""
+    which rows never fell and were never negative: differences of the others may exceed 64 bits."""
     rising: Flags = np.ones(len(totals), np.bool_)
     _compiled().rates(totals, seconds, found, rising)
     return rising

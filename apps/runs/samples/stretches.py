@@ -123,13 +123,13 @@ def stretch_of(open_stretch: OpenStretch) -> Stretch:
 def _cells(open_stretch: OpenStretch) -> tuple[Places, Places]:
     """Changing series, and flat indices of all deltas, then all values, in a matrix of these series x samples."""
     length, width = len(open_stretch.lines), len(open_stretch.first)
-    said = open_stretch.delta_places + open_stretch.value_places
+    indices = open_stretch.delta_places + open_stretch.value_places
     samples = np.arange(length)
     rows = np.concatenate([samples.repeat(open_stretch.delta_counts), samples.repeat(open_stretch.value_counts)])
-    found, wrong = _integers(said)
+    found, wrong = _integers(indices)
     if len(wrong) or found.view(np.uint64).max() >= width:
         entry = wrong[0] if len(wrong) else np.flatnonzero(found.view(np.uint64) >= width)[0]
-        raise BadSample(int(rows[entry]), f"there is no series {said[entry]!r:.40} among {width}")
+        raise BadSample(int(rows[entry]), f"there is no series {indices[entry]!r:.40} among {width}")
     touched = np.zeros(width, np.bool_)
     touched[found] = True
     places: Places = touched.nonzero()[0]

@@ -228,7 +228,7 @@ def _node(row: _NodeRow, stored: dict[str, tuple[bytes, int]], constants: dict[s
     try:
         times = codec.decode_floats(clock) if samples else np.zeros(0)
     except codec.BadBlock as error:
-        # Without its clock no sample of the node has a place.
+        # Without the clock, no sample of the node has a time.
         text = _damage(run_id, name, "clock", error)
         damaged = dict.fromkeys({**stored, **constants}, text)
         return SampledNode(name=name, role=role, clock=np.zeros(0), damaged=damaged)

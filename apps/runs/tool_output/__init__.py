@@ -50,12 +50,12 @@ def read(tool: str, content: bytes, *, artifact: str = "") -> Output:
 def read_kept(tool: str, contents: Mapping[str, bytes]) -> tuple[str, Output]:
     """Name of the file with the totals ("": none exists), and the parsed content of the files of `artifact_names`."""
     name = next((name for name in artifact_names(tool) if name in contents), "")
-    said = read(tool, contents.get(name, b""), artifact=name)
+    parsed = read(tool, contents.get(name, b""), artifact=name)
     chosen = next((one for one in SUBMITTED.values() if one.artifact == name), None)
     apart = series_for(chosen) if chosen else None
     if apart is not None and apart.artifact in contents:
-        said = replace(said, intervals=read(tool, contents[apart.artifact], artifact=apart.artifact).intervals)
-    return name, said
+        parsed = replace(parsed, intervals=read(tool, contents[apart.artifact], artifact=apart.artifact).intervals)
+    return name, parsed
 
 
 def live(lines: str) -> Output:

@@ -33,12 +33,14 @@ def _intervals(parsed: ParsedOutput) -> dict[float, dict[str, Number]]:
 
 def _events(parsed: ParsedOutput) -> list[EventMessage]:
     found = []
-    for said in parsed.events:
-        text = printable(said.label)
-        detail: dict[str, object] = {"count": said.count}
+    for message in parsed.events:
+        text = printable(message.label)
+        detail: dict[str, object] = {"count": message.count}
         if len(text) > LABEL_LIMIT:
             detail["text"] = text
         found.append(
-            EventMessage(kind=said.kind, label=text[:LABEL_LIMIT], starts_at=said.at, node="client", detail=detail)
+            EventMessage(
+                kind=message.kind, label=text[:LABEL_LIMIT], starts_at=message.at, node="client", detail=detail
+            )
         )
     return found

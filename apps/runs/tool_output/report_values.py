@@ -34,24 +34,24 @@ def is_report(content: bytes) -> bool:
 
 
 def read(content: bytes) -> Output:
-    found, said = report.parse(content), text.parse(content)
+    found, parsed = report.parse(content), text.parse(content)
     total = next((placed for placed in reversed(found.lines) if isinstance(placed.line, Total)), None)
     # Our own tools print an End line; sysbench ends with its totals.
     begun, ended = (any(isinstance(p.line, kind) for p in found.lines) for kind in (report.Begin, End))
     intervals = _intervals(found.lines)
-    unparsed = [line for line in said.unparsed if not line.startswith(report.MARK.decode())]
+    unparsed = [line for line in parsed.unparsed if not line.startswith(report.MARK.decode())]
     return Output(
         parser=report.PARSER,
         version=report.VERSION,
-        tool_version=_version(found.lines) or said.version,
+        tool_version=_version(found.lines) or parsed.version,
         complete=total is not None and (ended or not begun),
-        fatal=said.fatal(),
+        fatal=parsed.fatal(),
         failures=tuple(p.line.label for p in found.lines if isinstance(p.line, ReportCheck) and not p.line.held),
-        headlines=tuple(_headlines(total, said)) if total else (),
+        headlines=tuple(_headlines(total, parsed)) if total else (),
         intervals=intervals,
         measured=_measured(total, intervals),
-        distributions=tuple(_distributions(found.lines, total, said)),
-        events=(*_events(found.lines), *sysbench_values.error_events(said)),
+        distributions=tuple(_distributions(found.lines, total, parsed)),
+        events=(*_events(found.lines), *sysbench_values.error_events(parsed)),
         unparsed=tuple(sysbench_values.unparsed_lines([*unparsed, *found.broken])),
     )
 
@@ -88,7 +88,7 @@ def _intervals(lines: Iterable[Placed]) -> dict[float, dict[str, Number]]:
     return rows
 
 
-def _headlines(placed: Placed, said: text.ParsedSysbench) -> Iterator[Headline]:
+def _headlines(placed: Placed, parsed: text.ParsedSysbench) -> Iterator[Headline]:
     total = placed.line
     assert isinstance(total, Total)  # noqa: S101  (chosen as one)
     values: dict[str, float] = {"client.elapsed": round(total.to - total.from_, 6)}
@@ -100,7 +100,7 @@ def _headlines(placed: Placed, said: text.ParsedSysbench) -> Iterator[Headline]:
     values |= {metric_of(name): value for name, value in total.values.items() if value is not None}
     for metric, value in values.items():
         yield Headline(metric, value, placed.start, placed.end)
-    histogram = _text_histogram(total, said)
+    histogram = _text_histogram(total, parsed)
     for percent in sysbench_values.HISTOGRAM_PERCENTILES:
         figure = histogram.percentile(percent) if histogram else None
         if figure and f"{LATENCY}.p{percent}" not in values:
@@ -113,17 +113,17 @@ def _measured(total: Placed | None, intervals: Mapping[float, object]) -> tuple[
     return (0.0, max(intervals)) if intervals else None
 
 
-def _text_histogram(total: Total, said: text.ParsedSysbench) -> text.SysbenchHistogram | None:
+def _text_histogram(total: Total, parsed: text.ParsedSysbench) -> text.SysbenchHistogram | None:
     """sysbench's histogram, if its number of events fits the totals."""
     events = total.counts.get("events", total.counts.get("transactions"))
-    if said.histogram is None or events is None:
+    if parsed.histogram is None or events is None:
         return None
-    astray = max(said.threads or 0, sysbench_values.MOST_ASTRAY * events) if total.from_ > 0 else 0
-    return said.histogram if abs(sum(said.histogram.counts) - events) <= astray else None
+    tolerance = max(parsed.threads or 0, sysbench_values.MOST_ASTRAY * events) if total.from_ > 0 else 0
+    return parsed.histogram if abs(sum(parsed.histogram.counts) - events) <= tolerance else None
 
 
 def _distributions(
-    lines: Iterable[Placed], total: Placed | None, said: text.ParsedSysbench
+    lines: Iterable[Placed], total: Placed | None, parsed: text.ParsedSysbench
 ) -> Iterator[ReadDistribution]:
     distributions: dict[str, ReadDistribution] = {}
     for placed in lines:
@@ -133,7 +133,7 @@ def _distributions(
                 line.metric, line.from_, line.to, found, placed.start, placed.end
             )
     if LATENCY not in distributions and total is not None and isinstance(total.line, Total):
-        histogram = _text_histogram(total.line, said)
+        histogram = _text_histogram(total.line, parsed)
         span = total.line.from_, total.line.to
         if histogram and (read_one := sysbench_values.distribution(histogram, span)):
             distributions[LATENCY] = read_one
@@ -165,10 +165,10 @@ def _events(lines: Iterable[Placed]) -> Iterator[EventMessage]:
 def _event(
     kind: str, label: str, span: tuple[float, float | None], node: str, detail: dict[str, object]
 ) -> EventMessage:
-    said = printable(label)
-    if len(said) > LABEL_LIMIT:
-        detail["text"] = said
+    readable = printable(label)
+    if len(readable) > LABEL_LIMIT:
+        detail["text"] = readable
     start, end = span
     return EventMessage(
-        kind=kind, label=said[:LABEL_LIMIT], starts_at=start, ends_at=end, node=node[:80], detail=detail
+        kind=kind, label=readable[:LABEL_LIMIT], starts_at=start, ends_at=end, node=node[:80], detail=detail
     )

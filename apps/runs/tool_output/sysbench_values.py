@@ -143,8 +143,8 @@ def _histogram(parsed: ParsedSysbench) -> SysbenchHistogram | None:
         return None
     events = parsed.totals["events"].value
     # Events that end during a checkpoint may be counted on one side of it and be in the histogram of the other.
-    astray = max(parsed.threads or 0, MOST_ASTRAY * events) if parsed.checkpoints else 0
-    return histogram if abs(sum(histogram.counts) - events) <= astray else None
+    tolerance = max(parsed.threads or 0, MOST_ASTRAY * events) if parsed.checkpoints else 0
+    return histogram if abs(sum(histogram.counts) - events) <= tolerance else None
 
 
 def _elapsed(parsed: ParsedSysbench) -> Headline:

@@ -192,7 +192,7 @@ RESOURCE = Resource(
             formula="rise of the weighted io_ticks / time, as iostat's aqu-sz; of the worst disk",
             limits=QUEUE_LIMITS.words("requests"),
             reason="The NVMe disk of the 2017 measurement was best used between 16 and 64 requests at once; a single "
-            "spinning disk is at its end long before, and its response time tells.",
+            "spinning disk is at its end long before, and its response time shows it.",
             literature=f"{SATURATION_2017}; {GREGG}",
             sources={"Linux": DISKSTATS, "Aurora": "DiskQueueDepth of CloudWatch, one value a minute"},
             rule=either(

@@ -281,7 +281,7 @@ RESOURCE = Resource(
             formula="rise of wsrep_local_cert_failures",
             limits=f"watch from the first on, error from {REFUSED:g} % of its own transactions on",
             reason="Another node changed the same row first: the client gets a deadlock at COMMIT and must run the "
-            "transaction again. A few are the price of several writers; more are work done in vain.",
+            "transaction again. A few are the price of several writers; more are wasted work.",
             literature=CONFLICTS,
             sources=SOURCES,
             rule=certification,

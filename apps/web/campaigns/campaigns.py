@@ -91,11 +91,11 @@ def _size(form: PlanForm) -> dict[str, Any]:
     if counted is None:
         return {"size": None}
     chosen = list(form.cleaned_data["systems"])
-    lonely = queries.unreachable(chosen, now=timezone.now())
+    unreached = queries.unreachable(chosen, now=timezone.now())
     return {
         "size": counted,
-        "out_of_reach": sorted(lonely),
-        "waiting_jobs": counted.jobs // len(chosen) * len(lonely),
+        "out_of_reach": sorted(unreached),
+        "waiting_jobs": counted.jobs // len(chosen) * len(unreached),
     }
 
 
@@ -131,7 +131,7 @@ def show(request: HttpRequest, campaign_id: int) -> HttpResponse:
     return _campaign_page(request, campaign_id)
 
 
-def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") -> HttpResponse:
+def _campaign_page(request: HttpRequest, campaign_id: int, *, notice: str = "") -> HttpResponse:
     now = timezone.now()
     detail = queries.load_campaign(campaign_id, now=now)
     if detail is None:
@@ -146,14 +146,14 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
         "findings": _findings(campaign_id) if detail.row.progress.is_finished else [],
         "schedule": schedule_queries.schedule_of(campaign_id),
         "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
-        "said": said,
+        "said": notice,
         "may_write": may_write(request),
     }
     return render_page(request, "web/campaigns/campaign.html", context, part="web/campaigns/live.html")
 
 
 def _findings(campaign_id: int) -> list[tuple[int, str, str]]:
-    """Open findings on the releases and hardware of its systems: id, title, state; worse ones first."""
+    """Open findings on the releases and hardware of its systems: id, title, state; deteriorations first."""
     there = {"release": OuterRef("release"), "hardware_class": OuterRef("hardware_class")}
     measured = System.objects.filter(campaigns=campaign_id, **there)
     found = Finding.objects.filter(Exists(measured), state__in=OPEN, merged_into=None)
@@ -204,6 +204,6 @@ def cancel_job(request: HttpRequest, job_id: int) -> HttpResponse:
 
 def _after(request: HttpRequest, campaign_id: int, done: dispatch.Cancellation) -> HttpResponse:
     if is_partial(request):
-        return _campaign_page(request, campaign_id, said=done.message)
+        return _campaign_page(request, campaign_id, notice=done.message)
     messages.info(request, done.message)
     return redirect("web:campaign", campaign_id)

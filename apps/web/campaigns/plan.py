@@ -143,16 +143,16 @@ class PlanForm(PageForm):
         data = self.cleaned_data
         ramps = bool(data.get("climb"))
 
-        def said(workload: Workload, name: str, default: Any) -> Any:
+        def stated(workload: Workload, name: str, default: Any) -> Any:
             own = data.get(f"{name}_{workload.pk}")
             return data.get(name, default) if own in (None, []) else own
 
         return [
             dispatch.PlannedWorkload(
                 workload=workload,
-                load_levels=[1] if _loads_itself(workload) else said(workload, "threads", [1]),
-                warmup=said(workload, "warmup", 0.0),
-                duration=said(workload, "duration", 1.0),
+                load_levels=[1] if _loads_itself(workload) else stated(workload, "threads", [1]),
+                warmup=stated(workload, "warmup", 0.0),
+                duration=stated(workload, "duration", 1.0),
                 ends_when_refused=ramps,
                 least_gain=LEAST_GAIN if ramps else None,
             )

@@ -45,7 +45,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Due:
-    """`said`: formatted in the schedule's own time zone."""
+    """`said`: the time as text, in the schedule's time zone."""
 
     isoformat: str
     said: str

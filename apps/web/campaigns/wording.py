@@ -11,14 +11,14 @@ LONGEST_REASON = 30  # characters
 def run_title(run: RunCell) -> str:
     parts = [f"run {run.id}, attempt {run.attempt}: {run.outcome or 'running'}", run.reason]
     if run.is_excluded:
-        parts.append("excluded by a person")
+        parts.append("excluded by a user")
     if run.failed_checks:
         parts.append(f"failed: {', '.join(map(title_of, run.failed_checks))}")
     return ", ".join(filter(None, parts))
 
 
 def run_mark(run: RunCell, refused: RunCell | None) -> str:
-    """What became of the run; `refused`: the run of its job in which connections were refused."""
+    """Result of the run; `refused`: the run of its job in which connections were refused."""
     if run == refused:
         return "refused"
     if run.outcome == "cancelled":
@@ -29,7 +29,7 @@ def run_mark(run: RunCell, refused: RunCell | None) -> str:
 
 
 def skipped(job: JobCell) -> str:
-    """Why load levels were skipped, and which; only for a job that skipped some."""
+    """The reason for skipped load levels, and which; for jobs that skipped some."""
     levels = ", ".join(skip.load_level for skip in job.not_run)
     reason = (job.skips if job.refused else job.not_run)[0].reason
     return f"{reason} ({levels})" if levels else reason

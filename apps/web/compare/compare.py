@@ -33,7 +33,7 @@ from apps.web.components.addresses import matrix_address, runs_address, timeline
 from apps.web.components.pages import is_partial, render_page, status_of
 from apps.web.runs import latency
 
-# Longer lists of runs or variables are folded.
+# Longer lists of runs or variables are collapsed.
 SHOWN_AT_ONCE = 24
 # Only the newest compared runs are listed, but all runs that were chosen one by one.
 LISTED_RUNS = 100

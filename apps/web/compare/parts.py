@@ -20,7 +20,7 @@ from apps.web.compare.sections import (
     use_method,
     work,
 )
-from apps.web.compare.view import ComparePart, CompareView, nothing_of_today
+from apps.web.compare.view import ComparePart, CompareView, no_current_data
 
 PARTS: tuple[ComparePart, ...] = (
     ComparePart(
@@ -96,7 +96,7 @@ def rendered(part: ComparePart, seen: CompareView) -> SafeString | None:
     A snapshot that lacks the part gets a message: current data is never shown in its place.
     """
     try:
-        with nothing_of_today(seen):
+        with no_current_data(seen):
             own = part.context(seen)
     except NotKept:
         return render_to_string("web/compare/part_not_kept.html", common(seen) | {"part": part}, seen.request)

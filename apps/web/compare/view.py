@@ -16,9 +16,9 @@ from apps.core.query import Address
 
 # Query parameters of parts of the page; all links of the page keep them.
 OPTIONS: tuple[str, ...] = ("show", "per", "clock", "variables", "objective", "percentile")
-# What is compared.
+# Parameters that define what is compared.
 WHAT = ("side", "under", "workload", "campaign", "runs", "acknowledged")
-# Parameters with a single value, which switches something on. The other parameters are checked by their parts.
+# Switches: parameters with a single value. The other parameters are checked by their parts.
 SWITCHES = {"series": "apart", "clock": "run", "variables": "all"}
 
 T = TypeVar("T")
@@ -124,7 +124,7 @@ def _sides(query: QueryDict, address: Address) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class CompareView:
-    """A comparison as an address shows it; `level`: the load level whose seconds and latencies are shown.
+    """A comparison at an address; `level`: the load level whose seconds and latencies are shown.
 
     `kept`: a snapshot's data for the parts; None: the comparison is current.
     """
@@ -141,7 +141,7 @@ class CompareView:
 
 
 @contextmanager
-def nothing_of_today(seen: CompareView) -> Iterator[None]:
+def no_current_data(seen: CompareView) -> Iterator[None]:
     """Blocks database queries while a snapshot is shown: raises NotKept instead."""
 
     def refuse(*_: object) -> None:
@@ -160,7 +160,7 @@ class ComparePart:
 
     It reads data through `seen.read`, so that snapshots can store it.
     `after`: the section that it follows, "sides", "answer", "latency" or "seconds". `lazy`: more expensive than the
-    answer, fetched when scrolled into view; `at_once`: fetched on page load, since the answer has a line of it too.
+    answer, fetched when scrolled into view; `at_once`: fetched on page load, since the answer includes a line of it.
     `nothing`: message for an empty part.
     """
 

@@ -151,9 +151,9 @@ def _reason(cells: Sequence[Cell]) -> str:
 
 
 def _remedies(pairs: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> str:
-    """Runs needed, the least effort first: once if equal at all load levels, else by level.
+    """Runs needed, smallest effort first: once if equal at all load levels, else by level.
 
-    Matrix different numbers are summarized by the least and the most.
+    Many different numbers are summarized by the smallest and the largest.
     """
     found: dict[str, list[Level]] = {}
     for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1])):
@@ -228,7 +228,7 @@ def value_words(comparison: Comparison, metric: ComparedMetric) -> str:
 
 
 def value_note(comparison: Comparison, metrics: Sequence[ComparedMetric]) -> str:
-    """The kinds of values in the whole table, and the consequence for ratios."""
+    """The kinds of values in the whole table, and how ratios follow from them."""
     events = [metric for metric in metrics if metric.single_events]
     others = [metric for metric in metrics if not metric.single_events]
     medians = [metric for metric in others if _kinds(comparison, metric) - {GEOMETRIC_MEAN}]

@@ -1,4 +1,4 @@
-"""Value axes of charts, computed in the server so that a chart and the words beside it agree. Pure."""
+"""Value axes of charts, computed in the server so that a chart and its text agree. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from apps.web.components.ticks import linear_ticks
 CLOSE = 0.35
 # Margin above and below, as a share of the shown range.
 ROOM = 0.12
-# Of values that are all alike: their spread, as a share of the highest.
+# Assumed spread of equal values, as a share of the highest.
 LEAST_SPREAD = 0.002
 
 
@@ -23,7 +23,7 @@ class TickedAxis:
 
 @dataclass(frozen=True)
 class ValueAxis:
-    """`begins_at`: the start of an axis that does not begin at zero, in words; empty: it does."""
+    """`begins_at`: note on an axis that does not begin at zero; empty: it does."""
 
     range: tuple[float, float]
     ticks: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""Lists: the words sought, one page of a long list, the addresses of its other pages."""
+"""Lists: search words, one page of a long list, the addresses of its other pages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

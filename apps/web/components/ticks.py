@@ -2,7 +2,7 @@
 
 import math
 
-# The finest ticks are used of which at most this many are on the axis.
+# Maximum number of ticks on an axis; the finest step within it is used.
 MOST_TICKS = 7
 LOG_TICKS = ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
 LINEAR_STEPS = (1, 2, 5, 10)

@@ -21,7 +21,7 @@ from apps.web.failovers.exports import comma_separated, markdown
 
 # Margins around a fault, s, in links to the run's timeline.
 BEFORE, AFTER = 3.0, 5.0
-# Number of trials of a group that are not folded.
+# Number of trials of a group that are not collapsed.
 MOST_OPEN = 12
 
 

@@ -53,8 +53,8 @@ def answer(group: TrialGroup) -> str:
         for key in ("duplicated", "failed_present", "stale")
         if (span := group.counts[key]) and span[1]
     ]
-    said = "no acknowledged write lost" if not lost[1] else f"{_of(lost)} acknowledged writes lost"
-    return "; ".join([found, ", ".join([said, *others])])
+    words = "no acknowledged write lost" if not lost[1] else f"{_of(lost)} acknowledged writes lost"
+    return "; ".join([found, ", ".join([words, *others])])
 
 
 def _of(span: tuple[int, int]) -> str:
@@ -91,7 +91,7 @@ def _median_of(seen: TrialSpread) -> str:
 
 
 def state(course: Course) -> str:
-    """What the bar's length does not show; empty: recovered."""
+    """State that the bar's length does not show; empty: recovered."""
     if course.outage is None:
         return "outage not reported"
     if course.not_recovered:
@@ -123,8 +123,8 @@ def rows(listed: WriteRows, counts: Mapping[str, int | None]) -> Iterator[tuple[
         if found or counts[key]:
             yield ROW_WORDS[key], _inserts(found) + _more(len(found), counts[key])
     if listed.stale or counts["stale"]:
-        said = ", ".join(f"{read.number} at {read.place} {_moment(read.at)}" for read in listed.stale)
-        yield "Reads that missed an earlier acknowledged insert", said + _more(len(listed.stale), counts["stale"])
+        reads = ", ".join(f"{read.number} at {read.place} {_moment(read.at)}" for read in listed.stale)
+        yield "Reads that missed an earlier acknowledged insert", reads + _more(len(listed.stale), counts["stale"])
 
 
 def _inserts(found: Iterable[Insert]) -> str:

@@ -80,7 +80,7 @@ def _assign(given: ActionForm) -> str:
     name = given.text("owner")
     owner = User.objects.filter(username=name).first() if name.isprintable() and name else None
     if name and owner is None:
-        raise Invalid([FieldProblem("owner", f"there is nobody called {name[:80]!r}", "choose one from the list")])
+        raise Invalid([FieldProblem("owner", f"there is no user {name[:80]!r}", "choose one from the list")])
     review.assign(**given.common, owner=owner)
     if owner is None:
         return "Owner removed."
@@ -122,7 +122,7 @@ def _labels(given: ActionForm) -> str:
 
 def _comment(given: ActionForm) -> str:
     made = review.comment(finding_id=given.finding_id, by=given.by, text=given.text("text"))
-    unknown = [f"Nobody is called @{name}: not notified." for name in review.unknown_mentions(made)]
+    unknown = [f"There is no user @{name} to notify." for name in review.unknown_mentions(made)]
     return " ".join(["Comment saved.", *unknown])
 
 
@@ -154,8 +154,8 @@ def _split(given: ActionForm) -> str:
 def _repeat(given: ActionForm) -> str:
     wanted = given.number("repetitions") if given.text("repetitions") else None
     campaign = review.repeat(**given.common, repetitions=wanted)
-    lonely = unreachable(campaign.systems.all(), now=timezone.now())
-    waits = f" No live agent can reach {', '.join(sorted(lonely))}: their jobs wait for one." if lonely else ""
+    unreached = unreachable(campaign.systems.all(), now=timezone.now())
+    waits = f" No live agent can reach {', '.join(sorted(unreached))}: their jobs wait for one." if unreached else ""
     return f"Campaign {campaign.pk} measures again; the finding is updated as runs arrive.{waits}"
 
 

@@ -1,6 +1,6 @@
 """Data of a finding's chart: every run of both sides on one axis. Pure.
 
-Fields that the REST API has, too, are named as there; the browser only draws.
+Fields shared with the REST API have the same names; all values are computed in the server.
 """
 
 from collections.abc import Sequence

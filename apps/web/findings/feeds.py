@@ -55,8 +55,8 @@ class FindingsFeed(FindingFeed):
         return FeedRequest(wanted, tuple(FeedEntry(row, activity.get(row.id, ())) for row in rows))
 
     def title(self, asked: FeedRequest) -> str:
-        said = ", ".join(f"{name} {value}" for name, value in asked.wanted.as_query() if name != "sort")
-        return f"Findings: {said}" if said else "Findings"
+        text = ", ".join(f"{name} {value}" for name, value in asked.wanted.as_query() if name != "sort")
+        return f"Findings: {text}" if text else "Findings"
 
     def link(self, _asked: FeedRequest) -> str:
         return "/findings/"
@@ -71,10 +71,10 @@ class FindingsFeed(FindingFeed):
         row = item.row
         shown = row.shown.words if row.shown else "no active change"
         owner = f"owner {row.owner}" if row.owner else "nobody's yet"
-        said = format_html_join(
+        text = format_html_join(
             "", "<li>{} UTC: {}</li>", ((f"{at:%Y-%m-%d %H:%M}", words) for at, words in item.activity)
         )
-        return format_html("<p>{}; {}, {}. {}</p><ul>{}</ul>", row.verdict_words, row.state, owner, shown, said)
+        return format_html("<p>{}; {}, {}. {}</p><ul>{}</ul>", row.verdict_words, row.state, owner, shown, text)
 
     def item_link(self, item: FeedEntry) -> str:
         return f"/findings/{item.row.id}/"
@@ -97,7 +97,7 @@ def findings(request: HttpRequest) -> HttpResponse:
         response = FindingsFeed()(request)
     except Invalid as error:
         return refused_file(error)
-    # When an entry leaves the list, the rest is older than a reader's copy: only the content shows what is new.
+    # A list that loses its newest entry has an older date than a reader's copy: only the content shows changes.
     del response["Last-Modified"]
     return response
 

@@ -32,7 +32,7 @@ from apps.web.findings import findings
 from apps.web.findings.chart import FindingChart, RunValue, SideValues, chart
 from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede
 
-# Rows of USE and configuration differences that are not folded.
+# Rows of USE and configuration differences that are not collapsed.
 SHOWN_AT_ONCE = 12
 # Number of listed findings that this one may be merged into.
 MOST_MERGEABLE = 50
@@ -183,7 +183,7 @@ def _compare_url(gathered: Evidence) -> str:
 
 
 def _release_url(row: FindingRow) -> str:
-    """The comparison of its whole release; empty: it is of no release on one hardware class."""
+    """The comparison of its whole release; empty: not of one release on one hardware class."""
     if row.platform is None or row.release is None or row.hardware_class is None:
         return ""
     path = reverse("web:release", args=[row.platform.slug, row.release.slug])

@@ -42,7 +42,7 @@ class Facets:
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    """A constant number of queries, whatever the number of findings."""
+    """A constant number of queries, for any number of findings."""
     status = 200
     problems: tuple[FieldProblem, ...] = ()
     try:

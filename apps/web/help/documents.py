@@ -1,6 +1,6 @@
 """The pages of docs/ as HTML, with their sections for search. Pure.
 
-Markdown as CommonMark has it, with tables; HTML in it is shown as text. Anchors of headings are those of GitHub.
+CommonMark with tables; embedded HTML is shown as text. Anchors of headings are those of GitHub.
 """
 
 import posixpath
@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 INDEX = "README"
-# Marks around generated parts.
+# Markers around generated parts.
 _COMMENT = re.compile(r"^<!--.*?-->\n?", re.MULTILINE | re.DOTALL)
 MOST_HITS = 30
 SNIPPET = 160  # characters
@@ -52,7 +52,7 @@ class HelpHit:
 
 
 def anchor_of(heading: str) -> str:
-    """As GitHub and GitLab make it."""
+    """The anchor as GitHub and GitLab generate it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -84,7 +84,7 @@ def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[st
             lines.append(token.content)
     sections.append(HelpSection(*heading, "\n".join(lines)))
     html = markdown.renderer.render(tokens, markdown.options, {}).replace("<pre>", '<pre tabindex="0">')
-    # Wide tables scroll by themselves, as everywhere.
+    # Wide tables scroll on their own, as on all pages.
     html = html.replace("<table>", '<div class="table-scroll" tabindex="0"><table>').replace(
         "</table>", "</table></div>"
     )
@@ -93,7 +93,7 @@ def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[st
 
 
 def search(documents: Sequence[HelpDocument], words: Sequence[str]) -> list[HelpHit]:
-    """Sections in which every word begins one of theirs; those with it in their title first, then in their page's
+    """Sections with a match for each word as a prefix; matches in their title first, then in their page's
     title; at most MOST_HITS."""
     wanted = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]
     found = []

@@ -1,4 +1,4 @@
-"""Help: the documentation in the product's look, with search."""
+"""Help: the documentation as pages of the product, with search."""
 
 from functools import cache
 

@@ -129,7 +129,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
 def usual_sides() -> tuple[str, ...]:
     """Default systems: those that share the most workloads and load levels, the baseline first.
 
-    The baseline is the system pinned for most of these, else the one that shares most. Examples and made-up runs count
+    The baseline is the system pinned for most of these, else the one that shares most. Example and synthetic runs count
     only if nothing else ran. Empty: no two systems share any.
     """
     ran = places.counted(most=0)

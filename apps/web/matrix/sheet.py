@@ -1,4 +1,4 @@
-"""The matrix as shown, on the page and in its exports: every cell in words and signs."""
+"""The matrix as shown, on the page and in its exports: cells with their verdicts as text and sign."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -70,8 +70,8 @@ class MatrixCell:
     def plain(self) -> str:
         """All of the cell in one line."""
         judged = f"{self.sign} {self.words}".strip()
-        said = " ".join(part for part in (self.text, self.interval, judged) if part)
-        return f"{said}; {self.note}" if self.note else said
+        line = " ".join(part for part in (self.text, self.interval, judged) if part)
+        return f"{line}; {self.note}" if self.note else line
 
 
 @dataclass(frozen=True)
@@ -204,8 +204,8 @@ def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Ma
         facts.insert(1, f"95 % interval {all_digits(ratio.low)} to {all_digits(ratio.high)}")
     if ratio.p is not None:
         facts.append(f"p {ratio.p:.2g}, corrected {ratio.adjusted_p:.2g}" if ratio.adjusted_p else f"p {ratio.p:.2g}")
-    said = remedy(cell, names)
-    facts += [text for text in ("" if said.startswith(ratio.reason) else ratio.reason, said) if text]
+    line = remedy(cell, names)
+    facts += [text for text in ("" if line.startswith(ratio.reason) else ratio.reason, line) if text]
     return MatrixCell(
         kind=_kind(cell.words),
         text=ratio_text(ratio),
@@ -275,7 +275,7 @@ def stated_sheet(matrix: StatedMatrix) -> MatrixSheet:
         ),
         method=(
             f"Figures that the article states, not measured here; {NO_INTERVAL}, so no verdict is given: "
-            "which of them would come out again is not known."
+            "their reproducibility is not known."
         ),
         stated=True,
     )

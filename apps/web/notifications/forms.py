@@ -140,10 +140,10 @@ def subscription(request: HttpRequest, subscription_id: int | None = None) -> Ht
     lacks = queries.lacks(kept, has_mailbox=queries.mailboxes(kept.team).exists())
     if lacks and kept.is_enabled:
         remedy = "let its members state theirs under Notifications, or state one in the subscription"
-        messages.warning(request, f"Subscription saved, but {lacks}, so nobody is notified: {remedy}.")
+        messages.warning(request, f"Subscription saved, but {lacks}, so no notification is sent: {remedy}.")
         return redirect("web:notifications")
-    said = "is notified from now on" if kept.is_enabled else "is not notified: the subscription is off"
-    messages.info(request, f"{kept.team.name} {said}.")
+    text = "is notified from now on" if kept.is_enabled else "is not notified: the subscription is off"
+    messages.info(request, f"{kept.team.name} {text}.")
     return redirect("web:notifications")
 
 

@@ -1,4 +1,4 @@
-"""The Notifications page: teams with their subscriptions, the latest deliveries, and the reader's own address."""
+"""The Notifications page: teams with their subscriptions, the latest deliveries, and the user's own address."""
 
 from typing import Any
 
@@ -41,8 +41,8 @@ def show(request: HttpRequest) -> HttpResponse:
     form.attempt(lambda: services.keep_own_address(user=user, address=form.cleaned_data["address"]))
     if form.errors:
         return _page(request, form)
-    said = f"Assignments and mentions are sent to {user.email}." if user.email else "E-mail is off."
-    messages.info(request, said)
+    text = f"Assignments and mentions are sent to {user.email}." if user.email else "E-mail is off."
+    messages.info(request, text)
     return redirect("web:notifications")
 
 

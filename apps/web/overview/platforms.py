@@ -1,6 +1,6 @@
 """The matrix of the Overview: measured throughput by workload and platform. A fixed number of queries.
 
-Shipped examples and made-up runs are shown only for workloads without any other runs.
+Shipped examples and synthetic runs are shown only for workloads without other runs.
 """
 
 from collections import defaultdict

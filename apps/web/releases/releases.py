@@ -261,7 +261,7 @@ def withdraw(request: HttpRequest, sign_off_id: int) -> HttpResponse:
 
 @require_safe
 def badge(request: HttpRequest, platform: str, version: str) -> HttpResponse:
-    """Badge of one hardware class, or the worst of all. Unknown releases get a badge that says so."""
+    """Badge of one hardware class, or the worst of all. Unknown releases get a badge with this text."""
     release = _find(platform, version)
     label = f"{release.platform.name} {version}" if release else f"{platform} {version}"[:60]
     found = CheckedRelease.objects.filter(release=release) if release else CheckedRelease.objects.none()

@@ -1,4 +1,4 @@
-"""A release compared with the previous one, as shown: every row in words and signs, and the answer above."""
+"""A release compared with the previous one, as shown: rows with verdicts as text and sign, and the summary."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ class ReleaseRow:
 
 @dataclass(frozen=True)
 class ReleaseSheet:
-    """`relevant`: rows to be read; `others`: unchanged, or inconclusive and hardly worse."""
+    """`relevant`: rows to read; `others`: unchanged, or inconclusive and at most slightly worse."""
 
     check: ReleaseCheck
     mark: str

@@ -1,4 +1,4 @@
-"""The series that a run's page draws by default: what DBAs look at first. Pure."""
+"""The series that a run's page draws by default: those that DBAs check first. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -25,7 +25,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Facet:
-    """One filter with its choices; only values that some run has. `note`: what is not offered, and what to do."""
+    """One filter with its choices; only values of existing runs. `note`: what is not offered, and the remedy."""
 
     name: str
     label: str
@@ -129,7 +129,7 @@ def _offered(tags: Iterable[str]) -> list[tuple[str, str, Options]]:
         ("state", "State", [(str(value), str(label)) for value, label in Run.State.choices]),
         ("outcome", "Outcome", [(str(value), str(label).lower()) for value, label in Run.Outcome.choices]),
         ("provenance", "Origin", [(str(value), str(label)) for value, label in Run.Provenance.choices]),
-        ("quality", "Quality", [(FAILED_CHECK, "failed a check"), (EXCLUDED, "excluded by a person")]),
+        ("quality", "Quality", [(FAILED_CHECK, "failed a check"), (EXCLUDED, "excluded by a user")]),
         ("tag", "Tag", [(tag, tag) for tag in tags]),
     ]
 

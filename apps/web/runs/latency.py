@@ -30,7 +30,7 @@ class LatencyCurve:
 
 @dataclass(frozen=True)
 class LatencyLine:
-    """Steps: from `one_in[k]` on (one in so many transactions was slower), transactions took `values[k]` ms.
+    """Steps: from `one_in[k]` on (one in that many transactions was slower), transactions took `values[k]` ms.
 
     `percent[k]` of them took no longer, `slower[k]` did. The last point ends the line.
     """

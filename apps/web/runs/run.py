@@ -182,7 +182,7 @@ def counters_of(index: Sequence[SeriesInfo]) -> Counters:
 def whole_clock(run: RunDetail, counters: Counters) -> tuple[float, float] | None:
     """From 0 to the last sample, s: the same range for all charts, independent of drawing order. None: no samples.
 
-    Not to the run's end: one that broke off is ended only when that is detected, which may be a day later.
+    Not to the run's end: an interrupted run is ended only when that is detected, which may be a day later.
     """
     if run.archive is None:
         kinds = {key.partition(".")[0]: key for key in reversed(counters.drawn)}

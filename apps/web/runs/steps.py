@@ -1,6 +1,6 @@
 """Steps of a run as reported by its tool: faults, promotions, statements, and checks.
 
-Samplers' observations of nodes are only in the list of all events, since they would bury the steps.
+Samplers' observations of nodes are only in the list of all events, since they would hide the steps.
 """
 
 from collections.abc import Iterable, Sequence
@@ -71,5 +71,5 @@ def run_steps(events: Iterable[EventDetail]) -> RunSteps:
 
 
 def _seconds(value: float) -> str:
-    """To a hundredth: no step is known more precisely."""
+    """To 0.01 s, the precision of all steps."""
     return f"{value:,.2f}"

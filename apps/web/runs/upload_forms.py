@@ -138,11 +138,11 @@ class Upload(PageForm):
 
     def _submit(self) -> Uploaded:
         data, chosen = self.cleaned_data, SUBMITTED[self.cleaned_data["format"]]
-        said = submit.read(chosen=chosen, output=data["file"])
+        submitted = submit.read(chosen=chosen, output=data["file"])
         outcome, reason = submit.outcome_of(
-            said, chosen=chosen, outcome="failed" if data["reason"] else "succeeded", reason=data["reason"]
+            submitted, chosen=chosen, outcome="failed" if data["reason"] else "succeeded", reason=data["reason"]
         )
-        threads, rate = submit.load_of(said, threads=data["threads"], rate=data["rate"])
+        threads, rate = submit.load_of(submitted, threads=data["threads"], rate=data["rate"])
         what = {
             "system": data["system"],
             "workload": self._workload(chosen),

@@ -28,7 +28,7 @@ class ExtremePoint:
 
 @dataclass(frozen=True)
 class ChangeLine:
-    """The intervals of a run, s from its first statement; None: not observed. `statements`: from when to when."""
+    """The intervals of a run, s from its first statement; None: not observed. `statements`: start and end of each."""
 
     run: int
     at: tuple[float, ...]
@@ -50,7 +50,7 @@ class ChangePanel:
 
 @dataclass(frozen=True)
 class ChangeChart:
-    """`color`: of the platform, its place in the palette. `clock`: s from the first statement, of all panels."""
+    """`color`: of the platform, its place in the palette. `clock`: range of all panels, s from the first statement."""
 
     anchor: str
     color: int | None

@@ -51,7 +51,7 @@ FILE_COLUMNS = (
 
 @dataclass(frozen=True)
 class SheetCell:
-    """`text` without unit; `is_number`: false where `text` is words. `below`: range and previous value."""
+    """`text` without unit; `is_number` False: `text` is not a number. `below`: range and previous value."""
 
     text: str
     is_number: bool
@@ -314,7 +314,7 @@ def _measured_lines(setting: Setting, manner: MannerRows, row: SystemRow) -> lis
     who += [change.system, change.platform, change.release]
     return [
         [*who, found.quantity.key, found.quantity.unit, found.count, found.median, found.low, found.high, found.words]
-        for found in change.told
+        for found in change.ranges
     ]
 
 

@@ -1,4 +1,4 @@
-"""Components: templates of web/components that take HTML. Each says in its first lines how it is used.
+"""Components: templates of web/components that take HTML. The first lines of each document its use.
 
 No {% load %} is needed, nor for splash: settings.TEMPLATES names both.
 

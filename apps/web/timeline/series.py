@@ -122,10 +122,10 @@ class NamedSeries:
 
 def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str, str]) -> list[NamedSeries]:
     """Labels without common parts. The run's number comes first if there are several: a legend may cut the end."""
-    said = [_said(key, rows.get(key.run), metrics) for key in keys]
-    differing = [place for place in range(len(said[0]) if said else 0) if len({each[place] for each in said}) > 1]
+    labels = [_label_parts(key, rows.get(key.run), metrics) for key in keys]
+    differing = [place for place in range(len(labels[0]) if labels else 0) if len({each[place] for each in labels}) > 1]
     found = []
-    for key, parts in zip(keys, said, strict=True):
+    for key, parts in zip(keys, labels, strict=True):
         own = [parts[place] for place in differing if parts[place]] or [parts[METRIC], parts[NODE]]
         own = [*own[-1:], *own[:-1]] if differing and differing[-1] == RUN_NUMBER else own
         found.append(NamedSeries(key, " · ".join(own), metrics.get(key.metric, key.metric)))
@@ -134,9 +134,11 @@ def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str,
 
 def common(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str, str]) -> str:
     """The common parts, in words; empty: none."""
-    said = [_said(key, rows.get(key.run), metrics) for key in keys]
+    labels = [_label_parts(key, rows.get(key.run), metrics) for key in keys]
     alike = (
-        [said[0][place] for place in range(len(said[0])) if len({each[place] for each in said}) == 1] if said else []
+        [labels[0][place] for place in range(len(labels[0])) if len({each[place] for each in labels}) == 1]
+        if labels
+        else []
     )
     return " · ".join(part for part in alike if part)
 
@@ -144,7 +146,7 @@ def common(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str
 METRIC, NODE, RUN_NUMBER = 4, 5, 6
 
 
-def _said(key: Key, row: RunRow | None, metrics: Mapping[str, str]) -> tuple[str, ...]:
+def _label_parts(key: Key, row: RunRow | None, metrics: Mapping[str, str]) -> tuple[str, ...]:
     """System, workload, load, repetition, metric, node, run."""
     of_run = (row.system_name, row.workload_name, row.load_level, f"repetition {row.repetition}") if row else ("",) * 4
     node = {"sum": "sum of the nodes", "mean": "mean of the nodes"}.get(key.node, key.node)

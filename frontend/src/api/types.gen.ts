@@ -664,7 +664,7 @@ export interface components {
             to: string;
             is_test: boolean;
             findings: components["schemas"]["NotifiedFinding"][];
-            told: number;
+            total: number;
             state: string;
             attempts: number;
             /** Format: date-time */
@@ -1605,7 +1605,7 @@ export interface components {
             to: string;
             is_test: boolean;
             findings: components["schemas"]["NotifiedFinding"][];
-            told: number;
+            total: number;
             state: string;
             attempts: number;
             /** Format: date-time */
@@ -2420,7 +2420,7 @@ export interface components {
             workload: number;
             load_level: number;
             latency: string;
-            told: components["schemas"]["QuantityRange"][];
+            ranges: components["schemas"]["QuantityRange"][];
             trials: components["schemas"]["ChangeTrial"][];
             left_out: components["schemas"]["LeftOut"][];
         };

@@ -167,7 +167,7 @@ const BANDS = new Set(["outage", "ddl", "phase", "steal", "gap"]);
 /** States of nodes change often: they are marked at the edge alone; phases are shaded, what a sampler missed is a gap. */
 const UNLINED = new Set(["node_state", "warm-up", "measured", "after", "steal", "gap", "sampler_error", "sampler"]);
 const UNMARKED = new Set(["warm-up", "measured", "after", "steal", "gap", "sampler_error", "sampler"]);
-/** What a band says of itself: its shade alone would not tell. */
+/** Label of a band: its shade alone would not explain it. */
 const BAND_WORDS: Record<string, string> = { steal: "CPU stolen", gap: "not sampled" };
 
 /** Events without the kinds that the reader left out. */

@@ -72,7 +72,7 @@ def test_other_systems_and_fewer_repetitions_can_be_asked_for() -> None:
     assert {job.system.slug for job in campaign.entries.get(place=2).jobs.all()} == {"c"}
     assert campaign.jobs.count() == 7
     said = refused(WHOLE, instead={"b": "nowhere", "z": "a"})
-    assert said[0].startswith("systems.1: line 3: there is no system 'nowhere' (in the place of 'b')")
+    assert said[0].startswith("systems.1: line 3: there is no system 'nowhere' (instead of 'b')")
     assert said[1].startswith("systems: line 3: 'z', which is to be replaced, is not in the file")
 
 
@@ -117,7 +117,7 @@ def test_everything_that_is_wrong_is_said_at_once_with_its_line_and_a_remedy() -
         "systems.2: line 3: there is no system 'nowhere'",
         "workloads.0.parameters.tables: line 8:",
         "workloads.2.tool: line 14: no agent runs 'sysbanch' (use one of app_ingest",
-        "workloads.4.climb.to: line 21: is below `from` (climb upwards)",
+        "workloads.4.climb.to: line 21: is below `from` (use a larger number)",
         "workloads.4.duration: line 19: is missing (give it here or, for all workloads, at the top)",
         "workloads.4.systems.1: line 22: 'c' is not among the campaign's systems",
     ]
@@ -173,4 +173,4 @@ def test_two_kinds_of_load_in_one_entry_are_refused() -> None:
     ],
 )
 def test_rungs_grow_by_the_factor_up_to_the_last(first: int, last: int, factor: float, found: list[int]) -> None:
-    assert file.rungs(first, last, factor) == found
+    assert file.ramp_levels(first, last, factor) == found

@@ -50,7 +50,7 @@ def test_another_system_under_a_known_slug_is_a_conflict_and_changes_nothing(eng
     assert (answer.status_code, fields_of(answer)) == (409, ["slug"])
     text = answer.content.decode()
     assert "the catalog keeps settings" in text
-    assert "this message says {}" in text
+    assert "this message has {}" in text
     # Nobody's agent, and nothing that the refusal took back.
     assert "agent" not in text
     assert "was added" not in text

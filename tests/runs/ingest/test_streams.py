@@ -72,10 +72,10 @@ def test_the_seal_waits_for_a_sampler_and_holds_what_both_agents_saw() -> None:
 @pytest.mark.parametrize(
     ("sent", "ended", "held", "words"),
     [
-        ((0,), None, 10, "it never ended its stream; 1 batches had arrived"),
+        ((0,), None, 10, "its stream did not end; 1 batches had arrived"),
         ((0,), 2, 10, "1 of 2 batches did not arrive in time"),
         ((1,), 2, 0, "1 of 2 batches did not arrive in time"),
-        ((), None, 0, "it never ended its stream; 0 batches had arrived"),
+        ((), None, 0, "its stream did not end; 0 batches had arrived"),
     ],
 )
 def test_a_sampler_that_dies_does_not_block_the_seal_and_is_named(

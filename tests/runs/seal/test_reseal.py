@@ -107,9 +107,9 @@ def test_the_command_goes_on_after_a_run_that_cannot_be_sealed_again(capsys: pyt
     bad, good = sealed(), sealed(output=OUTPUT + b"\n")
     Run.objects.update(derivation=0)
     Block.objects.filter(run=bad, node=1).update(data=b"x" * 99)
-    with pytest.raises(CommandError, match="1 runs stay as they were"):
+    with pytest.raises(CommandError, match="1 runs are unchanged"):
         call_command("reseal")
-    assert f"run {bad.pk} stays as it was" in capsys.readouterr().err
+    assert f"run {bad.pk} is unchanged" in capsys.readouterr().err
     assert Run.objects.get(pk=good.pk).derivation == seal.DERIVATION
 
 

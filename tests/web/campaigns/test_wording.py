@@ -33,7 +33,7 @@ JOB = JobCell(
 def test_title_tells_what_became_of_a_run_and_why() -> None:
     assert run_title(replace(DONE, outcome="")) == "run 7, attempt 1: running"
     assert run_title(FAILED) == "run 7, attempt 1: failed, connection lost"
-    assert run_title(replace(DONE, is_excluded=True)) == "run 7, attempt 1: succeeded, excluded by a person"
+    assert run_title(replace(DONE, is_excluded=True)) == "run 7, attempt 1: succeeded, excluded by a user"
     assert run_title(replace(DONE, failed_checks=("a", "b"))) == "run 7, attempt 1: succeeded, failed: a, b"
 
 

@@ -182,7 +182,7 @@ def test_the_api_gives_every_run_with_its_statements(client: Client) -> None:
     assert change["manner"]["algorithm"] == "copy"
     assert change["trials"][0]["run"] == run.pk
     assert change["trials"][0]["statements"][0]["values"]["stall"] == 6.0
-    stall = next(each for each in change["told"] if each["quantity"]["key"] == "stall")
+    stall = next(each for each in change["ranges"] if each["quantity"]["key"] == "stall")
     assert (stall["median"], stall["count"], stall["missing"]) == (6.0, 1, "")
     assert (stall["quantity"]["unit"], stall["quantity"]["direction"]) == ("s", "lower")
     assert client.get("/api/v1/schema-changes/?algorithm=instant").json()["changes"] == []

@@ -16,7 +16,7 @@ CREATE = (
     "run CHAR(16) NOT NULL, seq INT UNSIGNED NOT NULL, KEY run_seq (run, seq), "
     "worker INT NOT NULL, made_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)) ENGINE=InnoDB"
 )
-COME_BACK = 20.0  # s in which a node may recover by itself before it is started
+COME_BACK = 20.0  # s for a node to recover by itself before it is started
 START_TIMEOUT = 90.0  # s
 PAUSE = 0.2  # s between polls
 

@@ -8,9 +8,9 @@ from workers.agent.faults import phases
 from workers.agent.faults.faults import Fault
 from workers.agent.faults.phases import Gap, PhaseMoment, SteadyState
 from workers.agent.faults.record import Record
-from workers.agent.programs.report import say
+from workers.agent.programs.report import emit
 
-UNFORESEEN = ("kill", "freeze", "cut", "stop", "crash")  # unplanned faults, which the system has to detect
+UNFORESEEN = ("kill", "freeze", "cut", "stop", "crash")  # unplanned faults, which the system must detect
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def phase_values(
             values["failover.detect"] = found.t - at
             _event("detect", _noticed_words(found, at), at, found.t, evidence=found.evidence)
         else:
-            _event("detect", "nobody noticed the fault", at, None)
+            _event("detect", "the fault was not detected", at, None)
     if gap.end is None or not cut_off:
         return values
     return values | _recovery(record, gap.end, at=at, noticed=found.t if found else at, warmup=warmup, rule=rule)
@@ -86,7 +86,7 @@ def _recovery(
 
 
 def _noticed_words(found: PhaseMoment, at: float) -> str:
-    words = f"noticed by the {found.evidence}: {found.text}"
+    words = f"detected by the {found.evidence}: {found.text}"
     return words if found.suspected is None else f"{words}; its first sign {found.suspected - at:.2f} s after the fault"
 
 
@@ -99,10 +99,10 @@ def _outage_words(gap: Gap, *, cut_off: bool) -> str:
 
 
 def report_rejoin(node: str, began: float, ended: float) -> Mapping[str, float]:
-    _event("rejoin", f"{node} is in step again, {ended - began:.2f} s after it was put right", began, ended, node)
+    _event("rejoin", f"{node} is in sync again, {ended - began:.2f} s after its repair", began, ended, node)
     return {"failover.rejoin": ended - began}
 
 
 def _event(kind: str, label: str, start: float, end: float | None, node: str = "", **detail: Any) -> None:
     ends = {} if end is None else {"to": round(max(start, end), 4)}
-    say("event", event=kind, label=label, **{"from": round(start, 4)}, **ends, node=node, detail=detail)
+    emit("event", event=kind, label=label, **{"from": round(start, 4)}, **ends, node=node, detail=detail)

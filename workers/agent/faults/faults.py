@@ -52,7 +52,7 @@ def plan(fault: str, *, system: TargetSystem, writer: str, readers: Sequence[str
     if fault in ("switch", "rds_failover"):
         argv = system.controls.get("", {}).get("switch")
         if fault == "rds_failover" and system.platform not in ("aurora", "rds-mysql"):
-            raise Failed(f"fault rds_failover asks AWS; platform {system.platform} has switch instead")
+            raise Failed(f"fault rds_failover needs AWS; platform {system.platform} has switch instead")
         if not argv:
             raise Failed(f"fault {fault} needs the system's own control: add `switch` to [systems.controls]")
         return Fault("switch", writer, "from", tuple(argv))
@@ -67,7 +67,7 @@ def plan(fault: str, *, system: TargetSystem, writer: str, readers: Sequence[str
     undo = system.controls[node].get(UNDONE_BY[control])
     if not undo:
         raise Failed(
-            f"fault {fault} would leave node {node} as it is: add `{UNDONE_BY[control]}` to [systems.controls.{node}]"
+            f"fault {fault} could not be undone on node {node}: add `{UNDONE_BY[control]}` to [systems.controls.{node}]"
         )
     return Fault(control, node, role, tuple(system.controls[node][control]), tuple(undo))
 
@@ -129,11 +129,11 @@ def run(argv: Sequence[str], problem: str, timeout: float) -> None:
                 start_new_session=True,
             )
             output.seek(0)
-            said = output.read().strip().splitlines()
+            lines = output.read().strip().splitlines()
     except subprocess.TimeoutExpired as error:
         raise Failed(f"{problem}: it had not ended after {timeout:.0f} s; run: {' '.join(argv)}") from error
     except OSError as error:
         raise Failed(f"{problem}: {argv[0]} cannot be started: {error.strerror}") from error
     if done.returncode:
-        reason = said[-1] if said else f"exit code {done.returncode}"
+        reason = lines[-1] if lines else f"exit code {done.returncode}"
         raise Failed(f"{problem}: {reason}; run: {' '.join(argv)}")

@@ -1,4 +1,4 @@
-"""Open-loop lanes: operations start on a fixed schedule, whatever the outcome of earlier operations."""
+"""Open-loop lanes: operations start on a fixed schedule, independent of the outcome of earlier ones."""
 
 import contextlib
 import math
@@ -85,7 +85,7 @@ class Lane:
         self.record = record
         self.timeout = timeout
         self.retries = retries
-        self.generation = 0  # of connections: a failed connection makes all opened before it suspect
+        self.generation = 0  # of connections: after a failure all earlier connections are reopened
         self._system = system
         self._address = address
         self._names = names
@@ -190,7 +190,7 @@ class _Worker(threading.Thread):
                 connection = self.connect()
             sent = True
             answer = lane.act(connection, sequence, self._number)
-        except Exception as problem:  # of any kind: the client got no acknowledgement
+        except Exception as problem:  # of any kind: the write was not acknowledged
             error = _error(problem)
             if self._generation == lane.generation and self._connection is not None:
                 lane.generation += 1

@@ -11,7 +11,7 @@ from itertools import pairwise
 # times the longest gap before the fault.
 INTERVALS = 3
 TIMES_BEFORE = 2
-SILENT = ("kill", "freeze", "cut")  # after these the affected node reports nothing more
+SILENT = ("kill", "freeze", "cut")  # after these the affected node sends no further reports
 # How MHA's manager, and a lab's, conclude that the source is gone. Their earlier lines are suspicion: MHA pings three
 # more times and queries the other servers.
 CONCLUDED = ("Master is down!", '"event": "detected"')
@@ -129,7 +129,7 @@ def detected(
     errors: Sequence[Sign] = (),
     struck: str = "",
 ) -> PhaseMoment | None:
-    """When the system noticed: by the cluster's own view, else its manager, its proxy, or the client."""
+    """When the fault was detected: by the cluster's own view, else its manager, its proxy, or the client."""
     changed = [
         state
         for state in states
@@ -156,7 +156,7 @@ def _view(states: Sequence[State], of: State, fault: float) -> str:
 
 
 def proxy_acted(signs: Sequence[Sign], *, fault: float, struck: str) -> Sign | None:
-    """The proxy's first action after the fault: it dropped the struck node, or got another address for a server."""
+    """The proxy's first action after the fault: it dropped the affected node, or got another address for a server."""
     acted = [
         sign
         for sign in signs
@@ -184,7 +184,7 @@ def promoted(*, fault: float, recovered: float, states: Sequence[State], writer:
 
 
 def rejoined(states: Sequence[State], *, node: str, since: float, until: float) -> float:
-    """When `node`, thawed or healed at `since` and in step by `until`, served again for good.
+    """When `node`, thawed or healed at `since` and in sync by `until`, accepted statements again permanently.
 
     A Galera node first shows its old view, until it learns that the others continued without it.
     """
@@ -192,7 +192,7 @@ def rejoined(states: Sequence[State], *, node: str, since: float, until: float) 
     serves = [state.answers and (state.writable or not state.cluster) for state in own]
     if not any(serves):
         return until
-    # The first state from which all serve.
+    # The first state from which all accept statements.
     first = len(serves) - next((n for n, serving in enumerate(reversed(serves)) if not serving), len(serves))
     return own[first].t if first < len(own) else until
 

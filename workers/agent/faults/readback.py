@@ -81,7 +81,7 @@ def read_back(system: TargetSystem, address: ServerAddress, run: str) -> Counter
 
 
 def out_of_step(system: TargetSystem, node: str, run: str, present: Mapping[int, int], *, is_writer: bool) -> str:
-    """Why `node` does not have the same rows as the writer or does not replicate; empty when it is in step."""
+    """Why `node` does not have the same rows as the writer or does not replicate; empty when it is in sync."""
     address = system.nodes[node]
     try:
         if not is_writer and (reason := _not_replicating(system, address)):
@@ -100,12 +100,12 @@ def _not_replicating(system: TargetSystem, address: ServerAddress) -> str:
     status = _named(system, address, "SHOW STATUS LIKE 'wsrep_local_state_comment'")
     state = status.get("wsrep_local_state_comment", "")
     if state and _named(system, address, "SHOW VARIABLES LIKE 'wsrep_on'").get("wsrep_on") == "ON":
-        return "" if state == "Synced" else f"Galera says {state}"
+        return "" if state == "Synced" else f"Galera's state is {state}"
     if system.platform == "aurora":
         return ""
     row = _replication(system, address)
     if not row:
-        return "it replicates from nobody"
+        return "it has no source"
     stopped = [name for name, value in row.items() if name in THREADS and value != "Yes"]
     errors = [str(row[name]) for name in ("Last_IO_Error", "Last_SQL_Error") if row.get(name)]
     return " ".join([f"{' and '.join(stopped)} is not Yes", *errors]) if stopped else ""

@@ -5,7 +5,7 @@ from typing import Any
 
 from workers.agent.faults.lanes import Attempt
 from workers.agent.faults.phases import Sign, State, Write
-from workers.agent.programs.report import say
+from workers.agent.programs.report import emit
 
 
 class Record:
@@ -22,28 +22,28 @@ class Record:
     def insert(self, attempt: Attempt) -> None:
         with self._lock:
             self.inserts.append(attempt)
-        _say_attempt("insert", attempt)
+        _emit_attempt("insert", attempt)
 
     def read(self, place: str, attempt: Attempt) -> None:
         with self._lock:
             self.reads.append((place, attempt))
-        _say_attempt("read", attempt, at=place)
+        _emit_attempt("read", attempt, at=place)
 
     def state(self, state: State) -> None:
         with self._lock:
             self.states.append(state)
         found = {"answers": state.answers, "writable": state.writable, "cluster": state.cluster}
-        say("probe", what="state", node=state.node, t=_rounded(state.t), before=_rounded(state.before), **found)
+        emit("probe", what="state", node=state.node, t=_rounded(state.t), before=_rounded(state.before), **found)
 
-    def manager_said(self, sign: Sign) -> None:
+    def add_manager_sign(self, sign: Sign) -> None:
         with self._lock:
             self.manager.append(sign)
-        say("probe", what="manager", t=_rounded(sign.t), text=sign.text)
+        emit("probe", what="manager", t=_rounded(sign.t), text=sign.text)
 
-    def proxy_said(self, sign: Sign) -> None:
+    def add_proxy_sign(self, sign: Sign) -> None:
         with self._lock:
             self.proxy.append(sign)
-        say("probe", what="proxy", t=_rounded(sign.t), text=sign.text)
+        emit("probe", what="proxy", t=_rounded(sign.t), text=sign.text)
 
     def ended(self, since: float, until: float) -> tuple[list[Attempt], list[Attempt]]:
         """Inserts and reads that ended in [`since`, `until`)."""
@@ -77,11 +77,11 @@ class Record:
         return sorted(found, key=lambda read: read[1].end)
 
 
-def _say_attempt(what: str, one: Attempt, **more: Any) -> None:
+def _emit_attempt(what: str, one: Attempt, **more: Any) -> None:
     answer: dict[str, Any] = dict(one.answer) | more
     if one.error:
         answer["error"] = list(one.error)
-    say(
+    emit(
         "probe",
         what=what,
         seq=one.sequence,

@@ -23,7 +23,7 @@ from workers.agent.faults.system import TABLE
 from workers.agent.faults.watch import ManagerWatch, NodeWatch, ProxyWatch
 from workers.agent.programs import grid
 from workers.agent.programs.order import Order
-from workers.agent.programs.report import say, say_check
+from workers.agent.programs.report import emit, emit_check
 
 MOST_LATE = 1.0  # s that an insert may start late
 
@@ -62,9 +62,9 @@ class ProbeRun:
             # Exited first: a program being stopped has little time.
             faulty = stack.enter_context(Faulty(self.fault, self.system)) if self.fault else None
             clock.begin()
-            say("begin", tool="failover", version="1")
+            emit("begin", tool="failover", version="1")
             label = f"{self.writer} is the writer"
-            say(
+            emit(
                 "event",
                 event="node_state",
                 label=label,
@@ -79,7 +79,7 @@ class ProbeRun:
             values |= settling.settle(faulty, undo_began)
         self._check_schedule()
         self._total(values)
-        say("end")
+        emit("end")
 
     def _load(
         self, clock: LoadClock, lanes: list[Lane], faulty: Faulty | None
@@ -153,9 +153,9 @@ class ProbeRun:
             node.warm()
         watches: list[NodeWatch | ManagerWatch | ProxyWatch] = [*nodes]
         if argv := self.system.controls.get("", {}).get("watch"):
-            watches.append(ManagerWatch(argv, clock, self.record.manager_said))
+            watches.append(ManagerWatch(argv, clock, self.record.add_manager_sign))
         if self.system.proxy:
-            watches.append(ProxyWatch(self.system.proxy, clock, self.record.proxy_said))
+            watches.append(ProxyWatch(self.system.proxy, clock, self.record.add_proxy_sign))
         for watch in watches:
             stack.callback(watch.stop)
         return watches
@@ -168,7 +168,7 @@ class ProbeRun:
         began = clock.now()
         faulty.strike()
         struck = events.InjectedFault(faulty.fault, began, clock.now())
-        say("probe", what="fault", label=struck.fault.words(), start=round(began, 5), end=round(struck.ended, 5))
+        emit("probe", what="fault", label=struck.fault.words(), start=round(began, 5), end=round(struck.ended, 5))
         if faulty.fault.control not in faults.LASTING:
             return struck, None
         clock.sleep_until(struck.ended + self.chosen["hold"])
@@ -186,15 +186,15 @@ class ProbeRun:
             inserts, reads = self.record.ended(second, second + 1)
             values = latencies([one for one in inserts if one.error is None])
             counts = counts_of(inserts, reads)
-            say("interval", t=second + 1, seconds=1, counts=counts, values={"latency.p95": values.get("latency.p95")})
+            emit("interval", t=second + 1, seconds=1, counts=counts, values={"latency.p95": values.get("latency.p95")})
             second += 1
 
     def _check_schedule(self) -> None:
-        """Checks for late inserts: a delayed open loop has not measured what a client would see."""
+        """Checks for late inserts: a delayed open loop does not measure the client's view."""
         sent = [one for one in self.record.inserts if one.sent and one.number == 1]
         late = max((one.start - one.due for one in sent), default=0.0)
         label = f"the latest insert was sent {late:.3f} s after it was due; at most {MOST_LATE:g} s is allowed"
-        say_check(
+        emit_check(
             "schedule", t=self.until, held=late <= MOST_LATE, label=label, expected=MOST_LATE, found=round(late, 4)
         )
 
@@ -215,15 +215,15 @@ class ProbeRun:
                 [place, one.answer["row"], round(one.end, 3)] for place, one in self.record.stale(since, until)[:SHOWN]
             ]
             span = {"from": since, "to": until}
-            say("event", event="stale_reads", label=label, **span, node="client", detail={"reads": stale_reads})
+            emit("event", event="stale_reads", label=label, **span, node="client", detail={"reads": stale_reads})
         for (code, text), times in self.record.errors_by_kind(since, until).items():
-            say("error", t=round(times[0], 3), code=code or None, text=text, count=len(times))
+            emit("error", t=round(times[0], 3), code=code or None, text=text, count=len(times))
         counted = Counter(grid.bucket((one.end - one.due) * 1000) for one in inserts if one.error is None)
         if counted:
             buckets = grid.printed(counted)
-            say("histogram", metric="client.latency", **{"from": since, "to": until}, buckets=buckets)
+            emit("histogram", metric="client.latency", **{"from": since, "to": until}, buckets=buckets)
         rounded = {name: round(value, 4) for name, value in figures.items()}
-        say("total", **{"from": since, "to": until}, counts=counts_of(inserts, reads), values=rounded)
+        emit("total", **{"from": since, "to": until}, counts=counts_of(inserts, reads), values=rounded)
 
 
 def counts_of(inserts: list[Attempt], reads: list[Attempt]) -> dict[str, int]:

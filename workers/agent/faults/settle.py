@@ -1,4 +1,4 @@
-"""After the load: the affected node returns, all nodes get in step, and the table is read back."""
+"""After the load: the affected node returns, all nodes reach sync, and the table is read back."""
 
 import threading
 import time
@@ -12,15 +12,15 @@ from workers.agent.faults.faults import LASTING, Fault, Faulty
 from workers.agent.faults.lanes import LoadClock
 from workers.agent.faults.record import Record
 from workers.agent.faults.system import TABLE, Identity, TargetSystem
-from workers.agent.measure.database import said
-from workers.agent.programs.report import Failed, say, say_check
+from workers.agent.measure.database import error_text
+from workers.agent.programs.report import Failed, emit, emit_check
 
 PAUSE = 0.2  # s between polls
-SHOWN = 100  # at most so many inserts or reads in an event
+SHOWN = 100  # maximum number of inserts or reads in an event
 
 
 class Settling:
-    """`timeout`: deadline in s for the nodes to be in step; `run` identifies the rows."""
+    """`timeout`: deadline in s for the nodes to be in sync; `run` identifies the rows."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Settling:
         return values | self._account()
 
     def _await_in_step(self, fault: Fault | None, starting: "_Starting | None") -> float:
-        """The time when every node was in step with the writer. Raises Failed."""
+        """The time when every node was in sync with the writer. Raises Failed."""
         deadline = self._clock.now() + self._timeout
         while True:
             reasons = self._out_of_step()
@@ -77,12 +77,12 @@ class Settling:
         return events.report_rejoin(fault.node, began, came_back)
 
     def _out_of_step(self) -> dict[str, str]:
-        """Node -> why it is not in step; "" stands for the endpoint."""
+        """Node -> why it is not in sync; "" stands for the endpoint."""
         try:
             writer = faults_system.writer(self._system, self._names)
             present = readback.read_back(self._system, self._system.endpoint, self._run)
         except (Failed, pymysql.MySQLError, OSError) as error:
-            return {"": f"the endpoint does not answer: {said(error)}"}
+            return {"": f"the endpoint does not answer: {error_text(error)}"}
         found = {
             node: readback.out_of_step(self._system, node, self._run, present, is_writer=node == writer)
             for node in self._system.nodes
@@ -90,13 +90,13 @@ class Settling:
         return {node: reason for node, reason in found.items() if reason}
 
     def _words(self, reasons: Mapping[str, str], fault: Fault | None) -> str:
-        """The error text, of the struck node if it is among `reasons`."""
+        """The error text, of the affected node if it is among `reasons`."""
         struck = fault.node if fault else ""
         node = struck if struck in reasons else next(iter(reasons))
         start = self._system.controls.get(node or struck, {}).get("start") or (fault.undo if fault else ())
         remedy = f"run: {' '.join(start)}" if start else "restore it manually"
         who = f"node {node}" if node else "the system"
-        return f"{who} is not in step {self._timeout:g} s after the load: {reasons[node]}; {remedy}"
+        return f"{who} is not in sync {self._timeout:g} s after the load: {reasons[node]}; {remedy}"
 
     def _account(self) -> dict[str, float]:
         """The counts, checked against the table. Raises pymysql.MySQLError or OSError."""
@@ -110,11 +110,11 @@ class Settling:
             "failed_present": found.failed_present[:SHOWN],
             "duplicated": found.twice[:SHOWN],
         }
-        say("event", event="read_back", label=found.words(), **{"from": t}, node="client", detail=detail)
+        emit("event", event="read_back", label=found.words(), **{"from": t}, node="client", detail=detail)
         held = rows == found.expected() and not found.unknown
         label = f"the table holds {rows} rows of this run; by the counts it is {found.expected()}"
-        say_check("read_back", t=t, held=held, label=label, expected=found.expected(), found=rows)
-        say_check("in_step", t=t, held=True, label=f"the same rows are on {', '.join(self._system.nodes)}")
+        emit_check("read_back", t=t, held=held, label=label, expected=found.expected(), found=rows)
+        emit_check("in_step", t=t, held=True, label=f"the same rows are on {', '.join(self._system.nodes)}")
         return {
             "failover.acknowledged_missing": len(found.missing),
             "failover.failed_present": len(found.failed_present),
@@ -123,7 +123,7 @@ class Settling:
 
 
 class _Starting(threading.Thread):
-    """Undoes the fault while the main thread polls whether the node is in step."""
+    """Undoes the fault while the main thread polls whether the node is in sync."""
 
     def __init__(self, faulty: Faulty, timeout: float) -> None:
         super().__init__(name="start", daemon=True)

@@ -12,7 +12,7 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
-from workers.agent.measure.database import said
+from workers.agent.measure.database import error_text
 from workers.agent.programs.report import Failed, secrets_of
 from workers.agent.runtime.config import Controls, ServerAddress, SystemConfig
 
@@ -114,7 +114,7 @@ def identities(system: TargetSystem) -> dict[Identity, str]:
         try:
             found[_identity_at(system, address)] = node
         except (pymysql.MySQLError, OSError) as error:
-            raise Failed(f"node {node} at {address} does not answer: {said(error)}") from error
+            raise Failed(f"node {node} at {address} does not answer: {error_text(error)}") from error
     return found
 
 

@@ -60,12 +60,12 @@ class ServerClock:
         for _ in range(TRIES):
             asked = time.monotonic()
             try:
-                said = self._client.clock()
+                server_time = self._client.clock()
             except (Unreachable, Rejected, LeaseGone):
                 break
             way = time.monotonic() - asked
             if best is None or way / 2 < best.uncertainty:
-                best = Bearing(offset=said - (asked + way / 2), uncertainty=way / 2)
+                best = Bearing(offset=server_time - (asked + way / 2), uncertainty=way / 2)
         self.last = best or self.last
         return best
 

@@ -55,7 +55,7 @@ def session(
             yield cursor
     except (pymysql.MySQLError, OSError) as error:
         raise DatabaseFailed(
-            f"system {system.slug} at {address or system.address}: cannot {doing}: {said(error)}"
+            f"system {system.slug} at {address or system.address}: cannot {doing}: {error_text(error)}"
         ) from error
 
 
@@ -75,7 +75,7 @@ def connect(system: SystemConfig, *, address: ServerAddress, timeout: float) -> 
     )
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """The server's error text."""
     return " ".join(str(part) for part in error.args) or type(error).__name__
 
@@ -118,7 +118,7 @@ def defaults(system: SystemConfig, address: ServerAddress) -> dict[str, str] | N
 
 
 def without_secrets(values: dict[str, str]) -> dict[str, str]:
-    """Drops names that may hold a secret, whatever their source; paths of TLS key files stay."""
+    """Drops names that may hold a secret, from any source; paths of TLS key files stay."""
     return {
         name: SECRET_OPTION.sub("", value) if name.endswith("_options") else value
         for name, value in values.items()

@@ -110,7 +110,7 @@ class DigestReader:
         deadline = time.monotonic() + TIMEOUT
         for thread in self._threads:
             thread.join(timeout=max(0.0, deadline - time.monotonic()))
-        lines = dict(self._lines)  # late answers are not waited for
+        lines = dict(self._lines)  # late answers are ignored
         return b"".join(lines[node] for node in sorted(lines))
 
     def hidden(self) -> dict[str, HiddenFromSampler]:

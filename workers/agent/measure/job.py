@@ -215,7 +215,7 @@ class JobExecution:
         self._run_clean_up(tool, target)
         foreign = database.remove_workspace(system, workspace)
         if foreign:
-            log.warning("schema %s stays: it holds tables of others: %s", workspace.schema, ", ".join(foreign))
+            log.warning("schema %s is kept: it holds tables of others: %s", workspace.schema, ", ".join(foreign))
 
     def _run_clean_up(self, tool: Tool, target: Target) -> None:
         output = _fresh(self._work / f"{tool.name}.clean-up.output")

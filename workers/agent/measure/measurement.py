@@ -152,7 +152,7 @@ class RunMeasurement:
             self._entry.process = None
 
     def _status(self) -> dict[str, int]:
-        """Empty when the server does not answer: a run that killed it continues without."""
+        """Empty when the server does not answer: a run that killed it continues without its status."""
         try:
             return database.status(self._system)
         except database.DatabaseFailed as problem:
@@ -194,7 +194,7 @@ class RunMeasurement:
             stop = failed(self._recorder.problem)
         if self._output.exists():
             self._recorder.artifact(self._load.tool.artifact, self._output)
-        rung = ramp.read_rung(tail(self._output)) if stop is None else ramp.LevelOutcome(None)
+        level = ramp.read_outcome(tail(self._output)) if stop is None else ramp.LevelOutcome(None)
         extras = self._load.tool.extras(self._output)
         for extra in extras:
             self._recorder.artifact(extra.name, extra)
@@ -211,7 +211,7 @@ class RunMeasurement:
             file.unlink(missing_ok=True)
         if stop:
             raise Stopped(stop)
-        return rung
+        return level
 
     def _report_hidden(self, statements: digests.DigestReader) -> None:
         t = round(self._load.clock.now(), 6)

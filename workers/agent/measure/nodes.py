@@ -65,7 +65,7 @@ class NodeSampling:
 
 
 def sources(system: SystemConfig, number: int) -> list[SampleSource]:
-    """The sources of a node. The server's counters come first: they take longest and date the sample."""
+    """The sources of a node. The server's counters come first: they take longest and set the sample's time."""
     node = system.nodes[number]
     found: list[SampleSource] = []
     if node.asked:

@@ -48,10 +48,10 @@ def saturation(threads: Sequence[int], throughputs: Sequence[float], *, least_ga
     fell = has_fallen(throughputs, least_gain=least_gain)
     before = throughputs[:-1] if fell else throughputs[:-2]
     best = max(range(len(before)), key=before.__getitem__)
-    said = f"saturated at {threads[best]} threads ({throughputs[best]:.4g}/s)"
+    summary = f"saturated at {threads[best]} threads ({throughputs[best]:.4g}/s)"
     if fell:
-        return f"{said}; {threads[-1]} threads fell to {throughputs[-1]:.4g}/s"
-    return f"{said}; {threads[-2]} and {threads[-1]} threads gained less than {100 * least_gain:.3g} %"
+        return f"{summary}; {threads[-1]} threads fell to {throughputs[-1]:.4g}/s"
+    return f"{summary}; {threads[-2]} and {threads[-1]} threads gained less than {100 * least_gain:.3g} %"
 
 
 def refusal(reason: str) -> str:
@@ -68,7 +68,7 @@ class LevelOutcome:
     refused: int = 0
 
 
-def read_rung(output: bytes) -> LevelOutcome:
+def read_outcome(output: bytes) -> LevelOutcome:
     """Parses the end of a tool's output."""
     lines = REPORT_TOTAL.findall(output)
     if lines:
@@ -99,17 +99,17 @@ class Ramp:
         self._threads: list[int] = []
         self._throughputs: list[float] = []
 
-    def measured(self, planned: wire.PlannedRun, rung: LevelOutcome) -> None:
+    def measured(self, planned: wire.PlannedRun, outcome: LevelOutcome) -> None:
         """Records a successful run, possibly with refused connections. Saturation needs its throughput."""
         threads = planned.load_level.threads
-        if self._ending and rung.refused:
-            self._skip_after(planned, f"not run: {rung.refused} connections were refused at {threads} threads")
+        if self._ending and outcome.refused:
+            self._skip_after(planned, f"not run: {outcome.refused} connections were refused at {threads} threads")
             return
         least_gain = self._ending.least_gain if self._ending else None
-        if least_gain is None or rung.throughput is None:
+        if least_gain is None or outcome.throughput is None:
             return
         self._threads.append(threads)
-        self._throughputs.append(rung.throughput)
+        self._throughputs.append(outcome.throughput)
         if is_saturated(self._throughputs, least_gain=least_gain):
             words = saturation(self._threads, self._throughputs, least_gain=least_gain)
             self._skip_after(planned, f"not run: {words}")

@@ -72,15 +72,15 @@ class SampleRecorder(ABC):
                 self.write_batch(*self._unwritten[0])
                 del self._unwritten[0]
         except OSError as error:
-            self._complain(f"the agent cannot write to its spool {self._spool.directory}: {error.strerror or error}")
+            self._set_problem(f"the agent cannot write to its spool {self._spool.directory}: {error.strerror or error}")
             return
         if free < self._minimum_free:
-            self._complain(
+            self._set_problem(
                 f"only {free // MEBIBYTE} MB are free in the agent's spool {self._spool.directory}, the minimum is "
                 f"{self._minimum_free // MEBIBYTE} MB; free space there or lower agent.minimum_free_mb"
             )
 
-    def _complain(self, problem: str) -> None:
+    def _set_problem(self, problem: str) -> None:
         if not self.problem:
             log.error("%s", problem)
             self.problem = problem

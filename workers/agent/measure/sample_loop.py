@@ -21,7 +21,7 @@ TIMEOUT = 0.9  # s for all sources of a node together, so that a hanging source 
 # s. A counter read this much later than its sample's time would yield a rate too high by that share of a second,
 # followed by one too low.
 LATE = 0.1  # s
-# s. A source that has been silent for as long is not waited for any more.
+# s. A source without a response for this long is no longer waited for.
 GIVEN_UP = 3.0
 ANSWERS, YES, NO = "answers", "yes", "no"
 
@@ -32,7 +32,7 @@ def next_slot(slot: int, elapsed: float, interval: float = INTERVAL) -> int:
 
 
 class ReadLate(SourceFailed):
-    """The source answered too late to date its counters; the server itself may be well."""
+    """The answer came too late to assign its counters a time; the server itself may be healthy."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class NodeSampler:
     def _take(self, slot: int) -> None:
         deadline = self._clock.now() + TIMEOUT
         values: dict[str, Number] = {}
-        # All reads start together, at the sample's time: a server that is slow to answer would misdate the others.
+        # All reads start together, at the sample's time: a slow server would otherwise delay the others.
         t = self._clock.now()
         due = [asker for asker in self._askers if asker.is_due(slot)]
         for asker in due:
@@ -185,7 +185,7 @@ class NodeSampler:
                 asker.sees_nothing = True
                 self.hide(nothing.hidden)
                 continue
-            self._heard(asker, answer, t, values)
+            self._record_answer(asker, answer, t, values)
         if self._statements:
             values["agent.statements"] = self._statements
         # A sample without values still shows that nothing was observed.
@@ -193,7 +193,7 @@ class NodeSampler:
         if all(t - stretch.since >= GIVEN_UP for stretch in self._stretches.values()):
             self._sampled_at = t
 
-    def _heard(self, asker: _Asker, answer: _Answer, t: float, values: dict[str, Number]) -> None:
+    def _record_answer(self, asker: _Asker, answer: _Answer, t: float, values: dict[str, Number]) -> None:
         reading, name = answer.reading, asker.source.name
         assert isinstance(reading, SourceReading)  # noqa: S101  `finish` raises what is none
         values.update(reading.values)

@@ -15,7 +15,7 @@ from workers.protocol import wire
 
 log = logging.getLogger("splashboard.agent.sampler")
 TICK = 0.2  # s
-LONGEST_SILENCE = 60.0  # s without an answer from the server; then the run may be over
+LONGEST_SILENCE = 60.0  # s without an answer from the server; then the run may have ended
 
 
 class StreamRecorder(SampleRecorder):
@@ -70,7 +70,7 @@ class Joined:
         detail = {"agent": name, "uncertainty_seconds": within, "own_uncertainty_seconds": self._bearing.uncertainty}
         if bearing:
             detail["moved_seconds"] = round(bearing.offset - self._bearing.offset, 6)
-        words = "not known how well" if within is None else f"±{1000 * within:.2g} ms"
+        words = "accuracy not known" if within is None else f"±{1000 * within:.2g} ms"
         self.recorder.event(
             wire.EventMessage(
                 kind="sampler",
@@ -138,7 +138,7 @@ class Sampler:
         try:
             answer = self._client.sampling(wire.SamplingMessage(systems=nodes))
         except (Unreachable, Rejected, LeaseGone) as problem:
-            self._complain(f"cannot read the runs to sample: {problem}")
+            self._warn_once(f"cannot read the runs to sample: {problem}")
             if time.monotonic() - self._heard_at > LONGEST_SILENCE:
                 for run in list(self._joined):
                     self._end(run)
@@ -171,7 +171,7 @@ class Sampler:
         else:
             log.info("run %s: no longer sampled", run)
 
-    def _complain(self, complaint: str) -> None:
+    def _warn_once(self, complaint: str) -> None:
         if not self._complaint:
             log.warning("%s", complaint)
         self._complaint = complaint

@@ -19,7 +19,7 @@ import pymysql
 
 from workers.agent.programs import grid, tables
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import Failed, Secrets, say, say_check, say_executed
+from workers.agent.programs.report import Failed, Secrets, emit, emit_check, emit_executed
 
 RANGE = 100  # rows of a range, sysbench's default
 POINT_SELECTS = 10
@@ -222,7 +222,7 @@ async def report_intervals(client: LoadClient) -> None:
         if client.order.rate is not None:
             values |= {"queue_length": client.queue_length(), "concurrency": client.busy}
         counts = _counts(tally)
-        say(
+        emit(
             "interval",
             t=round(now, 4),
             seconds=round(now - before, 4),
@@ -231,7 +231,7 @@ async def report_intervals(client: LoadClient) -> None:
             values=values,
         )
         for (code, text), number in client.errors.items():
-            say("error", t=round(now, 3), code=code, text=text, count=number)
+            emit("error", t=round(now, 3), code=code, text=text, count=number)
         client.errors.clear()
         before = now
 
@@ -248,20 +248,20 @@ async def load(order: Order, secrets: Secrets) -> LoadClient:
         raise Failed(f"no connection: {error.args[-1] if error.args else error}") from error
     client.zero = time.perf_counter()
     cpu = time.process_time()
-    say("begin", tool="asyncload", version="1")
+    emit("begin", tool="asyncload", version="1")
     await asyncio.gather(report_intervals(client), *(work(client, connection) for connection in opened))
     busy = (time.process_time() - cpu) / client.now()
-    _say_total(client, busy)
+    _emit_total(client, busy)
     return client
 
 
-def _say_total(client: LoadClient, busy: float) -> None:
+def _emit_total(client: LoadClient, busy: float) -> None:
     span = {"from": client.order.warmup, "to": client.end}
     measured = client.measured
     if measured.latencies:
-        say("histogram", metric="client.latency", **span, buckets=grid.printed(measured.latencies))
+        emit("histogram", metric="client.latency", **span, buckets=grid.printed(measured.latencies))
     values = {"client.cpu": round(busy, 3), **measured.values()}
-    say("total", **span, counts=_counts(measured), values=values)
+    emit("total", **span, counts=_counts(measured), values=values)
 
 
 def run(order: Order) -> None:
@@ -270,16 +270,16 @@ def run(order: Order) -> None:
     client = asyncio.run(load(order, secrets))
     after = tables.count(secrets, tables=size)
     errors = client.measured.counts["errors"]
-    say_check(
+    emit_check(
         "rows",
         t=client.now(),
         # A failed insert may still have been committed.
         held=client.inserted <= after - before <= client.inserted + errors,
-        label=f"{client.inserted} inserts were acknowledged, {after - before} rows are there",
+        label=f"{client.inserted} inserts were acknowledged, {after - before} rows exist",
         expected=client.inserted,
         found=after - before,
     )
-    say_check(
+    emit_check(
         "matched",
         t=client.now(),
         held=client.unmatched == 0,
@@ -287,8 +287,8 @@ def run(order: Order) -> None:
         expected=0,
         found=client.unmatched,
     )
-    say_executed({name: client.whole[name] for name in ("reads", "writes", "errors")})
-    say("end")
+    emit_executed({name: client.whole[name] for name in ("reads", "writes", "errors")})
+    emit("end")
 
 
 def prepare(order: Order) -> None:

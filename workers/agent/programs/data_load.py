@@ -14,7 +14,7 @@ from pymysql.cursors import Cursor
 from workers.agent.programs.dump import CREATE, REFERENCES, Dump, rows_of
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.perf_profile import Profile
-from workers.agent.programs.report import Failed, private_file, say, say_check, say_executed
+from workers.agent.programs.report import Failed, emit, emit_check, emit_executed, private_file
 
 DUMP = "data_load.sql"
 PROFILE = "data_load.perf.txt"
@@ -65,7 +65,7 @@ def report_progress(feed: Feed, zero: float, done: threading.Event) -> None:
     before, rows, number = 0.0, 0, 1
     while not done.wait(max(0.0, number - (time.monotonic() - zero))):
         now, handed = time.monotonic() - zero, feed.rows
-        say("interval", t=round(now, 4), seconds=round(now - before, 4), counts={"rows": handed - rows}, values={})
+        emit("interval", t=round(now, 4), seconds=round(now - before, 4), counts={"rows": handed - rows}, values={})
         before, rows, number = now, handed, number + 1
 
 
@@ -80,7 +80,7 @@ def run(order: Order) -> None:
         drop(cursor)
         with private_file(order.work / "data_load.cnf", secrets.client_file()) as options, profile:
             zero = time.monotonic()
-            say("begin", tool="data_load", version="1")
+            emit("begin", tool="data_load", version="1")
             reporting = threading.Thread(target=report_progress, args=(feed, zero, done), daemon=True)
             reporting.start()
             process = subprocess.Popen(
@@ -93,7 +93,7 @@ def run(order: Order) -> None:
                 feed.through(process)
                 assert process.stderr is not None  # noqa: S101  (opened as a pipe)
                 with process.stderr as stream:
-                    said = stream.read().decode(errors="replace")
+                    output = stream.read().decode(errors="replace")
                 code = process.wait()
             finally:
                 process.kill()
@@ -101,14 +101,14 @@ def run(order: Order) -> None:
                 done.set()
                 reporting.join()
         if code:
-            raise Failed(f"{client} ended with code {code}: {said.strip()[:500]}")
+            raise Failed(f"{client} ended with code {code}: {output.strip()[:500]}")
         if order.parameters["profile"]:
             profile.report(start=0.0, end=took)
         values = {"data_load.duration": round(took, 4), "data_load.bytes": feed.sent}
-        say("total", **{"from": 0.0, "to": round(took, 4)}, counts={"rows": feed.rows}, values=values)
+        emit("total", **{"from": 0.0, "to": round(took, 4)}, counts={"rows": feed.rows}, values=values)
         _verify(cursor, dump, t=took)
-    say_executed({"reads": 0, "writes": feed.statements, "errors": 0})
-    say("end")
+    emit_executed({"reads": 0, "writes": feed.statements, "errors": 0})
+    emit("end")
 
 
 def _verify(cursor: Cursor, dump: Dump, *, t: float) -> None:
@@ -119,14 +119,14 @@ def _verify(cursor: Cursor, dump: Dump, *, t: float) -> None:
         found[table] = int((cursor.fetchone() or (0,))[0])
     expected = dump.rows()
     words = ", ".join(f"{table} {count} of {expected[table]}" for table, count in found.items())
-    say_check("rows", t=t, held=found == expected, label=f"rows loaded: {words}", expected=expected, found=found)
+    emit_check("rows", t=t, held=found == expected, label=f"rows loaded: {words}", expected=expected, found=found)
     orphans = 0
     for table, column, other in REFERENCES:
         cursor.execute(
             f"SELECT COUNT(*) FROM {table} a LEFT JOIN {other} b ON b.id = a.{column} WHERE b.id IS NULL"  # noqa: S608
         )
         orphans += int((cursor.fetchone() or (0,))[0])
-    say_check("references", t=t, held=orphans == 0, label=f"{orphans} rows have no parent", expected=0, found=orphans)
+    emit_check("references", t=t, held=orphans == 0, label=f"{orphans} rows have no parent", expected=0, found=orphans)
 
 
 def clean_up(order: Order) -> None:

@@ -24,7 +24,7 @@ SUMMARY = (
 )
 WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 LOG_FILE = "splashboard-slow.log"
-ONE_OF = 10  # one of so many statements is logged, where the server can sample
+ONE_OF = 10  # one of this many statements is logged, if the server supports sampling
 DIGEST_TIMEOUT = 600.0  # s
 
 

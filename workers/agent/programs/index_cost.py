@@ -13,7 +13,7 @@ from pymysql.cursors import Cursor
 from workers.agent.programs.digests import Digest, Digests, mean_write_time, table_of
 from workers.agent.programs.load import Load, SysbenchPlan, password_text, prepare
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import private_file, say, say_check, say_executed
+from workers.agent.programs.report import emit, emit_check, emit_executed, private_file
 from workers.agent.tools.report_output import WRITES
 
 DIGESTS = "index_cost.digests.tsv"
@@ -94,7 +94,7 @@ def stage(work: Work, name: str) -> Stage:
     found.index_bytes = int((work.cursor.fetchone() or (0,))[0] or 0)
     words = "without the index" if name == "without" else f"with the index on {order.parameters['column']}"
     span = {"from": round(found.start, 3), "to": round(found.end, 3)}
-    say(
+    emit(
         "event",
         event="phase",
         label=words,
@@ -118,18 +118,18 @@ def run(order: Order) -> None:
         (order.work / DIGESTS).write_text(table_of({name: each.digests for name, each in stages.items()}))
     now = max(each.end for each in stages.values())
     if digests.refusal:
-        say("event", event="not_observable", label=f"statement times: {digests.refusal}"[:200], **{"from": now})
-    _say_total(stages, now)
+        emit("event", event="not_observable", label=f"statement times: {digests.refusal}"[:200], **{"from": now})
+    _emit_total(stages, now)
     _verify(order, stages, t=now)
     both = stages.values()
     executed = {
         name: sum(found.executed[name] for found in both) for name in ("reads", "writes", "errors", "unmatched")
     }
-    say_executed(executed, setup_writes=sum(found.preparing for found in both))
-    say("end")
+    emit_executed(executed, setup_writes=sum(found.preparing for found in both))
+    emit("end")
 
 
-def _say_total(stages: dict[str, Stage], now: float) -> None:
+def _emit_total(stages: dict[str, Stage], now: float) -> None:
     values: dict[str, float] = {
         "index_cost.build": round(stages["with"].build, 4),
         "index_cost.index_bytes": stages["with"].index_bytes,
@@ -143,13 +143,13 @@ def _say_total(stages: dict[str, Stage], now: float) -> None:
         if mean is not None:
             values[f"index_cost.statement_time_{name}"] = round(mean, 5)
     start = min(found.start for found in stages.values())
-    # No counts: a throughput over both stages would describe neither.
-    say("total", **{"from": round(start, 4), "to": round(now, 4)}, counts={}, values=values)
+    # No counts: a throughput over both stages is meaningless.
+    emit("total", **{"from": round(start, 4), "to": round(now, 4)}, counts={}, values=values)
 
 
 def _verify(order: Order, stages: dict[str, Stage], *, t: float) -> None:
     number = order.parameters["tables"]
-    say_check(
+    emit_check(
         "index",
         t=t,
         held=(stages["without"].indexed, stages["with"].indexed) == (0, number),
@@ -157,7 +157,7 @@ def _verify(order: Order, stages: dict[str, Stage], *, t: float) -> None:
         f"{number} with it",
     )
     done = {name: found.total["counts"]["transactions"] for name, found in stages.items()}
-    say_check(
+    emit_check(
         "load",
         t=t,
         held=all(done.values()),

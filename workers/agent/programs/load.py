@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from workers.agent.programs.report import Failed, Secrets, line, say
+from workers.agent.programs.report import Failed, Secrets, emit, line
 from workers.agent.programs.stalls import LoadInterval
 
 SCRIPT = Path(__file__).resolve().parent.parent / "lua" / "reported.lua"
@@ -92,7 +92,7 @@ class Load:
         while not self._started.wait(0.05):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.__exit__(None, None, None)
-                raise Failed(f"sysbench did not start: {self._said()}")
+                raise Failed(f"sysbench did not start: {self._fatal_text()}")
         return self
 
     def __exit__(
@@ -134,11 +134,11 @@ class Load:
             raise Failed(f"sysbench had not ended {END_GRACE:.0f} s after its time: its threads are blocked") from error
         self._reader.join(5)
         if code != 0 or self.total is None:
-            raise Failed(f"sysbench ended with code {code}: {self._said()}")
+            raise Failed(f"sysbench ended with code {code}: {self._fatal_text()}")
         return self.total
 
     def executed(self) -> Counter[str]:
-        """Counts for `say_executed`. sysbench counts writes that matched nothing together with BEGIN and COMMIT; a
+        """Counts for `emit_executed`. sysbench counts writes that matched nothing together with BEGIN and COMMIT; a
         retried transaction begins again."""
         counts, controls = self.counts, CONTROLS.get(self.plan.test, 0)
         control = controls * counts["transactions"] + (counts["errors"] if controls else 0)
@@ -146,7 +146,7 @@ class Load:
         found["unmatched"] = max(0, counts["others"] - control)
         return found
 
-    def _said(self) -> str:
+    def _fatal_text(self) -> str:
         return "; ".join(self._fatal[:3]) or "no reason given"
 
     def _read(self) -> None:
@@ -165,7 +165,7 @@ class Load:
             if self.origin is None:
                 self.origin = self._zero
             if self.tool:
-                say("begin", tool=self.tool, version="1")
+                emit("begin", tool=self.tool, version="1")
             self._started.set()
         if text.startswith("FATAL: "):
             # Printed again by the program when it ends, so that the reason is on one line.
@@ -186,7 +186,7 @@ class Load:
         for name in ("t", "from", "to"):
             if name in found:
                 found[name] = round(found[name] + offset, 4)
-        say(kind, **found)
+        emit(kind, **found)
 
 
 def prepare(plan: SysbenchPlan, secrets: Secrets, password_file: Path, step: str = "prepare") -> None:
@@ -200,8 +200,8 @@ def prepare(plan: SysbenchPlan, secrets: Secrets, password_file: Path, step: str
         env={**os.environ, "SPLASH_TEST": plan.test},
     )
     if done.returncode:
-        said = [text for text in done.stdout.splitlines() if "FATAL" in text] or done.stdout.splitlines()[-1:]
-        raise Failed(f"sysbench {step}: {'; '.join(said)[:500]}")
+        failures = [text for text in done.stdout.splitlines() if "FATAL" in text] or done.stdout.splitlines()[-1:]
+        raise Failed(f"sysbench {step}: {'; '.join(failures)[:500]}")
 
 
 def password_text(secrets: Secrets) -> str:

@@ -42,7 +42,7 @@ def argv(order: Order, step: str) -> list[str]:
 def prepare(order: Order) -> None:
     place, wanted = directory(order), order.parameters["size_mb"] * MEBIBYTE
     if place.exists():
-        raise Failed(f"{place} is there already: another run uses it, or was broken off; remove it")
+        raise Failed(f"{place} exists already: another run uses it, or was interrupted; remove it")
     free = shutil.disk_usage(place.parent).free
     if free < wanted + SPARE:
         raise Failed(

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import pymysql
 
-from workers.agent.measure.database import said
+from workers.agent.measure.database import error_text
 from workers.agent.programs.report import Failed, Secrets, line, read_secrets
 
 
@@ -76,6 +76,6 @@ def obey(steps: Mapping[str, Step]) -> NoReturn:
         line(f"FATAL: {problem}")
         sys.exit(1)
     except (pymysql.MySQLError, OSError) as error:
-        line(f"FATAL: {said(error)}")
+        line(f"FATAL: {error_text(error)}")
         sys.exit(1)
     sys.exit(0)

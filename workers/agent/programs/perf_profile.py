@@ -6,7 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from workers.agent.programs.report import say
+from workers.agent.programs.report import emit
 
 HERTZ = 99
 START = 0.5  # s within which perf exits if it has no permission
@@ -87,11 +87,11 @@ class Profile:
         """Prints an event with the top of the table, or why there is none. Times on the load's clock, s."""
         span = {"from": round(start, 3), "to": round(end, 3)}
         if self.refusal:
-            say("event", event="not_observable", label=f"profile of the server: {self.refusal}"[:200], **span)
+            emit("event", event="not_observable", label=f"profile of the server: {self.refusal}"[:200], **span)
             return
         top = top_of(self.file.read_text())
         label = f"sampled the server's CPU {HERTZ} times a second; the table is {self.file.name}"
-        say("event", event="profile", label=label, **span, detail={"top": top})
+        emit("event", event="profile", label=label, **span, detail={"top": top})
 
 
 def top_of(table: str) -> list[list[str | float]]:
@@ -104,7 +104,7 @@ def top_of(table: str) -> list[list[str | float]]:
     return found[:KEPT]
 
 
-def _reason(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _reason(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     wanted = [line for line in lines if "perf_event_paranoid" in line or "ermission" in line or "rror" in line]
     return (wanted or lines or ["perf ended without a message"])[0][:160]

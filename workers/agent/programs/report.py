@@ -21,7 +21,7 @@ _saying = threading.Lock()
 
 
 class Failed(Exception):
-    """The program cannot do its task; the text says why and what to do."""
+    """The program cannot do its task; the text contains the reason and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def private_file(file: Path, text: str) -> Iterator[Path]:
         file.unlink(missing_ok=True)
 
 
-def say(kind: str, **fields: Any) -> None:
+def emit(kind: str, **fields: Any) -> None:
     """Prints one line of the report. Thread-safe."""
     line(json.dumps({"kind": kind, **fields}, separators=(",", ":")))
 
@@ -94,19 +94,19 @@ def line(text: str) -> None:
         print(text, flush=True)
 
 
-def say_check(name: str, *, t: float, held: bool, label: str, **detail: Any) -> None:
+def emit_check(name: str, *, t: float, held: bool, label: str, **detail: Any) -> None:
     """Prints a check at second `t` of the load's clock."""
-    say("check", check=name, label=label, held=held, t=round(t, 3), **detail)
+    emit("check", check=name, label=label, held=held, t=round(t, 3), **detail)
 
 
-def say_executed(counts: Mapping[str, int], *, setup_writes: int = 0) -> None:
+def emit_executed(counts: Mapping[str, int], *, setup_writes: int = 0) -> None:
     """Statements of the load over the whole run, warm-up included, for comparison with the server's counters.
 
     `counts`: reads, writes, errors; unmatched (writes that changed no row) where known. `setup_writes`: other writes
     executed by the program in that time.
     """
     text = f"over the whole run {counts['reads']} statements read and {counts['writes']} changed rows"
-    say("note", executed=dict(counts), setup={"writes": setup_writes}, text=text)
+    emit("note", executed=dict(counts), setup={"writes": setup_writes}, text=text)
 
 
 def _escaped(text: str) -> str:

@@ -14,7 +14,7 @@ from pymysql.cursors import Cursor
 from workers.agent.programs import stalls
 from workers.agent.programs.load import Load, SysbenchPlan, password_text, prepare
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import Secrets, private_file, say, say_check, say_executed
+from workers.agent.programs.report import Secrets, emit, emit_check, emit_executed, private_file
 from workers.protocol.workloads.schema_changes import SETTLE
 
 TEST = "oltp_read_write"
@@ -41,7 +41,7 @@ CHANGES = {
 
 
 def statement(operation: str, algorithm: str, lock: str, number: int) -> str:
-    """INPLACE adds FORCE: otherwise a column may be added without a rebuild, which is what `instant` is for."""
+    """INPLACE adds FORCE: otherwise a column may be added without a rebuild, as by `instant`."""
     parts = [CHANGES[operation].sql.format(n=number)]
     if algorithm == "inplace" and operation != "add_index":
         parts.append("FORCE")
@@ -121,7 +121,7 @@ def holder(secrets: Secrets, load: Load, *, until: float) -> Iterator[None]:
                 load.sleep_until(until)
                 cursor.execute("COMMIT")
                 span = {"from": round(start, 4), "to": round(load.now(), 4)}
-                say("event", event="phase", label=f"a transaction holds {TABLE}", **span)
+                emit("event", event="phase", label=f"a transaction holds {TABLE}", **span)
         except pymysql.MySQLError as error:
             problem.append(error)
             opened.set()
@@ -227,10 +227,10 @@ def run(order: Order) -> None:
                 total = load.finish()
             _report(order, load, all_done, total, outlived=outlived)
             _verify(order, cursor, load, all_done)
-            say_executed(load.executed())
+            emit_executed(load.executed())
         finally:
             undo(cursor, secrets.schema)
-    say("end")
+    emit("end")
 
 
 def _plan(order: Order) -> SysbenchPlan:
@@ -250,7 +250,7 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
     """Prints events, checks of the load, and totals with the cost of the statements."""
     first = all_done[0].start
     base = stalls.baseline(load.intervals, since=order.warmup, until=first)
-    say_check(
+    emit_check(
         "baseline",
         t=load.now(),
         held=base is not None
@@ -261,7 +261,7 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
         expected=order.rate,
         found=base,
     )
-    say_check(
+    emit_check(
         "load",
         t=load.now(),
         held=not outlived,
@@ -279,7 +279,7 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
         until = min(done.end + SETTLE, after)
         found.append(stalls.stall(load.intervals, base=base or 0, since=done.start, until=until, share=share))
         gaps.append(stalls.longest_gap(ends, since=done.start, until=until))
-        _say_statement(order, done, found[-1], gaps[-1])
+        _emit_statement(order, done, found[-1], gaps[-1])
     values = {
         "ddl.duration": round(max(done.took for done in all_done), 4),
         "ddl.metadata_lock_wait": round(max(done.waited for done in all_done), 3),
@@ -294,14 +294,14 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
             "ddl.stall.depth": max(stall.depth for stall in found),
             "ddl.stall.depth_before": quiet.depth,
         }
-    say("total", **{**total, "values": total["values"] | values})
+    emit("total", **{**total, "values": total["values"] | values})
 
 
-def _say_statement(order: Order, done: Done, stall: stalls.Stall, gap: float) -> None:
+def _emit_statement(order: Order, done: Done, stall: stalls.Stall, gap: float) -> None:
     if done.failure:
-        say("error", t=round(done.end, 3), code=done.code, text=done.failure, count=1)
+        emit("error", t=round(done.end, 3), code=done.code, text=done.failure, count=1)
     words = f"{done.sql} took {done.took:.3f} s"
-    say(
+    emit(
         "event",
         event="ddl",
         label=words if not done.failure else f"{done.sql} failed",
@@ -329,7 +329,7 @@ def _verify(order: Order, cursor: Cursor, load: Load, all_done: list[Done]) -> N
     columns, indexes = ours(cursor, load.secrets.schema)
     there = len(columns) + len(indexes)
     expected = 0 if chosen["operation"] == "drop_column" else chosen["count"]
-    say_check(
+    emit_check(
         "statements",
         t=load.now(),
         held=not failures and there == expected and len(all_done) == chosen["count"],
@@ -343,7 +343,7 @@ def _verify(order: Order, cursor: Cursor, load: Load, all_done: list[Done]) -> N
         copied = sum(done.rows > 0 for done in all_done)
         seen = [done.rebuilt for done in all_done if done.rebuilt is not None]
         rebuilt = f", {sum(seen)} of {len(seen)} rebuilt the table" if seen else ""
-        say_check(
+        emit_check(
             "algorithm",
             t=load.now(),
             held=all(_is_by(chosen["algorithm"], chosen["operation"], done) for done in all_done),
@@ -351,7 +351,7 @@ def _verify(order: Order, cursor: Cursor, load: Load, all_done: list[Done]) -> N
         )
     cursor.execute(f"SELECT COUNT(*) FROM {TABLE}")  # noqa: S608  (a constant)
     rows = int((cursor.fetchone() or (0,))[0])
-    say_check(
+    emit_check(
         "rows",
         t=load.now(),
         held=rows == chosen["table_size"],

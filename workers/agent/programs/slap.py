@@ -10,7 +10,7 @@ from pathlib import Path
 from workers.agent.programs import tables
 from workers.agent.programs.asyncload import clean_up, prepare
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import Failed, private_file, say, say_check, say_executed
+from workers.agent.programs.report import Failed, emit, emit_check, emit_executed, private_file
 
 STATEMENTS = 1000  # distinct statements; every client starts with the first
 FIRST = 500  # statements of the first round, which determines the size of the next
@@ -73,7 +73,7 @@ def run(order: Order) -> None:
     try:
         with private_file(order.work / "slap.cnf", secrets.client_file()) as options:
             zero = time.monotonic()
-            say("begin", tool="slap", version="1")
+            emit("begin", tool="slap", version="1")
             number, end = FIRST, order.warmup + order.duration
             while (start := time.monotonic() - zero) < end:
                 number = max(number // order.threads, 1) * order.threads
@@ -82,7 +82,7 @@ def run(order: Order) -> None:
                 done += number
                 # Starting, connecting and ending mysqlslap are not part of the load.
                 counts_now = {"transactions": number, kind: number}
-                say("interval", t=round(last, 4), seconds=took, threads=order.threads, counts=counts_now, values={})
+                emit("interval", t=round(last, 4), seconds=took, threads=order.threads, counts=counts_now, values={})
                 if start >= order.warmup:
                     first = first or start
                     counts.update(counts_now)
@@ -93,29 +93,29 @@ def run(order: Order) -> None:
     if not counts:
         raise Failed("no round began in the measured phase; give a shorter round or a longer duration")
     # The sum of the rounds by mysqlslap's own clock, without the pauses between.
-    say("total", **{"from": round(first, 4), "to": round(first + spent, 4)}, counts=dict(counts), values={})
+    emit("total", **{"from": round(first, 4), "to": round(first + spent, 4)}, counts=dict(counts), values={})
     after = tables.count(secrets, tables=size)
     expected = done if kind == "writes" else 0
-    say_check(
+    emit_check(
         "rows",
         t=time.monotonic() - zero,
         held=after - before == expected,
-        label=f"{expected} inserts were asked for, {after - before} rows are there",
+        label=f"{expected} inserts were requested, {after - before} rows exist",
         expected=expected,
         found=after - before,
     )
     if read:
         missing = tables.missing(secrets, read)
-        say_check(
+        emit_check(
             "matched",
             t=time.monotonic() - zero,
             held=missing == 0,
-            label=f"of the {len(set(read))} rows that were read by key, {missing} are not there",
+            label=f"of the {len(set(read))} rows that were read by key, {missing} do not exist",
             expected=0,
             found=missing,
         )
-    say_executed({"reads": 0, "writes": 0, "errors": 0, kind: done})
-    say("end")
+    emit_executed({"reads": 0, "writes": 0, "errors": 0, kind: done})
+    emit("end")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 FEWEST = 3  # intervals needed for a baseline
-SERVED = 0.9  # of the requested rate; below it there is nothing to stall
+SERVED = 0.9  # of the requested rate; a load below it has no defined stall
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Stall:
 
 
 def baseline(intervals: Sequence[LoadInterval], *, since: float, until: float) -> float | None:
-    """Median throughput of the intervals entirely within, 1/s; None of too few."""
+    """Median throughput of the intervals entirely within, 1/s; None: fewer than FEWEST."""
     whole = _within(intervals, since, until)
     return statistics.median(interval.rate for interval in whole) if len(whole) >= FEWEST else None
 

@@ -148,7 +148,7 @@ def load(file: Path) -> Config:
             is_sampler = table.text("role", default=DRIVER, pattern=SYSTEM_ROLES) == SAMPLER
             system = _sampled_system(table, signature) if is_sampler else _system(table, signature)
             if system.slug in systems or system.slug in sampled:
-                raise table.fail("slug", f"{system.slug!r} is named twice; give each system a slug of its own")
+                raise table.fail("slug", f"{system.slug!r} is given twice; give each system a slug of its own")
             (sampled if is_sampler else systems)[system.slug] = system
         part.done()
     return Config(
@@ -269,7 +269,7 @@ def _system(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> SystemC
     slug = table.text("slug", pattern=SLUG)
     address = _address(table, default=ServerAddress())
     if not (table.has("socket") or table.has("host") or table.has("port")):
-        raise table.fail("host", "is missing; say where the database listens: host and port, or socket")
+        raise table.fail("host", "is missing; give the database's host and port, or its socket")
     nodes = tuple(_node(node, address) for node in table.tables("nodes")) or (
         NodeConfig(name="db1", role="writer", zone="", address=address, local=address.is_local()),
     )

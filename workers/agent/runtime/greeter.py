@@ -76,7 +76,7 @@ class Greeter:
             with self._news:
                 asked = self._asked
             try:
-                pause = self._say_hello()
+                pause = self._send_hello()
                 if pause != FIRST_PAUSE:
                     with self._news:
                         self._answered = asked
@@ -86,7 +86,7 @@ class Greeter:
                 pause = FIRST_PAUSE
             self._wake.wait(pause)
 
-    def _say_hello(self) -> float:
+    def _send_hello(self) -> float:
         """Returns the seconds until the next hello."""
         config = self._config()
         unreachable: dict[str, str] = {}
@@ -106,7 +106,7 @@ class Greeter:
         try:
             answer = self._client.hello(message)
         except (Unreachable, Rejected, LeaseGone) as problem:
-            self._warn_once({f"the server did not take the hello: {problem}"})
+            self._warn_once({f"the server did not accept the hello: {problem}"})
             return FIRST_PAUSE
         self._server.measure()
         self._warn_once({*answer.warnings, *unreachable.values()})

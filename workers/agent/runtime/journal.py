@@ -67,7 +67,7 @@ class Journal:
         self._file.unlink(missing_ok=True)
 
     def quarantine(self) -> Path:
-        """Renames a damaged journal, for a person to inspect."""
+        """Renames a damaged journal, for manual inspection."""
         target = self._file.with_suffix(".damaged")
         self._file.rename(target)
         return target

@@ -95,7 +95,7 @@ class AgentLoop:
             changed = configuration.load(self._config.file)
         except ConfigError as error:
             if str(error) != self._config_error:
-                log.error("%s; the agent goes on with what it had read before", error)
+                log.error("%s; the agent continues with the previous configuration", error)
             self._config_error = str(error)
             return
         if changed.spool != self._config.spool:

@@ -17,11 +17,11 @@ SUFFIX = ".message"
 
 
 class SpoolInUse(Exception):
-    """Another agent uses this directory; the text says what to do."""
+    """Another agent uses this directory; the text contains the remedy."""
 
 
 class Corrupt(Exception):
-    """A spool file whose content is damaged; the text says how."""
+    """A spool file whose content is damaged; the text describes the damage."""
 
 
 @dataclass(frozen=True)
@@ -123,14 +123,14 @@ class Spool:
         try:
             return SpoolMessage.decode(entry.file.read_bytes())
         except FileNotFoundError as error:
-            raise Corrupt("it was removed by someone else") from error
+            raise Corrupt("it was removed by another program") from error
 
     def delete(self, entry: SpoolEntry) -> None:
         entry.file.unlink(missing_ok=True)
         self._forget(entry)
 
     def quarantine(self, entry: SpoolEntry, reason: str) -> None:
-        """Quarantines the message: moves it to refused/, with the reason beside it, for a person to inspect."""
+        """Quarantines the message: moves it to refused/, with the reason beside it, for manual inspection."""
         target = self.refused / entry.file.name
         while target.exists():
             target = target.with_name("again-" + target.name)
@@ -179,7 +179,7 @@ class Spool:
 
     def _read_directory(self) -> None:
         for leftover in self.queue.glob("*.part"):
-            leftover.unlink()  # never renamed: the process died while writing it, before reporting it to anyone
+            leftover.unlink()  # never renamed: the process died while writing it, before reporting it
         for file in sorted(self.queue.glob(f"*{SUFFIX}")):
             number = int(file.stem) if file.stem.isdigit() else 0
             self._number = max(self._number, number)

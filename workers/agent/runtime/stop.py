@@ -59,7 +59,7 @@ class StopSwitch:
             raise Stopped(self.asked)
 
     def wait_until(self, done: Callable[[], bool], *, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Calls `meanwhile` several times a second. Raises Stopped and whatever `meanwhile` raises."""
+        """Calls `meanwhile` several times a second. Raises Stopped and exceptions of `meanwhile`."""
         while not done():
             self.check()
             meanwhile()

@@ -21,7 +21,7 @@ def pause_after(failures: int, chance: float) -> float:
 
 
 @dataclass
-class _Trouble:
+class _Failures:
     failures: int
     until: float
 
@@ -33,7 +33,7 @@ class Uploader:
         self._spool = spool
         self._client = client
         self._on_refused = on_refused
-        self._trouble: dict[str, _Trouble] = {}
+        self._trouble: dict[str, _Failures] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="uploader", daemon=True)
 
@@ -63,7 +63,7 @@ class Uploader:
                 continue
             try:
                 moved |= self._send(entry)
-            except Exception as error:  # whatever the error, the other messages must still be sent
+            except Exception as error:  # of any kind: the other messages must still be sent
                 log.exception("cannot work with %s; trying again", entry.file)
                 self._postpone(entry, str(error))
         return moved
@@ -74,7 +74,7 @@ class Uploader:
         except Corrupt as problem:
             self._quarantine(entry, f"corrupt: {problem}")
             return True
-        status, said = self._client.send(message)
+        status, answer = self._client.send(message)
         match verdict(status):
             case MessageFate.STORED:
                 self._trouble.pop(entry.group, None)
@@ -82,11 +82,11 @@ class Uploader:
                 return True
             case MessageFate.REFUSED:
                 self._trouble.pop(entry.group, None)
-                self._quarantine(entry, f"{message.method} {message.path}: {said}")
+                self._quarantine(entry, f"{message.method} {message.path}: {answer}")
                 return True
             case MessageFate.UNAUTHORIZED:
-                log.error("the server does not accept this agent's token (%s); give it a valid one", said)
-        self._postpone(entry, said)
+                log.error("the server does not accept this agent's token (%s); give it a valid one", answer)
+        self._postpone(entry, answer)
         return False
 
     def _postpone(self, entry: SpoolEntry, why: str) -> None:
@@ -95,7 +95,7 @@ class Uploader:
         pause = pause_after(failures, random.random())  # noqa: S311  (spreads load, guards nothing)
         if failures == 1:
             log.warning("upload of %s waits: %s", entry.file.name, why)
-        self._trouble[entry.group] = _Trouble(failures, time.monotonic() + pause)
+        self._trouble[entry.group] = _Failures(failures, time.monotonic() + pause)
 
     def _quarantine(self, entry: SpoolEntry, reason: str) -> None:
         log.error("%s was quarantined in %s: %s", entry.file.name, self._spool.refused, reason)

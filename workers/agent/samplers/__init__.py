@@ -8,7 +8,7 @@ from workers.protocol.wire import Number
 
 
 class SourceFailed(Exception):
-    """This read failed; the text says why. A later one may succeed."""
+    """This read failed; the text is the reason. A later one may succeed."""
 
 
 @dataclass(frozen=True)

@@ -28,4 +28,4 @@ class AgentItself:
         )
 
     def close(self) -> None:
-        """Holds nothing open."""
+        """No resources to free."""

@@ -48,11 +48,11 @@ class Asking:
         except (pymysql.MySQLError, OSError) as error:
             code = error.args[0] if error.args else None
             if code in DENIED:
-                raise Denied(database.said(error)) from error
+                raise Denied(database.error_text(error)) from error
             if code in UNKNOWN:
-                raise NotSupported(database.said(error)) from error
+                raise NotSupported(database.error_text(error)) from error
             self.close()
-            raise SourceFailed(database.said(error)) from error
+            raise SourceFailed(database.error_text(error)) from error
 
     def close(self) -> None:
         opened, self._connection = self._connection, None
@@ -60,4 +60,4 @@ class Asking:
             try:
                 opened.close()
             except (pymysql.MySQLError, OSError):
-                return  # the server closed it first; nothing is held any more
+                return  # already closed by the server

@@ -43,7 +43,7 @@ class HAProxySource:
         return SourceReading({**values, **found.values}, states=found.states)
 
     def close(self) -> None:
-        """Holds nothing open."""
+        """No resources to free."""
 
     def _ask(self) -> str:
         """Raises SourceFailed."""

@@ -23,11 +23,11 @@ FILES = (
 OPTIONAL = frozenset({"pressure/cpu", "pressure/memory", "pressure/io", "net/snmp"})
 NO_PRESSURE = HiddenFromSampler(
     "waiting for CPU, memory and disks (/proc/pressure)",
-    "this kernel does not count it",
+    "this kernel does not report it",
     "boot one that has PSI with psi=1",
 )
 TCP = {"RetransSegs": "retransmits", "InErrs": "errors", "CurrEstab": "established", "AttemptFails": "failed_attempts"}
-SECTOR = 512  # bytes, whatever the disk reports
+SECTOR = 512  # bytes, for every disk
 KIBIBYTE = 1024
 CPU_STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 NOT_A_DISK = re.compile(r"(loop|ram|sr|fd)\d+")
@@ -64,7 +64,7 @@ class HostCounters:
         return SourceReading(parse(texts, ticks=self._ticks, disks=whole_disks()), hidden=hidden)
 
     def close(self) -> None:
-        """Holds nothing open."""
+        """No resources to free."""
 
 
 def whole_disks() -> frozenset[str] | None:

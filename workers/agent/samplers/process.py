@@ -55,7 +55,7 @@ class ServerProcess:
         return SourceReading(values, hidden=hidden)
 
     def close(self) -> None:
-        """Holds nothing open."""
+        """No resources to free."""
 
 
 def parse(stat: str, io: str, *, ticks: int, page_size: int) -> dict[str, Number]:

@@ -14,7 +14,7 @@ class InvalidToolParameters(ValueError):
 
 
 class ToolMissing(Exception):
-    """The tool's program is not installed; the text says how to install it."""
+    """The tool's program is not installed; the text contains the command to install it."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,13 @@ class Tool(Protocol):
         """Whether the load begins with this output line: the zero of the tool's own clock."""
 
     def failure(self, code: int, output: bytes) -> str:
-        """Why a run with exit code `code` failed, in the tool's own words; empty on success."""
+        """Why a run with exit code `code` failed, from the tool's output; empty on success."""
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
         """After a successful run; a failed check fails the run. Raises DatabaseFailed."""
 
     def extras(self, output: Path) -> list[Path]:
-        """Further files of a run, kept as artifacts by name. They lie beside `output` and are deleted with the run."""
+        """Further files of a run, kept as artifacts by name. Beside `output`; deleted with the run."""
 
 
 class Plain:

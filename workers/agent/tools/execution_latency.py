@@ -30,7 +30,7 @@ def _clocks_agree(reported: Reported) -> RunCheckResult:
     requests, negative = reported.counts["transactions"], reported.values["client.clock.negative"]
     drift, uncertainty = (reported.values[f"client.clock.{name}"] for name in ("drift", "uncertainty"))
     label = (
-        f"{negative:.0f} of {requests} requests seem to be served before they were sent; the clocks drifted by "
-        f"{drift:.3f} ms, known to {uncertainty:.3f} ms"
+        f"{negative:.0f} of {requests} requests started before they were sent by these clocks; the clocks drifted by "
+        f"{drift:.3f} ms, uncertainty {uncertainty:.3f} ms"
     )
     return RunCheckResult("clocks", negative <= requests * MOST_NEGATIVE, label)

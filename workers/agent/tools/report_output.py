@@ -20,7 +20,7 @@ COMPLAINT = re.compile(rb"FATAL: error ([0-9]+: .*?)\r?\n")
 @dataclass(frozen=True)
 class Reported:
     """`counts`: over the whole run, warm-up included; `values`: of the measured phase, by name; `setup`: statements
-    before the load, not in `counts`; `complaint`: the first error printed by sysbench, in the server's words.
+    before the load, not in `counts`; `complaint`: the server's text of the first error printed by sysbench.
     """
 
     counts: Mapping[str, int]
@@ -60,12 +60,12 @@ def executed(output: Path) -> Reported | None:
         line = next((line for line in stream if line.startswith(b'{"kind":"note","executed"')), None)
     if line is None:
         return None
-    said = json.loads(line)
-    return Reported(Counter(said["executed"]), {}, said["setup"])
+    document = json.loads(line)
+    return Reported(Counter(document["executed"]), {}, document["setup"])
 
 
 def took_part(reported: Reported) -> RunCheckResult:
-    """Checks that there was a load at all."""
+    """Checks that transactions were executed."""
     opened, refused = (int(reported.values.get(f"client.connections.{what}", 0)) for what in ("opened", "refused"))
     held = opened > 0 and reported.counts["transactions"] > 0
     label = f"{reported.counts['transactions']} transactions over {opened} connections"

@@ -25,5 +25,5 @@ SPEC = WorkloadSpec(
     metrics=("client.rows", "client.rows_inserted", "client.throughput", "client.latency.p95"),
     primary_metric="client.rows",
     seeds=({}, {"primary_key": "composite"}),
-    unsteady="its tables grow: how it slows down is the result",
+    unsteady="its tables grow: the slowdown is the result",
 )

@@ -11,8 +11,8 @@ SPEC = WorkloadSpec(
     tool="app_oltp",
     title="Application OLTP",
     description="Reads (by primary key, by an index, over a range, by IN, by exact match with a join), updates, "
-    "creations and deletions on pairs of a parent and a child table. No write misses: what one thread deletes no other "
-    "touches, and the next run starts with the tables as they were prepared.",
+    "creations and deletions on pairs of a parent and a child table. Every write matches a row: what one thread "
+    "deletes no other touches, and the next run starts with the tables as they were prepared.",
     parameters=(
         Parameter("tables", "whole", "pairs of a parent and a child table", default=15, low=1, high=1000),
         Parameter("rows", "whole", "rows of each parent table", default=1000, low=10, high=100_000_000),
@@ -27,7 +27,7 @@ SPEC = WorkloadSpec(
         Parameter(
             "rand_type",
             "choice",
-            "how ids are drawn",
+            "distribution of the ids",
             default="uniform",
             choices=("uniform", "special", "gaussian", "pareto"),
         ),

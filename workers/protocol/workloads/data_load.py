@@ -5,8 +5,8 @@ from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 SPEC = WorkloadSpec(
     tool="data_load",
     title="data load",
-    description="Loads a dump of four tables, of which two refer to others, with the server's own client and says how "
-    "long it took, with and without foreign key checks. The run lasts as long as the load. Where the server runs on "
+    description="Loads a dump of four tables, of which two refer to others, with the server's own client, and measures "
+    "the time, with or without foreign key checks. The run lasts as long as the load. Where the server runs on "
     "the agent's machine and the kernel permits it, its CPU is sampled by perf.",
     parameters=(
         Parameter("rows", "whole", "rows of the largest table; the others have a tenth and less", 200_000, low=100),
@@ -20,5 +20,5 @@ SPEC = WorkloadSpec(
     primary_metric="data_load.duration",
     seeds=({"foreign_key_checks": True}, {"foreign_key_checks": False}),
     load="none",
-    unsteady="it is one piece of work, timed from end to end",
+    unsteady="it is one piece of work, timed as a whole",
 )

@@ -1,7 +1,7 @@
 """Declaration of a workload: its parameters and metrics. Agent and server share one check.
 
 A workload in the catalog is a tool with all its parameters, defaults included, so that equal work has equal hashes and
-a default changed later makes another workload.
+changing a default later makes a different workload.
 """
 
 import math
@@ -160,5 +160,5 @@ def _free(name: str, value: Any) -> Any:
 def title_of(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> str:
     """A workload's title, with the parameters that differ from the defaults. `parameters` as returned by `check`."""
     plain = {parameter.name: parameter.default for parameter in spec.parameters}
-    said = [f"{key}={value}" for key, value in parameters.items() if plain.get(key, REQUIRED) != value]
-    return ", ".join([spec.title, *said])
+    varied = [f"{key}={value}" for key, value in parameters.items() if plain.get(key, REQUIRED) != value]
+    return ", ".join([spec.title, *varied])

@@ -6,7 +6,7 @@ SPEC = WorkloadSpec(
     tool="execution_latency",
     title="Execution latency",
     description="The time from sending a request to the moment at which the server reports the statement's start, "
-    "under a load of reads and updates. How far the server's clock is ahead is measured on an idle connection before "
+    "under a load of reads and updates. The lead of the server's clock is measured on an idle connection before "
     "and after the load, and reported with its uncertainty.",
     parameters=(
         Parameter("rows", "whole", "rows of the table", default=10_000, low=1),

@@ -21,27 +21,27 @@ SPEC = WorkloadSpec(
     title="Failover",
     description=(
         "Small inserts and reads on a fixed schedule through the system's endpoint, a fault in the middle, and a "
-        "read-back of every row: how long no write was acknowledged, which phases that time had, which writes were "
-        "lost or done twice, and when the struck node was back."
+        "read-back of every row: the time without acknowledged writes, its phases, the writes "
+        "lost or duplicated, and the return of the affected node."
     ),
     parameters=(
         Parameter(
-            "fault", "choice", "what happens; needs the system's control of that name", "kill_writer", choices=FAULTS
+            "fault", "choice", "the fault; needs the system's control of that name", "kill_writer", choices=FAULTS
         ),
         Parameter("fault_at", "number", "s of the measured phase before the fault", 10, low=1, high=3600),
         Parameter("rate", "number", "inserts/s, on a fixed schedule", 20, low=1, high=200),
         Parameter(
             "read_rate",
             "number",
-            "reads/s of the row acknowledged last, at the endpoint and at every node",
+            "reads/s of the last acknowledged row, at the endpoint and at every node",
             5,
             high=200,
         ),
-        Parameter("timeout", "number", "s that the client waits for an answer", 4, low=0.5, high=30),
-        Parameter("retries", "whole", "times that a client sends a failed insert again", 0, high=10),
-        Parameter("hold", "number", "s that a node stays frozen or cut off", 10, low=0.1, high=3600),
-        Parameter("rejoin_timeout", "number", "s that the faulted node may take to catch up", 120, low=5, high=7200),
-        Parameter("baseline_seconds", "whole", "s in a row that must be as before the fault", 3, low=1, high=60),
+        Parameter("timeout", "number", "timeout of the client, s", 4, low=0.5, high=30),
+        Parameter("retries", "whole", "retries of a failed insert", 0, high=10),
+        Parameter("hold", "number", "s for which a node stays frozen or cut off", 10, low=0.1, high=3600),
+        Parameter("rejoin_timeout", "number", "deadline for the affected node to catch up, s", 120, low=5, high=7200),
+        Parameter("baseline_seconds", "whole", "consecutive s as before the fault", 3, low=1, high=60),
         Parameter(
             "baseline_share",
             "number",

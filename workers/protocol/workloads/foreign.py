@@ -23,7 +23,7 @@ TPCC_MYSQL = WorkloadSpec(
 IIBENCH_PY = WorkloadSpec(
     tool="iibench.py",
     title="iibench.py",
-    description="Mark Callaghan's insert benchmark: rows into one growing table, with queries beside if asked.",
+    description="Mark Callaghan's insert benchmark: rows into one growing table, with concurrent queries if requested.",
     data_set=("num_secondary_indexes", "data_length_max", "num_partitions", "engine"),
     metrics=("client.rows", "client.rows_inserted", "client.elapsed"),
     primary_metric="client.rows",
@@ -46,7 +46,7 @@ BENCHBASE = WorkloadSpec(
     title="BenchBase",
     description="One of BenchBase's benchmarks, for example tpcc or ycsb.",
     parameters=(
-        Parameter("benchmark", "text", "which of BenchBase's benchmarks"),
+        Parameter("benchmark", "text", "name of the benchmark in BenchBase"),
         Parameter("scale_factor", "number", "scale factor", low=0.000001, high=10_000_000),
     ),
     data_set=("scale_factor",),

@@ -5,8 +5,8 @@ from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 SPEC = WorkloadSpec(
     tool="iibench",
     title="iiBench",
-    description="Inserts batches of rows into one table, as fast as they are taken: rows per second against rows "
-    "inserted shows where the secondary indexes no longer fit into memory. Each run starts with the empty table.",
+    description="Inserts batches of rows into one table, as fast as the server accepts them: rows per second against "
+    "rows inserted shows where the secondary indexes no longer fit into memory. Each run starts with the empty table.",
     parameters=(
         Parameter("secondary_indexes", "choice", "secondary indexes of the table", default=3, choices=(0, 3)),
         Parameter("batch", "whole", "rows of each INSERT", default=100, low=1, high=10_000),
@@ -14,7 +14,7 @@ SPEC = WorkloadSpec(
         Parameter(
             "rows_limit",
             "whole",
-            "rows in the table that end the run before its time is over; 0: time alone",
+            "number of rows in the table that ends the run early; 0: no limit",
             default=0,
             high=10_000_000_000,
         ),
@@ -23,5 +23,5 @@ SPEC = WorkloadSpec(
     metrics=("client.rows", "client.rows_inserted", "client.throughput", "client.latency.p95", "client.elapsed"),
     primary_metric="client.rows",
     seeds=({}, {"secondary_indexes": 0}),
-    unsteady="its table grows: how it slows down is the result",
+    unsteady="its table grows: the slowdown is the result",
 )

@@ -8,13 +8,13 @@ SPEC = WorkloadSpec(
     title="index cost",
     description="One of sysbench's tests twice, each time for half of the duration on freshly prepared tables: without "
     "secondary indexes, and with one on every table. Statement times by the server, from performance_schema or else "
-    "from the slow log through pt-query-digest. The run says both values; a ratio takes repetitions.",
+    "from the slow log through pt-query-digest. The run reports both values; a ratio needs repetitions.",
     parameters=(
-        Parameter("test", "choice", "which of sysbench's tests", "oltp_write_only", choices=TESTS),
-        Parameter("tables", "whole", "tables, all alike", 4, low=1, high=1000),
+        Parameter("test", "choice", "sysbench's test", "oltp_write_only", choices=TESTS),
+        Parameter("tables", "whole", "number of equal tables", 4, low=1, high=1000),
         Parameter("table_size", "whole", "rows of each table", 10_000, low=1),
         Parameter("column", "choice", "column that is indexed: 4, 120 or 60 bytes", "k", choices=("k", "c", "pad")),
-        Parameter("first", "choice", "which comes first", "without", choices=("without", "with")),
+        Parameter("first", "choice", "the half that comes first", "without", choices=("without", "with")),
     ),
     data_set=("tables", "table_size"),
     metrics=(

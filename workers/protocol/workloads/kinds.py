@@ -68,7 +68,7 @@ def _of_benchbase(parameters: Parameters) -> str:
 
 
 def _of_iibench_py(parameters: Parameters) -> str:
-    """With queries beside the inserts it is a mixed load, whatever its name."""
+    """With queries beside the inserts it is a mixed load."""
     return INGEST if not parameters.get("query_threads") else MIXED
 
 

@@ -10,14 +10,14 @@ SETTLE = 3.0
 SPEC = WorkloadSpec(
     tool="ddl_under_load",
     title="Schema changes under load",
-    description="sysbench's oltp_read_write at a fixed rate while its first table is altered: how long the statements "
-    "take and how deep and long they stall the load. The load level must have a rate that the system serves.",
+    description="sysbench's oltp_read_write at a fixed rate while its first table is altered: the duration of the "
+    "statements and the depth and length of the load's stalls. The load level must have a rate that the system serves.",
     parameters=(
         Parameter("tables", "whole", "tables of the load; the first is altered", 1, low=1, high=1000),
         Parameter("table_size", "whole", "rows of each table", 100_000, low=1),
-        Parameter("operation", "choice", "what each statement does", "add_column", choices=OPERATIONS),
-        Parameter("algorithm", "choice", "ALGORITHM that is asked for", "copy", choices=ALGORITHMS),
-        Parameter("lock", "choice", "LOCK that is asked for", "default", choices=LOCKS),
+        Parameter("operation", "choice", "change made by each statement", "add_column", choices=OPERATIONS),
+        Parameter("algorithm", "choice", "requested ALGORITHM", "copy", choices=ALGORITHMS),
+        Parameter("lock", "choice", "requested LOCK", "default", choices=LOCKS),
         Parameter(
             "at", "number", "s from the start of the measured phase to the first statement", 10, low=4, high=86_400
         ),
@@ -26,13 +26,11 @@ SPEC = WorkloadSpec(
         Parameter(
             "hold",
             "number",
-            "s for which an open transaction holds the table's metadata lock when a statement comes; 0: none does",
+            "s for which an open transaction holds the table's metadata lock when a statement starts; 0: none",
             0,
             high=3600,
         ),
-        Parameter(
-            "stall_share", "number", "a second below this % of the baseline is one of stall", 50, low=1, high=100
-        ),
+        Parameter("stall_share", "number", "a second below this % of the baseline is a stall", 50, low=1, high=100),
     ),
     data_set=("tables", "table_size"),
     metrics=(

@@ -6,12 +6,12 @@ from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 SPEC = WorkloadSpec(
     tool="slap",
     title="mysqlslap",
-    description="mysqlslap with as many clients as the load level has threads, started again and again until the time "
-    "is over; each round is one interval. It connects anew in each round and reports no latency of single statements.",
+    description="mysqlslap with as many clients as the load level has threads, restarted until the time "
+    "is over; each round is one interval. It reconnects in each round and reports no latency of single statements.",
     parameters=(
-        Parameter("mix", "choice", "what each statement does", choices=("insert", "point_select")),
+        Parameter("mix", "choice", "kind of each statement", choices=("insert", "point_select")),
         *TABLES[1:],
-        Parameter("round", "number", "s that a round is meant to take", 2, low=0.2, high=60),
+        Parameter("round", "number", "intended length of a round, s", 2, low=0.2, high=60),
     ),
     data_set=("tables", "table_size"),
     metrics=("client.throughput", "client.queries"),

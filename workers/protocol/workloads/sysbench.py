@@ -14,7 +14,7 @@ TESTS = (
     "select_random_points",
     "select_random_ranges",
 )
-# Tests with work to do for as long as they run: oltp_delete soon finds nothing more to delete.
+# Tests that do not run out of work: oltp_delete soon finds no rows left.
 SEEDED = (
     "oltp_read_write",
     "oltp_read_only",
@@ -26,10 +26,10 @@ SEEDED = (
 SPEC = WorkloadSpec(
     tool="sysbench",
     title="sysbench",
-    description="sysbench's own OLTP tests, as its packages bring them. Any further option of the test may be given.",
+    description="sysbench's own OLTP tests, as packaged. Any further option of the test may be given.",
     parameters=(
-        Parameter("test", "choice", "which of sysbench's tests", choices=TESTS),
-        Parameter("tables", "whole", "tables, all alike", low=1, high=10_000),
+        Parameter("test", "choice", "sysbench's test", choices=TESTS),
+        Parameter("tables", "whole", "number of equal tables", low=1, high=10_000),
         Parameter("table_size", "whole", "rows of each table", low=1),
     ),
     data_set=("tables", "table_size", "auto_inc", "create_secondary", "secondary", "mysql_storage_engine"),

@@ -15,10 +15,10 @@ SPEC = WorkloadSpec(
     title="sysbench OLTP",
     description="sysbench's OLTP tests with our reports: refused connections and writes that match nothing are "
     "counted, so that load can ramp until the server refuses. The test connect opens a connection for each "
-    "transaction: the storm itself.",
+    "transaction: a connection storm.",
     parameters=(
-        Parameter("test", "choice", "which of sysbench's tests, or connect", choices=TESTS),
-        Parameter("tables", "whole", "tables, all alike", default=4, low=1, high=10_000),
+        Parameter("test", "choice", "sysbench's test, or connect", choices=TESTS),
+        Parameter("tables", "whole", "number of equal tables", default=4, low=1, high=10_000),
         Parameter("table_size", "whole", "rows of each table", default=10_000, low=1),
         Parameter(
             "auto_inc",
@@ -34,7 +34,7 @@ SPEC = WorkloadSpec(
         _each("index_updates", 1, "updates of an indexed column"),
         _each("non_index_updates", 1, "updates of a column without index"),
         _each("delete_inserts", 1, "deletes, each with an insert of the same id"),
-        Parameter("range_selects", "switch", "whether the four kinds of range reads are made", default=True),
+        Parameter("range_selects", "switch", "whether the four kinds of range reads are executed", default=True),
         Parameter("range_size", "whole", "rows of a range", default=100, low=1),
         Parameter("random_points", "whole", "ids in the IN of select_random_points", default=10, low=1, high=10_000),
         Parameter("skip_trx", "switch", "each statement commits by itself", default=False),
@@ -42,7 +42,7 @@ SPEC = WorkloadSpec(
         Parameter(
             "rand_type",
             "choice",
-            "how ids are drawn",
+            "distribution of the ids",
             default="special",
             choices=("special", "uniform", "gaussian", "pareto"),
         ),

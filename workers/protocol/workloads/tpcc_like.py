@@ -6,8 +6,8 @@ SPEC = WorkloadSpec(
     tool="tpcc_like",
     title="TPC-C-like",
     description="New orders (45 %), payments (43 %), order status, delivery and stock level (4 % each) on TPC-C's nine "
-    "tables, without think times. The districts are the hot rows: ten for each warehouse. Not TPC-C: its figures must "
-    "not be set beside published tpmC.",
+    "tables, without think times. The districts are the hot rows: ten for each warehouse. Not TPC-C: its results must "
+    "not be compared with published tpmC.",
     parameters=(
         Parameter("warehouses", "whole", "warehouses", default=1, low=1, high=100_000),
         Parameter("items", "whole", "items, each in stock at every warehouse", default=1000, low=20, high=100_000),

@@ -12,8 +12,8 @@ class Command(BaseCommand):
     help = "Create a token for the REST API and print its secret, which is shown once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("user", help="whose token it is")
-        parser.add_argument("name", help="what it is for, for example 'nightly import'")
+        parser.add_argument("user", help="owner of the token")
+        parser.add_argument("name", help="purpose of the token, for example 'nightly import'")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["user"]).first()

@@ -13,7 +13,7 @@ class Command(BaseCommand):
     help = "Revoke a token for the REST API."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("user", help="whose token it is")
+        parser.add_argument("user", help="owner of the token")
         parser.add_argument("name", help="its name")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         if not User.objects.filter(username=username).exists():
             raise CommandError(f"There is no user {username!r}.")
         working = ApiToken.objects.filter(user__username=username, revoked_at=None)
-        # There may be several: only the command create_token refuses a name that is in use.
+        # Names may repeat: only the command create_token requires a unique one.
         revoked = sum(services.revoke_token(token=token, now=now) for token in working.filter(name=name))
         if not revoked:
             names = ", ".join(repr(other) for other in working.order_by("pk").values_list("name", flat=True)) or "none"

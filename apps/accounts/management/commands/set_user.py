@@ -12,13 +12,13 @@ from apps.accounts.models import User
 
 
 class Command(BaseCommand):
-    help = "Create or change a user: role, mailbox, whether they may sign in. Prints a link that signs them in once."
+    help = "Create or change a user: role, e-mail address, active or not. Prints a one-time sign-in link."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
         parser.add_argument("--role", choices=User.Role.values, help="a new user without it is a reader")
         parser.add_argument("--email", help="for notifications")
-        parser.add_argument("--inactive", action="store_true", help="may no longer sign in; their records stay")
+        parser.add_argument("--inactive", action="store_true", help="disable sign-in; the user's records are kept")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["username"]).first() or User(username=options["username"])
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             user.full_clean()
         except ValidationError as error:
             raise CommandError(
-                "; ".join(f"{field}: {' '.join(said)}" for field, said in error.message_dict.items())
+                "; ".join(f"{field}: {' '.join(messages)}" for field, messages in error.message_dict.items())
             ) from error
         user.save()
         self.stderr.write(f"{user.username} is {'made: ' if is_new else ''}{user.get_role_display()}.")

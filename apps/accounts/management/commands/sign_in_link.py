@@ -12,7 +12,7 @@ from apps.core.problems import Invalid
 
 
 class Command(BaseCommand):
-    help = "Print the path of a link that signs in once, within an hour. Makes the administrator if there is none."
+    help = "Print the path of a link that signs in once, within an hour. Creates an administrator if there is none."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username", nargs="?", default="", help="default: the first administrator, else 'admin'")

@@ -10,7 +10,7 @@ from workers.protocol.workloads import WORKLOADS
 
 
 class Command(BaseCommand):
-    help = "Load platforms, hardware classes, metrics and default workloads. Running it again renews, deletes nothing."
+    help = "Load platforms, hardware classes, metrics and default workloads. A rerun updates them and deletes nothing."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         services.seed()

@@ -35,16 +35,16 @@ class Command(BaseCommand):
                 action="append",
                 default=[],
                 metavar="NAMED=INSTEAD",
-                help="measure the system INSTEAD where the file says NAMED; may be given several times",
+                help="measure the system INSTEAD in place of NAMED in the file; may be repeated",
             )
-            command.add_argument("--repetitions", type=int, help="instead of the file's")
+            command.add_argument("--repetitions", type=int, help="replaces the number in the file")
             if name == "start":
                 command.add_argument(
-                    "--wait", action="store_true", help="until every job has ended; fails if one failed"
+                    "--wait", action="store_true", help="wait until all jobs have ended; fails if one failed"
                 )
-        status = commands.add_parser("status", help="how far a campaign is")
+        status = commands.add_parser("status", help="print a campaign's progress")
         status.add_argument("campaign", type=int)
-        status.add_argument("--wait", action="store_true", help="until every job has ended; fails if one failed")
+        status.add_argument("--wait", action="store_true", help="wait until all jobs have ended; fails if one failed")
 
     def handle(self, *_args: Any, command: str, **options: Any) -> None:
         if command == "status":
@@ -63,8 +63,8 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}") from error
         except Invalid as refused:
-            said = "\n".join(f"{file}: {problem.sentence()}" for problem in refused.errors)
-            raise CommandError(f"{said}\nNothing was started.") from refused
+            printed = "\n".join(f"{file}: {problem.sentence()}" for problem in refused.errors)
+            raise CommandError(f"{printed}\nNothing was started.") from refused
         dispatch.match_jobs(now=timezone.now())
         jobs = campaign.jobs.count()
         self.stdout.write(
@@ -75,17 +75,17 @@ class Command(BaseCommand):
             self._status(campaign.pk, wait=True)
 
     def _status(self, campaign_id: int, *, wait: bool) -> None:
-        said = ""
+        printed = ""
         while True:
             now = timezone.now()
             detail = queries.load_campaign(campaign_id, now=now)
             if detail is None:
                 raise CommandError(f"there is no campaign {campaign_id}: see the Campaigns page")
             words = _progress(detail)
-            if words != said:
+            if words != printed:
                 self.stdout.write(_stamped(words, now) if wait else words)
                 self.stdout.flush()
-                said = words
+                printed = words
             if not wait or detail.row.progress.is_finished:
                 break
             time.sleep(LOOK_EVERY)
@@ -108,7 +108,7 @@ def _progress(detail: CampaignDetail) -> str:
     if progress.runs_skipped:
         words += f", {progress.runs_skipped} refused or not run"
     if progress.runs_excluded:
-        words += f", {progress.runs_excluded} excluded by a person"
+        words += f", {progress.runs_excluded} excluded by a user"
     if progress.runs_doubted:
         words += f", {progress.runs_doubted} failed a quality check"
     now = "; ".join(f"{job.workload.name} on {job.system.slug}: {job.doing or job.state}" for job in detail.current)

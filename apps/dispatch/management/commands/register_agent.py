@@ -15,17 +15,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="letters, digits, '-' and '_'")
         known = parser.add_mutually_exclusive_group()
-        known.add_argument(
-            "--rotate", action="store_true", help="give an existing agent a new secret; the old one ends"
-        )
+        known.add_argument("--rotate", action="store_true", help="replace an agent's secret; the old one stops working")
         known.add_argument("--revoke", action="store_true", help="revoke an agent; --rotate reinstates it")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            said = self._revoke(options["name"]) if options["revoke"] else self._secret(**options)
+            message = self._revoke(options["name"]) if options["revoke"] else self._secret(**options)
         except Invalid as refused:
             raise CommandError(str(refused)) from refused
-        self.stdout.write(said)
+        self.stdout.write(message)
 
     @staticmethod
     def _secret(*, name: str, rotate: bool, **_: Any) -> str:

@@ -18,19 +18,19 @@ MOST = 1_000_000
 
 class Command(BaseCommand):
     help = (
-        "Archives complete runs as Parquet where SPLASHBOARD_ARCHIVE says: those named, or all that are not there. "
-        "It resumes after an interruption. Runs that are there are verified when they are named."
+        "Archives complete runs as Parquet in SPLASHBOARD_ARCHIVE: those given, or all that are not archived. "
+        "Resumes after an interruption. Archived runs that are given are verified."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("runs", nargs="*", type=int, help="ids of runs; none: all that are not archived")
-        parser.add_argument("--older-than", type=int, metavar="DAYS", help="only runs that ended so long ago")
+        parser.add_argument("--older-than", type=int, metavar="DAYS", help="only runs that ended this long ago")
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--check", action="store_true", help="verify every file of archived runs instead")
         what.add_argument(
             "--move",
             action="store_true",
-            help="move now the samples that SPLASHBOARD_KEEP_SAMPLES_DAYS moves gradually",
+            help="move at once the samples that SPLASHBOARD_KEEP_SAMPLES_DAYS moves gradually",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:

@@ -15,11 +15,11 @@ SAY_EVERY = 100
 
 
 class Command(BaseCommand):
-    help = "Checks the quality of complete runs: those named, or all that have no checks yet. Their numbers stay."
+    help = "Checks the quality of complete runs: those given, or all without checks. Their values are not changed."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("runs", nargs="*", type=int, help="ids of runs; none: all without checks")
-        parser.add_argument("--all", action="store_true", help="all complete runs, also those with checks")
+        parser.add_argument("--all", action="store_true", help="all complete runs, including those with checks")
 
     def handle(self, *_: Any, **options: Any) -> None:
         # Runs of the scale rig are generated: they are not checked.

@@ -10,8 +10,8 @@ from apps.runs.management.progress import with_progress
 
 class Command(BaseCommand):
     help = (
-        "Brings samples from the archive back into the database: of runs whose samples were moved, and, in place of "
-        "what lies there, of runs whose samples are damaged."
+        "Brings samples from the archive back into the database: of runs whose samples were moved, and, replacing "
+        "the stored ones, of runs whose samples are damaged."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

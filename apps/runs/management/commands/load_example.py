@@ -10,7 +10,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example.zip"
 
 
 class Command(BaseCommand):
-    help = "Restores the shipped example runs; those that are here already stay as they are."
+    help = "Restores the shipped example runs; existing runs are not changed."
 
     def handle(self, *_: Any, **__: Any) -> None:
         call_command("restore_runs", "--from", str(EXAMPLE), stdout=self.stdout, stderr=self.stderr)

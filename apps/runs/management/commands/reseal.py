@@ -1,4 +1,4 @@
-"""`manage.py reseal`: recomputes series, statistics and measurements of runs that older rules sealed."""
+"""`manage.py reseal`: recomputes series, statistics and measurements of runs sealed by older rules."""
 
 from functools import partial
 from typing import Any
@@ -16,12 +16,12 @@ REASONS = (blocks.DamagedSeries, artifacts.DamagedArtifact, archive.ArchiveTroub
 
 class Command(BaseCommand):
     help = (
-        "Seals runs again by today's rules: those named, or all that older rules sealed. Samples stay as they are; "
-        "statistics, and what is read from the load tool's output, are made anew."
+        "Seals runs again by the current rules: those given, or all sealed by older rules. Samples are not changed; "
+        "statistics are recomputed and the load tool's output is parsed again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("runs", nargs="*", type=int, help="ids of runs; none: all that older rules sealed")
+        parser.add_argument("runs", nargs="*", type=int, help="ids of runs; none: all sealed by older rules")
 
     def handle(self, *_: Any, **options: Any) -> None:
         # Runs of the scale rig are generated: no tool output to parse.
@@ -39,9 +39,9 @@ class Command(BaseCommand):
                 archive.with_samples(partial(seal.reseal, run_id=pk))
             except REASONS as error:
                 failed += 1
-                self.stderr.write(f"run {pk} stays as it was: {error}")
+                self.stderr.write(f"run {pk} is unchanged: {error}")
             if place % SAY_EVERY == 0:
                 self.stdout.write(f"{place} of {len(ids)} runs")
         self.stdout.write(f"{len(ids) - failed} of {len(ids)} runs sealed again by rules {seal.DERIVATION}")
         if failed:
-            raise CommandError(f"{failed} runs stay as they were; the reasons are above")
+            raise CommandError(f"{failed} runs are unchanged; the reasons are above")

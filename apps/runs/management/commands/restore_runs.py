@@ -17,8 +17,8 @@ from apps.runs.management.progress import with_progress
 
 class Command(BaseCommand):
     help = (
-        "Reads archived runs into this installation as they were, with system, workload and raw files. Runs that are "
-        "here already are left alone; a damaged one is named, and the rest goes on."
+        "Restores archived runs into this installation, with system, workload and raw files. Runs that exist "
+        "already are not changed; damaged ones are reported and skipped."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,10 +26,8 @@ class Command(BaseCommand):
         parser.add_argument("--from", dest="source", help=places)
         parser.add_argument("--run", nargs="+", type=UUID, default=[], metavar="UID", help="only these runs")
         parser.add_argument("--platform", default="", help="only runs of this platform, for example mariadb")
-        parser.add_argument("--workload", default="", help="only runs of this workload, by its name")
-        parser.add_argument(
-            "--month", default="", help="only runs that began in this month of UTC, for example 2026-11"
-        )
+        parser.add_argument("--workload", default="", help="only runs of the workload of this name")
+        parser.add_argument("--month", default="", help="only runs that began in this month (UTC), for example 2026-11")
 
     def handle(self, *_: Any, **options: Any) -> None:
         try:
@@ -42,7 +40,7 @@ class Command(BaseCommand):
         wanted = {name: options[name] for name in ("platform", "workload", "month")}
         paths = archive.chosen(source, uids=options["run"], **wanted)
         if not paths:
-            raise CommandError("there is no such archived run: check the place and the choice")
+            raise CommandError("there is no such archived run: check the archive and the options")
         return paths
 
     def _restore(self, source: Storage, paths: list[str]) -> None:

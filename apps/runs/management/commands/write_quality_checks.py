@@ -1,4 +1,4 @@
-"""Writes the table of checks into docs/reference/quality-checks.md, between its marks."""
+"""Writes the table of checks into docs/reference/quality-checks.md, between its markers."""
 
 from typing import Any
 

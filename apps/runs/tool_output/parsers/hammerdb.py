@@ -107,16 +107,16 @@ def _vuser(reading: _HammerdbLog, line: TextLine, outer: re.Match[bytes]) -> Non
 
 
 def _output(reading: _HammerdbLog) -> ParsedOutput:
-    said = [ToolMessage(kind, label, 0.0, n) for (kind, label), n in reading.errors.items()]
+    messages = [ToolMessage(kind, label, 0.0, n) for (kind, label), n in reading.errors.items()]
     if reading.failed:
-        said.append(ToolMessage("error", f"{reading.failed} virtual users finished with a failure", 0.0))
+        messages.append(ToolMessage("error", f"{reading.failed} virtual users finished with a failure", 0.0))
     start = reading.ramp_up * 60.0
     return ParsedOutput(
         version=reading.version,
         reason="" if reading.result else "the log ends before the result (TEST RESULT)",
         threads=reading.threads,
         values=tuple(_values(reading)),
-        events=tuple(said),
+        events=tuple(messages),
         unparsed=tuple(reading.unparsed),
         measured=None if reading.timed is None else (start, start + reading.timed * 60.0),
     )

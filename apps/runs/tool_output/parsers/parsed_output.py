@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, TypeGuard
 
 LINE_SHOWN = 160
-# None of these tools prints more, and parsing would take minutes.
+# Longer than any output of these tools; parsing more would take minutes.
 MOST_LINES = 2_000_000
 # Passwords echoed by tools in clear text: `[pass]: x`, `option p with value 'x'`, `Changed … mysql_pass from`.
 PASSWORDS = (
@@ -110,9 +110,9 @@ class OutputTable:
 
 
 def shown(text: bytes) -> str:
-    said = text[: LINE_SHOWN * 2].decode("utf-8", "backslashreplace")
-    said = "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in said)
-    return said if len(said) <= LINE_SHOWN else said[: LINE_SHOWN - 1] + "…"
+    readable = text[: LINE_SHOWN * 2].decode("utf-8", "backslashreplace")
+    readable = "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in readable)
+    return readable if len(readable) <= LINE_SHOWN else readable[: LINE_SHOWN - 1] + "…"
 
 
 def lines(content: bytes) -> Iterator[TextLine]:

@@ -86,5 +86,5 @@ def _row(content: bytes, place: int, one: Any) -> tuple[str | float | None, ...]
 
 def _plain(text: object) -> str:
     """`text` without characters that neither pages nor database columns can hold."""
-    said = str(text or "").rstrip("\0").encode("utf-8", "backslashreplace")
-    return shown(said[:STATEMENT_KEPT])
+    encoded = str(text or "").rstrip("\0").encode("utf-8", "backslashreplace")
+    return shown(encoded[:STATEMENT_KEPT])

@@ -90,7 +90,7 @@ class Raw(ReportLine, frozen=True, kw_only=True, tag="probe"):
 
 
 class ReportNote(ReportLine, frozen=True, kw_only=True, tag="note"):
-    """Text for people."""
+    """Text for display."""
 
     text: str
 

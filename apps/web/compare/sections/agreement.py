@@ -24,7 +24,7 @@ from apps.web.compare.view import CompareView
 from apps.web.compare.wording import parts
 from workers.protocol.workloads.kinds import KINDS
 
-# Longer lists of tools are folded.
+# Longer lists of tools are collapsed.
 SHOWN_AT_ONCE = 12
 
 
@@ -127,16 +127,16 @@ def _sentence(claim: SideClaim) -> str:
     unsure = sorted({each.program for each in claim.cannot_tell} - {*claim.programs, *against, *withheld})
     if claim.says == CONTESTED:
         return f"tools contradict each other ({_listed(against)})"
-    said = []
+    parts = []
     if claim.agree:
-        said.append(f"{claim.programs[0]} alone" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree")
+        parts.append(f"{claim.programs[0]} alone" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree")
     if against:
-        said.append(f"{_listed(against)} {'contradicts' if len(against) == 1 else 'contradict'}")
+        parts.append(f"{_listed(against)} {'contradicts' if len(against) == 1 else 'contradict'}")
     if withheld:
-        said.append(f"{_listed(withheld)} withheld until the difference is accepted")
+        parts.append(f"{_listed(withheld)} withheld until the difference is accepted")
     if unsure:
-        said.append(f"{_listed(unsure)} inconclusive")
-    return "; ".join(said)
+        parts.append(f"{_listed(unsure)} inconclusive")
+    return "; ".join(parts)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Comparability of the sides: blocking differences and who accepted them, and memory relative to data."""
+"""Comparability of the sides: blocking differences with their acceptances, and memory relative to data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ from apps.web.accounts import writers_only
 from apps.web.compare.view import CompareAddress, CompareView
 
 POOL_WORDS = {
-    "filled": "pages of the writer's buffer pool that hold something",
-    "dirty": "pages that are not written yet",
+    "filled": "pages of the writer's buffer pool in use",
+    "dirty": "changed pages not yet written",
     "hits": "reads that found their page in the pool, each over one interval between samples",
 }
 
@@ -39,7 +39,7 @@ class SideBlocked:
 
 @dataclass(frozen=True)
 class Fill:
-    """A quantity of the buffer pool at the first and last sample of the measured phase; words if unknown."""
+    """A quantity of the buffer pool at the first and last sample of the measured phase; text if unknown."""
 
     label: str
     meaning: str
@@ -125,7 +125,7 @@ def _fits(ratio: float | None) -> str:
 
 
 def _fill(label: str, first: RunSpread | None, last: RunSpread | None) -> Fill:
-    """For example "12 % → 98 %"; hits get more digits, since the misses are what costs."""
+    """For example "12 % → 98 %"; hits get more digits, since misses determine the cost."""
     ends = [NOT_KNOWN if each is None else _percent(each.median, hits=label == "hits") for each in (first, last)]
     text = NOT_KNOWN if first is None and last is None else " → ".join(ends)
     titles = [
@@ -140,9 +140,9 @@ def _percent(value: float, *, hits: bool = False) -> str:
     return f"{value:.2f}\u00a0%" if hits else f"{value:.0f}\u00a0%"
 
 
-def _range(spread: RunSpread, say: Callable[[float], str]) -> str:
+def _range(spread: RunSpread, formatted: Callable[[float], str]) -> str:
     runs = counted(spread.runs, "run")
-    return f"{say(spread.minimum)} to {say(spread.maximum)}, median of {runs}"
+    return f"{formatted(spread.minimum)} to {formatted(spread.maximum)}, median of {runs}"
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -175,8 +175,8 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
             messages.error(request, problem.sentence())
         return redirect(back)
     groups = _listed(list(dict.fromkeys(TITLES[FieldGroup(each.group)] for each in made)))
-    said = f"Recorded: the difference in {groups} is accepted." if made else "This is already accepted."
-    messages.info(request, said)
+    message = f"Recorded: the difference in {groups} is accepted." if made else "This is already accepted."
+    messages.info(request, message)
     return redirect(back)
 
 

@@ -49,7 +49,7 @@ class DifferenceSummary:
 
 @dataclass(frozen=True)
 class Folded:
-    """One row for Galera provider options that a side lacks and all others have alike.
+    """One row for Galera provider options that a side lacks and all others share.
 
     `sides`: (name, value) of each option, by side.
     """

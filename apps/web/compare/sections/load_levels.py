@@ -34,7 +34,7 @@ from apps.web.compare.view import CompareAddress, CompareView
 from apps.web.compare.wording import TableRow, answers, doubted_runs, table
 
 USUAL_PERCENTILE = 95.0
-# A misfit less likely than this by noise alone is reported.
+# Below this p value, the misfit of the curve is reported.
 MISFIT = 0.01
 
 
@@ -48,7 +48,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class ValueText:
-    """A value with its interval, as text; `note`: why there is none, or a caution."""
+    """A value with its interval, as text; `note`: why there is no interval, or a caution."""
 
     value: str = ""
     interval: str = ""

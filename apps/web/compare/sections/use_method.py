@@ -68,7 +68,7 @@ class SidePanel:
     sparks: Mapping[int, Sparks]
 
     def cells(self, found: Mapping[Aspect, AspectCell], *, several: bool = False) -> tuple[PanelCell | None, ...]:
-        """Each cell links to the run that its value is from."""
+        """Each cell links to the run of its value."""
 
         def shown(cell: AspectCell) -> PanelCell:
             run = self.typical.run_of(cell.shown.reading)
@@ -138,7 +138,7 @@ def _step(side: SideUse, level: Level, resource: Resource) -> ResourceAtLevel | 
 
 
 def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, SidePanel]:
-    """Panels by side. `drawn`: with sparklines of the runs that the values are from."""
+    """Panels by side. `drawn`: with sparklines of the values' runs."""
     values = {
         side.side: each.typical
         for side in found.sides

@@ -38,18 +38,18 @@ name = "{name}"
 
 class Command(BaseCommand):
     help = (
-        "Migrate, load the catalog and the published results, collect static files, make an agent and a sign-in link."
+        "Migrate, load the catalog and the published results, collect static files, create an agent and a sign-in link."
     )
     # Checks load all addresses and cost as much as the rest of a second start; the tests run them.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--agent-config", type=Path, help="write a local agent's configuration and token there")
-        parser.add_argument("--server", default="http://127.0.0.1:8000", help="the agent's way to this server")
-        parser.add_argument("--result", type=Path, help="write the sign-in link's path there, as JSON")
-        parser.add_argument("--token", type=Path, help="write an administrator's token for the REST API there")
-        parser.add_argument("--unchanged", action="store_true", help="load again only if something had to be migrated")
-        parser.add_argument("--without-example", action="store_true", help="load no example runs: for a server")
+        parser.add_argument("--agent-config", type=Path, help="configuration file to write for a local agent")
+        parser.add_argument("--server", default="http://127.0.0.1:8000", help="this server's address for the agent")
+        parser.add_argument("--result", type=Path, help="file for the sign-in link's path, as JSON")
+        parser.add_argument("--token", type=Path, help="file for an administrator's REST API token")
+        parser.add_argument("--unchanged", action="store_true", help="reload data only if a migration was applied")
+        parser.add_argument("--without-example", action="store_true", help="do not load the example runs")
         parser.add_argument(
             "--create-bucket", action="store_true", help="create the artifacts' bucket if it is missing"
         )
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _migrate(self) -> bool:
-        """Whether anything had to be migrated."""
+        """Whether migrations were applied."""
         try:
             executor = MigrationExecutor(connection)
         except OperationalError as error:
@@ -119,7 +119,7 @@ class Command(BaseCommand):
 
             agent, token = register_agent(name=AGENT)
             _write(token_file, token)
-        elif agent.digest != digest_of(token) and agent.revoked_at is None:  # a person's revocation stands
+        elif agent.digest != digest_of(token) and agent.revoked_at is None:  # a user's revocation is kept
             from apps.dispatch.api import rotate_agent  # noqa: PLC0415 - as above
 
             agent, token = rotate_agent(name=AGENT)

@@ -92,7 +92,7 @@ class PanelLayout:
 
     @property
     def folds(self) -> bool:
-        """Quiet rows are folded if there are other rows."""
+        """Quiet rows are collapsed if there are other rows."""
         return bool(self.answer.parts)
 
 

@@ -21,8 +21,8 @@ def with_series(readings: Iterable[Reading]) -> list[Reading]:
 def of_runs(readings: Mapping[int, Sequence[Reading]], nodes: Iterable[str]) -> dict[int, Sparks]:
     """Sparklines by run. `readings` by run; `nodes`: names of sampled nodes.
 
-    Runs with archived samples are left out: the archive is not read just for sparklines. Seven queries, however many
-    runs.
+    Runs with archived samples are left out: the archive is not read just for sparklines. Seven queries for any number
+    of runs.
     """
     wanted = {run: own for run, each in readings.items() if (own := with_series(each))}
     there = Run.objects.filter(pk__in=wanted, archived__moved_at=None).values_list("pk", "measured_from", "measured_to")

@@ -99,7 +99,7 @@ describe("the load levels", () => {
     expect(high).toBeLessThan(1100);
   });
 
-  it("tells percentiles apart by their dashes, names a side once and shows the objective", () => {
+  it("dashes distinguish percentiles, names a side once and shows the objective", () => {
     const { traces, layout } = latencyChart(data, palette);
     const lines = traces.filter((trace) => "mode" in trace && trace.mode === "lines");
     expect(lines.map((trace) => (trace as { line: { dash: string } }).line.dash)).toEqual(["dot", "solid", "dash"]);

@@ -55,7 +55,7 @@ test("the lowest and the highest value are kept, and the axis begins at zero", (
   expect((layout?.yaxis?.range as number[])[1]).toBeGreaterThan(200);
 });
 
-test("the data tells boxes of runs and of sides apart", () => {
+test("boxes of runs and of sides differ in the data", () => {
   const { header, rows } = steadinessRows(data);
   expect(header).toContain("median, transactions/s");
   expect(rows.map((row) => row[1])).toEqual(["all together", 1, 2, "all together", 3]);

@@ -41,7 +41,7 @@ function boxTrace(data: SteadinessChart, side: ChartSide, together: boolean, pal
   } as unknown as Data;
 }
 
-/** Lowest and highest value of each box; their hover tells the whole box. */
+/** Lowest and highest value of each box; their hover shows the whole box. */
 function endsTrace(data: SteadinessChart, side: ChartSide, palette: Palette): Data {
   const at = places(data.boxes);
   const own = data.boxes

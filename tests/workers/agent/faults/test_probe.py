@@ -39,7 +39,7 @@ def a_target(platform: str = "galera", **controls: Any) -> TargetSystem:
     ("fault", "system", "words"),
     [
         ("kill_writer", a_target(), r"kill_writer needs a control of node db1: add `kill` to \[systems.controls.db1\]"),
-        ("kill_writer", a_target(db1={"kill": ("k",)}), "would leave node db1 as it is: add `start`"),
+        ("kill_writer", a_target(db1={"kill": ("k",)}), "could not be undone on node db1: add `start`"),
         ("cut_writer", a_target(db1=NODE), "cut_writer needs a control of node db1: add `cut`"),
         ("switch", a_target(db1=NODE), r"switch needs the system's own control: add `switch` to \[systems.controls\]"),
         ("crash", a_target(), "crash is Aurora's ALTER SYSTEM CRASH; platform galera has no such statement"),

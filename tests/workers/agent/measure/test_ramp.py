@@ -70,7 +70,7 @@ def test_the_words_name_the_best_rung_and_what_came_after() -> None:
     ],
 )
 def test_a_rung_is_read_from_the_last_total(output: bytes, rung: LevelOutcome) -> None:
-    assert ramp.read_rung(output) == rung
+    assert ramp.read_outcome(output) == rung
 
 
 def test_connections_refused_end_a_ladder_also_when_the_run_went_on_with_the_others() -> None:

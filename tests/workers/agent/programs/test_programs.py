@@ -48,14 +48,14 @@ def test_a_generator_s_report_is_complete_and_its_rows_are_there(generated: dict
     assert (ran.code, ran.output.complete, ran.output.failures, ran.output.unparsed) == (0, True, (), ()), ran.said
     assert ran.headlines["client.throughput"] > 0
     assert ran.output.intervals
-    assert any("rows are there" in label for label in ran.events("check"))
+    assert any("rows exist" in label for label in ran.events("check"))
 
 
 def test_an_open_loop_keeps_its_rate_and_counts_the_measured_phase_alone(generated: dict[str, Ran]) -> None:
     ran = generated["open_insert"]
     assert ran.output.measured == (1.0, 3.0)
     # 3 s at 50 a second. On a busy machine some of them end late, and so not in the measured phase.
-    assert "150 inserts were acknowledged, 150 rows are there" in ran.events("check")
+    assert "150 inserts were acknowledged, 150 rows exist" in ran.events("check")
     assert 0 < ran.headlines["client.transactions"] <= 150
     assert ran.headlines["client.writes"] == ran.headlines["client.throughput"]
     (distribution,) = ran.output.distributions

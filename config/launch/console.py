@@ -42,7 +42,7 @@ class Screen:
             self.out.write(text)
             self.out.flush()
         except BrokenPipeError:
-            # The reader of our output is gone; the programs continue.
+            # Our output is closed; the programs continue.
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.out.fileno())
             os.close(nowhere)
