@@ -23,6 +23,15 @@ def test_what_stands_in_a_slot_is_that_variable_of_the_component() -> None:
     assert "lede" not in page
 
 
+def test_a_heading_and_its_lede_take_attributes() -> None:
+    page = rendered(
+        '{% component "page_head" title="Runs" lede="3 runs" lede_attributes="data-answer" lede_class="row" %}'
+        '{% slot title_attributes %}data-runs="{{ runs }}"{% endslot %}{% endcomponent %}',
+        runs=3,
+    )
+    assert '<h1 data-runs="3">Runs</h1> <p class="lede row" data-answer>3 runs</p>' in page
+
+
 def test_a_table_without_rows_shows_what_is_missing() -> None:
     source = (
         '{% component "table" label="Runs" %}{% slot head %}<th scope="col">Run</th>{% endslot %}'
@@ -34,6 +43,32 @@ def test_a_table_without_rows_shows_what_is_missing() -> None:
     assert "<tbody><tr><td>7</td></tr></tbody>" in table
     assert 'aria-label="Runs"' in table
     assert "empty" not in table
+
+
+def test_a_table_without_rows_shows_its_headings_if_nothing_else_is_said() -> None:
+    source = '{% component "table" %}{% slot head %}<th>Run</th>{% endslot %}{% endcomponent %}'
+    assert "<thead><tr><th>Run</th></tr></thead> <tbody></tbody>" in rendered(source)
+    assert "region" not in rendered(source), "without a name the box is no landmark"
+
+
+def test_a_table_may_have_several_rows_of_headings_and_do_without_the_box() -> None:
+    source = (
+        '{% component "table" class="jobs" caption="Jobs" bare=True %}'
+        '{% slot attributes %}data-jobs="{{ jobs }}"{% endslot %}'
+        "{% slot heads %}<tr><th>A</th></tr><tr><th>B</th></tr>{% endslot %}"
+        "{% slot bodies %}<tbody><tr><td>1</td></tr></tbody>{% endslot %}{% endcomponent %}"
+    )
+    assert rendered(source, jobs='"') == (
+        '<table class="data jobs" data-jobs="&quot;"> <caption class="visually-hidden">Jobs</caption> '
+        "<thead><tr><th>A</th></tr><tr><th>B</th></tr></thead> <tbody><tr><td>1</td></tr></tbody> </table>"
+    )
+
+
+def test_what_is_missing_may_be_a_paragraph_or_have_a_heading() -> None:
+    paragraph = rendered('{% component "empty" state="no-series" %}No series.{% endcomponent %}')
+    assert paragraph == '<p class="empty" data-state="no-series">No series.</p>'
+    box = rendered('{% component "empty" title="No runs" heading="h2" id="none" %}{% endcomponent %}')
+    assert box == '<div class="empty" data-state="empty"> <h2 id="none">No runs</h2> </div>'
 
 
 def test_a_control_is_described_by_its_hint_and_errors() -> None:

@@ -109,7 +109,7 @@ def test_a_finding_says_what_changed_and_what_the_servers_did(finding: Finding, 
     detail = load_finding(finding.pk, now=timezone.now())
     assert detail is not None
     (change,) = detail.changes
-    assert element(html, "[data-answer]").text().split("\n")[1].strip() == lede(detail)
+    assert element(html, "[data-answer]").text().split("\n")[0].strip() == lede(detail)
     assert element(html, "p[data-change]").text().strip() == change_answer(change)
     assert "340\xa0waits/s" in element(html, "[data-use]").text()
     assert ("redo_log.waits", "ok", "saturated") in states(html, "[data-indicator]", "indicator", "before", "after")
