@@ -1,4 +1,4 @@
-"""`make bench`: the product's speed and size beside its peers'. ARGS names the parts; without it, all of them."""
+"""`make bench`: the product's speed and size compared with its peers'. ARGS names the parts; default: all."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ BULK = {"ingest", "disk", "q1"}
 
 
 def main(argv: Sequence[str]) -> int:
-    """1: a bar was missed. 2: something could not be measured."""
+    """Exit code 1: a target was missed. 2: something could not be measured."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; none: all")
     parser.add_argument("--rig-runs", type=int, default=100_000, help="runs of the large warehouse for `pages`")
@@ -64,7 +64,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
         folder = Path(name)
         absent = {peer: "not installed" for peer in peers.PROGRAMS if peers.version_of(peer) is None}
         for peer, why in absent.items():
-            say(f"{peer} is {why}: its figures are left out")
+            say(f"{peer} is {why}: it is skipped")
         here = {peer: stack.enter_context(peers.started(peer, folder)) for peer in peers.PROGRAMS if peer not in absent}
         ours = stack.enter_context(
             warehouse.started(folder, runs=bulk.RUNS + across_runs.RUNS + live.RUNS + sealing.RUNS)

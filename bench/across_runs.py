@@ -1,4 +1,4 @@
-"""Q2: five statistics of one metric over many runs: of a gauge, and of a counter's rate."""
+"""Q2: five statistics of one metric over many runs, of a gauge and of a counter's rate."""
 
 import time
 from functools import partial
@@ -12,10 +12,10 @@ from bench.servers import Failed
 SET = 1
 RUNS = 200
 ROUNDS = 7
-# Runs happen one after the other: each has a stretch of time of its own, and a query. And once as if all were of one.
+# Runs follow each other in time: one query each, for its own span. And once for all, as if they had the same span.
 EACH, ONE = "a query for each run", "one query for all, as if of one time"
 GAUGE, COUNTER = "mysql.status.Threads_running", "mysql.status.Questions"
-# Each run has a few other series besides: fewer than a real one, which can only help the peers.
+# Each run has a few other series: fewer than a real one, which can only favour the peers.
 OTHERS = ["mysql.status.Bytes_sent", "host.cpu.user", "host.memory.MemFree"]
 STATISTICS = ("mean", "stddev", "minimum", "maximum", "p95")
 
@@ -67,7 +67,7 @@ def _theirs(peer: Peer, key: str, labels: list[str], span: Span) -> float:
 
 
 def _ours(key: str, ids: list[int]) -> float:
-    """s until the arrays are there."""
+    """s until the arrays are complete."""
     began = time.perf_counter()
     found = statistics_of(key, ids, statistics=STATISTICS)
     took = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""Finished runs, stored by everybody in turn: the CPU time of ingest, the bytes on disk, and what Q1 then reads."""
+"""Finished runs, stored by all sides in turn: CPU time of ingest, bytes on disk, and the data for Q1."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -16,22 +16,23 @@ from bench import context, peers, recording, rounds, servers, warehouse
 from bench.context import BY_SAMPLE, BY_SERIES, Bench, Prepared
 from bench.peers import PROMETHEUS, VICTORIA_METRICS, Peer, Span
 
-SET = 0  # its stretch of time
-RUNS = 1 + rounds.ROUNDS  # the first one warms everybody up
-# Both sides get few large messages, which suits them; what a live run costs is measured apart.
+SET = 0  # number of its time span
+RUNS = 1 + rounds.ROUNDS  # the first one is the warm-up
+# Few large messages for both sides, the best case; the cost of live runs is measured separately.
 BATCH_SECONDS = 300
-# A peer takes one half of each run as its senders make requests (of some 10,000 samples), the other as small as can be.
+# A peer gets one half of each run in requests as its senders make them (some 10,000 samples), the other as compactly
+# as possible.
 REQUEST_SECONDS = {BY_SAMPLE: 5, BY_SERIES: 60}
 FORMS = (BY_SAMPLE, BY_SERIES)
 OURS, BULK_CREATE = "ours", "Django bulk_create"
-BULK_CREATE_SECONDS = 20  # of one node: some 17,000 rows a round
+BULK_CREATE_SECONDS = 20  # of one node: some 17,000 rows per round
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What everybody holds: our runs' `ids`, the peers' `labels`, and how it went. The first run is in neither.
+    """Stored data: our runs' `ids`, the peers' `labels`, and the measurements. The first run is in neither.
 
-    `speeds`: side -> samples per CPU second, one value a round. `bytes_per_sample`: side -> on disk, in final form.
+    `speeds`: side -> samples per CPU second, one value per round. `bytes_per_sample`: side -> on disk, in final form.
     """
 
     span: Span
@@ -42,7 +43,7 @@ class Stored:
 
 
 class SampleRow(models.Model):
-    """A sample as a row, as one would begin: found by run, metric, node and time."""
+    """A sample as a row, the naive schema: indexed by run, metric, node and time."""
 
     run = models.IntegerField()
     metric = models.IntegerField()
@@ -50,7 +51,7 @@ class SampleRow(models.Model):
     at = models.DateTimeField()
     value = models.FloatField()
 
-    # Said here because the app is not installed, so that nothing makes a table of it elsewhere.
+    # Declared because the app is not installed, so that no migration creates its table.
     objects: "models.Manager[SampleRow]" = models.Manager()
 
     class Meta:
@@ -63,7 +64,7 @@ class SampleRow(models.Model):
 
 
 def store(bench: Bench) -> Stored:
-    """Everybody takes run after run in turn; then all files are brought into their final form and measured."""
+    """All sides store run after run in turn; then all files are brought into their final form and measured."""
     span = context.span(SET, seconds=len(recording.recorded()[0].clock))
     with connection.schema_editor() as editor:
         editor.create_model(SampleRow)
@@ -82,11 +83,11 @@ def store(bench: Bench) -> Stored:
             BULK_CREATE: partial(_bulk_create, run, number, span),
         }
         found = rounds.interleaved(sides, rounds=1)
-        said = ", ".join(f"{name} {value / 1e6:.3g}" for name, (value,) in found.items())
-        bench.say(f"run {number + 1} of {RUNS}, million samples per CPU second: {said}")
+        summary = ", ".join(f"{name} {value / 1e6:.3g}" for name, (value,) in found.items())
+        bench.say(f"run {number + 1} of {RUNS}, million samples per CPU second: {summary}")
         samples.append(run.samples)
         if number == 0:
-            # Now every metric has its row, as in any warehouse in use: what comes is the cost of the runs.
+            # From here on every metric has its row, as in any warehouse in use: the rest is the cost of the runs.
             empty = warehouse.size()
             continue
         for name, (value,) in found.items():
@@ -96,7 +97,7 @@ def store(bench: Bench) -> Stored:
         before = peer.cpu()
         peer.settle(span)
         settling = (peer.cpu() - before) / sum(samples)
-        # What is reported is the way to the form whose bytes are counted; for us that is the seal.
+        # The reported cost includes bringing the data into the form whose bytes are counted; for us that is the seal.
         for form in FORMS:
             side = f"{name} {form}"
             speeds[side] = [1 / (1 / speed + settling) for speed in speeds[side]]
@@ -115,7 +116,7 @@ def store(bench: Bench) -> Stored:
 
 
 def in_whole_seconds(others: Mapping[str, Peer]) -> dict[str, float]:
-    """Bytes per sample of fresh peers that get the same values, each exactly a second after the one before."""
+    """Bytes per sample of fresh peers with the same values, whose timestamps are exactly one second apart."""
     span = context.span(SET, seconds=len(recording.recorded()[0].clock))
     samples = 0
     for number in range(RUNS):
@@ -139,7 +140,7 @@ def _series_in(nodes: list[SampledNode]) -> int:
 
 
 def _ours(bench: Bench, run: Prepared, span: Span, uids: list[str]) -> float:
-    """Samples per CPU second, from the run's opening to its seal."""
+    """Samples per CPU second, from opening the run to its seal."""
     ours = bench.warehouse
     before = ours.cpu_by_program()
     uid = ours.open_run(started=span.start, nodes=[node.name for node in run.nodes])
@@ -154,7 +155,7 @@ def _ours(bench: Bench, run: Prepared, span: Span, uids: list[str]) -> float:
 
 
 def _peer(bench: Bench, name: str, run: Prepared, form: str) -> float:
-    """Samples per CPU second of one half of the run, until what was taken is on disk, not yet merged."""
+    """Samples per CPU second of one half of the run, until it is on disk, not yet merged."""
     peer, length = bench.peers[name], max(len(part.at) for part in run.parts)
     half = (0, length // 2) if form == BY_SAMPLE else (length // 2, length)
     bodies = list(context.requests(run.parts, seconds=REQUEST_SECONDS[form], form=form, between=half))
@@ -200,7 +201,7 @@ def report_ingest(bench: Bench, stored: Stored) -> None:
 
 
 def report_disk(bench: Bench, stored: Stored, folder: Path) -> None:
-    """With the clock as it was, and, for the peers, once more with one rounded to whole seconds, which suits them."""
+    """With the recorded timestamps, and for the peers also with timestamps rounded to seconds, which favours them."""
     fresh = folder / "whole-seconds"
     fresh.mkdir()
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""What the parts of the bench share: the warehouse, the peers that are here, and the runs that all of them hold."""
+"""Shared by the parts of the bench: the warehouse, the installed peers, and the runs that all of them have."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,14 +14,14 @@ from bench.rounds import Compared
 from bench.warehouse import Warehouse
 
 HOUR = 3600
-# A block of Prometheus begins at a multiple of two hours; a set of samples lies within one.
+# A block of Prometheus begins at a multiple of two hours; all samples of a set lie within one.
 FIRST = datetime(2026, 9, 1, tzinfo=UTC)
 
 
 def span(number: int, *, seconds: int) -> Span:
-    """The stretch of time of a set of samples; later sets lie later, beyond what settling the set before put there.
+    """Time span of a set of samples; later sets lie later, beyond the samples that settling the previous set added.
 
-    All runs of a set lie in the same stretch, so that a peer can answer for all of them in one query.
+    All runs of a set have the same span, so that a peer can return all of them in one query.
     """
     start = int(FIRST.timestamp()) + number * 24 * HOUR + 60
     return Span(start, start + seconds)
@@ -31,7 +31,7 @@ def span(number: int, *, seconds: int) -> Span:
 class Bench:
     warehouse: Warehouse
     peers: dict[str, Peer]
-    absent: dict[str, str]  # peer -> why it is not here
+    absent: dict[str, str]  # peer -> why it is missing
     say: Callable[[str], None]
     figures: list[Figure] = field(default_factory=list)
     data: dict[str, str | int | float] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Bench:
         limit: float | None = None,
         limit_ours: float | None = None,
     ) -> None:
-        """Notes a figure; `found` None: the peer is absent."""
+        """Adds a figure; `found` None: the peer is missing."""
         if found is None:
             figure = Figure(
                 key=key, part=part, title=title, peer=peer, unit=unit, better=better, measured_on=self.today,
@@ -70,7 +70,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Prepared:
-    """One run as both sides get it: an agent's batches, and its series for remote-write requests."""
+    """One run in both forms: an agent's batches, and series for remote-write requests."""
 
     nodes: list[SampledNode]
     batches: list[bytes]
@@ -79,7 +79,7 @@ class Prepared:
 
 
 def prepared(run: str, *, span: Span, nodes: Sequence[SampledNode], batch_seconds: int) -> Prepared:
-    """`run`: its label with the peers; what is sent to us names it by the way only."""
+    """`run`: its label in the peers; our own batches do not contain it."""
     return Prepared(
         nodes=list(nodes),
         batches=list(recording.batches(run, nodes, seconds=batch_seconds)),
@@ -88,7 +88,7 @@ def prepared(run: str, *, span: Span, nodes: Sequence[SampledNode], batch_second
     )
 
 
-# How a peer's requests are made: as small as they can be, or as Prometheus and vmagent themselves make them.
+# Forms of a peer's requests: as compact as possible, or as Prometheus and vmagent make them.
 BY_SERIES, BY_SAMPLE = "an entry a series", "an entry a sample"
 
 
@@ -99,7 +99,7 @@ def requests(
     form: str = BY_SERIES,
     between: tuple[int, int] | None = None,
 ) -> Iterator[bytes]:
-    """Remote-write requests, each with so many seconds of all series; `between`: from which sample to before which."""
+    """Remote-write requests, each with `seconds` of all series; `between`: first sample, and end (exclusive)."""
     first, end = between or (0, max(len(part.at) for part in parts))
     for start in range(first, end, seconds):
         stop = min(start + seconds, end)

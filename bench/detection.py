@@ -1,7 +1,7 @@
-"""Change points along history: our detector beside Apache Otava's, on series whose changes are known.
+"""Change points in trends: our detector compared with Apache Otava's, on series with known changes.
 
-Made-up series are replayed: after every run both look again, and what they then find is reported once. Seeds are fresh
-with every bench; they are kept with the figures. Labelled windows are looked at once, as a whole.
+Synthetic series are replayed: both analyse the series again after every run, and report each change once. Seeds are new
+for every bench and stored with the figures. Labelled windows are analysed once, as a whole.
 """
 
 import secrets
@@ -20,7 +20,7 @@ from bench.histories import Alarm, Floats, History, Score
 from bench.results import Figure
 
 SERIES = 200
-# As many series of so many runs are added run by run: 100,000.
+# Number of series added run by run: 100,000 runs.
 LOADED = 500
 PART = "detection"
 F1, LABELLED_F1, FALSE_PER_1000 = 0.78, 0.72, 1.0
@@ -30,7 +30,7 @@ ASIDE = 0.025  # on either side of a 95 % interval
 
 
 def ours(values: Floats) -> list[Alarm]:
-    """Alarms of a series that grows by a run at a time."""
+    """Alarms of a series to which runs are added one by one."""
     known: tuple[ChangePoint, ...] = ()
     alarms: list[Alarm] = []
     for count in range(1, len(values) + 1):
@@ -46,7 +46,7 @@ def ours_at_once(values: Floats) -> list[Alarm]:
 
 @dataclass(frozen=True)
 class Both:
-    """Scores of the series, in the same order; `theirs` None: the peer is absent."""
+    """Scores of the series, in the same order; `theirs` None: the peer is missing."""
 
     mine: list[Score]
     theirs: list[Score] | None
@@ -66,11 +66,11 @@ def measure(bench: Bench, folder: Path) -> None:
     seed = secrets.randbits(32)
     bench.data["detection_seed"] = seed
     python = _peer(bench, folder)
-    made_up, labelled = histories.made_up(seed, series=SERIES), histories.labelled()
-    replays = otava.replayed(python, made_up, first=SHORTEST) if python else None
-    mine = [histories.scored(history, ours(history.values)) for history in made_up]
-    both = Both(mine, _of_replays(made_up, replays, first=SHORTEST))
-    _report_made_up(bench, both)
+    synthetic, labelled = histories.synthetic(seed, series=SERIES), histories.labelled()
+    replays = otava.replayed(python, synthetic, first=SHORTEST) if python else None
+    mine = [histories.scored(history, ours(history.values)) for history in synthetic]
+    both = Both(mine, _of_replays(synthetic, replays, first=SHORTEST))
+    _report_synthetic(bench, both)
     _report_close(bench, histories.close(seed + 2, series=SERIES))
     whole = len(labelled[0].values)
     at_once = otava.replayed(python, labelled, first=whole) if python else None
@@ -79,7 +79,7 @@ def measure(bench: Bench, folder: Path) -> None:
     _report_f1(bench, "labelled", what, Both(mine, _of_replays(labelled, at_once, first=whole)), bar=LABELLED_F1)
     _report(
         bench, key="added", title=f"{LOADED * histories.RUNS:,} runs added one by one to {LOADED} series",
-        unit="s of CPU", mine=_added_one_by_one(histories.made_up(seed + 1, series=LOADED)), bar=SECONDS,
+        unit="s of CPU", mine=_added_one_by_one(histories.synthetic(seed + 1, series=LOADED)), bar=SECONDS,
         theirs=sum(replay.seconds for replay in replays) * LOADED / SERIES if replays else None,
     )  # fmt: skip
 
@@ -89,7 +89,7 @@ def _peer(bench: Bench, folder: Path) -> Path | None:
         return otava.installed(folder)
     except otava.Unavailable as why:
         bench.absent[otava.NAME] = "not installed"
-        bench.say(f"{otava.NAME} is not installed, its figures are left out: {why}")
+        bench.say(f"{otava.NAME} is not installed, it is skipped: {why}")
         return None
 
 
@@ -112,7 +112,7 @@ def _added_one_by_one(series: Sequence[History]) -> float:
     return time.process_time() - began
 
 
-def _report_made_up(bench: Bench, both: Both) -> None:
+def _report_synthetic(bench: Bench, both: Both) -> None:
     what = f"{len(both.mine)} made-up series of {histories.RUNS} runs, replayed run by run"
     _report_f1(bench, "f1", what, both, bar=F1)
     drawn = both.resampled()
@@ -139,7 +139,7 @@ def _report_made_up(bench: Bench, both: Both) -> None:
 
 
 def _report_close(bench: Bench, series: Sequence[History]) -> None:
-    """Without a bar, and beside nobody: a peer's alarms so near each other are taken for one."""
+    """Without a target or peer: a peer merges alarms this near to each other."""
     score = sum((histories.scored(history, ours(history.values)) for history in series), Score())
     apart = f"two changes {histories.CLOSEST} to {histories.APART - 1} runs apart"
     what = f"{len(series)} made-up series of {histories.RUNS} runs with {apart}, replayed run by run"
@@ -171,7 +171,7 @@ def _report(
     better: Literal["lower", "higher"] = "lower",
     interval: tuple[float, float] | None = None,
 ) -> None:
-    """The bar is for our own value. `mine` None: the peer was needed."""
+    """The target applies to our own value. `mine` None: the peer was needed."""
     absent = bench.absent.get(otava.NAME)
     low, high = interval or (None, None)
     figure = Figure(

@@ -1,7 +1,7 @@
-"""Histories through PostgreSQL: 100,000 points of 500 series, and then one more run of each, looked at by two workers.
+"""Trends in PostgreSQL: 100,000 points of 500 series, then one more run of each, analysed by two workers.
 
-What the worker does after each seal, without the broker: read the series, follow it from where it was left, settle what
-changed as findings.
+The worker's task after each seal, without the broker: read the series, continue its analysis, store changes as
+findings.
 """
 
 import multiprocessing
@@ -34,7 +34,7 @@ FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Place:
-    """What all runs of a series share but the release."""
+    """Common to all runs of a series, except the release."""
 
     systems: Sequence[System]
     workload: Workload
@@ -43,7 +43,7 @@ class Place:
 
 def measure(bench: Bench) -> None:
     bench.say(f"making {SERIES * RUNS:,} runs of {SERIES} series")
-    values = [made.values[:RUNS] for made in histories.made_up(SEED, series=SERIES)]
+    values = [made.values[:RUNS] for made in histories.synthetic(SEED, series=SERIES)]
     systems = _systems()
     places = [Place(systems, _workload(number), load_level_for(threads=4)) for number in range(SERIES)]
     last = [_add(place, series[:-ROUNDS], since=0) for place, series in zip(places, values, strict=True)]
@@ -68,7 +68,7 @@ def measure(bench: Bench) -> None:
 
 
 def _systems() -> list[System]:
-    """One for each release, of one configuration on one hardware class."""
+    """One per release, all with the same configuration and hardware class."""
     platform = Platform.objects.get_or_create(slug="history-bench", name="history bench")[0]
     hardware = HardwareClass.objects.get_or_create(
         slug="history-bench", defaults={"name": "history bench", "vcpu": 2, "memory_bytes": 2**33}
@@ -92,7 +92,7 @@ def _workload(number: int) -> Workload:
 
 
 def _add(place: Place, values: Floats, *, since: int) -> int:
-    """Runs of the series from number `since` on, in its order of releases; the last one's id."""
+    """Add runs of the series from number `since` on, in the order of releases; returns the last one's id."""
     host = {"cpus": 2, "memory_bytes": 2**33, "kernel": "6.1"}
     runs = Run.objects.bulk_create(
         Run(
@@ -116,8 +116,8 @@ def _add(place: Place, values: Floats, *, since: int) -> int:
 
 
 def _follow(runs: Sequence[int]) -> float:
-    """Wall time in s until all were looked at."""
-    connections.close_all()  # a forked process must not speak on its parent's
+    """Wall time in s until all were analysed."""
+    connections.close_all()  # connections must not be shared with a forked process
     began = time.monotonic()
     with ProcessPoolExecutor(WORKERS, mp_context=multiprocessing.get_context("fork")) as workers:
         list(workers.map(_look_at, runs, chunksize=10))

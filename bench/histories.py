@@ -1,7 +1,7 @@
-"""Series of runs whose changes are known: made up with the noise that benchmarks have, or labelled by hand.
+"""Series of runs with known changes: synthetic, with the noise of real benchmarks, or labelled by hand.
 
-Shared by the bench and the tests. Made up so that a test that knows the true places finds four changes in five, as on
-the runs from which the methods of docs/why/change-points.md were chosen.
+Shared by the bench and the tests. Synthetic ones are calibrated so that a test at the true places finds four of five
+changes, as in the runs from which the methods of docs/why/change-points.md were chosen.
 """
 
 import gzip
@@ -18,15 +18,15 @@ Places = tuple[int, ...]
 
 RUNS = 200
 LABELLED = Path(__file__).parent / "data" / "latency_traces.json.gz"
-# Between changes, and from the ends; of two that are close, the least between them.
+# Fewest runs between changes, and from the ends; fewest between two close ones.
 APART, CLOSEST = 12, 4
-# A finding so many runs from a true change has found it.
+# A detection within this many runs of a true change counts as found.
 NEAR = 7
 
 
 @dataclass(frozen=True)
 class History:
-    """Values (runs,) and the runs with which a new level begins."""
+    """Values (runs,) and the first runs of new levels."""
 
     values: Floats
     changes: tuple[int, ...]
@@ -34,15 +34,15 @@ class History:
 
 @dataclass(frozen=True)
 class Alarm:
-    """A finding: the run where it sees the change, and the number of runs there were when it was first reported."""
+    """A detected change: its run, and the number of runs when it was first reported."""
 
     index: int
-    told_at: int
+    reported_at: int
 
 
 @dataclass(frozen=True)
 class Score:
-    """Of one series or, added up, of many. `delays`: runs from a change to its alarm."""
+    """Score of one series, or the sum over many. `delays`: runs from a change to its alarm."""
 
     found: int = 0
     false: int = 0
@@ -77,17 +77,17 @@ class Score:
 
     @property
     def delay(self) -> float:
-        """Median, runs; nan without any found."""
+        """Median, runs; nan if none was found."""
         return float(np.median(self.delays)) if self.delays else float("nan")
 
 
-def made_up(seed: int, *, series: int, runs: int = RUNS) -> list[History]:
-    return [_made_up(rng, runs, _places) for rng in np.random.default_rng(seed).spawn(series)]
+def synthetic(seed: int, *, series: int, runs: int = RUNS) -> list[History]:
+    return [_synthetic(rng, runs, _places) for rng in np.random.default_rng(seed).spawn(series)]
 
 
 def close(seed: int, *, series: int, runs: int = RUNS) -> list[History]:
-    """Each with two changes, CLOSEST to APART - 1 runs apart, as releases with so many repetitions bring them."""
-    return [_made_up(rng, runs, _pair) for rng in np.random.default_rng(seed).spawn(series)]
+    """Each with two changes, CLOSEST to APART - 1 runs apart, as releases with so many repetitions have."""
+    return [_synthetic(rng, runs, _pair) for rng in np.random.default_rng(seed).spawn(series)]
 
 
 def labelled() -> list[History]:
@@ -99,18 +99,18 @@ def labelled() -> list[History]:
 def scored(history: History, alarms: Sequence[Alarm]) -> Score:
     """Each change is found by at most one alarm, the earliest reported; the others are false."""
     left, delays = list(history.changes), []
-    for alarm in sorted(alarms, key=lambda alarm: alarm.told_at):
+    for alarm in sorted(alarms, key=lambda alarm: alarm.reported_at):
         near = [change for change in left if abs(change - alarm.index) <= NEAR]
         if near:
             change = min(near, key=lambda change: abs(change - alarm.index))
             left.remove(change)
-            delays.append(alarm.told_at - change)
+            delays.append(alarm.reported_at - change)
     return Score(len(delays), len(alarms) - len(delays), len(left), len(history.values), tuple(delays))
 
 
 def alarms_of(indices: Sequence[Sequence[int]], *, first: int) -> list[Alarm]:
-    """Of a series that is looked at anew after every run from `first` on. `indices[k]`: changes seen in the first
-    `first + k` runs. A change is reported once: what lies near an alarm is the same."""
+    """Alarms of a series analysed again after every run from `first` on. `indices[k]`: changes found in the first
+    `first + k` runs. A change is reported once: those near an alarm are the same."""
     alarms: list[Alarm] = []
     for count, seen in enumerate(indices, first):
         for index in seen:
@@ -119,7 +119,7 @@ def alarms_of(indices: Sequence[Sequence[int]], *, first: int) -> list[Alarm]:
     return alarms
 
 
-def _made_up(rng: np.random.Generator, runs: int, places: Callable[[np.random.Generator, int], Places]) -> History:
+def _synthetic(rng: np.random.Generator, runs: int, places: Callable[[np.random.Generator, int], Places]) -> History:
     noise = float(np.clip(np.exp(rng.normal(np.log(0.012), 0.7)), 0.002, 0.06))
     changes = places(rng, runs)
     sizes = np.exp(rng.uniform(np.log(0.01), np.log(0.25), len(changes))) * rng.choice([-1, 1], len(changes))
@@ -151,7 +151,7 @@ def _pair(rng: np.random.Generator, runs: int) -> Places:
 
 
 def _wobble(rng: np.random.Generator, runs: int) -> Floats:
-    """Of variance 1; in every other series runs resemble the one before, in every third the noise is skewed."""
+    """Noise of variance 1: autocorrelated in every other series, skewed in every third."""
     steps = rng.normal(size=runs)
     if rng.random() < 1 / 3:
         skewed = np.exp(rng.normal(size=runs) * 0.6)
@@ -163,13 +163,13 @@ def _wobble(rng: np.random.Generator, runs: int) -> Floats:
 
 
 def _drift(rng: np.random.Generator, runs: int) -> Floats:
-    """In every fifth series, in deviations: a slow slope over the whole."""
+    """A linear drift in every fifth series, in standard deviations over the whole series."""
     total = rng.normal() if rng.random() < 1 / 5 else 0.0
     return np.linspace(0, total, runs)
 
 
 def _odd(rng: np.random.Generator, runs: int, noise: float) -> Floats:
-    """Single runs far off, mostly to one side: up to 3 % of the runs of a series."""
+    """Outliers, mostly to one side: up to 3 % of the runs of a series."""
     is_odd = rng.random(runs) < rng.uniform(0, 0.03)
     side = rng.choice([-1, 1]) * np.where(rng.random(runs) < 0.8, 1, -1)
     return np.where(is_odd, side * rng.exponential(5 * noise, runs), 0.0)

@@ -1,4 +1,4 @@
-"""A live run: every ten seconds a batch of 1,300 series, accepted by us and by the peers."""
+"""A live run: a batch of 1,300 series every ten seconds, accepted by us and by the peers."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,8 +13,8 @@ SERIES = 1300
 SECONDS = 10
 RUNS = 2
 WARM_UP = 5  # rounds
-# A server that takes the batches of several runs is not asleep when one comes: each side takes two in a row, and the
-# second is what is measured; the first, after a pause, is given beside it.
+# A server with several live runs is not idle when a batch arrives: each side gets two in a row, of which the second is
+# measured; the first, after a pause, is reported separately.
 AWAKE, ASLEEP = 1, 0
 TITLE = f"a live batch of {SECONDS} s × {SERIES:,} series accepted, HTTP to HTTP"
 
@@ -38,7 +38,7 @@ def _measure(bench: Bench, number: int, form: str) -> None:
     found = rounds.interleaved(sides, rounds=len(batches) // 2 - WARM_UP)
     sent = 2 * (len(batches) // 2)
     bench.warehouse.end_run(uid, batches=sent, span=span)
-    # What is sampled live is sent by its second: that is the bar.
+    # The target applies to the form with an entry per sample, which live senders use.
     for name, limit in ((VICTORIA_METRICS, 0.5 if form == BY_SAMPLE else None), (PROMETHEUS, None)):
         for which, words, bar in ((AWAKE, "", limit), (ASLEEP, ", after a pause", None)):
             took = {side: [pair[which] for pair in pairs] for side, pairs in found.items()}
@@ -58,6 +58,6 @@ def _peer(peer: Peer, requests: Iterator[bytes]) -> list[float]:
 
 
 def _first(node: SampledNode, count: int) -> SampledNode:
-    """The node with so many of its series, in the proportion of changing ones that it has."""
+    """The node with `count` of its series, with the same proportion of changing ones."""
     changing = count * len(node.changing) // (len(node.changing) + len(node.constants))
     return recording.only(node, [*list(node.changing)[:changing], *list(node.constants)[: count - changing]])

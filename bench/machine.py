@@ -1,4 +1,4 @@
-"""What the figures were measured on: nothing that names the machine or its people."""
+"""The machine of the measurements, without anything that identifies it or its users."""
 
 import os
 import platform
@@ -37,13 +37,13 @@ def versions(peers: Iterable[Peer]) -> dict[str, str]:
 
 
 def _first(file: str, name: str) -> str:
-    """The value of the first line `name: value`; empty when there is none."""
+    """The value of the first line `name: value`; empty if there is none."""
     with open(file) as lines:
         return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
 
 
 def _commit() -> str:
-    """The commit that was measured, or the package's version where there is no history."""
+    """The measured commit, or the package's version without a git history."""
     asked = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     )

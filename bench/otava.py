@@ -1,4 +1,4 @@
-"""Apache Otava, the peer of our detector: a library with pins of its own, so it gets an environment of its own."""
+"""Apache Otava, the peer of our detector: a library with pinned dependencies, in an environment of its own."""
 
 import json
 import subprocess
@@ -17,19 +17,19 @@ VERSION = next(line.partition("==")[2] for line in PINNED.read_text().splitlines
 
 
 class Unavailable(Exception):
-    """Its environment cannot be made; the text says why."""
+    """Its environment cannot be created; the text is the reason."""
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """`indices[k]`: changes found in the first `first + k` runs. `seconds` of CPU for all of them."""
+    """`indices[k]`: changes found in the first `first + k` runs. `seconds`: CPU time of all analyses."""
 
     indices: list[list[int]]
     seconds: float
 
 
 def installed(folder: Path) -> Path:
-    """The Python of an environment made in `folder`. Raises Unavailable."""
+    """Python of an environment created in `folder`. Raises Unavailable."""
     home = folder / "otava"
     python = home / "bin" / "python"
     base = getattr(sys, "_base_executable", sys.executable)
@@ -42,15 +42,15 @@ def installed(folder: Path) -> Path:
 
 
 def replayed(python: Path, histories: Sequence[History], *, first: int) -> list[Replayed]:
-    """Each series looked at anew after every run from `first` on; `first` the whole length: once. Raises Failed."""
+    """Each series analysed again after every run from `first` on; `first` equal to its length: once. Raises Failed."""
     lines = [json.dumps({"values": history.values.tolist(), "first": first}) for history in histories]
-    # Isolated: what lies beside the script is ours.
+    # Isolated mode: the modules beside the script are ours.
     found = _run([str(python), "-I", str(REPLAY)], text="\n".join(lines))
     return [Replayed(**json.loads(line)) for line in found.splitlines()]
 
 
 def _run(command: Sequence[str], *, text: str = "") -> str:
-    """What it prints. Raises Failed."""
+    """Standard output. Raises Failed."""
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]

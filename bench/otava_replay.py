@@ -1,7 +1,7 @@
-"""Runs in Apache Otava's environment, not in ours: series in as JSON lines, what it finds in each out.
+"""Runs in Apache Otava's environment, not in ours: one series per JSON line in, its changes per line out.
 
-Of a series (runs,) a line with `indices`: the changes found in its first n runs, for every n from the first asked for;
-and `seconds`, of CPU. Otava's own defaults otherwise.
+For a series (runs,) a line with `indices`: the changes found in its first n runs, for every n from `first` on; and
+`seconds` of CPU. Otherwise Otava's defaults.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Pages of a warehouse of many runs, beside the same pages of one with few.
+"""Pages of a warehouse with many runs, compared with the same pages of one with few.
 
-Both are made by `manage.py seed_rig`: two systems measured every night make up two fifths of the runs, and the
-addresses that are timed are those that have most to do there.
+Both are created by `manage.py seed_rig`: two systems measured every night have two fifths of the runs, and the timed
+addresses are those with the most data.
 """
 
 import os
@@ -23,7 +23,7 @@ from bench.servers import Connection, Failed
 from lab.ports import free_port
 
 FEW = 1_000
-SERIES, SECONDS = 10, 100  # of each run: 100 million samples in 100,000 runs
+SERIES, SECONDS = 10, 100  # per run: 100 million samples in 100,000 runs
 ROUNDS = 40
 WARM_UP = 3
 P95 = 0.95
@@ -33,7 +33,7 @@ GROWTH = 1.3
 
 @dataclass(frozen=True)
 class Rig:
-    """A warehouse of made-up runs with its web server. `addresses`: page -> the address that is timed."""
+    """A warehouse of synthetic runs with its web server. `addresses`: page -> timed address."""
 
     http: Connection
     addresses: dict[str, str]
@@ -74,8 +74,8 @@ def _rig(bench: Bench, folder: Path, runs: int) -> Iterator[Rig]:
 
 @contextmanager
 def made(bench: Bench, folder: Path, *, runs: int, series: int, seconds: int) -> Iterator[tuple[int, str]]:
-    """A warehouse of made-up runs in a database of its own beside the bench's, and a web server on it: its port, and
-    the database's address. Raises Failed."""
+    """A warehouse of synthetic runs in its own database beside the bench's, and a web server for it: yields its port
+    and the database's address. Raises Failed."""
     name = f"rig_{runs}_{series}_{seconds}"
     url = os.environ["DATABASE_URL"]
     with psycopg.connect(url, autocommit=True) as connection:
@@ -88,7 +88,7 @@ def made(bench: Bench, folder: Path, *, runs: int, series: int, seconds: int) ->
     warehouse.manage("seed_rig", *(str(part) for option in options for part in option), env=env)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
-    bench.say(f"a warehouse of {runs:,} runs was made in {time.monotonic() - began:.0f} s")
+    bench.say(f"created a warehouse of {runs:,} runs in {time.monotonic() - began:.0f} s")
     port = free_port(folder)
     web = (sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port))
     argv = (*web, "--blocking-threads", "4", "config.wsgi:application")
@@ -122,7 +122,7 @@ def _addresses(url: str) -> dict[str, str]:
     return {
         "Runs": "/runs/",
         "Runs of a system": f"/runs/?{urlencode({'system': system})}",
-        # Filters that fill a page of the small warehouse too: otherwise the pages would not show the same.
+        # Filters that also fill a page of the small warehouse: otherwise the pages would not be comparable.
         "Runs of a platform that succeeded": f"/runs/?{urlencode({'platform': 'pxc', 'outcome': 'succeeded'})}",
         "Runs found by words": f"/runs/?{urlencode({'text': 'aurora'})}",
         "Older runs": f"/runs/?{urlencode({'before': nightly[len(nightly) // 2][0]})}",

@@ -1,7 +1,7 @@
-"""A run's page in Chromium: when its first chart is there, when twelve are, when the USE panel is.
+"""A run's page in Chromium: time to its first chart, to twelve charts, and to the USE panel.
 
-Everything is warm: the page was visited before, so scripts and styles come from the browser's cache; what it shows is
-asked for anew each time. A run of half an hour stands beside one of a minute: a page must not pay for a run's length.
+All caches are warm: the page was visited before, so scripts and styles come from the browser's cache; its data is
+requested again each time. A run of half an hour is compared with one of a minute: the time must not depend on it.
 """
 
 import os
@@ -24,9 +24,9 @@ ROUNDS = 15
 WARM_UP = 3
 TIMEOUT = 30_000  # ms
 CHARTS = 12
-# High enough that all charts are in sight, and as a reader has it.
+# Tall enough to show all charts at once, and a usual height.
 ALL_IN_SIGHT, USUAL = 6_000, 900  # pixels
-# Reported at the frame after it: by then it was painted.
+# Reported at the next frame, when it has been painted.
 WATCH = """
 window.seen = {};
 const look = () => {
@@ -39,7 +39,7 @@ const look = () => {
 };
 requestAnimationFrame(look);
 """
-# Reported: its key, its name, the page below the run's, the key of `seen`, the height of the window, the bar in ms.
+# Key, name, page below the run's, key of `seen`, window height, target in ms.
 MOMENTS = (
     ("first", "first chart of a run's page", "", "first", USUAL, 500.0),
     ("twelve", f"{CHARTS} charts of a run's page, all in sight", "", "twelve", ALL_IN_SIGHT, 1_500.0),
@@ -49,7 +49,7 @@ MOMENTS = (
 
 
 def measure(bench: Bench, folder: Path) -> None:
-    """Raises Failed when there is no browser, or the page never shows what is waited for."""
+    """Raises Failed if there is no browser, or the page does not show a measured part."""
     with ExitStack() as stack:
         addresses = {
             name: stack.enter_context(_page_of_a_run(bench, folder, seconds))
@@ -72,7 +72,7 @@ def measure(bench: Bench, folder: Path) -> None:
 
 @contextmanager
 def _page_of_a_run(bench: Bench, folder: Path, seconds: int) -> Iterator[str]:
-    """Address of the newest of some runs that were made up and judged."""
+    """Address of the newest of some synthetic runs with USE panels."""
     with pages.made(bench, folder, runs=RUNS, series=SERIES, seconds=seconds) as (port, url):
         with psycopg.connect(url) as connection:
             row = connection.execute("SELECT id FROM runs_run ORDER BY started_at DESC, id DESC LIMIT 1").fetchone()
@@ -84,7 +84,7 @@ def _page_of_a_run(bench: Bench, folder: Path, seconds: int) -> Iterator[str]:
 
 @contextmanager
 def _browser() -> Iterator[Browser]:
-    """Raises Failed when there is none."""
+    """Raises Failed if there is none."""
     with sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(
@@ -105,9 +105,9 @@ def _opened(browser: Browser, height: int) -> Page:
 
 
 def _moment(page: Page, address: str, key: str) -> float:
-    """ms from the beginning of the navigation. Raises Failed."""
+    """ms from the start of the navigation. Raises Failed."""
     try:
-        # What the page before still fetches and draws is over then.
+        # Ends the requests and drawing of the previous page.
         page.goto("about:blank")
         page.goto(address, wait_until="commit")
         page.wait_for_function("key => window.seen?.[key] !== undefined", arg=key, timeout=TIMEOUT)

@@ -1,4 +1,4 @@
-"""The peers: each a server of its own with storage that is thrown away, written to and queried as its users do."""
+"""The peers: each a server of its own with temporary storage, written to and queried as by its users."""
 
 import json
 import re
@@ -19,15 +19,15 @@ from config.launch import processes
 from lab.ports import free_port
 
 VICTORIA_METRICS, PROMETHEUS = "VictoriaMetrics", "Prometheus"
-# Peer -> the program, and Debian's package of it.
+# Peer -> program and Debian package.
 PROGRAMS = {VICTORIA_METRICS: "victoria-metrics", PROMETHEUS: "prometheus"}
-AFTER = 5 * 3600  # s: a sample so long after all others makes Prometheus write them to disk
+AFTER = 5 * 3600  # s: a sample this long after all others makes Prometheus write them to disk
 QUANTILE = 0.95
 
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of wall-clock time, s since 1970, in which all samples of a set lie."""
+    """A time span, s since 1970, that contains all samples of a set."""
 
     start: int
     end: int
@@ -40,16 +40,16 @@ class Peer(Protocol):
 
     @staticmethod
     def command(home: Path, port: int) -> list[str | Path]:
-        """Starts the server, on loopback, with its files in `home`."""
+        """Command that starts the server on loopback, with its files in `home`."""
 
     def write(self, body: bytes) -> float:
-        """Takes a remote-write request; s."""
+        """Send a remote-write request; returns s."""
 
     def flush(self) -> None:
-        """What was taken is on disk, or as near to it as the peer brings it without being forced."""
+        """Bring accepted samples to disk, or as near to it as the peer does without being forced."""
 
     def settle(self, span: Span) -> None:
-        """Everything written is in its final form; nothing more may be written to `span`."""
+        """Bring everything written into its final form; afterwards nothing may be written to `span`."""
 
     def size(self) -> int:
         """Bytes on disk of samples and indexes."""
@@ -58,17 +58,17 @@ class Peer(Protocol):
         """CPU seconds since the server's start."""
 
     def rates(self, *, metrics: Sequence[str], runs: Sequence[str], span: Span, points: int) -> float:
-        """Reads counters as rates at `points` moments, in as few queries as the peer allows; s to the last byte. Raises
-        Failed when there are too few."""
+        """Read counters as rates at `points` times, in as few queries as the peer allows; returns s to the last byte.
+        Raises Failed for too few values."""
 
     def five_statistics(self, *, metric: str, runs: Sequence[str], span: Span, is_counter: bool) -> float:
-        """Mean, deviation, least, greatest and a quantile of each run over `span`, of a counter those of its rate; s to
-        the last byte."""
+        """Mean, deviation, minimum, maximum and a quantile of each run over `span`, for a counter of its rate; returns
+        s to the last byte."""
 
 
 def apart(peer: Peer, *, metrics: Sequence[str], runs: Sequence[str], span: Span, points: int) -> float:
-    """The same by a query for each metric of each run: runs happen one after the other, so that a chart which shows
-    them on one clock asks for each in a stretch of time of its own."""
+    """The same with one query per metric and run: runs follow each other in time, so a chart with a common clock needs
+    a query with its own time span for each."""
     return sum(peer.rates(metrics=[key], runs=[run], span=span, points=points) for run in runs for key in metrics)
 
 
@@ -86,7 +86,7 @@ def version_of(name: str) -> str | None:
 
 @contextmanager
 def started(name: str, folder: Path) -> Iterator[Peer]:
-    """The peer, running until the block ends. Raises Failed."""
+    """The peer, which runs until the block ends. Raises Failed."""
     kinds: dict[str, type[VictoriaMetrics | Prometheus]] = {VICTORIA_METRICS: VictoriaMetrics, PROMETHEUS: Prometheus}
     kind = kinds[name]
     home = folder / PROGRAMS[name]
@@ -146,7 +146,7 @@ class VictoriaMetrics(_Server):
         return took
 
     def _range(self, query: str, span: Span, points: int) -> tuple[bytes, float]:
-        # Without its cache of answers: a question that was asked before is no measurement.
+        # Without its result cache: a repeated query would not be measured.
         return self._ask("/api/v1/query_range", query=query, nocache=1, **_steps(span, points))
 
     def five_statistics(self, *, metric: str, runs: Sequence[str], span: Span, is_counter: bool) -> float:
@@ -177,10 +177,10 @@ class Prometheus(_Server):
         return self.http.send("POST", "/api/v1/write", body, remote_write.HEADERS)[1]
 
     def flush(self) -> None:
-        """Its log of writes is on disk when it answers."""
+        """Its write-ahead log is on disk when it responds."""
 
     def settle(self, span: Span) -> None:
-        """A sample far ahead makes it write what is in memory as a block."""
+        """A later sample makes it write its memory as a block."""
         blocks = len(self._blocks())
         self.write(
             remote_write.write_request(
@@ -199,14 +199,14 @@ class Prometheus(_Server):
             raise Failed("Prometheus wrote no block")
 
     def size(self) -> int:
-        """Blocks with their indexes; not the log of writes, which is emptied as blocks are written."""
+        """Blocks with their indexes, without the write-ahead log, which is truncated as blocks are written."""
         return servers.size_of(*self._blocks())
 
     def _blocks(self) -> list[Path]:
         return [path.parent for path in (self.home / "data").glob("*/meta.json")]
 
     def rates(self, *, metrics: Sequence[str], runs: Sequence[str], span: Span, points: int) -> float:
-        """One query a metric, as the panels of a dashboard ask: `rate` drops the names."""
+        """One query per metric, as panels of a dashboard send them: `rate` drops the metric's name."""
         total = 0.0
         for metric in metrics:
             query = f"rate({_selector([metric], runs)}[{_window(span, points)}])"
@@ -236,14 +236,14 @@ def _selector(metrics: Sequence[str], runs: Sequence[str]) -> str:
 
 
 def _over(metric: str, runs: Sequence[str], span: Span, *, is_counter: bool) -> str:
-    """Every sample of a gauge; of a counter its rate at every second."""
+    """All samples of a gauge; the rate of a counter at every second."""
     length = span.end - span.start
     selector = _selector([metric], runs)
     return f"rate({selector}[{_window(span, length)}])[{length}s:1s]" if is_counter else f"{selector}[{length}s]"
 
 
 def _window(span: Span, points: int) -> str:
-    """Over what a rate is taken: four samples, as dashboards do, or a step where that is longer."""
+    """Range of a rate: four samples, as in dashboards, or a step if that is longer."""
     return f"{max(4000, (span.end - span.start) * 1000 // points)}ms"
 
 
@@ -252,7 +252,7 @@ def _steps(span: Span, points: int) -> dict[str, str]:
 
 
 def _require(answer: bytes, *, series: int, points: int) -> None:
-    """Raises Failed for an answer that holds less than was asked for, as one with a limit reached would."""
+    """Raises Failed for an incomplete response, such as one truncated by a limit."""
     result = json.loads(answer)["data"]["result"]
     found = sum(len(entry["values"]) if "values" in entry else 1 for entry in result)
     if len(result) < series or found < 0.9 * series * points:

@@ -1,4 +1,4 @@
-"""Q1: counters of several runs as rates, thinned for a chart. Through the query layer, and through the HTTP API."""
+"""Q1: counters of several runs as rates, downsampled for a chart: by the query layer, and by the HTTP API."""
 
 import json
 import time
@@ -43,12 +43,12 @@ METRICS = [
     "mysql.status.Questions",
 ]
 LAYER, HTTP = "query layer", "HTTP"
-# A page asks for one chart after the other. A side that has slept has first to be woken, which takes small answers
-# longer than they take: each side answers for other counters right before it is measured, and once without that.
+# A page requests one chart after the other. Waking an idle process takes longer than a small response: each side
+# returns other counters right before it is measured, and once it is measured without that.
 ASLEEP = "after a pause"
-# As a dashboard asks for runs of different times, and as few queries as possible were they of one time.
+# As a dashboard queries runs of different times, and with the fewest queries if they had the same time.
 EACH, ONE = "a query for each metric of each run", "as few queries as it can"
-# At 800 steps a peer passes over what lies between them; we show every lowest and highest value.
+# At 800 steps a peer skips the samples between them; we show every minimum and maximum.
 EVERY_SECOND = "as few queries as it can, at every second"
 TITLE = f"Q1: {RUNS} runs × {len(METRICS)} metrics × {NODES} nodes as rates, {POINTS} points"
 
@@ -105,7 +105,7 @@ def _awake(before: Callable[[], float], measured: Callable[[], float]) -> Callab
 
 
 def _other_counters() -> list[str]:
-    """As many that rise on both servers."""
+    """As many other counters that rise on both servers."""
     rising = [
         {
             key
@@ -118,7 +118,7 @@ def _other_counters() -> list[str]:
 
 
 def _through_the_layer(ids: list[int], metrics: list[str]) -> float:
-    """s until the arrays are there. Raises Failed when a series is missing."""
+    """s until the arrays are complete. Raises Failed if a series is missing."""
     began = time.perf_counter()
     series = queries.load_series(run_ids=ids, metrics=metrics, points=POINTS)
     took = time.perf_counter() - began

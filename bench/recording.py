@@ -1,7 +1,7 @@
-"""What the bench stores: a recording of two database servers under load, and runs made from it by shuffling its time.
+"""The data of the bench: a recording of two database servers under load, and runs made from it by shuffling its time.
 
-A run made so has the recording's series and steps in another order, stretch by stretch and the same for all series of a
-node: what was equal stays equal, what moved together still does, and no sample is invented.
+Such a run has the recording's series and increments in another order, in stretches and the same for all series of a
+node: equal series stay equal, correlated ones stay correlated, and no sample is invented.
 """
 
 import gzip
@@ -17,7 +17,7 @@ from apps.runs.pure import Column, SampledNode, decode
 from bench import remote_write
 from workers.protocol import wire
 
-# 1,800 s of two MariaDB servers: SHOW GLOBAL STATUS and /proc of their machine each second, as one batch of the wire's
+# 1,800 s of two MariaDB servers: SHOW GLOBAL STATUS and /proc of their machine each second, as one batch of the wire
 # format. One server had reads and writes, the other writes only, both at a fixed rate.
 FILE = Path(__file__).parent / "data" / "recording.gz"
 STRETCH = (20, 90)  # s, shortest and longest
@@ -29,7 +29,7 @@ def recorded() -> list[SampledNode]:
 
 
 def a_run(number: int, *, nodes: int = 2, keys: Sequence[str] | None = None) -> list[SampledNode]:
-    """Run `number` of those that can be made, always the same; `keys`: only these series."""
+    """Run `number`, deterministic; `keys`: only these series."""
     random = np.random.default_rng(number)
     return [shuffled(only(node, keys), random) for node in recorded()[:nodes]]
 
@@ -54,7 +54,7 @@ def shuffled(node: SampledNode, random: np.random.Generator) -> SampledNode:
 
 
 def _order(length: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Which sample of the recording each one is: the first, then whole stretches of those after it, some repeated."""
+    """Index of each sample in the recording: the first, then whole stretches of the others, some repeated."""
     parts, total = [np.zeros(1, np.int64)], 1
     while total < length:
         start = int(random.integers(1, length - STRETCH[1]))
@@ -64,7 +64,7 @@ def _order(length: int, random: np.random.Generator) -> NDArray[np.int64]:
 
 
 def _column(key: str, column: Column, order: NDArray[np.int64]) -> Column:
-    """Of a counter the steps are taken along, of a gauge the values."""
+    """Increments in the new order for a counter, values for a gauge."""
     values = column.values
     if counter_rules.describe(key).kind == "counter" and column.observed.all():
         steps = np.diff(values, prepend=values[:1])
@@ -74,7 +74,7 @@ def _column(key: str, column: Column, order: NDArray[np.int64]) -> Column:
 
 
 def batches(uid: str, nodes: Sequence[SampledNode], *, seconds: int) -> Iterator[bytes]:
-    """What an agent sends of the run, `seconds` a batch."""
+    """An agent's batches of the run, of `seconds` each."""
     encoder = wire.BatchEncoder(run=uid)
     length = max(len(node.clock) for node in nodes)
     rows = [_rows(node) for node in nodes]
@@ -104,7 +104,7 @@ def columns_of(node: SampledNode) -> Iterator[tuple[str, Column]]:
 
 
 def series(run: str, nodes: Sequence[SampledNode], *, start: int) -> list[remote_write.Series]:
-    """The same samples for the peers; `start`: when the run began, s since 1970."""
+    """The same samples for the peers; `start`: start of the run, s since 1970."""
     found = []
     for node in nodes:
         columns = dict(columns_of(node))
@@ -121,12 +121,12 @@ def series(run: str, nodes: Sequence[SampledNode], *, start: int) -> list[remote
 
 
 def samples_in(nodes: Sequence[SampledNode]) -> int:
-    """Values that were observed."""
+    """Number of observed values."""
     return sum(int(column.observed.sum()) for node in nodes for _, column in columns_of(node))
 
 
 def pack(folder: Path, target: Path = FILE) -> None:
-    """Makes the recording out of the batches that an agent sent, in the order of their names."""
+    """Create the recording from an agent's batches, in the order of their names."""
     nodes = decode(path.read_bytes() for path in sorted(folder.glob("*.gz"))).nodes
     uid = "00000000-0000-0000-0000-000000000001"
     (payload,) = batches(uid, nodes, seconds=max(len(node.clock) for node in nodes))

@@ -26,9 +26,9 @@ _SAMPLE = np.dtype([("head", "u1", 2), ("value_tag", "u1"), ("value", "<f8"), ("
 
 @dataclass(frozen=True)
 class Series:
-    """Series that were sampled together: `values[k]` are those of `labels[k]` (see `labels_of`) at `at`, ms.
+    """Series sampled together: `values[k]` are those of `labels[k]` (see `labels_of`) at `at`, ms.
 
-    Where `observed` is False there is no sample.
+    No sample where `observed` is False.
     """
 
     labels: Sequence[bytes]
@@ -37,18 +37,18 @@ class Series:
     observed: NDArray[np.bool_]
 
     def between(self, start: int, end: int) -> "Series":
-        """The samples `start` to `end`, by number."""
+        """Samples `start` to `end`, by index."""
         part = slice(start, end)
         return Series(self.labels, self.at[part], self.values[:, part], self.observed[:, part])
 
 
 def name_of(key: str) -> str:
-    """A metric's key as a name that Prometheus takes."""
+    """A metric's key as a valid metric name of Prometheus."""
     return re.sub(r"[^a-zA-Z0-9_:]", "_", key)
 
 
 def labels_of(labels: Mapping[str, str]) -> bytes:
-    """The labels of a TimeSeries, encoded, in the order of their names as receivers expect it."""
+    """Encoded labels of a TimeSeries, ordered by name as receivers expect."""
     return b"".join(_field(1, _field(1, name.encode()) + _field(2, labels[name].encode())) for name in sorted(labels))
 
 
@@ -69,18 +69,18 @@ def _time_series(part: Series) -> bytes:
 
 
 def _samples(part: Series) -> tuple[bytes, list[int]]:
-    """All samples one behind the other, and where those of each series end."""
+    """All samples concatenated, and the end of each series."""
     table = np.zeros(part.values.shape, dtype=_SAMPLE)
-    # Writers leave out what is 0, as protobuf asks; -0.0 is not.
-    said = part.values.view(np.int64) != 0
+    # Writers omit 0, as protobuf requires, but not -0.0.
+    is_written = part.values.view(np.int64) != 0
     table["head"][..., 0] = 2 << 3 | _DELIMITED
-    table["head"][..., 1] = np.where(said, 9, 0) + 1 + _MOMENT
+    table["head"][..., 1] = np.where(is_written, 9, 0) + 1 + _MOMENT
     table["value_tag"] = 1 << 3 | 1
     table["value"] = part.values
     table["at_tag"] = 2 << 3
     table["at"] = _varints(part.at)
     kept = np.ones((*part.values.shape, _SAMPLE.itemsize), dtype=np.bool_)
-    kept[..., 2:11] = said[..., None]
+    kept[..., 2:11] = is_written[..., None]
     kept &= part.observed[..., None]
     flat = table.view(np.uint8).reshape(kept.shape)
     ends = np.cumsum(kept.sum(axis=(1, 2)))

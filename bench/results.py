@@ -1,4 +1,4 @@
-"""bench/results.json, and the table in docs/reference/performance.md that is made from it."""
+"""bench/results.json, and the table of docs/reference/performance.md generated from it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,10 +17,10 @@ TABLE = re.compile(r"(?<=<!-- from bench/results.json -->\n).*?(?=<!-- to here -
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One comparison. `ratio` is ours / theirs: the median over the rounds, from `low` to `high` its interval.
+    """One comparison. `ratio` is ours / theirs: the median over the rounds, with the interval `low` to `high`.
 
-    `limit`: the bar for the ratio, by `better` its greatest or least; `limit_ours`: that for our own value. Without
-    either the figure is given and not judged. `skipped`: why nothing was measured.
+    `limit`: target of the ratio, its maximum or minimum by `better`; `limit_ours`: target of our own value. Without
+    either, the figure is not judged. `skipped`: why nothing was measured.
     """
 
     key: str  # what.peer
@@ -66,7 +66,7 @@ def figure(
     limit: float | None = None,
     limit_ours: float | None = None,
 ) -> Figure:
-    """Judged: a ratio by `limit`, our own value by `limit_ours`; both, when both are given."""
+    """Judged by `limit` (the ratio), `limit_ours` (our own value), or both."""
     verdicts = []
     if limit is not None:
         verdicts.append(holds(found.ratio, limit, better))
@@ -97,12 +97,12 @@ def holds(value: float, limit: float, better: str) -> bool:
 
 
 def load(file: Path = FILE) -> Results:
-    """What was measured last; nothing when nothing was."""
+    """The last results; empty if there are none."""
     return msgspec.json.decode(file.read_bytes(), type=Results) if file.exists() else Results()
 
 
 def merged(before: Results, now: Results) -> Results:
-    """A part that was measured again replaces all figures that it had; parts come in their order."""
+    """A part that was measured again replaces all of its figures; parts are in the order of PARTS."""
     parts = {figure.part for figure in now.figures}
     kept = [figure for figure in before.figures if figure.part not in parts]
     figures = sorted([*kept, *now.figures], key=lambda figure: PARTS.index(figure.part))
@@ -117,15 +117,15 @@ def save(results: Results, *, file: Path = FILE, page: Path = PAGE) -> None:
 
 
 def table_in(text: str) -> str:
-    """The table as the page has it. Raises ValueError when it has no place for one."""
+    """The table in the page. Raises ValueError if the page has no markers for it."""
     found = TABLE.search(text)
     if found is None:
-        raise ValueError("the page has no place for the table")
+        raise ValueError("the page has no markers for the table")
     return found[0]
 
 
 def table(results: Results) -> str:
-    """Markdown: the machine, the programs, a row for each figure."""
+    """Markdown: the machine, the programs, a row per figure."""
     machine = results.machine
     lines = [
         f"Last measured on {results.measured_on}: {machine.get('cpu', 'unknown processor')}, "
@@ -139,7 +139,7 @@ def table(results: Results) -> str:
 
 
 def sentence(figure: Figure) -> str:
-    """The figure as a line of output."""
+    """The figure as one line of output."""
     if figure.skipped:
         return f"{figure.title}; {figure.peer}: NOT MEASURED, {figure.skipped}"
     bar = _bar(figure)
@@ -151,7 +151,7 @@ def sentence(figure: Figure) -> str:
 
 
 def _rows(figures: Iterable[Figure]) -> list[str]:
-    # A part that is measured again leaves the others as they are, so each row has its day.
+    # Parts are measured separately, so each row has its date.
     head = ["what", "peer", "ours", "theirs", "ratio (95 % interval)", "bar", "met", "measured"]
     return [
         f"| {' | '.join(head)} |",
@@ -170,7 +170,7 @@ def _cells(figure: Figure) -> Sequence[str]:
 
 
 def _spread(figure: Figure) -> str:
-    """The ratio, with its interval when there were several rounds."""
+    """The ratio, with its interval if there were several rounds."""
     if figure.rounds < 2:
         return _short(figure.ratio)
     return f"{_short(figure.ratio)} ({_short(figure.low)} – {_short(figure.high)})"

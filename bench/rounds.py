@@ -1,6 +1,6 @@
-"""Measuring two things so that they can be compared: ours, theirs, ours, theirs, … and the ratios of the pairs.
+"""Paired measurement of two sides: ours, theirs, ours, theirs, … and the ratios of the pairs.
 
-What disturbs the machine for a while disturbs both members of a pair, so the ratio of a pair is steadier than either.
+A temporary disturbance of the machine affects both members of a pair, so the ratio varies less than either.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 ROUNDS = 7
-# What a server does after it has answered would otherwise fall into the time of the next one.
+# Otherwise the work of a server after its response would overlap the next measurement.
 PAUSE = 0.03  # s
 
 
@@ -32,7 +32,7 @@ class Compared:
 def compared(ours: Sequence[float], theirs: Sequence[float]) -> Compared:
     """`ours[k]` and `theirs[k]` were measured in the same round."""
     ratios = sorted(mine / other for mine, other in zip(ours, theirs, strict=True))
-    # By the binomial distribution, whatever the ratios' own is; up to seven rounds it is their range.
+    # By the binomial distribution, independent of the ratios' own; up to seven rounds it is their range.
     outside = max(0, math.floor(len(ratios) / 2 - 0.98 * math.sqrt(len(ratios))))
     return Compared(
         ours=statistics.median(ours),
@@ -47,9 +47,9 @@ def compared(ours: Sequence[float], theirs: Sequence[float]) -> Compared:
 def interleaved(
     sides: Mapping[str, Callable[[], T]], *, rounds: int = ROUNDS, pause: float = PAUSE
 ) -> dict[str, list[T]]:
-    """What each side measured, one value a round; every other round goes backward, so that none is always first.
+    """Measurements of each side, one per round; every other round has the reverse order, so that none is always first.
 
-    `pause`: s of quiet before each measurement.
+    `pause`: s before each measurement.
     """
     found: dict[str, list[T]] = {name: [] for name in sides}
     for number in range(rounds):
@@ -60,6 +60,6 @@ def interleaved(
 
 
 def quantile(values: Sequence[float], part: float) -> float:
-    """The smallest value that at least `part` of the values do not exceed."""
+    """The smallest value that is at least as large as a share `part` of the values."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(part * len(ordered)) - 1)]

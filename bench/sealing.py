@@ -1,4 +1,4 @@
-"""Memory that a worker takes to seal a run, beside what the same process holds before it begins."""
+"""Memory that a worker needs to seal a run, beyond that of the same process before."""
 
 import os
 import subprocess
@@ -10,13 +10,13 @@ from bench.servers import Failed
 from config.launch.places import ROOT
 
 SET = 5
-RUN = 2000  # its number among the recorded ones put together anew
+RUN = 2000  # number of the shuffled recording
 RUNS = 1
 ROUNDS = 5
 LIMIT = 300.0  # MB
 BATCH_SECONDS = 10
-# The worker must not seal it meanwhile: nobody else ever sees that it ended. What getrusage says is no use, as a new
-# process inherits the peak of the one that started it.
+# In a transaction that is rolled back, so that the worker does not seal the run meanwhile. getrusage is unusable: a new
+# process inherits the peak of its parent.
 SEAL = r"""
 import re, sys, django
 django.setup()
@@ -56,10 +56,10 @@ def measure(bench: Bench) -> None:
 
 
 def _sealed(uid: str, batches: int) -> tuple[float, float]:
-    """Peak resident memory in MB, before and after."""
+    """Peak resident memory in MB, before and after sealing."""
     argv = [sys.executable, "-c", SEAL, uid, str(batches)]
-    said = subprocess.run(argv, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False)
-    if said.returncode:
-        raise Failed(f"sealing failed: {said.stderr.strip()[-500:]}")
-    before, peak = said.stdout.split()
+    done = subprocess.run(argv, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failed(f"sealing failed: {done.stderr.strip()[-500:]}")
+    before, peak = done.stdout.split()
     return float(before), float(peak)

@@ -1,4 +1,4 @@
-"""Programs that the bench starts on loopback with files of their own, spoken to over one HTTP connection each."""
+"""Programs that the bench starts on loopback with their own files, each accessed over one HTTP connection."""
 
 import http.client
 import os
@@ -18,11 +18,11 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Failed(Exception):
-    """A program or an answer that a measurement cannot go on with; the text says which and why."""
+    """A program or response prevents a measurement; the text is the reason."""
 
 
 class Connection:
-    """One kept-alive HTTP connection, which asks for bodies as they are (not compressed)."""
+    """One persistent HTTP connection that requests uncompressed bodies."""
 
     def __init__(self, port: int, headers: Mapping[str, str] | None = None) -> None:
         self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
@@ -31,12 +31,12 @@ class Connection:
     def send(
         self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
     ) -> tuple[bytes, float]:
-        """The answer's body, and the seconds from the first byte sent to the last received. Raises Failed."""
+        """The response's body, and the seconds from the first byte sent to the last received. Raises Failed."""
         sent = {**self._headers, **(headers or {})}
         try:
             status, answer, took = self._timed(method, path, body, sent)
         except (http.client.RemoteDisconnected, ConnectionError):
-            # It was idle for too long for the server's taste: the time of a fresh one counts.
+            # The server closed the idle connection: measure on a new one.
             self._http.close()
             self._http.connect()
             status, answer, took = self._timed(method, path, body, sent)
@@ -57,7 +57,7 @@ class Connection:
 
 @contextmanager
 def running(argv: Sequence[str | Path], *, folder: Path, name: str, env: Mapping[str, str]) -> Iterator[int]:
-    """The program's process id, until the block ends; what it says is in `folder`/`name`.log."""
+    """Process id of the program, which runs until the block ends; its output is in `folder`/`name`.log."""
     with processes.appended_log(folder / f"{name}.log") as log:
         process = processes.spawn(argv, output=log, env=env, cwd=Path.cwd())
     try:
@@ -71,7 +71,7 @@ def running(argv: Sequence[str | Path], *, folder: Path, name: str, env: Mapping
 
 
 def await_answer(port: int, path: str, *, log: Path) -> None:
-    """Raises Failed when the server does not answer in time."""
+    """Raises Failed if the server does not respond in time."""
     deadline = time.monotonic() + STARTS_WITHIN
     while True:
         connection = Connection(port)
@@ -82,20 +82,20 @@ def await_answer(port: int, path: str, *, log: Path) -> None:
             processes.Signals.check()
             if time.monotonic() > deadline:
                 last = " / ".join(processes.tail(log, 3))
-                raise Failed(f"no answer from {path} on port {port}: {error}; its last words: {last}") from error
+                raise Failed(f"no answer from {path} on port {port}: {error}; last log lines: {last}") from error
             time.sleep(0.1)
         finally:
             connection.close()
 
 
 def cpu_seconds(*pids: int) -> float:
-    """User and system time of the processes, of all that they started, and of those of them that have ended."""
+    """User and system time of the processes and all their descendants, including ended ones."""
     children: dict[int, list[int]] = {}
     spent: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                # The name in parentheses may hold anything; the state follows it.
+                # The name in parentheses may contain any character; the state follows it.
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
@@ -111,7 +111,7 @@ def cpu_seconds(*pids: int) -> float:
 
 
 def size_of(*folders: Path) -> int:
-    """Bytes of all files below, as long as they say they are."""
+    """Total bytes of all files below, by their stated length."""
     total = 0
     for folder in folders:
         for path in folder.rglob("*"):
@@ -123,7 +123,7 @@ def size_of(*folders: Path) -> int:
 
 
 def settled(measure: Any, *, still_for: float = 3.0, at_most: float = 120.0) -> Any:
-    """What `measure` answers once it has answered the same for `still_for` seconds. Raises Failed."""
+    """The value of `measure` once it has been constant for `still_for` seconds. Raises Failed."""
     deadline = time.monotonic() + at_most
     last, since = measure(), time.monotonic()
     while time.monotonic() - since < still_for:

@@ -1,4 +1,4 @@
-"""`make run` on a machine on which it ran before: from the command until it says its address."""
+"""Time of `make run` where it ran before: from the command until it prints its address."""
 
 import subprocess
 import sys
@@ -16,13 +16,13 @@ from lab.ports import free_port
 
 ROUNDS = 9
 LIMIT = 5_000.0  # ms
-READY = b"Ctrl-C"  # of the line that is said last
+READY = b"Ctrl-C"  # in the last line printed
 
 
 def measure(bench: Bench, folder: Path) -> None:
-    """Raises Failed when a run ends before it says its address."""
+    """Raises Failed if a run ends before it prints its address."""
     var = folder / "start"
-    var.mkdir(mode=0o711)  # PostgreSQL runs as another user when we are root
+    var.mkdir(mode=0o711)  # PostgreSQL runs as another user if we are root
     stores = ("DATABASE_URL", "REDIS_URL")
     env = {name: value for name, value in processes.clean_environment().items() if name not in stores}
     env |= {"SPLASHBOARD_VAR": str(var), "SPLASHBOARD_PORT": str(free_port(var))}
@@ -37,24 +37,24 @@ def measure(bench: Bench, folder: Path) -> None:
 
 
 def _started(env: Mapping[str, str]) -> float:
-    """ms; it is stopped again."""
+    """Time in ms; stops it again."""
     began = time.monotonic()
     argv = [sys.executable, "-m", "config.launch", "--with-parent", "run"]
     with subprocess.Popen(argv, env=dict(env), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as run:
         assert run.stdout is not None  # noqa: S101 - a pipe was asked for
-        said = []
+        lines = []
         for line in run.stdout:
-            said.append(line)
+            lines.append(line)
             if READY in line:
                 took = time.monotonic() - began
                 run.terminate()
                 run.communicate()
                 return took * 1000
-    raise Failed(f"`make run` ended: {b''.join(said).decode(errors='replace')[-500:]}")
+    raise Failed(f"`make run` ended: {b''.join(lines).decode(errors='replace')[-500:]}")
 
 
 def _checked() -> float:
-    """ms"""
+    """Time in ms."""
     began = time.monotonic()
     warehouse.manage("check")
     return (time.monotonic() - began) * 1000

@@ -1,4 +1,4 @@
-"""Our side: the web server and the worker as `make run` starts them, and an agent's requests to them."""
+"""Our side: the web server and the worker as started by `make run`, and an agent's requests to them."""
 
 import os
 import sys
@@ -32,7 +32,7 @@ SEALED_WITHIN = 120.0  # s
 
 @dataclass
 class Warehouse:
-    """The product on the stores that the environment names, with an agent and a job whose runs are opened in turn."""
+    """The product on the databases of the environment, with an agent and a job whose runs are opened in turn."""
 
     http: Connection
     pids: dict[str, int]
@@ -50,10 +50,10 @@ class Warehouse:
         return {name: servers.cpu_seconds(pid) for name, pid in self.pids.items()}
 
     def open_run(self, *, started: int, nodes: Sequence[str]) -> str:
-        """The run's uid; `started` in s since 1970. Raises Failed when all planned runs were used."""
+        """The run's uid; `started` in s since 1970. Raises Failed if all planned runs are used."""
         planned = next(self._planned, None)
         if planned is None:
-            raise Failed("no run is planned any more")
+            raise Failed("all planned runs are used")
         renewal = wire.to_json(wire.RenewMessage(attempt=self.job.attempt))
         self.http.send("POST", f"/api/v1/agent/jobs/{self.job.id}/renew", renewal, JSON)
         message = wire.RunMessage(
@@ -69,12 +69,12 @@ class Warehouse:
         return planned.uid
 
     def send_batch(self, uid: str, sequence: int, payload: bytes) -> float:
-        """s until it was accepted."""
+        """Time until it was accepted, s."""
         headers = {"Content-Type": "application/gzip", "X-Checksum": wire.checksum(payload)}
         return self.http.send("PUT", f"/api/v1/agent/runs/{uid}/batches/{sequence}", payload, headers)[1]
 
     def end_run(self, uid: str, *, batches: int, span: Span) -> None:
-        """The measured phase is the middle of the run, so that both kinds of statistics have to be made."""
+        """The measured phase is the middle of the run, so that both kinds of statistics are computed."""
         length = span.end - span.start
         message = wire.RunEndMessage(
             outcome="cancelled",  # a success would need the output of a load tool
@@ -101,7 +101,7 @@ class Warehouse:
 
 
 def size() -> int:
-    """Bytes of the tables of runs with their indexes and large values, after a VACUUM."""
+    """Bytes of the runs' tables with their indexes and large values, after a VACUUM."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
         cursor.execute("CHECKPOINT")
@@ -113,7 +113,7 @@ def size() -> int:
 
 @contextmanager
 def started(folder: Path, *, runs: int) -> Iterator[Warehouse]:
-    """`runs`: how many can be opened. Raises Failed."""
+    """`runs`: number of runs that can be opened. Raises Failed."""
     setup = places.from_environment()
     manage("migrate", "--verbosity", "0")
     manage("collectstatic", "--noinput", "--verbosity", "0")
@@ -132,10 +132,10 @@ def started(folder: Path, *, runs: int) -> Iterator[Warehouse]:
 
 
 def manage(*arguments: str, env: Mapping[str, str] | None = None) -> None:
-    """Runs a management command. Raises Failed, or Interrupted, and then nothing of it is left."""
+    """Run a management command. Raises Failed, or Interrupted after ending its processes."""
     argv = [sys.executable, str(places.ROOT / "manage.py"), *arguments]
-    with tempfile.TemporaryFile() as said:
-        process = processes.spawn(argv, output=said.fileno(), env=env or os.environ, cwd=places.ROOT)
+    with tempfile.TemporaryFile() as output:
+        process = processes.spawn(argv, output=output.fileno(), env=env or os.environ, cwd=places.ROOT)
         try:
             while process.poll() is None:
                 processes.Signals.check()
@@ -145,12 +145,12 @@ def manage(*arguments: str, env: Mapping[str, str] | None = None) -> None:
             process.wait()
             raise
         if process.returncode:
-            said.seek(0)
-            raise Failed(f"manage.py {arguments[0]} failed: {said.read().decode(errors='replace').strip()[-500:]}")
+            output.seek(0)
+            raise Failed(f"manage.py {arguments[0]} failed: {output.read().decode(errors='replace').strip()[-500:]}")
 
 
 def postgres_pid() -> int:
-    """Of the server, whose children serve the connections."""
+    """Process id of the postmaster, parent of the connections' processes."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (backend,) = cursor.fetchone()
@@ -165,7 +165,7 @@ def valkey_pid(url: str) -> int:
 
 
 def _claim(http: Connection, runs: int) -> wire.JobMessage:
-    """A job with so many runs to measure, as an agent gets one."""
+    """A job with `runs` runs, as claimed by an agent."""
     hello = wire.HelloMessage(
         version="bench",
         systems=[
@@ -200,5 +200,5 @@ def _claim(http: Connection, runs: int) -> wire.JobMessage:
     dispatch.match_jobs(now=timezone.now())
     answer, _ = http.send("POST", "/api/v1/agent/claim")
     if not answer:
-        raise Failed("the bench's agent was given no job")
+        raise Failed("the bench's agent got no job")
     return wire.from_json(wire.JobMessage, answer)

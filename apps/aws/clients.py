@@ -93,8 +93,8 @@ def asking(service: str, *, region: str) -> Iterator[None]:
 
 
 def _refused(service: str, region: str, error: exceptions.ClientError) -> AwsTrouble:
-    said = error.response.get("Error", {})
-    code, words = str(said.get("Code", "")), str(said.get("Message", "")).strip().rstrip(".")
+    details = error.response.get("Error", {})
+    code, words = str(details.get("Code", "")), str(details.get("Message", "")).strip().rstrip(".")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     what = f"AWS ({service} in {region}) refused {error.operation_name}"
     if code in THROTTLED:

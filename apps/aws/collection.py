@@ -45,8 +45,8 @@ def expect(run: Run) -> None:
 def due(*, now: datetime) -> list[int]:
     """Runs with a collection due now."""
     # Runs whose end was not processed, for example because the web process died.
-    forgotten = Run.objects.filter(state=Run.State.ENDED, streams__agent=SAMPLER, collection=None)
-    for run in forgotten:
+    unscheduled = Run.objects.filter(state=Run.State.ENDED, streams__agent=SAMPLER, collection=None)
+    for run in unscheduled:
         expect(run)
     waiting = Collection.objects.filter(done_at=None, due_at__lte=now).order_by("due_at")
     return list(waiting.values_list("run_id", flat=True))

@@ -36,12 +36,12 @@ def during(place: AwsPlace, topology: Topology, *, since: datetime, until: datet
             pages = rds.get_paginator("describe_events").paginate(
                 SourceIdentifier=name, SourceType=kind, StartTime=since, EndTime=until
             )
-            found += [_said(each) for page in pages for each in page["Events"]]
+            found += [_event(each) for page in pages for each in page["Events"]]
     # Some emulators of RDS ignore the times.
     return sorted((each for each in found if since <= each.at <= until), key=lambda each: (each.at, each.source))
 
 
-def _said(found: dict[str, Any]) -> AwsEvent:
+def _event(found: dict[str, Any]) -> AwsEvent:
     return AwsEvent(
         at=found["Date"],
         source=found.get("SourceIdentifier", ""),

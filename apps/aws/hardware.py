@@ -1,4 +1,4 @@
-"""Hardware of an instance class, from EC2's description of the instance type; RDS has none."""
+"""Hardware of an instance class, from EC2's description of the instance type; RDS does not describe it."""
 
 import re
 from dataclasses import dataclass

@@ -74,8 +74,8 @@ def batch_of(run: Run, place: AwsPlace | None, report: AwsReport) -> bytes:
             encoder.add_event(event)
     if report.topology is not None and place is not None:
         encoder.add_event(_topology(place, report.topology))
-    for said in report.journal:
-        encoder.add_event(_journal(said, began=began))
+    for entry in report.journal:
+        encoder.add_event(_journal(entry, began=began))
     if report.problem:
         detail = {"what": "CloudWatch", "reason": report.problem, "remedy": ""}
         encoder.add_event(_event(NOT_OBSERVABLE, f"CloudWatch: {report.problem}", detail=detail))
@@ -116,10 +116,10 @@ def _topology(place: AwsPlace, found: Topology) -> wire.EventMessage:
     return _event(TOPOLOGY, f"{place}: {found.engine} {found.engine_version}: {members}", detail=detail)
 
 
-def _journal(said: AwsEvent, *, began: float) -> wire.EventMessage:
-    detail = {"source": said.source, "categories": ", ".join(said.categories), "clock": "that of RDS"}
-    kind = PROMOTION if said.is_failover else JOURNAL
-    return _event(kind, f"{said.source}: {said.message}", at=max(said.at.timestamp() - began, 0.0), detail=detail)
+def _journal(event: AwsEvent, *, began: float) -> wire.EventMessage:
+    detail = {"source": event.source, "categories": ", ".join(event.categories), "clock": "that of RDS"}
+    kind = PROMOTION if event.is_failover else JOURNAL
+    return _event(kind, f"{event.source}: {event.message}", at=max(event.at.timestamp() - began, 0.0), detail=detail)
 
 
 def _event(

@@ -125,7 +125,7 @@ def _ask(
         for result in page["MetricDataResults"]:
             query = queries[int(result["Id"].removeprefix("m"))]
             if result.get("StatusCode", COMPLETE) not in (COMPLETE, PARTIAL):
-                words = "; ".join(str(said.get("Value", "")) for said in result.get("Messages", []))
+                words = "; ".join(str(message.get("Value", "")) for message in result.get("Messages", []))
                 raise AwsTrouble(
                     f"CloudWatch in {place.region} did not give {query.published.name} of {query.identifier} "
                     f"({result['StatusCode']}{': ' if words else ''}{words})",

@@ -8,7 +8,7 @@ from apps.runs.models import Run
 
 
 class Observation(models.Model):
-    """AWS's last description of a system, at `seen_at`; `problem`: what the last attempt, at `tried_at`, failed to get.
+    """AWS's last description of a system, at `seen_at`; `problem`: error of the last attempt, at `tried_at`.
 
     `instances`: [{"name", "role", "zone", "hardware_class", "status"}], the writer first. `prices`: instance class ->
     {"usd_per_hour", "source", "asked_at"}, on demand; null: no matching entry in the price list.

@@ -26,8 +26,8 @@ def due(*, now: datetime) -> list[int]:
 
 
 def look(*, system_id: int, now: datetime) -> bool:
-    """Query AWS and store the answer. False: no answer, the earlier description is kept with the problem; or the system
-    was queried a moment ago."""
+    """Query AWS and store the answer. False: no answer (the earlier description is kept, with the problem), or the
+    system was queried within LOOK_EVERY."""
     system = System.objects.get(pk=system_id)
     place = place_of(system)
     if place is None:

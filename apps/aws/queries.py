@@ -23,7 +23,7 @@ class InstanceValue:
 class SystemAtAws:
     """`seen_at` None: not yet described by AWS. `usd_per_hour`: on-demand price of all instances; None: one is unknown.
 
-    `differences`: from the catalog.
+    `differences`: between the catalog and AWS's description.
     """
 
     slug: str
@@ -70,23 +70,23 @@ def warnings_for(slugs: Iterable[str]) -> list[str]:
 
 def differences(system: System, seen: Observation) -> list[str]:
     """Sentences: differences between the catalog and AWS's description. The current writer is not compared."""
-    said: list[tuple[str, str, str]] = []
+    changed: list[tuple[str, str, str]] = []
     writer = next((each for each in seen.instances if each["role"] == "writer"), None)
     ours = system.hardware_class
     if writer and writer["hardware_class"] not in (ours.slug, ours.instance_type):
-        said.append(("hardware class", ours.slug, writer["hardware_class"]))
-    held = [node for node in system.nodes.all() if node.role in ("writer", "reader")]
-    if len(held) != len(seen.instances):
-        said.append(("instances", str(len(held)), str(len(seen.instances))))
+        changed.append(("hardware class", ours.slug, writer["hardware_class"]))
+    own_nodes = [node for node in system.nodes.all() if node.role in ("writer", "reader")]
+    if len(own_nodes) != len(seen.instances):
+        changed.append(("instances", str(len(own_nodes)), str(len(seen.instances))))
     version = system.release.version
     # Agents report "8.0.32 Aurora 3.05.2", RDS "8.0.mysql_aurora.3.05.2"; for other engines both are equal.
     own = seen.engine_version.rpartition("aurora.")[2]
     if not (version.endswith(f" Aurora {own}") if seen.engine.startswith("aurora") else version.startswith(own)):
-        said.append(("version", version, seen.engine_version))
+        changed.append(("version", version, seen.engine_version))
     return [
         f"system {system.slug}: the catalog keeps {what} {before}; AWS reports {after}. "
         "Describe the current system under a slug of its own"
-        for what, before, after in said
+        for what, before, after in changed
     ]
 
 

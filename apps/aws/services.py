@@ -24,12 +24,13 @@ def fail_over(*, system: System, run: Run | None, target: str) -> wire.FailoverA
             "[systems.aws] in the agent's configuration"
         )
     accepted = failover.ask(place, target=target)
-    log.info("AWS accepted a failover of %s, from %s to %s", place, accepted.writer, target or "whom it chooses")
+    chosen = target or "a node of its choice"
+    log.info("AWS accepted a failover of %s, from %s to %s", place, accepted.writer, chosen)
     if run is not None:
         Event.objects.create(
             run=run,
             kind="aws_event",
-            label=f"AWS accepted a failover of {place}, from {accepted.writer} to {target or 'whom it chooses'}"[:200],
+            label=f"AWS accepted a failover of {place}, from {accepted.writer} to {chosen}"[:200],
             starts_at=(accepted.asked_at - run.started_at).total_seconds(),
             ends_at=(accepted.answered_at - run.started_at).total_seconds(),
             detail={"writer": accepted.writer, "target": target, "status": accepted.status, "clock": "the server's"},

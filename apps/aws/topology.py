@@ -88,7 +88,7 @@ def _instance(rds: Any, place: AwsPlace) -> Topology:
 
 def _one(found: list[dict[str, Any]], place: AwsPlace) -> list[dict[str, Any]]:
     if len(found) != 1:
-        raise AwsTrouble(f"RDS in {place.region} knows no {place}: {LOOK_AT_PLACE}")
+        raise AwsTrouble(f"RDS in {place.region} has no {place}: {LOOK_AT_PLACE}")
     return found
 
 

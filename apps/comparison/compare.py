@@ -13,7 +13,7 @@ from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences
 from apps.comparison.comparability.differences import BlockingDifference, Difference
 from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, intended_settings
-from apps.comparison.selection.data import ComparisonData, hold
+from apps.comparison.selection.data import ComparisonData, load_data
 from apps.comparison.selection.runs import left_out_word, newest_only
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, chosen_sides, compared_workload
 from apps.comparison.stats.resolution import measured_on, printed_step, resolution
@@ -54,7 +54,7 @@ def compare(
     """
     (draft,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs)
     if campaign is not None and not draft.runs:
-        # Without a run this answer would look like one over all campaigns.
+        # An empty result for this campaign would look like one over all campaigns.
         problem = f"none of these sides has a run of {draft.workload.name} in campaign {campaign}"
         raise UnknownSide([FieldProblem("campaign", problem, "omit it or choose another")])
     notes = _passed_over(sorted(set(runs or ()) - {run.id for run in draft.runs}))
@@ -76,20 +76,20 @@ def judge(
 ) -> list[Draft]:
     """Matrix comparisons in as many queries as one, for verdict_table.corrected. `besides`: keys of metrics beyond the
     standard ones."""
-    data = hold(each, campaign=campaign, runs=runs)
-    found = [_differences(held) for held in data]
+    read = load_data(each, campaign=campaign, runs=runs)
+    found = [_differences(data) for data in read]
     blocking = acknowledgements.with_accepted(
         [
             comparability_differences.blocking_differences(
-                own.differences, [(side.key, side.system.slug) for side in held.chosen.sides]
+                own.differences, [(side.key, side.system.slug) for side in data.chosen.sides]
             )
-            for held, own in zip(data, found, strict=True)
+            for data, own in zip(read, found, strict=True)
         ]
     )
     newest_read = campaign is None, runs is None
     return [
-        _draft(held, own, obstacles, besides=besides, newest_read=newest_read)
-        for held, own, obstacles in zip(data, found, blocking, strict=True)
+        _draft(data, own, obstacles, besides=besides, newest_read=newest_read)
+        for data, own, obstacles in zip(read, found, blocking, strict=True)
     ]
 
 
@@ -102,11 +102,11 @@ class _Found:
     mixtures: tuple[str, ...]
 
 
-def _differences(held: ComparisonData) -> _Found:
-    levels, known = _levels(held.rows), _known(held)
+def _differences(data: ComparisonData) -> _Found:
+    levels, known = _levels(data.rows), _known(data)
     facts = facts_of(known, levels)
     mixtures = []
-    for side, own, stated in zip(held.chosen.sides, known, facts, strict=True):
+    for side, own, stated in zip(data.chosen.sides, known, facts, strict=True):
         if mixed := (*comparability_differences.mixtures(stated), *variables.mixtures(own.seen)):
             rest = f" and {len(mixed) - MOST_MIXTURES} more" if len(mixed) > MOST_MIXTURES else ""
             named = ", ".join(mixed[:MOST_MIXTURES])
@@ -116,7 +116,7 @@ def _differences(held: ComparisonData) -> _Found:
 
 
 def _draft(
-    held: ComparisonData,
+    data: ComparisonData,
     found: _Found,
     obstacles: tuple[BlockingDifference, ...],
     *,
@@ -124,13 +124,13 @@ def _draft(
     newest_read: tuple[bool, bool],
 ) -> Draft:
     """`newest_read`: whether runs of all campaigns were read, and whether only the newest were."""
-    chosen, levels = held.chosen, found.levels
-    metrics, notes = _metrics(held, besides)
-    compared = [_compared_run(row, held.values.get(row["id"], {}), metrics) for row in held.rows]
+    chosen, levels = data.chosen, found.levels
+    metrics, notes = _metrics(data, besides)
+    compared = [_compared_run(row, data.values.get(row["id"], {}), metrics) for row in data.rows]
     every_campaign, only_newest = newest_read
     if only_newest:
         names = {side.key: side.name for side in chosen.sides}
-        notes = [*newest_only(held.tallies, names=names, levels=levels, campaign=not every_campaign), *notes]
+        notes = [*newest_only(data.tallies, names=names, levels=levels, campaign=not every_campaign), *notes]
     return Draft(
         workload=compared_workload(chosen.workload),
         campaign=None if every_campaign else next((run.campaign for run in compared), None),
@@ -142,31 +142,31 @@ def _draft(
             levels=levels,
             metrics=metrics,
             runs=[run for run in compared if not run.left_out],
-            history=held.history([metric.key for metric in metrics]),
+            history=data.history([metric.key for metric in metrics]),
             withheld={each.side for each in obstacles if each.accepted is None},
         ),
         differences=found.differences,
         obstacles=obstacles,
         runs=tuple(compared),
-        tallies=held.tallies,
+        tallies=data.tallies,
         notes=(*notes, *found.mixtures),
-        earlier=held.earlier,
+        earlier=data.earlier,
     )
 
 
-def _metrics(held: ComparisonData, besides: Collection[str]) -> tuple[list[ComparedMetric], list[str]]:
+def _metrics(data: ComparisonData, besides: Collection[str]) -> tuple[list[ComparedMetric], list[str]]:
     """Compared metrics: the workload's primary metric, throughput, one latency percentile, errors."""
-    values = [held.values.get(row["id"], {}) for row in held.counted]
+    values = [data.values.get(row["id"], {}) for row in data.counted]
     percentile, notes = _percentile(values)
     present = {key for measured in values for key in measured}
-    primary = held.chosen.workload.primary_metric.key
+    primary = data.chosen.workload.primary_metric.key
     wanted = [key for key in dict.fromkeys([primary, THROUGHPUT, percentile, ERRORS, *besides]) if key in present]
     for key in (primary, THROUGHPUT):
         missing = sum(key not in measured for measured in values)
         if missing and key in (primary, *wanted):
             notes.append(f"{_runs(missing)} without {key}: left out of that figure.")
-    tools = {side.workload.pk: side.workload.tool for side in held.chosen.sides}
-    found = [compared_metric(held.metrics[key], tools=tools, grids=held.grids, primary=primary) for key in wanted]
+    tools = {side.workload.pk: side.workload.tool for side in data.chosen.sides}
+    found = [compared_metric(data.metrics[key], tools=tools, grids=data.grids, primary=primary) for key in wanted]
     return found, list(dict.fromkeys(notes))
 
 
@@ -273,14 +273,14 @@ def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun]) -> Side:
     )
 
 
-def _known(held: ComparisonData) -> list[Known]:
+def _known(data: ComparisonData) -> list[Known]:
     return [
         Known(
             system=side.system,
             workload=side.workload,
-            nodes=held.nodes.get(side.system.pk, ()),
-            rows=[row for row in held.counted if row["side"] == side.key],
-            seen=held.variables.get((side.system.pk, side.workload.pk), ()),
+            nodes=data.nodes.get(side.system.pk, ()),
+            rows=[row for row in data.counted if row["side"] == side.key],
+            seen=data.variables.get((side.system.pk, side.workload.pk), ()),
         )
-        for side in held.chosen.sides
+        for side in data.chosen.sides
     ]

@@ -36,7 +36,7 @@ class MatrixSide:
     release: str
     hardware: str
     hardware_detail: Hidden[str]
-    runs: Annotated[int, "how many of its runs count, in all rows"]
+    runs: Annotated[int, "number of its runs that count, over all rows"]
     origins: tuple[str, ...]
 
 
@@ -64,7 +64,7 @@ class Matrix:
     campaign: ComparedCampaign | None
     rows: tuple[MatrixRow, ...]
     comparisons: Hidden[tuple[Comparison, ...]]
-    tests: Annotated[int, "comparisons that the correction is for"]
+    tests: Annotated[int, "number of tests for which the verdicts are corrected"]
     tools: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -92,9 +92,9 @@ def compare_systems(
         campaign=campaign,
         besides=keys,
     )
-    comparisons = _worded([_of_metrics(draft, metrics) for draft in drafts])
+    comparisons = _corrected([_of_metrics(draft, metrics) for draft in drafts])
     rows = [row for comparison in comparisons for row in _rows(comparison)]
-    answering = [row for row in rows if _answers(row)]
+    answering = [row for row in rows if _has_values(row)]
     shown = {row.workload.id for row in answering}
     notes = []
     if not chosen:
@@ -197,7 +197,7 @@ def _is(metric: ComparedMetric, key: str) -> bool:
     return metric.kind == "latency" if key == LATENCY else metric.key == key
 
 
-def _worded(drafts: Sequence[Draft]) -> list[Comparison]:
+def _corrected(drafts: Sequence[Draft]) -> list[Comparison]:
     """Corrected over all comparisons, since they are read together."""
     corrected = iter(verdict_table.corrected([cell for draft in drafts for cell in draft.cells]))
     return [draft.corrected([next(corrected) for _ in draft.cells]) for draft in drafts]
@@ -213,7 +213,7 @@ def _rows(comparison: Comparison) -> Iterator[MatrixRow]:
             yield MatrixRow(comparison.workload, level, metric, tuple(cells[level.id, metric.key]))
 
 
-def _answers(row: MatrixRow) -> bool:
+def _has_values(row: MatrixRow) -> bool:
     """Whether the baseline and another side have values."""
     baseline, *others = row.cells
     return bool(baseline.replicates) and any(cell.replicates for cell in others)

@@ -57,9 +57,8 @@ class SavedComparison(models.Model):
 
 
 class Snapshot(models.Model):
-    """Snapshot of a saved comparison, made when it was saved or refreshed. `content`: the API's response, frozen.
-    `runs`: ids it is based on; `state_hash` differs once the same question would be answered from other runs, or
-    otherwise."""
+    """Snapshot of a saved comparison, made when it was saved or refreshed. `content`: the API's response. `runs`: ids
+    it is based on; `state_hash` changes when the same query selects other runs or gives another result."""
 
     comparison = models.ForeignKey(SavedComparison, on_delete=models.CASCADE, related_name="snapshots")
     number = models.PositiveIntegerField()

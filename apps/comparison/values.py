@@ -38,7 +38,7 @@ class Side:
     release: str
     hardware: str
     hardware_detail: Hidden[str]
-    runs: Annotated[int, "how many of its runs count"]
+    runs: Annotated[int, "number of its runs that count"]
     origins: Hidden[tuple[str, ...]]
 
     @property
@@ -59,7 +59,7 @@ class Level:
     id: int
     key: Hidden[str]
     threads: int
-    rate: Annotated[float | None, "1/s; null: as fast as it goes"]
+    rate: Annotated[float | None, "1/s; null: unthrottled"]
     text: Hidden[str]
 
 
@@ -73,10 +73,10 @@ class ComparedMetric:
     unit: str
     direction: Direction
     kind: Hidden[str]
-    primary: Annotated[bool, "the metric by which the workload is judged first"]
+    primary: Annotated[bool, "the workload's headline metric"]
     resolution: Annotated[float, "relative step of the grid from which values are read; 0: none"] = 0.0
     printed_step: Hidden[float] = 0.0
-    single_events: Annotated[bool, "a run's value is one event; summed up by the median"] = False
+    single_events: Annotated[bool, "a run's value is one event; summarised by the median"] = False
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,10 @@ class Cell:
     metric: str
     replicates: tuple[Replicate, ...]
     summary: SideSummary | None
-    history: Annotated[int, "earlier runs that the spread rests on"]
+    history: Annotated[int, "number of earlier runs in the estimate of the spread"]
     ratio: Annotated[Ratio | None, "to the baseline; null for the baseline itself"]
     words: Annotated[str, 'the verdict: better, worse, "too few repetitions", …']
-    more: Annotated[tuple[More, ...], "runs that each side still lacks for an answer"]
+    more: Annotated[tuple[More, ...], "further runs per side for a conclusive result"]
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class ComparedSides:
     levels: tuple[Level, ...]
     metrics: tuple[ComparedMetric, ...]
     differences: tuple[Difference, ...]
-    obstacles: Annotated[tuple[BlockingDifference, ...], "why verdicts are withheld until a person accepts it"]
+    obstacles: Annotated[tuple[BlockingDifference, ...], "differences that withhold verdicts until accepted"]
     runs: tuple[ComparedRun, ...]
     tallies: Hidden[tuple[RunTally, ...]]
     notes: tuple[str, ...]
@@ -185,8 +185,8 @@ class ComparedSides:
 
     @property
     def withheld(self) -> Annotated[tuple[str, ...], "differences for which verdicts are withheld until acknowledged"]:
-        held = [field for each in self.obstacles if each.accepted is None for field in each.said["labels"]]
-        return tuple(dict.fromkeys(held))
+        labels = [field for each in self.obstacles if each.accepted is None for field in each.said["labels"]]
+        return tuple(dict.fromkeys(labels))
 
     @property
     def left_out(self) -> tuple[ComparedRun, ...]:

@@ -53,7 +53,7 @@ def _row(
         side: tuple(Replicate(run.id, run.values[key]) for run in runs.get((side, level), ()) if key in run.values)
         for side in sides
     }
-    # One event per run: fewer than three are inconclusive, whatever the spread of earlier runs.
+    # One event per run: fewer than three are inconclusive, regardless of the spread of earlier runs.
     past = {side: () if metric.single_events else history.get((side, level, key), ()) for side in sides}
     samples = {side: _sample(metric, [each.value for each in replicates[side]], past[side]) for side in sides}
     return [

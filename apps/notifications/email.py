@@ -28,8 +28,8 @@ def mail(*, to: str, subject: str, text: str, html: str, number: int, made_at: d
     try:
         message.send()
     except smtplib.SMTPRecipientsRefused as error:
-        code, said = next(iter(error.recipients.values()))
-        return Outcome(is_sent=False, again=code < 500, words=_words(code, said))
+        code, reply = next(iter(error.recipients.values()))
+        return Outcome(is_sent=False, again=code < 500, words=_words(code, reply))
     except smtplib.SMTPResponseException as error:
         # A user name or password may be corrected; rejected content will not.
         again = not (isinstance(error, smtplib.SMTPDataError) and error.smtp_code >= 500)
@@ -39,6 +39,6 @@ def mail(*, to: str, subject: str, text: str, html: str, number: int, made_at: d
     return Outcome(is_sent=True, again=False, words=_TAKEN.get(settings.EMAIL_BACKEND, "accepted by the mail server"))
 
 
-def _words(code: int, said: bytes | str) -> str:
-    text = said.decode(errors="replace") if isinstance(said, bytes) else said
+def _words(code: int, reply: bytes | str) -> str:
+    text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
     return f"{code} {' '.join(text.split())}"

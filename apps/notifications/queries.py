@@ -39,17 +39,17 @@ class SubscriptionRow:
     kind: str
     kind_words: Hidden[str]
     address: str
-    secret: Annotated[str, "signs what goes to a webhook; empty for who may not write"]
-    asks: Annotated[dict[str, Any], "filter, as of GET /findings/; empty: all findings"]
+    secret: Annotated[str, "signs requests to a webhook; empty without write permission"]
+    asks: Annotated[dict[str, Any], "filter, as in GET /findings/; empty: all findings"]
     asks_words: Hidden[str]
     events: tuple[str, ...]
     events_words: Hidden[str]
     digest: str
     digest_words: Hidden[str]
-    hour: Annotated[int, "of the day at which a digest is sent, in `zone`"]
+    hour: Annotated[int, "hour of the day at which a digest is sent, in `zone`"]
     zone: str
     is_enabled: bool
-    lacks: Annotated[str, "why it reaches nobody; empty: it does"]
+    lacks: Annotated[str, "why it has no recipients; empty: it has"]
     created_by: str
     created_at: datetime
 
@@ -62,9 +62,9 @@ class SubscriptionRow:
 class TeamRow:
     id: int
     name: str
-    size: Annotated[int, "how many members it has"]
-    members: Annotated[tuple[str, ...], "user names; empty for who is not signed in"]
-    mute: Annotated[tuple[str, ...], "members without an e-mail address; empty for who is not signed in"]
+    size: Annotated[int, "number of members"]
+    members: Annotated[tuple[str, ...], "user names; empty if not signed in"]
+    mute: Annotated[tuple[str, ...], "members without an e-mail address; empty if not signed in"]
     subscriptions: Hidden[tuple[SubscriptionRow, ...]]
 
 
@@ -80,19 +80,19 @@ class DeliveryRow:
 
     id: int
     subscription: Annotated[int | None, "id; null: to a person"]
-    to: Annotated[str, "name of the team or the person"]
+    to: Annotated[str, "name of the team or person"]
     kind: Hidden[str]
     address: str
     is_test: bool
-    findings: Annotated[tuple[NotifiedFinding, ...], "some of those that it reports"]
-    total: Annotated[int, "number of findings that it reports"]
+    findings: Annotated[tuple[NotifiedFinding, ...], "the first of its findings"]
+    total: Annotated[int, "number of its findings"]
     state: Annotated[str, "waiting, to be tried again, sent, given up"]
     attempts: int
     made_at: datetime
-    next_at: Annotated[datetime | None, "of the next attempt; null: there is none"]
+    next_at: Annotated[datetime | None, "time of the next attempt; null: none"]
     sent_at: datetime | None
     given_up_at: datetime | None
-    answer: Annotated[str, "what the receiver, or the way to it, said last"]
+    answer: Annotated[str, "last response, or connection error"]
 
     @property
     def shown(self) -> str:

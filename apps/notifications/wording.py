@@ -112,10 +112,10 @@ def _subject(findings: Sequence[FindingNotice]) -> str:
         return "[Splashboard] Test"
     first = findings[0]
     if len(findings) == 1:
-        said = f"{_headline(first.notices)}: {first.title}"
+        subject = f"{_headline(first.notices)}: {first.title}"
     else:
-        said = f"{len(findings)} findings: {first.title} and others"
-    return f"[Splashboard] {said}"[:LONGEST_SUBJECT]
+        subject = f"{len(findings)} findings: {first.title} and others"
+    return f"[Splashboard] {subject}"[:LONGEST_SUBJECT]
 
 
 def _headline(notices: Sequence[Notice]) -> str:
@@ -143,7 +143,7 @@ def _for_chat(findings: Sequence[FindingNotice]) -> str:
     for each in findings[:MOST_SHOWN]:
         lines.append(f"*{_headline(each.notices)}:* <{each.address}|{_escaped(each.title)}>")
         lines += [_escaped(each.size)] if each.size else []
-        lines += [f"• {_escaped(one_line(said))}" for said in each.sentences]
+        lines += [f"• {_escaped(one_line(text))}" for text in each.sentences]
     if len(findings) > MOST_SHOWN:
         lines.append(f"and {len(findings) - MOST_SHOWN} more: <{page('web:findings')}|all findings>")
     return "\n".join(lines)

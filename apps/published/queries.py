@@ -262,8 +262,8 @@ def _table(index: int, table: dict[str, Any], setup: dict[str, Any], by_entry: d
         axis = columns[c].get("axis", "")
         raw = rows[r][c]
         if axis:
-            said = sides[raw]["name"] if axis == "side" else wording.plain(raw)
-            return TableCell(label=said, figure=None, is_axis=True)
+            text = sides[raw]["name"] if axis == "side" else wording.plain(raw)
+            return TableCell(label=text, figure=None, is_axis=True)
         figure = by_entry.get(f"tables[{index}].rows[{r}][{c}]")
         if figure is None or figure.value is None:
             return TableCell(label="not stated", figure=None, is_axis=False)

@@ -31,8 +31,8 @@ class ArticleValue:
 class SideValue:
     """`color` is None if the side is not a platform of the catalog."""
 
-    name: Annotated[str, "as the article calls it"]
-    platform: Annotated[str, "slug in the catalog; empty: it is no platform there"]
+    name: Annotated[str, "name in the article"]
+    platform: Annotated[str, "slug in the catalog; empty: not in the catalog"]
     color: Hidden[int | None]
 
 
@@ -42,7 +42,7 @@ class FigureValue:
 
     id: int
     article: ArticleValue
-    entry: Annotated[str, "its place in the article's file"]
+    entry: Annotated[str, "entry of the article's file"]
     question: str
     workload: str
     conditions: dict[str, Any]
@@ -75,7 +75,7 @@ class FigureValue:
         return wording.number(value=self.value, low=self.low, high=self.high, qualifier=self.qualifier)
 
     @property
-    def text(self) -> Annotated[Words, "the figure in words, for example `about 18 s`"]:
+    def text(self) -> Annotated[Words, "the figure as text, for example `about 18 s`"]:
         """ "about 18 s", "about 3 ×", or the note without a number."""
         return wording.with_unit(self.stated, self.unit) if self.stated else self.note
 

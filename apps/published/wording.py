@@ -80,5 +80,5 @@ def plain(value: Any) -> str:
 
 def of_which(parts: Mapping[str, float], unit: str) -> str:
     """ "of which 6 s proxy detection"; empty if no part is stated."""
-    said = [f"{with_unit(all_digits(value), unit)} {label(name)}" for name, value in parts.items()]
-    return f"of which {', '.join(said)}" if said else ""
+    texts = [f"{with_unit(all_digits(value), unit)} {label(name)}" for name, value in parts.items()]
+    return f"of which {', '.join(texts)}" if texts else ""

@@ -1,6 +1,6 @@
 """Interface of this app for other apps. detection needs no database, models has the tables; the rest is internal."""
 
-from apps.regressions import forget, look, thresholds
+from apps.regressions import look, synthetic, thresholds
 from apps.regressions.findings import activity, evidence, filters, missing_results, review
 from apps.regressions.findings import queries as finding_queries
 from apps.regressions.findings.evidence import Evidence, SideRun, WorkDifference
@@ -77,7 +77,6 @@ __all__ = [
     "evidence",
     "filters",
     "finding_queries",
-    "forget",
     "is_coarse",
     "is_telling",
     "look",
@@ -91,6 +90,7 @@ __all__ = [
     "share",
     "sign_offs",
     "stored_checks",
+    "synthetic",
     "thresholds",
     "trend_follow",
     "trend_queries",

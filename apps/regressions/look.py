@@ -1,5 +1,5 @@
-"""Looks at runs once they are complete, and again when one was left out or counts again: what is to be compared anew is
-queued, then compared, one release after another."""
+"""Analysis of runs once they are complete, and again when one is excluded or counts again: affected releases are
+queued, then compared one after another."""
 
 import logging
 from datetime import date, timedelta
@@ -20,15 +20,15 @@ from apps.runs.models import Run
 
 log = logging.getLogger(__name__)
 
-# Runs that one sweep finds.
+# Limit of runs per sweep.
 AT_ONCE = 200
-# So long after it was accepted in what sides differ, releases are compared anew for that.
+# Releases are compared again for this long after a difference between their sides was accepted.
 REMEMBERED = timedelta(days=1)
 
 
 def look(*, run_id: int) -> bool:
-    """Takes a complete run into account: its trend, its release. May be repeated. False: it is not complete, or
-    nobody measured it (made up, or a shipped example)."""
+    """Analyse a complete run: its trend, and queue its release. Idempotent. False: the run is not complete, or is
+    synthetic or an example."""
     runs = Run.objects.select_related("system__release", "system__hardware_class")
     run = runs.filter(pk=run_id, state=Run.State.SEALED, provenance__in=MEASURED).first()
     if run is None:
@@ -36,14 +36,15 @@ def look(*, run_id: int) -> bool:
     if run.outcome == Run.Outcome.SUCCEEDED:
         recheck_queue.add([run.system])
         follow.follow_run(run_id)
-    # Last: what breaks off before is found again by the sweep.
+    # Last, so that the sweep repeats an analysis that failed.
     state = {"sealed_at": run.sealed_at, "is_excluded": run.is_excluded}
     Looked.objects.update_or_create(run=run, defaults=state)
     return True
 
 
 def due(*, limit: int = AT_ONCE) -> list[int]:
-    """Complete runs that nobody looked at as they are now, the newest first: one that fails keeps no other back."""
+    """Complete runs whose current state is not analysed yet, the newest first, so that a failing run blocks no newer
+    one."""
     as_it_was = Q(sealed_at=F("looked__sealed_at"), is_excluded=F("looked__is_excluded"))
     waiting = Run.objects.filter(state=Run.State.SEALED, provenance__in=MEASURED, sealed_at__isnull=False)
     found = waiting.filter(Q(looked=None) | ~as_it_was).order_by("-sealed_at", "-pk")
@@ -51,15 +52,15 @@ def due(*, limit: int = AT_ONCE) -> list[int]:
 
 
 def check_pending() -> int:
-    """Compares the queued releases, those first that wait longest; how many. One that another worker compares
-    now is left to it."""
+    """Compares the queued releases, the oldest entry first; returns their number. One that another worker compares at
+    the moment is skipped."""
     recheck_queue.add_acknowledged(since=timezone.now() - REMEMBERED)
     done = 0
     for pk in list(Pending.objects.order_by("since", "pk").values_list("pk", flat=True)):
         try:
             done += _check(pk)
         except Exception:
-            # It stays queued; the others do not wait for it.
+            # It stays queued; the others are still compared.
             log.exception("queued release %s could not be compared", pk)
     return done
 
@@ -76,9 +77,9 @@ def _check(pk: int) -> bool:
 
 
 @transaction.atomic
-def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = False) -> ReleaseCheck:
-    """Holds it against the one before it, and keeps what was found as findings. `made_up`: of runs that nobody
-    measured as well."""
+def compare(release: Release, hardware_class: HardwareClass, *, synthetic: bool = False) -> ReleaseCheck:
+    """Compare a release with its predecessor and store the changes as findings. `synthetic`: include synthetic and
+    example runs."""
     found = check.check(release, hardware_class)
     baseline = Release.objects.get(pk=found.baseline_id) if found.baseline_id else None
     differs = {(line.baseline_system, line.system): line.differs for line in found.lines}
@@ -87,9 +88,9 @@ def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = 
             FindingKey(Finding.Kind.CHANGE, row.tool, release.platform, hardware_class, release, baseline),
             _detected(row, differs.get((row.baseline_system, row.system), "")),
         )
-        for row in check.changed_rows(found, made_up=made_up)
+        for row in check.changed_rows(found, synthetic=synthetic)
     ]
-    # All that was reported of this release before: what this look does not confirm is gone.
+    # All current changes of this release: those not detected now are gone.
     known = Change.objects.filter(
         kind=Change.Kind.RELEASE,
         gone_at=None,
@@ -102,7 +103,7 @@ def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = 
 
 
 def look_again(*, today: date) -> int:
-    """What time alone changes: acceptances that have ended, comparisons kept in a form of old; how many."""
+    """Time-dependent updates: ended acceptances, and stored comparisons in an outdated format; returns their number."""
     old = [(each.release_id, each.hardware_class_id) for each in stored_checks.outdated()]
     return reconcile.expire_acceptances(today=today) + recheck_queue.add_releases(old)
 

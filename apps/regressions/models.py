@@ -1,4 +1,4 @@
-"""Findings: what changed, what people make of it, and what was looked at to find it."""
+"""Findings with their changes, reviews and thresholds, and the state of the analysis."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -11,12 +11,12 @@ from apps.runs.models import Run
 
 
 class Finding(models.Model):
-    """Changes that belong together: those of one release on one hardware class in one family of workloads, or what a
-    schedule did not bring. People review it; `part` numbers what they split from it.
+    """Related changes: those of one release on one hardware class in one family of workloads, or missing results of a
+    schedule. People review it; `part` numbers the findings split from it.
 
     `baseline`: the release that it is compared with. `family`: the load tool of its workloads. `verdict` and `largest`
-    sum up the changes that hold now: `largest` is the relative change (0.12 for 12 %) that is furthest for the worse,
-    else for the better, by its metric's direction; null: none holds.
+    summarise the changes that hold now: `largest` is the largest relative change (0.12 for 12 %) for the worse, else
+    for the better, by its metric's direction; null: none holds.
     """
 
     class Kind(models.TextChoices):
@@ -53,7 +53,7 @@ class Finding(models.Model):
     verdict = models.CharField(max_length=8, choices=Verdict.choices)
     largest = models.FloatField(null=True, blank=True)
     state = models.CharField(max_length=16, choices=State.choices, default=State.NEW)
-    # Why it was accepted, or closed; an acceptance ends after `accepted_until`.
+    # Reason of an acceptance or of closing; an acceptance ends after `accepted_until`.
     reason = models.TextField(blank=True)
     accepted_until = models.DateField(null=True, blank=True)
     owner = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="findings")
@@ -62,7 +62,7 @@ class Finding(models.Model):
     merged_into = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="merged")
     campaigns = models.ManyToManyField(Campaign, through="Repetition", related_name="findings")
     found_at = models.DateTimeField(auto_now_add=True)
-    # Of its last change by anybody: lists, feeds and notifications go by it.
+    # Time of the last activity: lists, feeds and notifications are ordered by it.
     changed_at = models.DateTimeField()
 
     class Meta:
@@ -73,7 +73,7 @@ class Finding(models.Model):
             models.Index(fields=["owner", "-changed_at"], name="finding_by_owner"),
         ]
         constraints = [
-            # One change, one finding, whoever finds it.
+            # One finding per key, also with concurrent workers.
             models.UniqueConstraint(
                 fields=["kind", "platform", "hardware_class", "release", "schedule", "family", "part"],
                 nulls_distinct=False,
@@ -103,12 +103,12 @@ class Finding(models.Model):
 
 
 class Trend(models.Model):
-    """A series of runs that is watched: one metric of one workload at one load level on one platform, hardware class
-    and configuration, in the order of releases, then of time. `analysed`: how many of its runs were looked at, up to
-    `last_run` in that order, by the rules of the version `rules` (detection.RULES; 0: before they were counted).
+    """A monitored series of runs: one metric of one workload at one load level on one platform, hardware class and
+    configuration, ordered by release, then time. `analysed`: number of its runs analysed, up to `last_run` in that
+    order, by the rules of version `rules` (detection.RULES; 0: before versions were recorded).
 
-    `runs`, `variation`, `effect` and `reason`: those of detection.Detectable. `resets`: runs (their ids) from which
-    on hardware or configuration was another.
+    `runs`, `variation`, `effect` and `reason`: as in detection.Detectable. `resets`: ids of runs from which on hardware
+    or configuration differ.
     """
 
     platform = models.ForeignKey(Platform, on_delete=models.PROTECT, related_name="+")
@@ -119,7 +119,7 @@ class Trend(models.Model):
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+")
     analysed = models.PositiveIntegerField(default=0)
     last_run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    # A hash of the runs that were looked at, in their order: another says that the past has changed.
+    # Hash of the analysed runs, in order: it differs if earlier runs have changed.
     past_hash = models.CharField(max_length=64, blank=True)
     resets = ArrayField(models.BigIntegerField(), default=list, blank=True)
     runs = models.PositiveIntegerField(default=0)
@@ -141,13 +141,13 @@ class Trend(models.Model):
 
 
 class Change(models.Model):
-    """One difference that a finding covers: of a release against another, or from one run of a trend on, or a
-    result that a schedule did not bring.
+    """One change of a finding: of a release relative to another, from one run of a trend on, or a missing result of a
+    schedule.
 
-    `ratio` with its 95 % interval (`low`, `high`) is after over before; `p` is corrected for the tests of a release.
-    `before` and `after` are values in the metric's unit; `runs_before` and `runs_after` those that they rest on.
-    `gone_at`: since then newer runs do not confirm it. `accepted_ratio`: as it was when people last
-    decided about it (accepted, confirmed or closed its finding), or were notified since that it grew; null: neither.
+    `ratio` with its 95 % interval (`low`, `high`) is after / before; `p` is corrected for the tests of a release.
+    `before` and `after` are values in the metric's unit; `runs_before` and `runs_after` the runs behind them.
+    `gone_at`: time since which newer runs do not confirm it. `accepted_ratio`: `ratio` when people last decided about
+    it (accepted, confirmed or closed its finding), or were last notified of growth; null: neither.
     """
 
     class Kind(models.TextChoices):
@@ -221,10 +221,10 @@ class Repetition(models.Model):
 
 
 class Note(models.Model):
-    """What happened to a finding, in order: who did what, or said what. `by` null: the system itself.
+    """Activity of a finding, in order: who did what, and comments. `by` null: the system.
 
     `what` names the action ("found", "state", "owner", "due", "labels", "comment", "link", "unlink", "merged", "split",
-    "reopened", "repetitions", "changed", "grown", "gone", "back"); `detail` has its values, `text` words of a person.
+    "reopened", "repetitions", "changed", "grown", "gone", "back"); `detail` has its values, `text` the person's text.
     """
 
     finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="notes")
@@ -240,7 +240,7 @@ class Note(models.Model):
 
 
 class Link(models.Model):
-    """An issue elsewhere that is about a finding."""
+    """A link from a finding to an external issue."""
 
     finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="links")
     url = models.URLField(max_length=500)
@@ -254,8 +254,8 @@ class Link(models.Model):
 
 
 class Threshold(models.Model):
-    """From which size on a difference is a finding: of one workload and metric, of one of them alone, or (neither) of
-    all. `smallest`: relative difference (0.02 for 2 %); `significant`: p in the trend."""
+    """Smallest difference that counts as a finding: for one workload and metric, for one of them alone, or (neither)
+    for all. `smallest`: relative difference (0.02 for 2 %); `significant`: p in the trend."""
 
     workload = models.ForeignKey(Workload, on_delete=models.CASCADE, null=True, blank=True, related_name="thresholds")
     metric = models.ForeignKey(Metric, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
@@ -276,7 +276,7 @@ class Threshold(models.Model):
 
 
 class SignOff(models.Model):
-    """That a person lets a release pass on a hardware class; `seen` is the summary that they saw."""
+    """A person's approval of a release on a hardware class; `seen` is the summary that was shown."""
 
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="sign_offs")
     hardware_class = models.ForeignKey(HardwareClass, on_delete=models.PROTECT, related_name="+")
@@ -292,8 +292,8 @@ class SignOff(models.Model):
 
 
 class Looked(models.Model):
-    """That a run was taken into account as it was: sealed then, and counted or not. One that was sealed again, or
-    excluded since, is looked at again."""
+    """State in which a run was analysed: when it was sealed, and whether it was excluded. A run in another state is
+    analysed again."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="looked")
     sealed_at = models.DateTimeField()
@@ -302,7 +302,7 @@ class Looked(models.Model):
 
 
 class Pending(models.Model):
-    """A release on a hardware class that is to be compared (anew): new runs came. Locked while it is worked on."""
+    """A release on a hardware class queued for comparison because of new runs. Locked while it is compared."""
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="+")
     hardware_class = models.ForeignKey(HardwareClass, on_delete=models.CASCADE, related_name="+")
@@ -313,9 +313,9 @@ class Pending(models.Model):
 
 
 class CheckedRelease(models.Model):
-    """A release on a hardware class as it was last compared with the one before it: what lists, badges and the page of
-    the release show without statistics. `baseline` null: there is none. `told` is the whole comparison, as
-    regressions.kept writes it; `counts` its rows by verdict; `result` is "fine", "regression" or "cannot tell"."""
+    """Last comparison of a release on a hardware class with its predecessor, from which lists, badges and the release's
+    page are shown without statistics. `baseline` null: there is none. `told` is the whole comparison as JSON, written
+    by releases.stored_checks; `counts` its rows by verdict; `result` is "fine", "regression" or "cannot tell"."""
 
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="checks")
     hardware_class = models.ForeignKey(HardwareClass, on_delete=models.PROTECT, related_name="+")

@@ -1,6 +1,6 @@
-"""From which size on a difference is a finding: what people set, else the detector's own limits.
+"""Smallest difference that is a finding: as set by people, else the detector's default limits.
 
-Set for one workload and metric, for one of them alone, or for all; the most particular counts.
+Set for one workload and metric, for one of them alone, or for all; the most specific applies.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from apps.regressions.detection import DEFAULT_LIMITS, LEAST_SIGNIFICANT, Change
 from apps.regressions.models import Threshold, Trend
 from apps.regressions.releases import recheck_queue
 
-# Smaller p than any test of a series gives is a mistake of the hand.
+# A smaller p than any test of a series yields is a typing error.
 MOST_SIGNIFICANT = 1e-30
 Key = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """All that are set, by ids of workload and metric (None: of all)."""
+    """All thresholds, by ids of workload and metric (None: for all)."""
 
     limits: Mapping[Key, ChangeLimits]
 
@@ -34,24 +34,24 @@ class Thresholds:
         return self.limits[key] if (key := self.source(workload, metric)) is not None else DEFAULT_LIMITS
 
     def source(self, workload: int | None, metric: int | None) -> Key | None:
-        """Of the limits that count there; None: nobody set any."""
+        """Key of the limits that apply; None: none is set."""
         keys: tuple[Key, ...] = ((workload, metric), (workload, None), (None, metric), (None, None))
         return next((key for key in keys if key in self.limits), None)
 
     def instead(self, key: Key, limits: ChangeLimits | None) -> "Thresholds":
-        """As if these were set there; None: as if nothing were."""
+        """With these limits set for `key`; None: with none set."""
         others = {own: each for own, each in self.limits.items() if own != key}
         return Thresholds(others if limits is None else {**others, key: limits})
 
 
 @dataclass(frozen=True)
 class StoredThreshold:
-    """A threshold as it was set. `smallest`: share of the value."""
+    """A stored threshold. `smallest`: share of the value."""
 
     id: int
-    workload: Annotated[int | None, "null: of all"]
+    workload: Annotated[int | None, "null: all"]
     workload_name: Hidden[str]
-    metric: Annotated[str | None, "null: of all"]
+    metric: Annotated[str | None, "null: all"]
     metric_name: Hidden[str]
     smallest: float
     significant: float
@@ -60,8 +60,8 @@ class StoredThreshold:
 
 
 def of(workload: int, metric: int) -> ChangeLimits:
-    """`smallest` (share of the value) and `significant` (p in the trend) that count for a workload's metric, by their
-    ids. One query; `every` reads them for many."""
+    """Limits that apply to a workload's metric, by their ids: `smallest` (share of the value) and `significant` (p in
+    the trend). One query; use `every` for many."""
     return every().of(workload, metric)
 
 
@@ -72,7 +72,7 @@ def every() -> Thresholds:
 
 
 def kept() -> list[StoredThreshold]:
-    """The most general first. One query."""
+    """All thresholds, the most general first. One query."""
     rows = Threshold.objects.select_related("workload", "metric", "by")
     return sorted((_kept(row) for row in rows), key=lambda each: (each.workload_name, each.metric_name))
 
@@ -91,7 +91,7 @@ def limits(*, smallest: float, significant: float) -> ChangeLimits:
 
 
 def place(*, workload: int | None, metric: str | None) -> tuple[Workload | None, Metric | None]:
-    """What a threshold is set for, by a workload's id and a metric's key. Raises Invalid naming what there is not."""
+    """Subject of a threshold, by a workload's id and a metric's key. Raises Invalid if one of these does not exist."""
     errors = []
     found = Workload.objects.filter(pk=workload).first() if workload is not None else None
     if workload is not None and found is None:
@@ -106,7 +106,7 @@ def place(*, workload: int | None, metric: str | None) -> tuple[Workload | None,
 
 @transaction.atomic
 def keep(*, workload: int | None, metric: str | None, smallest: float, significant: float, by: User) -> StoredThreshold:
-    """Sets it, in place of one that was set there before; its trends are to be judged anew. Raises Invalid."""
+    """Set a threshold, replacing the previous one; its trends are analysed again. Raises Invalid."""
     wanted = limits(smallest=smallest, significant=significant)
     found, own = place(workload=workload, metric=metric)
     row, _ = Threshold.objects.update_or_create(
@@ -120,7 +120,7 @@ def keep(*, workload: int | None, metric: str | None, smallest: float, significa
 
 @transaction.atomic
 def drop(threshold_id: int) -> bool:
-    """What is more general counts again. False: it was not there."""
+    """Delete a threshold: the next more general one applies. False: there was none."""
     row = Threshold.objects.select_related("workload", "metric").filter(pk=threshold_id).first()
     if row is None:
         return False
@@ -130,7 +130,7 @@ def drop(threshold_id: int) -> bool:
 
 
 def trends(workload: int | None, metric: int | None) -> QuerySet[Trend]:
-    """Those that a threshold set there may concern."""
+    """Trends to which a threshold of this workload and metric may apply."""
     own = Q() if workload is None else Q(workload=workload)
     return Trend.objects.filter(own if metric is None else own & Q(metric=metric))
 

@@ -85,11 +85,11 @@ class MadeRun:
 
 def keys_of(spec: SystemSpec, shape: Shape) -> list[tuple[Recording, list[str]]]:
     """Series of each server node: the described ones first, over as many nodes as are needed for all."""
-    held = recordings.load()
+    recorded = recordings.load()
     left = shape.series - shape.of_client
     found: list[tuple[Recording, list[str]]] = []
     while left > 0 or not found:
-        recording = held[spec.platform.recorded[len(found) % len(spec.platform.recorded)]]
+        recording = recorded[spec.platform.recorded[len(found) % len(spec.platform.recorded)]]
         keys = recording.keys()[: max(left, 0)]
         found.append((recording, keys))
         left -= len(keys)
@@ -110,8 +110,8 @@ def runs_of(planned: PlannedCampaign, *, shape: Shape, metrics: Mapping[str, Met
     for own in cells.values():
         job, threads = places[own[0]]
         _, workload, system, _ = jobs[job]
-        said = _say(system, workload, threads, runs=len(own), shape=shape, metrics=metrics, rng=rng)
-        for place, (nodes, values) in zip(own, said, strict=True):
+        repetitions = _repetitions(system, workload, threads, runs=len(own), shape=shape, metrics=metrics, rng=rng)
+        for place, (nodes, values) in zip(own, repetitions, strict=True):
             made[place] = MadeRun(
                 uid=UUID(bytes=rng.bytes(16), version=4),
                 system=system,
@@ -129,7 +129,7 @@ def runs_of(planned: PlannedCampaign, *, shape: Shape, metrics: Mapping[str, Met
     return [made[place] for place in range(len(places))]
 
 
-def _say(
+def _repetitions(
     system: SystemSpec,
     workload: RigWorkload,
     threads: int,

@@ -60,19 +60,19 @@ class Recording:
 @cache
 def load() -> dict[str, Recording]:
     """By name of the recorded node."""
-    with np.load(FILE) as held:
-        nodes: dict[str, Any] = json.loads(bytes(held["told"]))
+    with np.load(FILE) as archive:
+        nodes: dict[str, Any] = json.loads(bytes(archive["told"]))
         return {
             node: Recording(
-                whole_keys=said["whole"],
-                decimal_keys=said["decimal"],
-                whole=np.cumsum(held[f"{node}.whole"], axis=1),
-                decimal=held[f"{node}.decimal"],
-                loads=_loads(held[f"{node}.clock"], said["loads"]),
-                constants=said["constants"],
-                variables=said["variables"],
+                whole_keys=description["whole"],
+                decimal_keys=description["decimal"],
+                whole=np.cumsum(archive[f"{node}.whole"], axis=1),
+                decimal=archive[f"{node}.decimal"],
+                loads=_loads(archive[f"{node}.clock"], description["loads"]),
+                constants=description["constants"],
+                variables=description["variables"],
             )
-            for node, said in nodes.items()
+            for node, description in nodes.items()
         }
 
 

@@ -13,7 +13,7 @@ from apps.catalog.api import services as catalog_services
 from apps.catalog.models import HardwareClass, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.dispatch.models import Agent, Campaign, JobRun
-from apps.regressions.api import forget
+from apps.regressions.api import synthetic
 from apps.rig import world
 from apps.rig.make_runs import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
 from apps.rig.plan import PlannedCampaign, campaigns
@@ -63,9 +63,9 @@ def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> It
     Raises NotEmpty if a rig exists already, and without `add` if there are other runs.
     """
     if Run.objects.filter(provenance=Run.Provenance.RIG).exists():
-        raise NotEmpty("the rig's runs are here already: take them away with --remove first")
+        raise NotEmpty("the rig's runs exist already: remove them with --remove first")
     if not add and Run.objects.exists():
-        raise NotEmpty("this warehouse holds runs that are not of the rig: give --add to put made-up runs beside them")
+        raise NotEmpty("this warehouse has runs that are not of the rig: use --add to add synthetic runs")
     specs = world.systems()
     work = _Work(shape, seed, _catalog(specs, shape))
     plan = campaigns(runs=runs, seed=seed, systems=specs)
@@ -79,7 +79,7 @@ def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> It
 
 def remove() -> Iterator[int]:
     """Delete what `seed` made; yields the number of deleted runs. Catalog rows referenced by others are kept."""
-    forget.forget_made_up(System.objects.filter(slug__startswith=world.PREFIX).values_list("pk", flat=True))
+    synthetic.delete_findings(System.objects.filter(slug__startswith=world.PREFIX).values_list("pk", flat=True))
     done = 0
     while ids := list(Run.objects.filter(provenance=Run.Provenance.RIG).values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
         _delete_runs(ids)
@@ -146,7 +146,7 @@ def _catalog(specs: Sequence[SystemSpec], shape: Shape) -> Catalog:
             still = list(recording.constants.items())[: CONSTANTS_PER_SERIES * len(own)]
             constants[spec.slug, number] = json.dumps(dict(still))
     agent, _ = Agent.objects.get_or_create(name=AGENT, defaults={"digest": digest_of(new_secret())})
-    # Its secret is unknown to everybody.
+    # Nobody knows its secret.
     Agent.objects.filter(pk=agent.pk).update(revoked_at=agent.created_at)
     return Catalog(
         systems=systems,

@@ -85,18 +85,21 @@ def server_node(
     in [0, 1), one per second, rounds the scaled numbers."""
     block = _Block()
     entries: dict[str, SeriesTemplate] = {}
-    for held_keys, held in ((recording.whole_keys, recording.whole), (recording.decimal_keys, recording.decimal)):
-        places = [place for place, key in enumerate(held_keys) if key in metrics]
+    for keys_recorded, recorded in (
+        (recording.whole_keys, recording.whole),
+        (recording.decimal_keys, recording.decimal),
+    ):
+        places = [place for place, key in enumerate(keys_recorded) if key in metrics]
         for are_counters in (True, False):
-            rows = [at for at in places if (metrics[held_keys[at]].kind == Metric.Kind.COUNTER) is are_counters]
+            rows = [at for at in places if (metrics[keys_recorded[at]].kind == Metric.Kind.COUNTER) is are_counters]
             if not rows:
                 continue
-            kinds = [metrics[held_keys[at]] for at in rows]
+            kinds = [metrics[keys_recorded[at]] for at in rows]
             if are_counters:
-                values = _replayed(held[rows], seconds, _scales(kinds, scale), chance)
+                values = _replayed(recorded[rows], seconds, _scales(kinds, scale), chance)
                 texts = _texts_of_counters(values, moments)
             else:
-                values = np.ascontiguousarray(held[rows][:, seconds])
+                values = np.ascontiguousarray(recorded[rows][:, seconds])
                 texts = _texts_of_gauges(values, moments.clock, moments)
             for metric, series, text in zip(kinds, values, texts, strict=True):
                 entries[metric.key] = block.add(metric, series, text)
@@ -125,14 +128,14 @@ def _scales(metrics: Sequence[Metric], scale: float) -> Floats:
     return np.array([scale if is_work else 1.0 for is_work in work])[:, None]
 
 
-def _replayed(held: Samples, seconds: NDArray[np.intp], scales: Floats, chance: Floats) -> Samples:
+def _replayed(recorded: Samples, seconds: NDArray[np.intp], scales: Floats, chance: Floats) -> Samples:
     """Counters with the steps of the recorded `seconds`, from the recording's first value on."""
-    steps = np.maximum(np.diff(held, axis=1, prepend=held[:, :1]), 0)[:, seconds]
-    if held.dtype == np.int64:
+    steps = np.maximum(np.diff(recorded, axis=1, prepend=recorded[:, :1]), 0)[:, seconds]
+    if recorded.dtype == np.int64:
         steps = np.where(scales == 1.0, steps, np.floor(steps * scales + chance)).astype(np.int64)
     steps[:, 0] = 0
-    values: Samples = held[:, :1] + np.cumsum(steps, axis=1)
-    return values if held.dtype == np.int64 else np.round(values, 6)
+    values: Samples = recorded[:, :1] + np.cumsum(steps, axis=1)
+    return values if recorded.dtype == np.int64 else np.round(values, 6)
 
 
 def _texts_of_counters(values: Samples, moments: Moments) -> list[bytes]:

@@ -79,7 +79,7 @@ def _runs(seen: Comparison, now: Comparison) -> Iterable[str]:
 
 
 def _checks(seen: Comparison, now: Comparison) -> Iterable[str]:
-    """Changed checks of runs that counted then and count now."""
+    """Quality checks that changed, of runs that count both then and now."""
     before = {run.id: set(run.failed_checks) for run in seen.counted}
     turned: dict[tuple[str, bool], list[ComparedRun]] = defaultdict(list)
     for run in now.counted:

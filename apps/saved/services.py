@@ -1,4 +1,4 @@
-"""Saved comparisons: snapshots are kept whatever becomes of the runs, and compared with the present state."""
+"""Saved comparisons: snapshots that are independent of later changes to runs, and their comparison with the present."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ CONTENT_VERSION = 1
 LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
 LONGEST_SLUG = 80
 # Parts with data beyond the comparison's own runs, with the function that describes their changes.
-Describe = Callable[[Any, Any, Mapping[str, str]], list[str]]
-READ_ANEW: tuple[tuple[Section[Any], Describe], ...] = (
+ChangesOf = Callable[[Any, Any, Mapping[str, str]], list[str]]
+COMPARED_PARTS: tuple[tuple[Section[Any], ChangesOf], ...] = (
     (cost.SECTION, cost_changes),
     (claims.SECTION, agreement_changes),
 )
@@ -34,7 +34,7 @@ class NoSuchSnapshot(UnknownSide):
     """No saved comparison, or no snapshot, of this name."""
 
 
-# Query of an address of Compare: name -> values, unchanged. QUESTION: names that determine the result, not the view.
+# Query parameters of an address of Compare: name -> values. QUESTION: those that determine the result, not the view.
 Query = Mapping[str, Sequence[str]]
 QUESTION = ("side", "workload", "campaign", "runs", "acknowledged")
 
@@ -92,8 +92,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class SnapshotState:
-    """A snapshot compared with today's answer to its question. `changes` are sentences, empty if it is not out of
-    date."""
+    """A snapshot compared with the present result of its query. `changes` are sentences; empty if it is up to date."""
 
     out_of_date: bool
     changes: tuple[str, ...]
@@ -129,8 +128,8 @@ def _create(query: dict[str, list[str]], *, title: str, note: str, by: User) -> 
 
 
 def refresh(*, slug: str, by: User) -> tuple[int, bool]:
-    """(number of the newest snapshot, whether it was made now): none is made without a change, unless the newest has an
-    older form. Raises NoSuchSnapshot, and Invalid if the question has no answer any more."""
+    """(number of the newest snapshot, whether it was made now): made only if the result changed, or the newest snapshot
+    has an older format. Raises NoSuchSnapshot, and Invalid if the query has no result any more."""
     with transaction.atomic():
         # Serialised by the row lock: concurrent refreshes make one snapshot.
         row = SavedComparison.objects.select_for_update().filter(slug=slug).first()
@@ -138,23 +137,23 @@ def refresh(*, slug: str, by: User) -> tuple[int, bool]:
             raise _no_such(slug)
         comparison = _compared(row.query)
         newest = row.snapshots.order_by("-number").first()
-        if newest is not None and _is_true(newest, comparison):
+        if newest is not None and _is_current(newest, comparison):
             return newest.number, False
         number = newest.number + 1 if newest else 1
         _add_snapshot(row, comparison, number=number, by=by)
     return number, True
 
 
-def _is_true(snapshot: Snapshot, now: Comparison) -> bool:
-    """Whether the snapshot equals today's result, in the current form."""
-    if snapshot.state_hash != state_hash(now) or _thawed(snapshot)[0] is None:
+def _is_current(snapshot: Snapshot, now: Comparison) -> bool:
+    """Whether the snapshot equals the present result, in the current format."""
+    if snapshot.state_hash != state_hash(now) or _comparison_of(snapshot)[0] is None:
         return False
     parts = snapshot.content.get("parts", {})
-    return len(_stored_parts(parts)) == len(READ_ANEW) and not _parts_changed(parts, now)
+    return len(_stored_parts(parts)) == len(COMPARED_PARTS) and not _parts_changed(parts, now)
 
 
 def describe(*, slug: str, title: str, note: str) -> None:
-    """Change title and note; the address stays. Raises Invalid, NoSuchSnapshot."""
+    """Change title and note; the address is unchanged. Raises Invalid, NoSuchSnapshot."""
     _check(title, note)
     if not SavedComparison.objects.filter(slug=slug).update(title=title.strip(), note=note.strip()):
         raise _no_such(slug)
@@ -189,7 +188,7 @@ def _check_view(query: Query, comparison: Comparison) -> None:
 def _add_snapshot(row: SavedComparison, comparison: Comparison, *, number: int, by: User) -> None:
     parts: dict[str, Any] = {}
     for reading in READINGS:
-        parts |= reading.keep(comparison)
+        parts |= reading.to_json(comparison)
     Snapshot.objects.create(
         comparison=row,
         number=number,
@@ -222,8 +221,8 @@ def rows(*, words: Sequence[str] = (), limit: int, before: int | None = None) ->
     queries."""
     found = SavedComparison.objects.select_related("author")
     for word in words:
-        said = Q(title__icontains=word) | Q(note__icontains=word) | Q(slug__icontains=word)
-        found = found.filter(said | Q(author__username__icontains=word))
+        matches = Q(title__icontains=word) | Q(note__icontains=word) | Q(slug__icontains=word)
+        found = found.filter(matches | Q(author__username__icontains=word))
     if before is not None:
         found = found.filter(pk__lt=before)
     chosen = list(found[:limit])
@@ -257,7 +256,7 @@ def load(slug: str, number: int | None = None) -> Saved:
     if chosen is None:
         problem = FieldProblem("snapshot", f"{row.title} has no snapshot {number}", f"use 1 to {snapshots[0].number}")
         raise NoSuchSnapshot([problem])
-    comparison, problem_text = _thawed(chosen)
+    comparison, problem_text = _comparison_of(chosen)
     return Saved(
         slug=row.slug,
         title=row.title,
@@ -275,12 +274,12 @@ def load(slug: str, number: int | None = None) -> Saved:
 
 
 def standing(saved: Saved) -> SnapshotState:
-    """Compare with today's answer to the same question, including its parts. A constant number of queries."""
+    """Compare with the present result of the same query, including its parts. A constant number of queries."""
     try:
         now = _compared(saved.query)
     except Invalid as error:
-        said = "; ".join(problem.sentence() for problem in error.errors)
-        return SnapshotState(True, (f"The query has no result any more: {said}.",))
+        reasons = "; ".join(problem.sentence() for problem in error.errors)
+        return SnapshotState(True, (f"The query has no result any more: {reasons}.",))
     same = state_hash(now) == saved.state_hash
     if saved.comparison is None:
         return SnapshotState(
@@ -292,27 +291,27 @@ def standing(saved: Saved) -> SnapshotState:
 
 
 def _parts_changed(kept: Mapping[str, Any], now: Comparison) -> list[str]:
-    """Sentences about parts stored in the snapshot; the page itself shows which ones it lacks."""
+    """Sentences about changed parts that the snapshot contains; the page itself shows which ones it lacks."""
     names = {key: side.name for side in now.sides for key in (side.system, side.slug)}
     return [
         text
-        for section, describe, then in _stored_parts(kept)
-        for text in describe(then, section.read(now, None), names)
+        for section, changes_of, seen in _stored_parts(kept)
+        for text in changes_of(seen, section.read(now, None), names)
     ]
 
 
-def _stored_parts(kept: Mapping[str, Any]) -> list[tuple[Section[Any], Describe, Any]]:
-    """Stored parts of READ_ANEW, if readable."""
+def _stored_parts(kept: Mapping[str, Any]) -> list[tuple[Section[Any], ChangesOf, Any]]:
+    """Stored parts of COMPARED_PARTS, if readable."""
     found = []
-    for section, describe in READ_ANEW:
+    for section, changes_of in COMPARED_PARTS:
         try:
-            found.append((section, describe, section.kept(kept[section.key(None)])))
+            found.append((section, changes_of, section.from_json(kept[section.key(None)])))
         except (KeyError, serialisation.Outdated):
             continue
     return found
 
 
-def _thawed(snapshot: Snapshot) -> tuple[Comparison | None, str]:
+def _comparison_of(snapshot: Snapshot) -> tuple[Comparison | None, str]:
     if snapshot.content_version == CONTENT_VERSION:
         try:
             return serialisation.from_json(snapshot.content["comparison"], Comparison), ""

@@ -1,5 +1,5 @@
-"""Changes under the parts of a comparison with data beyond its own runs: prices and machines (cost), other workloads
-and published results (agreement across tools). In sentences. Pure."""
+"""Changes of a comparison's parts with data beyond its own runs, in sentences: prices and machines (cost), other
+workloads and published results (agreement across tools). Pure."""
 
 from __future__ import annotations
 
@@ -61,17 +61,19 @@ def _claim(seen: SideClaim | None, now: SideClaim | None, names: Mapping[str, st
     before, after = _results(seen), _results(now)
     added = [each.workload.name for key, each in after.items() if key not in before]
     gone = [each.workload.name for key, each in before.items() if key not in after]
-    others = [each.workload.name for key, each in after.items() if key in before and _said(each) != _said(before[key])]
-    if (said := (seen.says if seen else "nothing", now.says if now else "nothing")) and said[0] != said[1]:
-        yield f"{about}: {said[0]} then, {said[1]} now."
+    others = [
+        each.workload.name for key, each in after.items() if key in before and _content(each) != _content(before[key])
+    ]
+    if (verdicts := (seen.says if seen else "nothing", now.says if now else "nothing")) and verdicts[0] != verdicts[1]:
+        yield f"{about}: {verdicts[0]} then, {verdicts[1]} now."
     if added:
-        yield f"{about}: {listed(added)} {plural(added, 'speaks', 'speak')} of it now and did not then."
+        yield f"{about}: {listed(added)} {plural(added, 'was', 'were')} added."
     if gone:
-        yield f"{about}: {listed(gone)} {plural(gone, 'speaks', 'speak')} of it no more."
+        yield f"{about}: {listed(gone)} {plural(gone, 'was', 'were')} removed."
     if others:
-        yield f"{about}: verdicts or figures of {listed(others)} are others now."
+        yield f"{about}: verdicts or figures of {listed(others)} have changed."
     if _stated(seen) != _stated(now):
-        yield f"{about}: articles state other figures now."
+        yield f"{about}: published results have changed."
 
 
 def _results(claim: SideClaim | None) -> dict[int, WorkloadResult]:
@@ -79,7 +81,7 @@ def _results(claim: SideClaim | None) -> dict[int, WorkloadResult]:
     return {each.workload.id: each for each in (*claim.agree, *claim.contradict, *claim.cannot_tell)} if claim else {}
 
 
-def _said(result: WorkloadResult) -> list[Any]:
+def _content(result: WorkloadResult) -> list[Any]:
     return [result.says, *([each.level.id, *answer(each.cell)] for each in result.testimony)]
 
 

@@ -12,7 +12,7 @@ BEGIN = "<!-- resources: written by manage.py write_use_method -->"
 END = "<!-- end of resources -->"
 SUMMARY_HEAD = ("| resource | layer | utilization | saturation | errors |", "|---|---|---|---|---|")
 HEAD = (
-    "| indicator | formula, unit and series | levels | why there | where the counters come from |",
+    "| indicator | formula, unit and series | levels | reason | source of the counters |",
     "|---|---|---|---|---|",
 )
 

@@ -91,13 +91,13 @@ def stretches(samples: MetricSamples, beyond: "np.typing.NDArray[np.bool_]") -> 
     lengths = steps(samples.at)
     found: list[Span] = []
     start: float | None = None
-    for place, held in enumerate(beyond):
-        if held and start is None:
+    for place, is_beyond in enumerate(beyond):
+        if is_beyond and start is None:
             start = float(samples.at[place] - lengths[place])
-        elif held and samples.at[place] - samples.at[place - 1] > lengths[place] + 1e-9 and start is not None:
+        elif is_beyond and samples.at[place] - samples.at[place - 1] > lengths[place] + 1e-9 and start is not None:
             found.append((start, float(samples.at[place - 1])))
             start = float(samples.at[place] - lengths[place])
-        elif not held and start is not None:
+        elif not is_beyond and start is not None:
             found.append((start, float(samples.at[place - 1])))
             start = None
     if start is not None:
@@ -119,12 +119,12 @@ def beyond(samples: MetricSamples, limit: float, limits: LevelLimits) -> Beyond:
     over = np.zeros(len(seen), np.bool_)
     over[seen] = samples.values[seen] >= limit
     found = stretches(samples, over)
-    held = [span for span in found if span[1] - span[0] >= limits.hold - SLACK]
+    long_enough = [span for span in found if span[1] - span[0] >= limits.hold - SLACK]
     lengths = steps(samples.at)
     observed = float(lengths[seen].sum())
-    enough = bool(held) or int(over.sum()) >= limits.least
+    enough = bool(long_enough) or int(over.sum()) >= limits.least
     lasting = enough and observed > 0 and float(lengths[over].sum()) >= limits.share * observed
-    return Beyond(tuple(found if lasting else held), lasting)
+    return Beyond(tuple(found if lasting else long_enough), lasting)
 
 
 def judge(

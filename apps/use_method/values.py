@@ -160,9 +160,9 @@ class Reading:
     indicator: Annotated[str, "key in GET use-method/"]
     node: str
     level: UseLevel
-    value: Annotated[Rounded | None, "null: not observable, `words` says why"]
+    value: Annotated[Rounded | None, "null: not observable, for the reason in `words`"]
     words: Annotated[Words, "the evidence, or why nothing was observed"]
-    metric: Annotated[str, "key of the series to look at; empty where there is none"] = ""
+    metric: Annotated[str, "key of the series with the evidence; empty: none"] = ""
     peak: Hidden[float | None] = None
     spans: Hidden[tuple[Span, ...]] = ()
 

@@ -30,7 +30,7 @@ def test_what_is_seen_again_is_told_once() -> None:
 
 
 def test_a_seed_makes_the_same_series_and_another_seed_others() -> None:
-    first, again, other = (histories.made_up(seed, series=2)[1].values for seed in (1, 1, 2))
+    first, again, other = (histories.synthetic(seed, series=2)[1].values for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
@@ -40,7 +40,7 @@ def test_close_series_have_two_changes_nearer_than_the_others() -> None:
     assert apart == set(range(histories.CLOSEST, histories.APART))
     assert all(
         second - first >= histories.APART
-        for each in histories.made_up(3, series=20)
+        for each in histories.synthetic(3, series=20)
         for first, second in pairwise(each.changes)
     )
 

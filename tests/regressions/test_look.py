@@ -128,7 +128,7 @@ def test_made_up_runs_and_examples_become_findings_only_when_they_are_asked_for(
     look_at_all()
     assert not Finding.objects.exists()
     assert not look.look(run_id=Run.objects.earliest("pk").pk)
-    look.compare(a_release(NEW), the_hardware(), made_up=True)
+    look.compare(a_release(NEW), the_hardware(), synthetic=True)
     assert Finding.objects.count() == 1
 
 
@@ -224,7 +224,7 @@ def test_what_was_found_of_made_up_runs_goes_with_them_and_nothing_else_does() -
         measure(a_system_of(version, f"rig-{version}", settings={"made": "up"}), values, provenance="rig")
     out = StringIO()
     call_command("find_regressions", "--made-up", stdout=out)
-    assert out.getvalue() == "0 runs looked at, 2 releases compared, 1 finding new\n"
+    assert out.getvalue() == "0 runs analysed, 2 releases compared, 1 finding new\n"
     assert list(services.remove()) == [6]
     assert [finding.release and finding.release.version for finding in Finding.objects.all()] == [NEW]
     assert CheckedRelease.objects.filter(release__version__startswith="11.4").count() == 0

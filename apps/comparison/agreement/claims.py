@@ -34,7 +34,7 @@ class LevelResult:
     """A load level and its cell of the matrix."""
 
     level: Level
-    cell: Annotated[Cell, "as of the matrix of all shared workloads"]
+    cell: Annotated[Cell, "from the matrix of all shared workloads"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class WorkloadResult:
     opposite, equivalent if every level does; else "depends on the load", "cannot tell" or withheld."""
 
     workload: ComparedWorkload
-    program: Annotated[str, "that makes the load; workloads of one program are one tool"]
+    program: Annotated[str, "load generator; workloads with the same program count as one tool"]
     metric: ComparedMetric
     testimony: tuple[LevelResult, ...]
     says: Annotated[str, 'better, worse, equivalent, "depends on the load", "cannot tell"']
@@ -61,8 +61,8 @@ class SideClaim:
     agree: tuple[WorkloadResult, ...]
     contradict: tuple[WorkloadResult, ...]
     cannot_tell: tuple[WorkloadResult, ...]
-    stated: Annotated[tuple[PublishedResult, ...], "by articles: never counted"]
-    programs: Annotated[tuple[str, ...], "that support it"]
+    stated: Annotated[tuple[PublishedResult, ...], "published in articles; not counted"]
+    programs: Annotated[tuple[str, ...], "programs that support the claim"]
 
     @property
     def kind_words(self) -> str:
@@ -88,7 +88,7 @@ class ToolAgreement:
 
     sides: Hidden[tuple[MatrixSide, ...]]
     claims: Annotated[tuple[SideClaim, ...], "about each side but the baseline"]
-    tests: Annotated[int, "comparisons for whose number the verdicts are corrected together"]
+    tests: Annotated[int, "number of tests for which the verdicts are corrected"]
     notes: tuple[str, ...]
 
 
@@ -110,11 +110,11 @@ def claims(matrix: Matrix, about: Mapping[str, Mapping[str, tuple[PublishedResul
     found = []
     for place, side in enumerate(matrix.sides[1:], start=1):
         results = _results(matrix, place)
-        said = about.get(side.slug, {})
+        published = about.get(side.slug, {})
         found += [
-            _claim(side.slug, kind, results[kind], said.get(kind, ()))
+            _claim(side.slug, kind, results[kind], published.get(kind, ()))
             for kind in KINDS
-            if results[kind] or said.get(kind)
+            if results[kind] or published.get(kind)
         ]
     return tuple(found)
 
@@ -149,13 +149,13 @@ def says(levels: Sequence[LevelResult]) -> str:
 
 
 def _claim(side: str, kind: str, results: Sequence[WorkloadResult], stated: tuple[PublishedResult, ...]) -> SideClaim:
-    said = _together(results)
-    supported = said if said in CLAIMS else DEPENDS if said == DEPENDS else ""
+    result = _together(results)
+    supported = result if result in CLAIMS else DEPENDS if result == DEPENDS else ""
     agree = tuple(each for each in results if each.says == supported)
     return SideClaim(
         side=side,
         kind=kind,
-        says=said,
+        says=result,
         agree=agree,
         contradict=tuple(each for each in results if each.says not in (supported, *SILENT)),
         cannot_tell=tuple(each for each in results if each.says in SILENT),

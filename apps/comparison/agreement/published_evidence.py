@@ -64,7 +64,7 @@ def stated_about(side: str, baseline: str) -> dict[str, tuple[PublishedResult, .
         return {}
     found: dict[str, list[PublishedResult]] = {}
     for comparison in published.compared(published.figures_about([side, baseline])):
-        for figures in _bearing(comparison, side, baseline):
+        for figures in _figure_pairs(comparison, side, baseline):
             kind = _kind(comparison.question, figures[0])
             found.setdefault(kind, []).append(_result(figures, side))
     return {kind: tuple(results) for kind, results in found.items()}
@@ -76,7 +76,7 @@ def _kind(question: str, figure: FigureValue) -> str:
     return KINDS.get(question, OTHER)
 
 
-def _bearing(comparison: PublishedComparison, side: str, baseline: str) -> list[list[FigureValue]]:
+def _figure_pairs(comparison: PublishedComparison, side: str, baseline: str) -> list[list[FigureValue]]:
     """Each ratio between the two, and each absolute figure of the side paired with each of the baseline."""
     ratios = [
         [figure]

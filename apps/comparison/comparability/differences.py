@@ -101,9 +101,9 @@ class Difference:
     label: str
     weight: Weight
     values: Annotated[tuple[str, ...], "in the order of the sides"]
-    group: Annotated[FieldGroup, "what the field is about"] = FieldGroup.VARIABLES
+    group: Annotated[FieldGroup, "subject of the field"] = FieldGroup.VARIABLES
     marks: Annotated[tuple[str, ...], 'on the values, for example "default"'] = ()
-    hidden: Annotated[str, "why pages do not show it at first; empty: they do"] = ""
+    hidden: Annotated[str, "why pages collapse it at first; empty: not collapsed"] = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -135,7 +135,7 @@ class BlockingDifference:
     fields: Annotated[tuple[tuple[str, str, str], ...], "of each field its label, the side's value, the baseline's"]
     fingerprint: Annotated[str, "of what is accepted: the group, both systems and their values"]
     said: Hidden[dict[str, Any]]
-    accepted: Annotated[AcceptedDifference | None, "null: nobody did, and verdicts on this side are withheld"] = None
+    accepted: Annotated[AcceptedDifference | None, "null: not accepted; verdicts on this side are withheld"] = None
 
     @property
     def title(self) -> str:

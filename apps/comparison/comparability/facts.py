@@ -109,7 +109,7 @@ def _hardware_facts(side: Known, shared: set[str]) -> Iterator[Fact]:
         yield _fact(f"hardware.nodes.{role}", f"Hardware of each {role}", FieldGroup.HARDWARE, Weight.WITHHOLDS, text)
     price = hardware.price_per_hour
     yield _fact("hardware.key", "Key of the hardware class", FieldGroup.HARDWARE, Weight.MINOR, hardware.slug)
-    yield _fact("hardware.called", "Called by articles", FieldGroup.HARDWARE, Weight.MINOR, hardware.label or NONE)
+    yield _fact("hardware.called", "Name in articles", FieldGroup.HARDWARE, Weight.MINOR, hardware.label or NONE)
     text = NOT_KNOWN if price is None else f"{price.normalize():f} USD/h"
     yield _fact("hardware.price", "Price", FieldGroup.HARDWARE, Weight.MINOR, text)
 
@@ -151,8 +151,8 @@ def _versions(side: Known) -> Iterator[Fact]:
     release = side.system.release
     yield _fact("platform", "Platform", FieldGroup.VERSION, Weight.IMPORTANT, release.platform.name)
     yield _fact("release", "Release", FieldGroup.VERSION, Weight.IMPORTANT, str(release))
-    said = _said(row["server_version"] for row in side.rows)
-    yield Fact("server_version", "Server version, reported", FieldGroup.VERSION, Weight.MINOR, said)
+    reported = _distinct(row["server_version"] for row in side.rows)
+    yield Fact("server_version", "Server version, reported", FieldGroup.VERSION, Weight.MINOR, reported)
     day = release.released_on
     yield _fact("released_on", "Released on", FieldGroup.VERSION, Weight.MINOR, day.isoformat() if day else NOT_KNOWN)
 
@@ -203,9 +203,9 @@ def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Ite
     ran = {row["load_level_id"] for row in rows}
     lengths = [row["measured_to"] - row["measured_from"] for row in rows if row["measured_to"] is not None]
     ends = dict.fromkeys(seconds(each) for each in (min(lengths), max(lengths))) if lengths else {}
-    planned = _said(seconds(row["duration"]) for row in rows)
+    planned = _distinct(seconds(row["duration"]) for row in rows)
     yield Fact("duration", "Measured phase", FieldGroup.MEASUREMENT, Weight.IMPORTANT, planned)
-    before = _said(seconds(row["warmup"]) for row in rows)
+    before = _distinct(seconds(row["warmup"]) for row in rows)
     yield Fact("warmup", "Warm-up", FieldGroup.MEASUREMENT, Weight.IMPORTANT, before)
     text = ", ".join(text for pk, text in texts.items() if pk in ran) or NONE
     yield _fact("levels", "Load levels measured", FieldGroup.MEASUREMENT, Weight.IMPORTANT, text)
@@ -218,23 +218,23 @@ def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Ite
         number=statistics.median(lengths) if lengths else None,
         tolerance=LENGTH_TOLERANCE,
     )
-    rules = _said(str(row["derivation"]) for row in rows)
+    rules = _distinct(str(row["derivation"]) for row in rows)
     yield Fact("derivation", "Version of the rules for series and figures", FieldGroup.MEASUREMENT, Weight.MINOR, rules)
-    hosts = _said(_host(row["host"]) for row in rows)
+    hosts = _distinct(_host(row["host"]) for row in rows)
     yield Fact("load_generator", "Load generator's host", FieldGroup.CLIENT, Weight.IMPORTANT, hosts)
-    tools = _said(row["tool_version"] for row in rows)
+    tools = _distinct(row["tool_version"] for row in rows)
     yield Fact("tool_version", "Version of the load tool", FieldGroup.CLIENT, Weight.IMPORTANT, tools)
-    programs = _said(program(row["command"]) for row in rows)
+    programs = _distinct(program(row["command"]) for row in rows)
     yield Fact("program", "Program of the load", FieldGroup.CLIENT, Weight.MINOR, programs)
-    given = _said(", ".join(options(row["command"])) for row in rows)
+    given = _distinct(", ".join(options(row["command"])) for row in rows)
     yield Fact("options", "Options of the load tool", FieldGroup.CLIENT, Weight.MINOR, given)
-    sampled = _said("; ".join(row["samplers"]) for row in rows)
+    sampled = _distinct("; ".join(row["samplers"]) for row in rows)
     yield Fact("samplers", "Sampled sources", FieldGroup.SAMPLERS, Weight.IMPORTANT, sampled)
 
 
 def _origin(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
-    said = _said(Run.Provenance(row["provenance"]).label for row in rows)
-    yield Fact("provenance", "Origin of the runs", FieldGroup.ORIGIN, Weight.IMPORTANT, said)
+    origins = _distinct(Run.Provenance(row["provenance"]).label for row in rows)
+    yield Fact("provenance", "Origin of the runs", FieldGroup.ORIGIN, Weight.IMPORTANT, origins)
     campaigns = [row["campaign_name"] or "none" for row in rows]
     yield _listed("campaigns", "Campaigns", FieldGroup.ORIGIN, campaigns)
     yield _listed("tags", "Tags", FieldGroup.ORIGIN, [tag for row in rows for tag in row["tags"]])
@@ -281,7 +281,7 @@ def _host(host: Mapping[str, Any]) -> str:
     return ", ".join(text for text in parts if text)
 
 
-def _said(texts: Iterable[str]) -> tuple[str, ...]:
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({text for text in texts if text}))
 
 

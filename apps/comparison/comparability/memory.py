@@ -24,7 +24,7 @@ class RunSpread:
     median: float
     minimum: float
     maximum: float
-    runs: Annotated[int, "number of runs that report it"]
+    runs: Annotated[int, "number of runs with a value"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Pool:
     pages filled, share of pages dirty, share of reads served from the pool; None: unknown."""
 
     level: Annotated[int, "id of a load level"]
-    runs: Annotated[int, "how many runs count there"]
+    runs: Annotated[int, "number of runs that count at this level"]
     filled_first: Annotated[RunSpread | None, "%, at the first sample of the measured phase"]
     filled_last: Annotated[RunSpread | None, "%, at its last sample"]
     dirty_first: RunSpread | None
@@ -54,11 +54,11 @@ class SideMemory:
     pools: tuple[Pool, ...]
 
     @property
-    def memory_ratio(self) -> Annotated[float | None, "memory by data"]:
+    def memory_ratio(self) -> Annotated[float | None, "memory / data"]:
         return _over(self.memory, self.data)
 
     @property
-    def pool_ratio(self) -> Annotated[float | None, "pool by data; from 1 on all of the data fits"]:
+    def pool_ratio(self) -> Annotated[float | None, "buffer pool / data; from 1 on, all of the data fits"]:
         return _over(self.pool.median if self.pool else None, self.data)
 
     def at(self, level: int) -> Pool | None:

@@ -113,7 +113,7 @@ def contradicts(seen: Sequence[NodeVariables], name: str, value: str) -> bool:
 
 
 def _known(seen: Sequence[NodeVariables]) -> Fact:
-    text = ("asked",) if seen else ()
+    text = ("asked",) if seen else ()  # in stored hashes of snapshots
     return Fact("variables", "Server variables", FieldGroup.VARIABLES, Weight.IMPORTANT, text)
 
 

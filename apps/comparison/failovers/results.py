@@ -84,16 +84,16 @@ class TrialGroup:
     hardware: str
     fault: str
     fault_name: str
-    load: Annotated[str, "in words"]
+    load: Annotated[str, "as text"]
     parameters: Annotated[Mapping[str, Any], "rate (inserts/s), read_rate, timeout (s), retries, hold (s)"]
-    origins: Annotated[tuple[str, ...], "of its trials; examples and made-up ones have groups of their own"]
-    trials: Annotated[tuple[FailoverTrial, ...], "the longest outage first"]
+    origins: Annotated[tuple[str, ...], "of its trials; example and synthetic runs form groups of their own"]
+    trials: Annotated[tuple[FailoverTrial, ...], "longest outage first"]
     interruption: Interruption
     phases: Annotated[Mapping[str, TrialSpread | None], REACHED]
     rejoin: TrialSpread | None
     proxy: TrialSpread | None
     counts: Annotated[
-        Mapping[str, tuple[int, int] | None], "least and greatest of a trial; null: no table was read back"
+        Mapping[str, tuple[int, int] | None], "minimum and maximum over the trials; null: no table was read back"
     ]
     shares: tuple[TimeoutShare, ...]
 
@@ -121,8 +121,8 @@ class FailoverResults:
     """`groups`: measured ones first; by fault, then those that always recovered, then by median, ascending."""
 
     groups: tuple[TrialGroup, ...]
-    stated: Annotated[tuple[FigureValue, ...], "interruptions that articles state, never filtered"]
-    untold: Annotated[tuple[RunWithoutFault, ...], "runs whose fault never came"]
+    stated: Annotated[tuple[FigureValue, ...], "interruptions published in articles; not filtered"]
+    untold: Annotated[tuple[RunWithoutFault, ...], "runs in which no fault was injected"]
     choices: Hidden[Choices]
     has_more: Annotated[bool, "older trials are left out"]
 

@@ -27,7 +27,7 @@ class TimeoutShare:
     who: str
     setting: str
     formula: str
-    seconds: Annotated[Seconds, "the most that it can take"]
+    seconds: Annotated[Seconds, "upper bound"]
 
 
 def shares(

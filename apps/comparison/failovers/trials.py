@@ -17,7 +17,7 @@ BEGUN = "node_state"
 KINDS = (FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED, BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK, BEGUN)
 # Label prefix in older reports of the probe, whose events lack a field for it.
 NOT_RECOVERED = "not recovered"
-# A delayed probe saw less than a client would have: its outage does not count.
+# A delayed probe observes less than a client would: its outage does not count.
 SCHEDULE = "schedule"
 COUNTS = {
     "lost": "failover.acknowledged_missing",
@@ -66,7 +66,7 @@ class TrialPhase:
     name: Hidden[str]
     start: Annotated[Seconds, "s after the fault"]
     end: Seconds
-    words: Annotated[str, "what ended it, and by which evidence"]
+    words: Annotated[str, "event that ended the phase, and the evidence for it"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class StaleRead:
     """At `place` (a node, or the endpoint) an acknowledged insert was not visible."""
 
     place: Annotated[str, "node, or endpoint"]
-    number: Annotated[int, "of the acknowledged insert that was not seen"]
+    number: Annotated[int, "of the acknowledged insert that was not visible"]
     at: Annotated[Seconds, "s after the fault"]
 
 
@@ -101,19 +101,19 @@ class Course:
 
     at: Annotated[Seconds, "the fault, s on the run's clock"]
     words: str
-    node: Annotated[str, "that was struck; empty: none"]
-    outage: Annotated[Seconds | None, "s; of one that did not end, so far; null: not reported"]
+    node: Annotated[str, "affected by the fault; empty: none"]
+    outage: Annotated[Seconds | None, "s; if it did not end, its length so far; null: not reported"]
     recovered: bool
-    interrupted: Annotated[bool, "false: no more than the ordinary time between two writes"]
-    watched: Annotated[Seconds, "s that the probe is known to have gone on after the fault"]
+    interrupted: Annotated[bool, "false: no longer than the usual time between two writes"]
+    watched: Annotated[Seconds, "s after the fault for which the probe is known to have run"]
     phases: tuple[TrialPhase, ...]
     reached: Annotated[Mapping[str, Seconds], REACHED]
-    rejoin: Annotated[Seconds | None, "s from the start, thaw or heal of the struck node"]
-    proxy: Annotated[Seconds | None, "when the proxy gave up the node or was led away, s"]
+    rejoin: Annotated[Seconds | None, "s from the restart, thaw or reconnection of the affected node"]
+    proxy: Annotated[Seconds | None, "s after the fault; the proxy marked the node down or was switched"]
     proxy_words: str
     proxy_checks: Annotated[Mapping[str, str], "settings of the proxy's checks"]
     counts: Annotated[Mapping[str, int | None], f"{', '.join(COUNTS)}; null: not read back"]
-    rows: Annotated[WriteRows, "which writes and reads the counts are of"]
+    rows: Annotated[WriteRows, "the writes and reads behind the counts"]
     late: Hidden[bool]
 
     @property
@@ -203,7 +203,7 @@ def _rows(first: Mapping[str, TrialEvent], *, rate: float, offset: float, at: fl
 class TrialSpread:
     """Median, minimum and maximum of `count` values, s."""
 
-    count: Annotated[int, "trials that have it"]
+    count: Annotated[int, "trials with a value"]
     median: Seconds
     low: Seconds
     high: Seconds
@@ -216,14 +216,14 @@ def spread(values: Iterable[float | None]) -> TrialSpread | None:
 
 @dataclass(frozen=True)
 class Interruption:
-    """An outage that did not end is longer than any that did. `watched`: shortest observation of those."""
+    """An outage that did not end counts as longer than any that did. `watched`: shortest observation of those."""
 
-    trials: Annotated[int, "that count"]
+    trials: Annotated[int, "number of trials that count"]
     median: Annotated[Seconds | None, "null: it falls on a trial that did not recover"]
     low: Annotated[Seconds | None, "of those that recovered"]
     high: Seconds | None
     not_recovered: int
-    watched: Annotated[Seconds | None, "s, the least for which one that did not recover was out"]
+    watched: Annotated[Seconds | None, "s; shortest outage observed among those that did not recover"]
 
 
 def interruption(courses: Sequence[Course]) -> Interruption:

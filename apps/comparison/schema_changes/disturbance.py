@@ -67,8 +67,8 @@ def disturbance(
     """`phase`: measured phase; `first`: start of the run's first statement, up to which the load is undisturbed;
     `until`: end of the statement's effect (see `ends_at`); all s on one clock. `share`: % of the base below which an
     interval counts as stalled."""
-    before = _wholly(throughput, phase.start - EARLY, first)
-    during, lengths = _touched(throughput, statement.start, until)
+    before = _contained(throughput, phase.start - EARLY, first)
+    during, lengths = _overlapping(throughput, statement.start, until)
     base = float(np.median(before.values)) if len(before.values) >= FEWEST else 0.0
     known = base > 0 and len(during.values) > 0
     low = during.values < base * share / 100
@@ -82,8 +82,8 @@ def disturbance(
         silent=int((during.values == 0).sum()),
         throughput_before=_spread(before.values),
         throughput_during=_spread(during.values),
-        latency_before=_spread(_wholly(latencies, phase.start - EARLY, first).values),
-        latency_during=_spread(_touched(latencies, statement.start, until)[0].values),
+        latency_before=_spread(_contained(latencies, phase.start - EARLY, first).values),
+        latency_during=_spread(_overlapping(latencies, statement.start, until)[0].values),
     )
 
 
@@ -92,14 +92,14 @@ def ends_at(statement: Phase, following: float | None, *, settle: float = SETTLE
     return statement.end + settle if following is None else min(statement.end + settle, following)
 
 
-def _wholly(seconds: LoadSeconds, start: float, end: float) -> LoadSeconds:
+def _contained(seconds: LoadSeconds, start: float, end: float) -> LoadSeconds:
     """The observed intervals entirely within."""
     at, values, lengths = _observed(seconds)
     inside = (at - lengths >= start) & (at <= end)
     return LoadSeconds(at[inside], values[inside])
 
 
-def _touched(seconds: LoadSeconds, start: float, end: float) -> tuple[LoadSeconds, Floats]:
+def _overlapping(seconds: LoadSeconds, start: float, end: float) -> tuple[LoadSeconds, Floats]:
     """The observed intervals that overlap, and their lengths."""
     at, values, lengths = _observed(seconds)
     touched = (at > start) & (at - lengths < end)

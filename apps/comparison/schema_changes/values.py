@@ -51,7 +51,7 @@ QUANTITIES = (
     Quantity("latency_deviation_before", "deviation of latency, before", "ms",
              "the same before the first statement", _FEW),
     Quantity("lock_wait", "wait for the metadata lock", "s",
-             "time that the statement waited for the table's metadata lock, looked at every 50 ms",
+             "time that the statement waited for the table's metadata lock, sampled every 50 ms",
              "not observable: the process list was not sampled"),
     Quantity("lock_queue", "connections behind it", "connections",
              "most other connections that waited for a metadata lock at once",
@@ -90,11 +90,11 @@ class QuantityRange:
     """One quantity over the runs of a system: median and range; None if no run has it."""
 
     quantity: Quantity
-    count: Annotated[int, "runs that have it"]
+    count: Annotated[int, "runs with a value"]
     median: Rounded | None
     low: Rounded | None
     high: Rounded | None
-    missing: Annotated[str, "why no run has it; empty: some have"] = ""
+    missing: Annotated[str, "why no run has a value; empty: at least one has"] = ""
 
     @property
     def words(self) -> str:

@@ -1,4 +1,4 @@
-"""Verdicts on every metric with a headline value in the runs of a comparison, beyond those of the answer."""
+"""Verdicts on all metrics with a headline value in the compared runs, beyond those of the main table."""
 
 import math
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ SAME = "the same in all runs"
 
 @dataclass(frozen=True)
 class Measured:
-    """One metric of one side at one load level beside the baseline's. `answered`: it is part of the answer and keeps
-    its verdict."""
+    """One metric of one side at one load level beside the baseline's. `answered`: it belongs to the comparison's main
+    table and keeps its verdict there."""
 
     metric: ComparedMetric
     baseline: Cell
     cell: Cell
-    answered: Annotated[bool, "part of the answer, whose verdict it keeps"]
+    answered: Annotated[bool, "part of the main table, whose verdict it keeps"]
 
     @property
     def is_relevant(self) -> Annotated[bool, "a difference"]:
@@ -34,17 +34,17 @@ class Measured:
 
 @dataclass(frozen=True)
 class Everything:
-    """`measured` by significance. `tests`: number of tests for which the metrics beyond the answer are corrected, as a
-    table of their own, so that they do not reduce the answer's power. `meanings` by metric key."""
+    """`measured` by significance. `tests`: number of tests for which the metrics beyond the main table are corrected,
+    among themselves, so that they do not reduce the main table's power. `meanings` by metric key."""
 
     measured: Annotated[tuple[Measured, ...], "by significance"]
-    tests: Annotated[int, "for so many comparisons the metrics beyond the answer's are corrected: a table of their own"]
+    tests: Annotated[int, "number of tests for which the metrics beyond the main table are corrected"]
     meanings: Annotated[dict[str, str], "of each metric, by key"]
 
 
 def everything(comparison: Comparison) -> Everything:
     """Three queries."""
-    values = values_of(verdicts.asked_runs(comparison))
+    values = values_of(verdicts.run_ids(comparison))
     keys = {key for run in comparison.counted for key in values.get(run.id, {})}
     known = Metric.objects.in_bulk(keys, field_name="key")
     grids = grids_of(run.id for run in comparison.counted)

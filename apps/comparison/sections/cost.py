@@ -44,7 +44,7 @@ class Machines:
     vcpu: Annotated[int | None, "of one machine"]
     usd_per_hour: Annotated[float | None, "of one machine; null: not stated"]
     price_source: str
-    price_date: Annotated[date | None, "the day on which the source stated it"]
+    price_date: Annotated[date | None, "date of the price"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class SideCost:
 
 @dataclass(frozen=True)
 class OtherSize:
-    """A system that is no side: side `of` on other hardware, with runs of its workload."""
+    """A system that is not compared: side `of` on other hardware, with runs of the same workload."""
 
     of: Annotated[str, "a side"]
     system: Annotated[str, "slug of a system that is the same on other hardware"]
@@ -77,13 +77,13 @@ class OtherSize:
 class ComparedCost:
     """`cells` in the form of the comparison's; a side without a price has no value."""
 
-    work: Annotated[str, "a million of which the cells are the cost of"]
-    rate: Annotated[ComparedMetric, "how fast that is done"]
+    work: Annotated[str, "unit of work; the cells are the cost of a million"]
+    rate: Annotated[ComparedMetric, "metric that counts this work per time"]
     metric: ComparedMetric
     sides: tuple[SideCost, ...]
     cells: Annotated[tuple[Cell, ...], "USD per million"]
-    steps: Annotated[tuple[StepUp, ...], "pairs of sides that are the same on other hardware"]
-    others: Annotated[tuple[OtherSize, ...], "systems with runs of this workload that would make one more"]
+    steps: Annotated[tuple[StepUp, ...], "pairs of sides that differ only in hardware"]
+    others: Annotated[tuple[OtherSize, ...], "systems with runs of this workload that would add another pair"]
 
     @property
     def years_apart(self) -> tuple[date, date] | None:

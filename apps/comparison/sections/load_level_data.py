@@ -82,7 +82,7 @@ class _Read:
     def ramp(self, side: Side, levels: Mapping[int, Level], runs: Sequence[ComparedRun]) -> SideLevels:
         known = [run for run in runs if self.metric.key in run.values]
         little = not all(self.values.get(run.id, {}).get(MEAN, 0) > 0 for run in known)
-        # Little's law needs the throughput of requests, whatever the compared metric counts.
+        # Little's law needs the throughput of requests; the compared metric may count something else.
         possible = not little or self.metric.key == THROUGHPUT
         rungs = []
         for level in sorted(levels.values(), key=lambda level: level.threads):

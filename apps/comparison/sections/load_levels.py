@@ -29,8 +29,8 @@ class LevelQuantile:
     averaged. `step`: relative width of the grid of the runs' values; 0: no grid."""
 
     percent: float
-    runs: Annotated[tuple[float, ...], "that of each run, ms"]
-    value: Annotated[float | None, "ms, of all requests together; null: no histograms"] = None
+    runs: Annotated[tuple[float, ...], "value of each run, ms"]
+    value: Annotated[float | None, "ms, over all requests; null: no histograms"] = None
     low: Annotated[float | None, "lower bound of its bucket"] = None
     high: Unbounded | None = None
     step: Hidden[float] = 0.0
@@ -92,30 +92,30 @@ class ObjectiveState(StrEnum):
 
 @dataclass(frozen=True)
 class Rested:
-    """Result of one level. `interval`: None: too few runs, or no spread."""
+    """Whether one level meets the objective. `interval`: None: too few runs, or no spread."""
 
     level: Hidden[int]
     threads: int
     held: ObjectiveState
     value: float | None
-    interval: Annotated[Estimate | None, "of a typical run's percentile, ms"]
+    interval: Annotated[Estimate | None, "geometric mean of the runs' percentiles, ms"]
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a side keeps a percentile within `limit`."""
+    """Load levels at which a side keeps a percentile within `limit`."""
 
     percent: float
     limit: Annotated[float, "ms"]
     levels: tuple[Rested, ...]
-    last_within: Annotated[int | None, "threads up to which every level surely keeps it"]
-    first_beyond: Annotated[int | None, "threads of the first that surely does not"]
+    last_within: Annotated[int | None, "threads of the last level up to which all are significantly within the limit"]
+    first_beyond: Annotated[int | None, "threads of the first level significantly beyond it"]
 
 
 @dataclass(frozen=True)
 class LoadLevelAnalysis:
     """Analysis of a side's load levels. `best_threads`: level of highest measured throughput. `collapse`: None: none is
-    certain."""
+    significant."""
 
     side: str
     fit: Fit | NoFit

@@ -24,7 +24,7 @@ class SideSize:
 class Gain:
     """`per_price` and `per_vcpu`: above 1 if the gain exceeds the extra price or vCPU; None if these are not stated."""
 
-    level: Annotated[int | None, "id; null: each side at the level where it did most"]
+    level: Annotated[int | None, "id; null: each side at its level of highest throughput"]
     levels: Annotated[tuple[int, int], "of the smaller, of the larger"]
     throughput: Annotated[Ratio, "larger over smaller"]
     per_price: Annotated[Ratio | None, "the same of throughput per USD; null: a price is missing"]
@@ -54,8 +54,8 @@ class StepUp:
 
     small: Annotated[str, "a side"]
     large: Annotated[str, "the same on larger hardware"]
-    price: Annotated[Unbounded | None, "how many times the price; exact"]
-    vcpu: Annotated[Unbounded | None, "how many times the vCPU; exact"]
+    price: Annotated[Unbounded | None, "ratio of prices, exact"]
+    vcpu: Annotated[Unbounded | None, "ratio of vCPU, exact"]
     gains: tuple[Gain, ...]
 
 

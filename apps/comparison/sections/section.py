@@ -25,13 +25,13 @@ class Section(Generic[T]):
     def key(self, level: Level | None) -> str:
         return f"{self.name}@{level.key}" if self.by_level and level else self.name
 
-    def keep(self, comparison: Comparison) -> dict[str, Any]:
+    def to_json(self, comparison: Comparison) -> dict[str, Any]:
         """All data of the part for this comparison, as JSON."""
         levels: tuple[Level | None, ...] = comparison.levels if self.by_level else (None,)
         return {self.key(level): serialisation.to_json(self.read(comparison, level)) for level in levels}
 
-    def kept(self, stored: Any) -> T:
-        """Raises Outdated."""
+    def from_json(self, stored: Any) -> T:
+        """The value from its stored JSON. Raises Outdated."""
         found: T = serialisation.from_json(stored, self.kind)
         return found
 
@@ -42,17 +42,17 @@ class NotKept(LookupError):
 
 @dataclass(frozen=True)
 class SectionSource:
-    """Source of a comparison and of its parts' data. `kept`: stored data of a snapshot; None: the database, as of
+    """Source of a comparison and of its parts' data. `stored`: stored data of a snapshot; None: the database, as of
     now."""
 
     comparison: Comparison
-    kept: Mapping[str, Any] | None = None
+    stored: Mapping[str, Any] | None = None
 
     def read(self, reading: Section[T], level: Level | None = None) -> T:
         """Raises NotKept."""
-        if self.kept is None:
+        if self.stored is None:
             return reading.read(self.comparison, level)
         try:
-            return reading.kept(self.kept[reading.key(level)])
+            return reading.from_json(self.stored[reading.key(level)])
         except (KeyError, serialisation.Outdated) as error:
             raise NotKept(f"{reading.name}: {error}") from error

@@ -34,7 +34,7 @@ def from_json(stored: Any, kind: type[T]) -> T:
 
 
 def first_name(verdict: str) -> str:
-    """The verdict in stored hashes, which must outlive its renaming."""
+    """The verdict's original name, which stored hashes contain."""
     return FIRST_NAMES.get(verdict, verdict)
 
 

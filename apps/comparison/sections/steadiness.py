@@ -52,7 +52,7 @@ class SideBox:
 
     side: str
     level: int
-    runs: Annotated[int, "whose intervals are in the box: not how sure anything is"]
+    runs: Annotated[int, "number of runs whose intervals are in the box; no measure of uncertainty"]
     box: Box
 
 
@@ -61,7 +61,7 @@ class ComparedSteadiness:
     """`metric` (key, name, unit) in intervals of `step` s. `cells`: of METRICS, in the form of the comparison's.
     `notes`: sentences naming the runs left out, and why."""
 
-    metric: Annotated[str, "key of what is looked at by the interval"]
+    metric: Annotated[str, "key of the metric sampled per interval"]
     name: Hidden[str]
     unit: str
     step: Annotated[float, "length of the intervals, s"]
@@ -86,7 +86,7 @@ class _Seconds:
 
 def steadiness_of(comparison: Comparison) -> ComparedSteadiness | None:
     """None: no run has values per second. Six queries."""
-    asked = verdicts.asked_runs(comparison)
+    asked = verdicts.run_ids(comparison)
     phases = _phases(asked)
     found = queries.load_series(run_ids=[run for run in asked if run in phases], metrics=RATES, nodes=[CLIENT])
     have = Counter(series.metric for series in found if len(series.at))

@@ -44,7 +44,7 @@ class Growing:
     shared: Annotated[float, "rows that every run inserted"]
     width: Hidden[float]
     metrics: tuple[ComparedMetric, ...]
-    cells: Annotated[tuple[Cell, ...], "how long these rows took, and how fast their last tenth came"]
+    cells: Annotated[tuple[Cell, ...], "time to insert these rows, and rate over their last tenth"]
     runs: tuple[RunGrowth, ...]
     notes: tuple[str, ...]
 

@@ -39,7 +39,7 @@ def finishing_of(comparison: Comparison) -> Finishing | None:
     if works or work is None:
         return None
     counts, amount = work
-    found = _values(verdicts.asked_runs(comparison), counts)
+    found = _values(verdicts.run_ids(comparison), counts)
     warmups = _warmups(comparison)
     times = {
         run: {TIME.key: values[ELAPSED] + warmups[run]}

@@ -1,4 +1,4 @@
-"""Verdicts on quantities beyond the headline ones, with the functions of the answer."""
+"""Verdicts on quantities beyond the headline ones, with the methods of the main table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ def cells(
     return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in corrected)
 
 
-def asked_runs(comparison: Comparison) -> list[int]:
+def run_ids(comparison: Comparison) -> list[int]:
     """Ids of the runs that count and of the earlier runs."""
     return [*(run.id for run in comparison.counted), *(run for each in comparison.earlier for run in each.runs)]
 

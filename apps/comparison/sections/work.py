@@ -30,7 +30,7 @@ class NodeWork:
     node: str
     role: str
     metric: str
-    value: Annotated[float, "for each transaction of the whole load; geometric mean of the runs"]
+    value: Annotated[float, "per transaction of the whole load; geometric mean of the runs"]
     runs: int
 
 
@@ -48,7 +48,7 @@ class ComparedWork:
     """`per`: unit of the divisor; `choices`: the possible ones. `metrics`: those of any side's runs, with `cells` in
     the form of the comparison's; `resources`, `meanings` and `formulas` by key. `not_observed`: unknown quantities."""
 
-    per: Annotated[str, "what the work is divided by: transaction, query or row"]
+    per: Annotated[str, "divisor: transaction, query or row"]
     choices: Hidden[tuple[str, ...]]
     metrics: tuple[ComparedMetric, ...]
     resources: Annotated[dict[str, str], "by key of a metric"]
@@ -63,7 +63,7 @@ class ComparedWork:
 def work_of(comparison: Comparison) -> tuple[ComparedWork, ...]:
     """One for each unit of PER that the runs count, the most frequent first; empty: no run has both counters and a
     count of its work. Four queries."""
-    asked = verdicts.asked_runs(comparison)
+    asked = verdicts.run_ids(comparison)
     rates = queries.rates_of(asked, (*work.PATTERNS, *FINGERPRINT, *PER.values()))
     done = _done(asked, rates)
     lengths = _lengths(asked)

@@ -44,9 +44,9 @@ def pin(*, workload: Workload, system: System, note: str, by: User) -> Pin:
     """Pin a baseline, replacing the previous one. Raises Invalid for an archived system."""
     errors = []
     if system.archived_at is not None:
-        errors.append(FieldProblem("system", f"{system.name} is archived", "pin one that is measured"))
+        errors.append(FieldProblem("system", f"{system.name} is archived", "pin a system that is not archived"))
     if len(note) > LONGEST_NOTE:
-        errors.append(FieldProblem("note", f"has {len(note):,} characters; at most {LONGEST_NOTE:,} are kept"))
+        errors.append(FieldProblem("note", f"has {len(note):,} characters; at most {LONGEST_NOTE:,} are allowed"))
     if errors:
         raise Invalid(errors)
     row, _ = PinnedBaseline.objects.update_or_create(

@@ -23,7 +23,8 @@ class ComparisonData:
 
     The mappings may include other comparisons read with it: `values` run -> metric key -> headline value, of the runs
     that count and of `earlier` ones; `nodes` of each system; `variables` of each pair of system and workload, as its
-    runs saw them on each node; `metrics` by key; `grids` of each workload and metric: ids of its histograms' grids.
+    runs recorded them on each node; `metrics` by key; `grids` of each workload and metric: ids of its histograms'
+    grids.
     """
 
     chosen: Chosen
@@ -51,8 +52,8 @@ class ComparisonData:
         }
 
 
-def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | None) -> list[ComparisonData]:
-    """No two of `each` may share a system under the same workload."""
+def load_data(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | None) -> list[ComparisonData]:
+    """The data of each comparison. No two of `each` may share a system under the same workload."""
     if not each:
         return []
     rows, tallies = run_rows([side for chosen in each for side in chosen.sides], campaign, runs)

@@ -50,7 +50,7 @@ def earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, 
     most MOST_EARLIER per level are searched. `rows` in order of time.
 
     Like: same system, level, origin, server, load generator's host, warm-up and duration, before the first compared
-    run. A side whose compared runs differ in these (except origin) has no history: the past to match is ambiguous.
+    run. A side whose compared runs differ in these (except origin) has no history: the conditions are ambiguous.
     """
     groups: dict[tuple[int, int, int], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -66,14 +66,14 @@ def earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, 
     at = list(alike)
     found: dict[Pair, list[tuple[int, int]]] = defaultdict(list)
     with connection.cursor() as cursor:
-        cursor.execute(ALIKE, _asked(alike))
+        cursor.execute(ALIKE, _parameters(alike))
         for number, run in cursor.fetchall():
             system, workload, level = at[number - 1]
             found[system, workload].append((level, run))
     return found
 
 
-def _asked(alike: dict[tuple[int, int, int], list[dict[str, Any]]]) -> dict[str, Any]:
+def _parameters(alike: dict[tuple[int, int, int], list[dict[str, Any]]]) -> dict[str, Any]:
     firsts = [members[0] for members in alike.values()]
     return {
         "systems": [system for system, _, _ in alike],

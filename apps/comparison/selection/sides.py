@@ -94,10 +94,12 @@ def _parsed(key: str, workload_id: int) -> tuple[str, int]:
 def _chosen(system: System, workload: Workload, base: Workload) -> ChosenSide:
     if workload.pk == base.pk:
         return ChosenSide(system.slug, system, workload, system.name)
-    return ChosenSide(f"{system.slug}:{workload.pk}", system, workload, f"{system.name}, {_told_apart(workload, base)}")
+    return ChosenSide(
+        f"{system.slug}:{workload.pk}", system, workload, f"{system.name}, {_distinction(workload, base)}"
+    )
 
 
-def _told_apart(workload: Workload, base: Workload) -> str:
+def _distinction(workload: Workload, base: Workload) -> str:
     """What distinguishes this workload from the other, in a few words."""
     if (workload.tool, workload.name) != (base.tool, base.name):
         return with_tool(workload.tool, workload.name) if workload.tool != base.tool else workload.name

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from apps.runs.pure import Phase, interval_middles
 
 Floats = NDArray[np.float64]
-# A throughput dip is a value below this share of the run's median (in `hiccups`, the articles' term).
+# A dip (`hiccups`, the term of the articles) is a value below this share of the run's median.
 DIP_SHARE = 0.5
 # With fewer values neither spread nor share is meaningful.
 FEWEST_VALUES = 5
@@ -51,14 +51,14 @@ class Steadiness:
 
     step: Annotated[float, "usual length of an interval, s"]
     count: Annotated[int, "intervals"]
-    observed: Annotated[float, "all of them together, s"]
-    box: Annotated[Box, "how their values are spread"]
+    observed: Annotated[float, "their total length, s"]
+    box: Annotated[Box, "quantiles of their values"]
     mean: float
     variation: Annotated[float | None, "coefficient of variation; 1 is 100 %"]
     hiccups: Annotated[float | None, "share of the time in intervals below half the median; null: the median is zero"]
-    longest: Annotated[DipSpan | None, "the longest time in which such intervals follow each other"]
-    worst: Annotated[float | None, "the lowest interval over the median"]
-    worst_at: Annotated[float, "when it ended, s from the start of the measured phase"]
+    longest: Annotated[DipSpan | None, "longest run of such intervals"]
+    worst: Annotated[float | None, "lowest value / median"]
+    worst_at: Annotated[float, "end of that interval, s from the start of the measured phase"]
 
 
 def steadiness(at: Floats, values: Floats, phase: Phase) -> Steadiness | None:

@@ -24,7 +24,7 @@ def false_discovery_control(ps: Sequence[float]) -> list[float]:
 
 def correct_for_many(drafts: Sequence[DraftRatio]) -> list[Ratio]:
     """All ratios of one table, corrected together: a difference that is no discovery among them becomes inconclusive,
-    with the reason. No metric is exempt: a primary metric at six load levels would be six chances to err.
+    with the reason. No metric is exempt: a primary metric at six load levels would have six chances of a false result.
 
     Repetitions needed refer to this table: with the rest unchanged, one more comparison is a discovery once its p is at
     most DISCOVERY_RATE * (discoveries + 1) / tests."""

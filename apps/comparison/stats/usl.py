@@ -42,9 +42,9 @@ Floats = NDArray[np.float64]
 class Estimate:
     """A value and its 95 % interval; `high` (and `value`) may be infinite."""
 
-    value: Annotated[Unbounded, "null: endless"]
+    value: Annotated[Unbounded, "null: infinite"]
     low: Annotated[float, "lower end of the 95 % interval"]
-    high: Annotated[Unbounded, "null: endless"]
+    high: Annotated[Unbounded, "null: infinite"]
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,16 @@ class Fit:
     levels: int
     runs: int
     one_thread: Annotated[Estimate, "throughput of one thread"]
-    contention: Annotated[Estimate, "share of the work that waits for its turn"]
-    coherency: Annotated[Estimate, "cost of threads agreeing with each other"]
-    knee: Annotated[Estimate, "threads from which on 1 % more bring less than 0.5 % more throughput"]
+    contention: Annotated[Estimate, "share of the work that is serialised"]
+    coherency: Annotated[Estimate, "cost of coherency between threads"]
+    knee: Annotated[Estimate, "threads above which 1 % more give less than 0.5 % more throughput"]
     peak: Annotated[Estimate, "threads of the greatest throughput"]
     peak_throughput: Estimate | None
     curve: Hidden[tuple[CurvePoint, ...]]
-    few_runs: Annotated[bool, "the intervals hold only where all levels are equally noisy"]
+    few_runs: Annotated[bool, "the intervals assume equal noise at all levels"]
     deviation: Annotated[float, "greatest relative distance of a level from the curve"] = 0.0
     deviates_at: Annotated[int, "threads of that level"] = 0
-    misfit_p: Annotated[
-        float | None, "chance that runs' noise alone moves the levels so far off; null: one run a level"
-    ] = None
+    misfit_p: Annotated[float | None, "p of the lack of fit, against the noise of runs; null: one run per level"] = None
 
 
 @dataclass(frozen=True)

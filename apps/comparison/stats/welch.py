@@ -1,8 +1,8 @@
 """Comparison of two sides by their runs: ratio, interval, verdict. Pure: numbers in, numbers out.
 
 Welch's interval on logarithms, each side's variance shrunk towards that of earlier runs of the same configuration
-(Smyth 2004). A run is one replicate, whatever its length: its seconds are not independent of each other. Simulation
-results for each choice are in docs/why/statistics.md.
+(Smyth 2004). A run is one replicate, regardless of its length: its seconds are not independent of each other.
+Simulation results for each choice are in docs/why/statistics.md.
 """
 
 import math
@@ -94,24 +94,18 @@ class Ratio:
     minus share in which it is lower.
     """
 
-    verdict: Annotated[Verdict, "of the values; `words` of the cell judges them"]
+    verdict: Annotated[Verdict, "by value; `words` of the cell takes the metric's direction into account"]
     value: Unbounded | None = None
     low: Annotated[Unbounded | None, "lower end of the 95 % interval; null: there is none"] = None
     high: Unbounded | None = None
     p: float | None = None
-    cautious_p: Annotated[
-        float | None, "p with fewer degrees of freedom, which is what the table's correction takes"
-    ] = None
+    cautious_p: Annotated[float | None, "p with fewer degrees of freedom, used for the table's correction"] = None
     adjusted_p: Annotated[float | None, "Benjamini-Hochberg over the table, of cautious_p"] = None
     delta: Annotated[float | None, "Cliff's delta, -1 to 1"] = None
-    needed: Annotated[
-        int | None, "repetitions of each side that are likely (80 %) to suffice; 1001: more than 1,000"
-    ] = None
-    few_runs: Annotated[bool, "the spread is judged from these runs alone"] = False
+    needed: Annotated[int | None, "runs per side for a conclusive result at 80 % power; 1001: more than 1,000"] = None
+    few_runs: Annotated[bool, "the spread is estimated from these runs alone"] = False
     reason: str = ""
-    systematic: Annotated[
-        float, "part of the interval's half width, of logarithms, that no repetition makes narrower"
-    ] = 0.0
+    systematic: Annotated[float, "part of the interval's half width, of logarithms, that more runs do not reduce"] = 0.0
 
 
 @dataclass(frozen=True)
@@ -130,7 +124,7 @@ class SideSummary:
 
     count: int
     value: float
-    kind: Annotated[str, "geometric mean, or median of single events and where a run is not positive"]
+    kind: Annotated[str, "geometric mean; median of single events, or if a run is not positive"]
     minimum: float
     maximum: float
     variation: Annotated[float | None, "run-to-run coefficient of variation"]
@@ -161,7 +155,7 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def compare(baseline: Sample, side: Sample) -> Ratio:
-    """The ratio of `side` to `baseline`, if it is the only one looked at."""
+    """The ratio of `side` to `baseline`, not corrected for other comparisons."""
     return draft(baseline, side).alone
 
 
@@ -223,7 +217,7 @@ def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
     half = _critical(freedom) * error + systematic
     low, high = _exp(difference - half), _exp(difference + half)
     verdict, reason = _verdict(low, high), ""
-    if verdict is Verdict.EQUIVALENT and not _could_know(error, freedom, math.log1p(MARGIN) - systematic):
+    if verdict is Verdict.EQUIVALENT and not _would_detect(error, freedom, math.log1p(MARGIN) - systematic):
         reason = (
             f"the interval lies within ±{MARGIN * 100:.0f}{NBSP}%, but this few runs can miss a difference of "
             f"{MARGIN * 100:.0f}{NBSP}%"
@@ -243,7 +237,7 @@ def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
     return with_needed(judged, basis, level=1 - CONFIDENCE)
 
 
-def _could_know(error: float, freedom: float, effect: float) -> bool:
+def _would_detect(error: float, freedom: float, effect: float) -> bool:
     """Whether these runs would have found `effect` even at the upper bound of their noise (chi-squared)."""
     worst = error * math.sqrt(freedom / float(special.chdtri(freedom, NOISE_CONFIDENCE)))
     return effect > 0 and power(effect=effect, error=worst, freedom=freedom) >= POWER
@@ -339,12 +333,12 @@ def repetitions_needed(seen: NoiseBasis, *, level: float) -> int:
 
 
 def _shows_equivalence(error: float, freedom: float, margin: float) -> bool:
-    """Whether equal sides are likely found equivalent: their runs must appear calm enough, and their means lie close
+    """Whether equal sides are likely found equivalent: the observed noise must be low enough, and the means close
     enough; each with probability √.8, so both with .8."""
     chance = math.sqrt(POWER)
     seeming = error * math.sqrt(float(special.chdtri(freedom, 1 - chance)) / freedom)
     reach = float(special.ndtri((1 + chance) / 2)) * error
-    return _could_know(seeming, freedom, margin) and reach + _critical(freedom) * seeming <= margin
+    return _would_detect(seeming, freedom, margin) and reach + _critical(freedom) * seeming <= margin
 
 
 def smallest_effect(*, variation: float, count: int) -> float:

@@ -20,7 +20,7 @@ MOST_OF_IT = 0.9
 
 
 class CounterRate(Protocol):
-    """`mean`: 1/s while observed; `increase`: in all; `base`: the first count, 0: unknown."""
+    """`mean`: 1/s while observed; `increase`: total; `base`: the first count, 0: unknown."""
 
     @property
     def mean(self) -> float: ...

@@ -74,8 +74,8 @@ def resolve(host: str, port: int) -> list[str]:
         raise UnknownHost(f"the name {host} cannot be resolved ({error})") from error
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     if forbidden := [each for each in addresses if not is_allowed(each)]:
-        said = host if forbidden[0] == host else f"{host} is {forbidden[0]}, which"
-        raise Forbidden(f"{said} is not public")
+        subject = host if forbidden[0] == host else f"{host} is {forbidden[0]}, which"
+        raise Forbidden(f"{subject} is not public")
     return addresses
 
 

@@ -46,16 +46,16 @@ def _post(url: httpx.URL, body: bytes, headers: dict[str, str]) -> Outcome:
 
 
 def _outcome(answer: httpx.Response) -> Outcome:
-    said = b""
+    received = b""
     try:
         for chunk in answer.iter_raw(READ):
-            said += chunk
-            if len(said) >= READ:
+            received += chunk
+            if len(received) >= READ:
                 break
     finally:
         answer.close()
     words = f"{answer.status_code} {answer.reason_phrase}".strip()
-    if text := " ".join(said[:READ].decode(errors="replace").replace("\0", " ").split()):
+    if text := " ".join(received[:READ].decode(errors="replace").replace("\0", " ").split()):
         words += f": {text}"
     if answer.is_redirect:
         words = f"{words} (redirects are not followed: subscribe the address it leads to)"

@@ -1,7 +1,7 @@
 """Changes of level in a series of results. Pure: numbers in, numbers out; nothing is stored.
 
-Build a `ResultSeries`, then ask `changes` (all at once), `follow` (after runs were added to an analysed series) or
-`detectable` (what it could show). `resets` finds where conditions differ. The modules inside are this package's own.
+Build a `ResultSeries`, then call `changes` (all at once), `follow` (after runs were added to an analysed series) or
+`detectable` (the smallest change that can be found). `resets` finds changed conditions. The modules are internal.
 """
 
 from apps.regressions.detection.analyses import RULES, Followed, changes, follow

@@ -1,6 +1,6 @@
-"""Changes of a series: of all of it at once, or again when runs were added. Pure.
+"""Changes of a series: a full analysis, or an incremental one after runs were added. Pure.
 
-Known changes keep their place, and runs before them cost nothing.
+Known changes keep their place; the incremental analysis does not depend on the number of runs before them.
 """
 
 import math
@@ -28,22 +28,23 @@ from apps.regressions.detection.series import (
     shifted,
 )
 
-# Version of what this package finds in the same runs: with another, stored histories are analysed again.
+# Version of the detection rules: stored trends with another version are analysed again.
 RULES = 2
 # Runs before the new ones that are analysed again: back to a known change, or all.
 CONTEXT = 100
-# Of a mean on either side of any place, in standard errors: below it no test could find a change. Odd runs are cut off.
+# Of a mean on either side of any split, in standard errors: below it no test could find a change. Outliers are clipped.
 QUIET, CUT = 3.5, 4.0
-# Runs that may be of a new level already.
+# The last runs, which may belong to a new level already.
 RECENT = 20
-# A known change is dropped only when it would not pass even this, lest it come and go with every run.
+# A known change is dropped only if its p is above this, so that it does not appear and disappear with every run.
 FADED = 1e-3
 
 
 @dataclass(frozen=True)
 class Followed:
-    """`changes`: all that hold, in order, known ones at the index at which they were first reported. Of them `found`:
-    new ones; `returned`: indices of gone ones that were found again. `lost`: known ones that newer runs contradict."""
+    """`changes`: all current ones, in order, known ones at the index at which they were first reported. Of these,
+    `found`: new ones; `returned`: indices of gone ones found again. `lost`: known ones that newer runs do not
+    confirm."""
 
     changes: tuple[ChangePoint, ...]
     found: tuple[ChangePoint, ...] = ()
@@ -52,7 +53,7 @@ class Followed:
 
 
 def changes(series: ResultSeries) -> list[ChangePoint]:
-    """All changes of level, by the last 500 runs of each stretch between resets."""
+    """All changes of level, within the last 500 runs of each stretch between resets."""
     found: list[ChangePoint] = []
     for start, end in series.stretches():
         first = max(start, end - LONGEST)
@@ -69,13 +70,13 @@ def follow(
     analysed: int = 0,
     retest: bool = False,
 ) -> Followed:
-    """Changes of a series whose first `analysed` runs were analysed before, with the `known` changes. `gone`: known
-    once and lost since; one that is found again nearby takes its old place. `retest`: known changes must pass the
-    limits as new ones must.
+    """Changes of a series whose first `analysed` runs were analysed before, with the `known` changes. `gone`: formerly
+    known, since lost; if found again nearby, they return at their old place. `retest`: apply the limits for new changes
+    to known ones too.
 
     Only stretches with new runs are analysed, back to the last known change before CONTEXT runs, at most LONGEST runs.
-    A single new run is skipped where no place of the current level could be a change. Raises ValueError when more runs
-    were analysed than there are.
+    A single new run is skipped if no split of the current level could be a change. Raises ValueError if more runs were
+    analysed than there are.
     """
     if not 0 <= analysed <= len(series.values):
         raise ValueError(f"{analysed} runs were analysed, the series has {len(series.values)}: it was shortened since")
@@ -87,7 +88,7 @@ def follow(
         last = replace(last, returned=tuple(change.index for change in back if change.index in places))
     passed = {change.index for change in last.changes if change.p < series.limits.significant}
     if retest and len(passed) < len(last.changes):
-        # What is dropped had parted the runs of its neighbours.
+        # A dropped change had separated the runs of its neighbours.
         again = _analyse(series, [change for change in known if change.index in passed], analysed)
         changes, found = (
             tuple(change for change in each if change.p < series.limits.significant)
@@ -98,7 +99,7 @@ def follow(
 
 
 def _returned(series: ResultSeries, found: Sequence[ChangePoint], gone: Sequence[ChangePoint]) -> list[ChangePoint]:
-    """Gone changes that are found again nearby, not in a later release."""
+    """Gone changes that are found again nearby and not in a later release."""
     left, back = list(gone), list[ChangePoint]()
     for new in found:
         near = [
@@ -136,7 +137,7 @@ def _analyse(series: ResultSeries, known: Sequence[ChangePoint], analysed: int) 
     places = [change.index for change in kept]
 
     def counted(changes: Sequence[ChangePoint]) -> tuple[ChangePoint, ...]:
-        """With the runs that each level has by now."""
+        """With the current number of runs of each level."""
         ends = {change.index: series.split(change.index, places).end for change in changes}
         return tuple(replace(change, runs_after=ends[change.index] - change.index) for change in changes)
 
@@ -144,15 +145,15 @@ def _analyse(series: ResultSeries, known: Sequence[ChangePoint], analysed: int) 
 
 
 def _is_quiet(y: Floats, known: Sequence[ChangePoint]) -> bool:
-    """Whether no place of the current level could pass the test. Never where the level's runs are a power of two, so
-    that what this overlooks, and known changes that fade, are found some runs later."""
+    """Whether no split of the current level could pass the test. Always False if the level's number of runs is a power
+    of two, so that changes missed here, and known changes that fade, are found some runs later."""
     level = y[max((change.index for change in known), default=0) :]
     runs = len(level)
     if runs & (runs - 1) == 0:
         return False
     if runs < 2 * FEWEST_ASIDE:
         return True
-    # What may be a new level must not pass for noise, nor for correlation.
+    # Runs that may belong to a new level must not count as noise or correlation.
     noise = noises.of_level(level[:-RECENT] if runs >= 3 * RECENT else level[: max(runs // 2, FEWEST_ASIDE)])
     sums = np.cumsum(np.clip((level - noises.median(level)) / noise.scale, -CUT, CUT))
     left = np.arange(FEWEST_ASIDE, runs - FEWEST_ASIDE + 1)
@@ -162,7 +163,7 @@ def _is_quiet(y: Floats, known: Sequence[ChangePoint]) -> bool:
 
 
 def _with_new_run(series: ResultSeries, y: Floats, known: Sequence[ChangePoint]) -> tuple[ChangePoint, ...]:
-    """The last change is measured with one more run, while it has fewer than 40."""
+    """The last change, measured with one more run while it has fewer than 40 after it."""
     if not known or len(y) - known[-1].index > MOST_ASIDE:
         return tuple(known)
     places = [change.index for change in known]
@@ -185,7 +186,7 @@ def _analyse_window(window: Window, known: Sequence[ChangePoint]) -> Followed:
         split = window.split(change.index, others)
         tested = welch(window, split)
         if tested.p >= FADED and split.end == len(window.y):
-            # The last runs may be the first of another level, which cannot be decided yet.
+            # The last runs may belong to another level, which cannot be decided yet.
             tested = welch(window, split._replace(end=split.end - FEWEST_ASIDE + 1))
         if tested.p < FADED:
             kept.append(tested)
@@ -198,7 +199,7 @@ def _analyse_window(window: Window, known: Sequence[ChangePoint]) -> Followed:
         if not _is_another(window, change.index, reported, others, limit):
             continue
         index = boundaries.place(window, window.split(change.index, others))
-        # The change passed the test where it was found; where it is placed, less is required.
+        # The change passed the test where it was found; at its reported place a weaker limit applies.
         if _is_another(window, index, reported, others, LEAST_SIGNIFICANT):
             found.append(replace(change, index=index))
     places = [change.index for change in (*kept, *found)]
@@ -207,7 +208,7 @@ def _analyse_window(window: Window, known: Sequence[ChangePoint]) -> Followed:
 
 
 def _nearest(change: ChangePoint, found: Sequence[ChangePoint], known: Sequence[ChangePoint]) -> ChangePoint | None:
-    """What is found so near a known change, and nearer to none of the others, that it may be that one."""
+    """The found change nearest to a known one, within ALIKE runs, if it is not nearer to another known one."""
 
     def distance(other: ChangePoint) -> int:
         return min(abs(other.index - each.index) for each in known)
@@ -217,14 +218,14 @@ def _nearest(change: ChangePoint, found: Sequence[ChangePoint], known: Sequence[
 
 
 def _is_another(window: Window, new: int, reported: Sequence[int], others: Sequence[int], limit: float) -> bool:
-    """Whether a place is that of none of the `reported` changes."""
+    """Whether a place belongs to none of the `reported` changes."""
     near = [place for place in reported if abs(place - new) <= ALIKE]
     return all(_are_two(window, place, new, others, limit) for place in near)
 
 
 def _are_two(window: Window, known: int, new: int, others: Sequence[int], limit: float) -> bool:
-    """Whether two places as near as makes one change are two: the new one has p below `limit` beside the known one, and
-    that one does not fade beside the new one. `others`: places of all changes."""
+    """Whether two places within ALIKE runs are two changes: the new one has p below `limit` beside the known one, and
+    the known one does not fade beside the new one. `others`: places of all changes."""
     if known == new:
         return False
     beside = [place for place in others if place not in (known, new)]
@@ -235,8 +236,8 @@ def _are_two(window: Window, known: int, new: int, others: Sequence[int], limit:
 
 
 def _measured(window: Window, change: ChangePoint, places: Sequence[int]) -> ChangePoint:
-    """With the size of the two sides as they are parted where it was reported; p stays that of where the values part
-    best, and runs between the two are not winsorised. Unchanged where a side has too few runs by now."""
+    """The change with its size measured at the place where it was reported. p stays that of the best split, and runs
+    between the two places are not winsorised. Unchanged if a side now has too few runs."""
     split = window.split(change.index, places)
     best = _best_parted(window.y, split)
     test = welch(window, split, whole=(min(best, split.at), max(best, split.at)))
@@ -244,7 +245,7 @@ def _measured(window: Window, change: ChangePoint, places: Sequence[int]) -> Cha
 
 
 def _best_parted(y: Floats, split: Split) -> int:
-    """Where, as near as makes one change, the runs turn from one side's level to the other's."""
+    """The index, within ALIKE runs of the split, that best separates the two levels."""
     start, at, end = split
     left, right = (y[side] for side in split.sides)
     before = noises.median(left[: max(len(left) - ALIKE, FEWEST_ASIDE)])
@@ -252,7 +253,7 @@ def _best_parted(y: Floats, split: Split) -> int:
     if before == after:
         return at
     first = max(start, at - ALIKE)
-    # From -1, of the level before, to 1.
+    # -1: at the level before; 1: at the level after.
     turned = np.clip((2 * y[first : min(end, at + ALIKE)] - before - after) / (after - before), -1, 1)
     losses = np.concatenate([[0.0], np.cumsum(turned)])
     best = np.flatnonzero(losses == losses.min()) + first

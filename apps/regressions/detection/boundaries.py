@@ -1,7 +1,7 @@
 """Attributes a new change to a release whose first run is near, unless the values contradict it. Pure.
 
-By values alone a small change is found some runs off; before the first run of a release it would be attributed to the
-previous release.
+By values alone a small change is located some runs off; if located before a release's first run, it would be
+attributed to the previous release.
 """
 
 import math
@@ -19,7 +19,7 @@ ODDS = 30.0
 
 def place(window: Window, split: Split) -> int:
     """Where a change found at `split.at` is reported: at a release's first run, if that lies within ALIKE runs, the
-    change is large enough there with p below 1e-4, and that run is likelier than all other runs as near, taken
+    change is large enough there with p below 1e-4, and that run is more likely than all other runs within ALIKE
     together; else where it was found."""
     start, at, end = split
     near = [each for each in window.boundaries if each != at and abs(each - at) <= ALIKE and start < each < end]
@@ -38,6 +38,6 @@ def place(window: Window, split: Split) -> int:
 
 
 def _loss(side: Floats, noise: SeriesNoise) -> float:
-    """Twice the negative log-likelihood of one level; the loss of an odd run is bounded (biweight, as of the pilot)."""
+    """Twice the negative log-likelihood of one level; the loss of an outlier is bounded (biweight, as in the pilot)."""
     level = winsorise(side, noise).mean()
     return float(np.minimum(((side - level) / noise.scale) ** 2, noises.ODD**2).sum())

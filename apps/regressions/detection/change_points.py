@@ -1,4 +1,4 @@
-"""Where a series changed its level. Pure: numbers in, numbers out.
+"""Change points: where the level of a series changed. Pure: numbers in, numbers out.
 
 Candidates come from kernel change points and a robust segmentation; each must pass a Welch test on winsorised
 logarithms. docs/why/change-points.md has the effect of each choice on simulated and on labelled series.
@@ -17,7 +17,7 @@ from apps.regressions.detection.series import FEWEST_ASIDE, ChangePoint, Split, 
 
 CONFIDENCE = 0.95
 WINSORISED = 2.5  # deviations
-# Runs that the longer side's variance counts for, beside the shorter side's own (Smyth 2004).
+# Degrees of freedom that the shorter side borrows from the longer side's variance, at most (Smyth 2004).
 BORROWED = 8
 # Of KernelCPD, in units of its cost; runs of a segment.
 PENALTY, SEGMENT = 5.0, 3
@@ -32,16 +32,17 @@ def search(window: Window) -> list[ChangePoint]:
         if tests[weakest].p < window.limits.significant:
             break
         del tests[weakest], places[weakest]
-        # The neighbours of the dropped one have other neighbours now.
+        # The neighbours of the dropped change have new neighbours.
         for number in {weakest - 1, weakest} & set(range(len(tests))):
             tests[number] = welch(window, window.split(places[number], places))
     return tests
 
 
 def candidates(window: Window) -> list[int]:
-    """Places where a segment begins, by KernelCPD("rbf") of ruptures with the penalty 5·√f (Truong et al. 2020), and by
-    the pilot segmentation of the noise where the kernel, which is bounded, finds none: it is sooner with large ones."""
-    # The import takes as long as the analysis of a hundred series: only those who search pay for it.
+    """Indices where a segment begins, by KernelCPD("rbf") of ruptures with the penalty 5·√f (Truong et al. 2020), and
+    by the pilot segmentation of the noise where the kernel finds none: the kernel is bounded, and finds large changes
+    later."""
+    # Imported here: the import takes as long as the analysis of a hundred series.
     from ruptures.detection import KernelCPD  # noqa: PLC0415
 
     y, noise = window.y, window.noise
@@ -56,8 +57,8 @@ def candidates(window: Window) -> list[int]:
 
 def welch(window: Window, split: Split, *, whole: tuple[int, int] = (0, 0)) -> ChangePoint:
     """Welch's test of the sides of a split (Welch 1947; Yuen 1974 for winsorised values), standard error times √f. Runs
-    within `whole` are not winsorised. p is 1 where the shift is too small to matter, and where a side has too few runs
-    (then `high` is inf)."""
+    within `whole` are not winsorised. p is 1 if the shift is below the smallest that counts, or if a side has too few
+    runs (then `high` is inf)."""
     y, noise, (_, at, end) = window.y, window.noise, split
     left, right = (y[side] for side in split.sides)
     if min(len(left), len(right)) < FEWEST_ASIDE:
@@ -83,7 +84,7 @@ def welch(window: Window, split: Split, *, whole: tuple[int, int] = (0, 0)) -> C
 
 
 def freedoms(left: int, right: int) -> list[float]:
-    """Of both sides' variances, from so many runs; the shorter one borrows."""
+    """Degrees of freedom of both sides' variances, by their numbers of runs; the shorter side borrows."""
     own = [left - 1.0, right - 1.0]
     short, long = (0, 1) if left < right else (1, 0)
     own[short] += min(BORROWED, own[long])
@@ -91,7 +92,7 @@ def freedoms(left: int, right: int) -> list[float]:
 
 
 def freedom_of(parts: Sequence[float], freedoms: Sequence[float]) -> float:
-    """Of a sum of variances (Satterthwaite 1946)."""
+    """Degrees of freedom of a sum of variances (Satterthwaite 1946)."""
     return sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
 
 

@@ -1,18 +1,18 @@
-"""Runs of a series from which on conditions differ: a change there is not the server's. Pure."""
+"""Runs from which on the conditions of a series differ: a change there is not caused by the server. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# Warm-ups and lengths nearer to each other than this share are alike, and so are sizes of the data.
+# Planned warm-ups and lengths, and sizes of the data, within these shares of each other count as equal.
 LENGTH, SIZE = 0.02, 0.1
 MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Of one run. `warmup` and `duration` in s as planned, `data` in bytes, `host`: lasting facts of the load
-    generator's host. None, an empty text or a fact that is not there: not known, which is no difference."""
+    """Conditions of one run. `warmup` and `duration` in s as planned, `data` in bytes, `host`: lasting facts of the
+    load generator's host. None, an empty text or an absent fact: unknown, which is no difference."""
 
     warmup: float | None = None
     duration: float | None = None
@@ -22,8 +22,8 @@ class Conditions:
 
 
 def resets(runs: Sequence[Conditions]) -> dict[int, str]:
-    """Runs (from 0) from which on conditions differ, with the differences in words. A run is compared with all that is
-    known of those since the last reset, so that one of which less is known hides nothing."""
+    """Run index -> differences of its conditions, as text. A run is compared with everything known of the runs since
+    the last reset, so that runs with missing facts do not hide a difference."""
     found: dict[int, str] = {}
     known: dict[str, Any] = {}
     for number, conditions in enumerate(runs):

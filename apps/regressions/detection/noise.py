@@ -1,6 +1,6 @@
-"""How much a series of runs varies without having changed. Pure: numbers in, numbers out.
+"""Noise of a series of runs: its variation without changes of level. Pure: numbers in, numbers out.
 
-Chosen by simulation (docs/why/change-points.md): neither changes of level nor single odd runs may pass for noise.
+Chosen by simulation (docs/why/change-points.md): neither changes of level nor single outliers may count as noise.
 """
 
 import math
@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 TO_SIGMA = 1.4826  # from a median absolute deviation
-FLOOR = 2e-4  # of a logarithm: what a load tool's decimals hide
-# Of the pilot segmentation: beyond so many deviations a run is odd, however far; a change costs so many ln(runs).
+FLOOR = 2e-4  # of a logarithm: the resolution of a load tool's decimals
+# Pilot segmentation: residuals beyond ODD deviations are outliers; a change costs PENALTY * ln(runs).
 ODD, PENALTY = 2.5, 3.0
-# The residuals of the pilot may raise the estimate so far: more is levels that it did not part.
+# Limit of the factor by which the pilot's residuals raise the estimate: beyond it they contain levels it did not split.
 MOST_RAISED = 3.0
 MOST_CORRELATION = 0.7
-# Levels that the pilot may choose from.
+# Number of candidate levels of the pilot.
 MOST_LEVELS = 120
 
 
 @dataclass(frozen=True)
 class SeriesNoise:
-    """`scale`: standard deviation of a run's logarithm. `correlation`: of neighbouring runs, 0 to .7. `bounds`: of
-    stretches of one level each by that scale, from 0 to the number of runs."""
+    """`scale`: standard deviation of a run's logarithm. `correlation`: of neighbouring runs, 0 to .7. `bounds`: of the
+    stretches of one level each at that scale, from 0 to the number of runs."""
 
     scale: float
     correlation: float
@@ -35,13 +35,13 @@ class SeriesNoise:
 
     @property
     def inflation(self) -> float:
-        """By so much the variance of a mean exceeds that of independent runs (first-order autoregression)."""
+        """Factor by which the variance of a mean exceeds that of independent runs (first-order autoregression)."""
         return (1 + self.correlation) / (1 - self.correlation)
 
 
 def estimate(y: Floats) -> SeriesNoise:
-    """Of logarithms (runs,), at least three. Differences of neighbours see no level, but too little noise where runs
-    resemble the one before; residuals of a pilot segmentation see that."""
+    """Noise of at least three logarithms (runs,). Differences of neighbours are unaffected by levels, but too small if
+    neighbouring runs are correlated; the residuals of a pilot segmentation account for that."""
     rough = max(between_neighbours(y), FLOOR)
     bounds = levels(y, rough)
     residuals = np.concatenate([y[start:end] - np.median(y[start:end]) for start, end in pairwise(bounds)])
@@ -51,14 +51,14 @@ def estimate(y: Floats) -> SeriesNoise:
 
 
 def of_level(y: Floats) -> SeriesNoise:
-    """The same of runs that are taken for one level, in a tenth of the time."""
+    """Noise of runs that are assumed to have one level, in a tenth of the time."""
     rough, residuals = max(between_neighbours(y), FLOOR), y - median(y)
     scale = max(rough, min(deviation(residuals), MOST_RAISED * rough))
     return SeriesNoise(scale, _correlation(residuals, scale), (0, len(y)))
 
 
 def _correlation(residuals: Floats, scale: float) -> float:
-    """Of neighbours; single odd runs do not hide it."""
+    """Correlation of neighbouring residuals, with outliers clipped."""
     clipped = np.clip(residuals, -ODD * scale, ODD * scale)
     total = float(clipped @ clipped)
     lag = float(clipped[1:] @ clipped[:-1]) / total if total else 0.0
@@ -66,7 +66,7 @@ def _correlation(residuals: Floats, scale: float) -> float:
 
 
 def between_neighbours(y: Floats) -> float:
-    """Standard deviation by the differences of neighbours (runs - 1,), of which odd ones count no more than others."""
+    """Standard deviation from the differences of neighbours (runs - 1,), robust against outliers."""
     return deviation(y[1:] - y[:-1]) / math.sqrt(2)
 
 
@@ -76,7 +76,7 @@ def deviation(values: Floats) -> float:
 
 
 def median(values: Floats) -> float:
-    """NumPy's own takes five times as long on so few."""
+    """numpy.median takes five times as long on so few values."""
     ordered, half = np.sort(values), len(values) // 2
     return float(ordered[half]) if len(ordered) % 2 else float(ordered[half - 1] + ordered[half]) / 2
 

@@ -1,4 +1,4 @@
-"""The smallest change that a series could show, or why it could show none. Pure."""
+"""The smallest change that can be detected in a series, or why none can. Pure."""
 
 import math
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from apps.regressions.detection.change_points import freedom_of, freedoms
 from apps.regressions.detection.series import LONGEST, MOST_ASIDE, SHORTEST, ResultSeries
 
 POWER = 0.8
-# Runs of a new level until which a change should be found.
+# Runs at a new level within which a change should be found.
 AFTER = 10
-# A series that shows only larger changes is not worth monitoring.
+# A series in which only larger changes are detectable is not worth monitoring.
 TOO_COARSE = 0.25
 
 
 @dataclass(frozen=True)
 class Detectable:
-    """`runs` since the last reset that count. `variation`: from run to run, as a share of the value. `effect`: smallest
-    change, as a share of the value, that is found with 80 % power; None in a series that is too short. `reason`: why
-    the series cannot be monitored; empty when it can."""
+    """`runs`: runs since the last reset that count. `variation`: run-to-run, as a share of the value. `effect`:
+    smallest change, as a share of the value, that is found with 80 % power; None in a series that is too short.
+    `reason`: why the series cannot be monitored; empty if it can."""
 
     runs: int
     variation: float | None = None
@@ -29,7 +29,7 @@ class Detectable:
 
 
 def detectable(series: ResultSeries, *, after: int = AFTER) -> Detectable:
-    """For a change that has lasted `after` runs, by the variation of the runs since the last reset."""
+    """Smallest change detectable after `after` runs, by the variation of the runs since the last reset."""
     start, end = (series.stretches() or [(0, 0)])[-1]
     first = max(start, end - LONGEST)
     runs = end - first

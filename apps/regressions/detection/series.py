@@ -12,20 +12,20 @@ import numpy as np
 from apps.regressions.detection import noise as noises
 from apps.regressions.detection.noise import Floats, SeriesNoise
 
-# Runs: the longest past that counts, the shortest series that is analysed.
+# Runs: the most that are analysed, and the fewest.
 LONGEST, SHORTEST = 500, 10
-# A change is tested once this many runs lie on each side of it; up to the second number, more make the test stronger.
+# Runs needed on each side of a change before it is tested, and the most that are used.
 FEWEST_ASIDE, MOST_ASIDE = 4, 40
 LEAST_SIGNIFICANT = 1e-4
-# Changes at most this many runs apart are one, unless each passes the test beside the other (analyses).
+# Changes at most this many runs apart are one, unless each passes the test beside the other (see analyses).
 ALIKE = 7
 
 
-# Stored histories have a hash of its repr: another name or another field, and all of them are analysed again.
+# Stored trends contain a hash of its repr: after renaming or adding a field, all of them are analysed again.
 @dataclass(frozen=True)
 class ChangeLimits:
     """What counts as a change. `smallest`: shift, as a share of the value; `significant`: p of the test, at most 1e-4,
-    since less is required where runs are skipped and where a known change is kept. Raises ValueError."""
+    the limit used where runs are skipped and where a known change is kept. Raises ValueError."""
 
     smallest: float = 0.005
     significant: float = 1e-6
@@ -43,9 +43,9 @@ DEFAULT_LIMITS = ChangeLimits()
 @dataclass(frozen=True, order=True)
 class ChangePoint:
     """From run `index` on (from 0) values are `ratio` times those before. `low` and `high` bound the ratio's 95 %
-    interval, which is approximate because the place was chosen by the same values. `p`: of the test that it passed.
-    `runs_after`: runs of the new level, up to the next change or the end. `before`: level that `ratio` refers to, in
-    the values' unit; nan: not computed."""
+    interval, which is approximate because the index was chosen by the same values. `p`: of the test. `runs_after`: runs
+    of the new level, up to the next change or the end. `before`: level that `ratio` refers to, in the values' unit;
+    nan: not computed."""
 
     index: int
     ratio: float
@@ -57,12 +57,12 @@ class ChangePoint:
 
 
 def shifted(changes: Iterable[ChangePoint], by: int) -> list[ChangePoint]:
-    """The same changes, with indices counted from another run."""
+    """The same changes, with `by` added to their indices."""
     return [replace(change, index=change.index + by) for change in changes]
 
 
 class Split(NamedTuple):
-    """Runs from `start` to `end`, parted at `at`."""
+    """Runs from `start` to `end`, split at `at`."""
 
     start: int
     at: int
@@ -70,14 +70,14 @@ class Split(NamedTuple):
 
     @property
     def sides(self) -> tuple[slice, slice]:
-        """The up to 40 runs on each side that a change is measured by."""
+        """The runs on each side that are compared, at most 40."""
         return slice(max(self.start, self.at - MOST_ASIDE), self.at), slice(
             self.at, min(self.end, self.at + MOST_ASIDE)
         )
 
 
 def split_at(at: int, places: Iterable[int], end: int) -> Split:
-    """Between the nearest of `places`, else the first run and `end`."""
+    """Split between the nearest neighbours among `places`, the first run and `end`."""
     among = [0, *places, end]
     return Split(max((each for each in among if each < at), default=0), at, min(each for each in among if each > at))
 
@@ -85,7 +85,7 @@ def split_at(at: int, places: Iterable[int], end: int) -> Split:
 @dataclass(frozen=True, eq=False)
 class Window:
     """Consecutive runs between two resets that are analysed together: logarithms `y` (runs,), their `noise`, and the
-    `boundaries` of releases, all counted from the window's first run."""
+    `boundaries` of releases, all relative to the window's first run."""
 
     y: Floats
     noise: SeriesNoise
@@ -98,11 +98,11 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class ResultSeries:
-    """Positive `values` of one metric (runs,), in order, without excluded runs. `resets`: runs from which on hardware
-    or configuration differ; changes there are not reported, and runs before are not compared with runs after.
+    """Positive `values` of one metric (runs,), in order, without excluded runs. `resets`: indices from which on
+    hardware or configuration differ; changes there are not reported, and runs before are not compared with runs after.
     `boundaries`: first runs of releases, to which a new change nearby is attributed.
 
-    Raises ValueError at a value without logarithm, by its run, and at a reset outside the series."""
+    Raises ValueError for a value without a logarithm, naming its run, and for a reset outside the series."""
 
     values: Floats
     resets: Sequence[int] = ()
@@ -127,15 +127,15 @@ class ResultSeries:
         return logs
 
     def stretches(self, places: Iterable[int] = ()) -> list[tuple[int, int]]:
-        """First run and end of what lies between resets, and between changes at `places`."""
+        """Start and end of each stretch between resets and changes at `places`."""
         return list(pairwise(sorted({0, *self.resets, *places, len(self.values)})))
 
     def split(self, at: int, places: Iterable[int]) -> Split:
-        """Of a change, between its neighbours at `places` and resets."""
+        """Split of a change, between its neighbouring changes at `places` and resets."""
         return split_at(at, [*places, *self.resets], len(self.values))
 
     def is_testable(self, place: int) -> bool:
-        """Whether the place lies within a stretch that is long enough."""
+        """Whether the index lies within a stretch that is long enough to be analysed."""
         return any(start < place < end and end - start >= SHORTEST for start, end in self.stretches())
 
     @property
@@ -147,7 +147,7 @@ class ResultSeries:
         return {}
 
     def window(self, first: int, end: int) -> Window:
-        """Its noise is estimated once, however often it is analysed."""
+        """Cached, so that its noise is estimated once."""
         if (first, end) not in self._windows:
             y = self.logarithms[first:end]
             boundaries = [boundary - first for boundary in self.boundaries]

@@ -1,4 +1,4 @@
-"""What happened to a finding, as a sentence. Pure."""
+"""Notes of a finding as sentences. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +9,9 @@ SYSTEM = "Splashboard"
 
 
 def sentence(*, what: str, by: str, text: str, detail: Mapping[str, Any]) -> str:
-    """`by`: user name, empty: the system. The words of a comment or a reason come after a colon."""
-    said = _action(what, by or SYSTEM, detail)
-    return f"{said}: {text}" if text else said
+    """`by`: user name, empty: the system. The text of a comment or a reason follows after a colon."""
+    action = _action(what, by or SYSTEM, detail)
+    return f"{action}: {text}" if text else action
 
 
 def _action(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR0911, PLR0912  one sentence per action
@@ -56,9 +56,9 @@ def _action(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR
 
 
 def _growth(changes: str, detail: Mapping[str, Any]) -> str:
-    """ "1 change grew from −5.0 % to −48 % since the finding was confirmed": sizes of the one that grew most."""
+    """ "1 change grew from −5.0 % to −48 % since the finding was confirmed": sizes of the change that grew most."""
     if "from" not in detail:
         return f"{changes} exceeded the accepted size"
     most = "" if len(detail.get("changes", ())) == 1 else ", one"
-    decided = {"not reproducible": "dismissed as not reproducible"}.get(said := str(detail.get("state", "")), said)
+    decided = {"not reproducible": "dismissed as not reproducible"}.get(state := str(detail.get("state", "")), state)
     return f"{changes} grew{most} from {detail['from']} to {detail['to']} since the finding was {decided}"

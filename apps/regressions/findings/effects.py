@@ -1,7 +1,7 @@
-"""Which changes of a finding are one effect. Pure.
+"""Changes of a finding that are the same effect. Pure.
 
-A slower release is often reported twice: compared with the one before it, and in the trend of its workload. The
-comparison of the two sides is the gate and counts for both; the change in the trend is shown beneath and not counted.
+A slower release is often reported twice: compared with its predecessor, and in the trend of its workload. The
+comparison of the two releases is the gate and counts for both; the change in the trend is listed beneath, uncounted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ T = TypeVar("T", bound="StoredChange")
 
 
 class StoredChange(Protocol):
-    """Of models.Change; "release" or "history" is its `kind`."""
+    """Fields of models.Change; `kind` is "release" or "history"."""
 
     pk: int
     kind: str
@@ -24,8 +24,8 @@ class StoredChange(Protocol):
 
 
 def beneath(changes: Iterable[StoredChange]) -> Mapping[int, int]:
-    """Changes in trends, by id, with the id of the change between releases that speaks for them: of the same
-    system, workload, load level and metric. One that has gone speaks for none that holds."""
+    """Id of a change in a trend -> id of the change between releases that is counted instead: the one of the same
+    system, workload, load level and metric. A gone change does not replace one that holds."""
     rest = list(changes)
     speaks = {_key(each): each for each in rest if each.kind == "release"}
     return {
@@ -38,7 +38,7 @@ def beneath(changes: Iterable[StoredChange]) -> Mapping[int, int]:
 
 
 def counted(changes: "Iterable[T]") -> list[T]:
-    """Those that speak for themselves, in their order."""
+    """The changes that are not beneath another, in their order."""
     rest = list(changes)
     others = beneath(rest)
     return [each for each in rest if each.pk not in others]

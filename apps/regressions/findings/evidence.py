@@ -1,5 +1,5 @@
-"""What a change of a finding rests on: both sides' runs with their values, what the servers did differently, what each
-transaction cost them, and in what the configurations differ."""
+"""Evidence for a change of a finding: runs of both sides with their values, differences of their servers' indicators,
+of the work per transaction, and of the configurations."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -23,9 +23,9 @@ from apps.regressions.models import Change
 from apps.runs.models import Measurement, Run
 from apps.use_method.api import panels_of
 
-# Of each side in the trend, nearest to the change: what servers did long before says nothing of it.
+# Runs of each side of a trend, those nearest to the change: server metrics long before it are irrelevant.
 NEAREST = 10
-# Of what a transaction costs: differences from a tenth on are reported, so many of them in the sentence.
+# Work per transaction: differences of at least a tenth are reported, at most this many in the sentence.
 LEAST_WORK, MOST_NAMED = math.log(1.1), 3
 BEFORE, AFTER = "before", "after"
 
@@ -34,7 +34,7 @@ BEFORE, AFTER = "before", "after"
 class SideRun:
     id: int
     side: str
-    value: Annotated[Rounded | None, "in the metric's unit; null: it has none any more"]
+    value: Annotated[Rounded | None, "in the metric's unit; null: no longer stored"]
     started_at: datetime
     system: Annotated[str, "slug"]
     system_name: Hidden[str]
@@ -42,28 +42,28 @@ class SideRun:
     server_version: str
     provenance: str
     campaign: Hidden[int | None]
-    is_excluded: Annotated[bool, "left out since: it does not count any more"]
-    failed_checks: Annotated[tuple[str, ...], "keys"]
+    is_excluded: Annotated[bool, "excluded since"]
+    failed_checks: Annotated[tuple[str, ...], "keys of the checks"]
 
 
 @dataclass(frozen=True)
 class WorkDifference:
-    """What a transaction (or what `per` says) cost both sides, if their repetitions show a difference."""
+    """A difference of the work per transaction (or per `per`) that the repetitions of both sides show."""
 
     key: str
     name: Words
-    unit: Annotated[str, "for each of what `per` says"]
+    unit: Annotated[str, "per unit of `per`"]
     per: Annotated[str, "transaction, query or row"]
     before: Rounded
     after: Rounded
-    ratio: Annotated[Rounded | None, "after over before; null: one of them is zero"]
+    ratio: Annotated[Rounded | None, "after / before; null: one of them is zero"]
     low: Annotated[Rounded | None, "of its 95 % interval"]
     high: Rounded | None
     words: Annotated[Words, "better or worse"]
 
     @property
     def size(self) -> float:
-        """Of the change, on the scale of logarithms."""
+        """Size of the change, on the scale of logarithms."""
         return math.inf if self.ratio is None else abs(math.log(self.ratio))
 
     @property
@@ -74,10 +74,10 @@ class WorkDifference:
 
 @dataclass(frozen=True)
 class Evidence:
-    """`runs` of both sides, before first, each side's in time. `systems`: slug and name of the two that are compared;
-    the same twice where a system changed in its trend. `differences`: in what their configurations differ.
-    `pending`: runs whose USE panel is still to be judged. `problem`: why no comparison of the two could be made.
-    `level`: key of the load level in addresses. `work`: the largest change first; none in a system's own trend.
+    """`runs` of both sides, before first, each side's in order of time. `systems`: slug and name of the two compared;
+    the same twice for a change in a system's own trend. `differences`: of their configurations. `pending`: runs whose
+    USE panel is not evaluated yet. `problem`: why the two could not be compared. `level`: key of the load level in
+    addresses. `work`: the largest change first; empty in a system's own trend.
     """
 
     change: ChangeRow
@@ -115,18 +115,18 @@ class Evidence:
 
     @property
     def shown_differences(self) -> tuple[Difference, ...]:
-        """Without what nobody set and what differs between any two servers or days."""
+        """Without hidden differences (unset, or different between any two servers) and dates."""
         return tuple(each for each in self.differences if not each.hidden and each.group is not FieldGroup.DATE)
 
     @property
     def compared_runs(self) -> tuple[int, ...]:
-        """Those whose servers and configurations were compared."""
+        """Ids of the runs whose servers and configurations were compared."""
         return tuple(run.id for run in nearest(self.runs))
 
 
 def gather(change: ChangeRow) -> Evidence:
-    """Queries: constant in the numbers of runs, but for panels that are still to be judged. A change without runs (a
-    result that is missing) has no evidence but its words."""
+    """Queries: constant in the numbers of runs, except for USE panels not evaluated yet. A missing result has no runs
+    and no evidence but its reason."""
     runs = _runs(change)
     near = nearest(runs)
     panels, pending = panels_of([run.id for run in near]) if near else ({}, 0)
@@ -149,7 +149,7 @@ def gather(change: ChangeRow) -> Evidence:
 
 
 def nearest(runs: Sequence[SideRun]) -> tuple[SideRun, ...]:
-    """Of each side those that are nearest to the change."""
+    """The runs of each side that are nearest to the change."""
     before = [run for run in runs if run.side == BEFORE and not run.is_excluded]
     after = [run for run in runs if run.side == AFTER and not run.is_excluded]
     return (*before[-NEAREST:], *after[:NEAREST])
@@ -163,7 +163,7 @@ def _level(change: ChangeRow) -> str:
 
 
 def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
-    """Two queries. Of a trend in its order, else in time."""
+    """In the order of the trend if there is one, else of time. Two queries."""
     sides = {run: side for side, ids in ((AFTER, change.runs_after), (BEFORE, change.runs_before)) for run in ids}
     rows = (
         Run.objects.filter(pk__in=sides)
@@ -176,7 +176,7 @@ def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
             campaign=F("job_run__job__campaign_id"),
         )
     )
-    held = {row["id"]: row for row in rows}
+    by_id = {row["id"]: row for row in rows}
     key = change.metric.key if change.metric else ""
     values = dict(Measurement.objects.filter(run__in=sides, metric__key=key).order_by().values_list("run", "value"))
     found = [
@@ -195,7 +195,7 @@ def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
             failed_checks=tuple(row["failed_checks"]),
         )
         for run in (*change.runs_before, *change.runs_after)
-        if (row := held.get(run)) is not None
+        if (row := by_id.get(run)) is not None
     ]
     if change.history is None:
         found.sort(key=lambda run: (run.side == AFTER, run.started_at, run.id))
@@ -203,7 +203,7 @@ def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
 
 
 def _systems(runs: Collection[SideRun]) -> tuple[tuple[str, str], tuple[str, str]] | None:
-    """Of the runs on both sides that are nearest to the change; None: a side has none."""
+    """Slug and name of the systems of the runs nearest to the change, on both sides; None: a side has no runs."""
     before = [run for run in runs if run.side == BEFORE]
     after = [run for run in runs if run.side == AFTER]
     if not before or not after:
@@ -214,7 +214,7 @@ def _systems(runs: Collection[SideRun]) -> tuple[tuple[str, str], tuple[str, str
 def _compared(
     change: ChangeRow, runs: Sequence[SideRun], systems: tuple[tuple[str, str], tuple[str, str]]
 ) -> tuple[tuple[Difference, ...], tuple[WorkDifference, ...], str]:
-    """In what the two sides differ and what a transaction cost them, or why that is not known."""
+    """Differences of the configurations and of the work per transaction, or why they are unknown."""
     if systems[0] == systems[1]:
         return _of_one_system(runs), (), ""
     try:
@@ -254,7 +254,7 @@ def _work(comparison: Comparison) -> tuple[WorkDifference, ...]:
 
 
 def _of_one_system(runs: Sequence[SideRun]) -> tuple[Difference, ...]:
-    """Its settings are the same: what its servers said before and after may not be."""
+    """The settings are the same, but the reported server version and variables may differ."""
     sides = [[run for run in runs if run.side == side] for side in (BEFORE, AFTER)]
     seen = [[each for own in variables_of([run.id for run in side]).values() for each in own] for side in sides]
     found = variables.differing((tuple(seen[0]), tuple(seen[1])), frozenset()) if any(seen) else ()

@@ -1,4 +1,4 @@
-"""Which findings are asked for: one form for pages, API, feeds and subscriptions."""
+"""Filter of findings: one form for pages, API, feeds and subscriptions."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ ME, NOBODY = "me", "nobody"
 STATES = tuple(each.value for each in Finding.State)
 VERDICTS = tuple(each.value for each in Finding.Verdict)
 KINDS = tuple(each.value for each in Finding.Kind)
-# Furthest for the worse first; the newest found; the last that anything happened to.
+# By size, worse first; by discovery, newest first; by last activity.
 SORTS = ("size", "newest", "changed")
 LONGEST = 200
 _CHOICES = {"state": ("open", *STATES), "verdict": VERDICTS, "kind": KINDS}
 _MANY = ("state", "verdict", "label")
-# Where a finding has it, and where what is missing has it: a schedule's results may be of several platforms.
+# Paths to the subject: of the finding, and of its missing results, since a schedule may cover several platforms.
 _PLACES = {
     "platform": ("platform__slug", "system__release__platform__slug"),
     "hardware": ("hardware_class__slug", "system__hardware_class__slug"),
@@ -35,11 +35,11 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class FindingFilter:
-    """Empty fields ask for nothing. `state` and `verdict`: any of them ("open": new, under review or confirmed);
-    `label`: all of them; `platform` and `hardware`: slugs; `release`: version; `family`: load tool; `owner`: user name,
-    "me" or "nobody"; `smallest`: relative change (0.05 for 5 %); `text`: words of title, labels and reason.
+    """Empty fields do not restrict. `state` and `verdict`: any of these ("open": new, under review or confirmed);
+    `label`: all of these; `platform` and `hardware`: slugs; `release`: version; `family`: load tool; `owner`: user
+    name, "me" or "nobody"; `smallest`: relative change (0.05 for 5 %); `text`: words of title, labels and reason.
 
-    The default asks for all that was not merged into another."""
+    The default selects all findings that were not merged into another."""
 
     state: tuple[str, ...] = ()
     verdict: tuple[str, ...] = ()
@@ -59,14 +59,14 @@ class FindingFilter:
         return self == FindingFilter(sort=self.sort)
 
     def as_query(self) -> list[tuple[str, str]]:
-        """As an address has it."""
+        """Name and value pairs, as in an address."""
         pairs: list[tuple[str, str]] = []
         for name, value in self.as_json().items():
             pairs += [(name, f"{each}") for each in (value if isinstance(value, list) else [value])]
         return pairs
 
     def as_json(self) -> dict[str, Any]:
-        """What differs from the default; `read` reads it again."""
+        """The fields that differ from the default; `read` is the inverse."""
         empty = asdict(FindingFilter())
         given = asdict(self)
         return {
@@ -80,7 +80,7 @@ NAMES = tuple(field.name for field in fields(FindingFilter))
 
 
 def read(stated: Mapping[str, Any]) -> FindingFilter:
-    """From texts and lists of texts, as of an address (QueryDict) or of JSON. Raises Invalid with every problem."""
+    """From texts and lists of texts, of a query string (QueryDict) or JSON. Raises Invalid with all problems."""
     problems: list[FieldProblem] = []
     values: dict[str, Any] = {}
     for name in stated:
@@ -124,7 +124,7 @@ def _value(name: str, given: Sequence[Any], problems: list[FieldProblem]) -> Any
 
 
 def unknown(wanted: FindingFilter) -> list[FieldProblem]:
-    """What is asked for and does not exist, so that nothing could ever be found."""
+    """Problems of the filter that name something that does not exist, so that nothing can match."""
     named: tuple[tuple[str, str, QuerySet[Any]], ...] = (
         ("platform", "platform", Platform.objects.filter(slug=wanted.platform)),
         ("hardware", "hardware class", HardwareClass.objects.filter(slug=wanted.hardware)),
@@ -142,7 +142,7 @@ def unknown(wanted: FindingFilter) -> list[FieldProblem]:
 
 
 def matching(wanted: FindingFilter, *, me: User | None = None) -> "QuerySet[Finding]":
-    """Findings that are asked for, in no order. `me`: who "me" is; nobody is asked for where it is None."""
+    """Matching findings, unordered. `me`: the user that "me" stands for; None: "me" matches nothing."""
     found = Finding.objects.filter(merged_into=None).order_by()
     states = {each for name in wanted.state for each in (OPEN if name == "open" else (name,))}
     if states:
@@ -181,12 +181,12 @@ def _owner(owner: str, me: User | None) -> Q:
 
 
 def with_key(found: "QuerySet[Finding]", sort: str) -> "QuerySet[Finding]":
-    """In the order of `sort`; `key` holds what it goes by, the id decides among equals."""
+    """Ordered by `sort`; `key` is the sort value, and the id breaks ties."""
     if sort == "newest":
         return found.annotate(key=F("id")).order_by("-id")
     if sort == "changed":
         return found.annotate(key=F("changed_at")).order_by("-key", "-id")
-    # For the worse, then missing, then for the better, then what has gone; each by size.
+    # Worse, then missing, then better, then gone; each by size.
     rank = Case(
         When(verdict__in=["worse", "mixed"], then=Value(3e6)),
         When(verdict="missing", then=Value(2e6)),
@@ -198,13 +198,13 @@ def with_key(found: "QuerySet[Finding]", sort: str) -> "QuerySet[Finding]":
 
 
 def behind(found: "QuerySet[Finding]", last: Any) -> "QuerySet[Finding]":
-    """What comes after `last`, which has its `key`."""
+    """Findings after `last`, which is annotated with its `key`."""
     further: Any = Q(key__lt=last.key) | Q(key=last.key, id__lt=last.pk)
     return found.filter(further)
 
 
 def ahead(found: "QuerySet[Finding]", first: Any) -> "QuerySet[Finding]":
-    """What comes before `first`, the nearest first."""
+    """Findings before `first`, the nearest first."""
     further: Any = Q(key__gt=first.key) | Q(key=first.key, id__gt=first.pk)
     nearest: QuerySet[Finding] = cast("Any", found.filter(further)).order_by("key", "id")
     return nearest

@@ -1,4 +1,4 @@
-"""How an action of a person changes a finding: alone, on what the person saw, with a note of it."""
+"""How a person's action changes a finding: under a lock, if nothing changed since the person saw it, and noted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,16 +15,16 @@ from apps.regressions.models import Finding, Note
 
 LONGEST_REASON = 2000
 CLOCKS_APART = timedelta(minutes=5)
-# What others did that takes nothing away from a decision.
+# Actions of others that do not affect a decision.
 HARMLESS = ("comment", "link", "unlink")
 
 
 class NoSuchFinding(LookupError):
-    """There is no such finding, or none of that change or link in it."""
+    """There is no such finding, or no such change or link in it."""
 
 
 class FindingChanged(Exception):
-    """Somebody else was faster: `since` has what happened to the finding since the caller saw it, in sentences."""
+    """Another user was faster: `since` lists the activity since the caller saw the finding, as sentences."""
 
     def __init__(self, *, finding: Finding, since: Sequence[str]) -> None:
         self.finding = finding
@@ -35,9 +35,9 @@ class FindingChanged(Exception):
 
 @contextmanager
 def changing(finding_id: int, seen: datetime | None) -> Iterator[Finding]:
-    """The finding as nobody else changes it meanwhile; what an action noted is saved with it.
+    """Locks the finding; an action's notes are saved with it.
 
-    Raises NoSuch, Changed, and Invalid (`finding`) for one that was merged into another.
+    Raises NoSuchFinding, FindingChanged, and Invalid (`finding`) for one that was merged into another.
     """
     with transaction.atomic():
         reconcile.lock()
@@ -56,7 +56,8 @@ def changing(finding_id: int, seen: datetime | None) -> Iterator[Finding]:
 
 
 def check_seen(finding: Finding, seen: datetime | None) -> None:
-    """Raises Changed when anything that matters happened to it since, Invalid (`seen`) for a moment to come."""
+    """Raises FindingChanged if there was activity since `seen` that affects a decision, Invalid (`seen`) for a time in
+    the future."""
     if seen is None:
         return
     if seen > timezone.now() + CLOCKS_APART:

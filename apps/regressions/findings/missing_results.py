@@ -1,9 +1,8 @@
-"""A scheduled benchmark that brought no result is a finding: one of each schedule, with a change for each system and
-workload.
+"""Missing results of scheduled benchmarks as findings: one per schedule, with a change for each system and workload.
 
-What is missing again while that is known adds no second change: its reason says since when and how often. Once people
-closed the finding as fixed or not reproducible it is news. A change is gone when a campaign of the schedule, or one
-that repeats the finding, has brought all its results since.
+A result that is missing again while its change holds adds no second change: the reason states since when and how often.
+After people closed the finding as fixed or not reproducible, it is reported as new. A change is gone when a campaign of
+the schedule, or one that repeats the finding, has produced all its results since.
 """
 
 from collections import defaultdict
@@ -20,30 +19,31 @@ from apps.regressions.findings.reconcile import CLOSED, DetectedChange, FindingK
 from apps.regressions.models import Change, Finding, Repetition
 
 MISSING = Change.Kind.MISSING
-# What is missing: schedule, system, workload.
+# Schedule, system and workload of a missing result.
 Key = tuple[int, int, int]
 
 
 @transaction.atomic
 def look(*, now: datetime) -> list[Finding]:
-    """Settles scheduled runs; reports what is missing and what came since. The findings that changed."""
+    """Evaluates finished scheduled runs; reports missing results and those that arrived. Returns the changed
+    findings."""
     reconcile.lock()
     settled = scheduled_runs.settle(now=now)
     related = ("slot__schedule", "slot__campaign", "finding")
     known = list(Change.objects.filter(kind=MISSING, gone_at=None).select_related(*related))
-    brought = _brought(known, now)
-    came = [change for change in known if _has_come(change, *brought)]
-    held = {_key(change): change for change in known if change not in came and change.finding.state not in CLOSED}
+    completed = _completed(known, now)
+    arrived = [change for change in known if _has_arrived(change, *completed)]
+    current = {_key(change): change for change in known if change not in arrived and change.finding.state not in CLOSED}
     detected: list[tuple[FindingKey, DetectedChange]] = []
     for scheduled, lack in _missing(settled):
-        before = held.get((scheduled.schedule_id, lack.system.pk, lack.workload.pk))
+        before = current.get((scheduled.schedule_id, lack.system.pk, lack.workload.pk))
         if before is None or before.slot_id == scheduled.pk:
             key = FindingKey(kind=Finding.Kind.MISSING, family="", schedule=scheduled.schedule)
             detected.append((key, _detected(scheduled, lack)))
         else:
             before.reason, before.judged_at = _again(before, lack), now
             before.save(update_fields=["reason", "judged_at"])
-    return reconcile.settle(detected, looked_at=came) if detected or came else []
+    return reconcile.settle(detected, looked_at=arrived) if detected or arrived else []
 
 
 def _missing(settled: Sequence[Settled]) -> Iterable[tuple[ScheduledRun, MissingResult]]:
@@ -54,7 +54,7 @@ def _missing(settled: Sequence[Settled]) -> Iterable[tuple[ScheduledRun, Missing
 
 
 def _of_the_last(scheduled: ScheduledRun) -> list[MissingResult]:
-    """Where nothing could be planned: all that the campaign before it was to bring."""
+    """If nothing could be planned: all expected results of the previous campaign."""
     before = (
         ScheduledRun.objects.filter(schedule=scheduled.schedule_id, due_at__lt=scheduled.due_at)
         .exclude(campaign=None)
@@ -96,12 +96,12 @@ def _key(change: Change) -> Key:
     return _scheduled_run(change).schedule_id, change.system_id, change.workload_id
 
 
-Brought = dict[Key, datetime]
+Completed = dict[Key, datetime]
 
 
-def _brought(known: Sequence[Change], now: datetime) -> tuple[Brought, Brought]:
-    """When the last campaign that brought all its results was planned: of schedules, and of repetitions (their key:
-    finding, system, workload)."""
+def _completed(known: Sequence[Change], now: datetime) -> tuple[Completed, Completed]:
+    """Planning time of the last complete campaign, by schedule, system and workload, and of repetitions by finding,
+    system and workload."""
     repeated: dict[int, set[int]] = defaultdict(set)
     findings = {change.finding_id for change in known}
     for finding, campaign in Repetition.objects.filter(finding__in=findings).values_list("finding", "campaign"):
@@ -116,8 +116,8 @@ def _brought(known: Sequence[Change], now: datetime) -> tuple[Brought, Brought]:
         .values_list("campaign", "campaign__created_at", "campaign__slot__schedule", "system", "workload")
         .annotate(jobs=Count("pk"), done=Count("pk", filter=Q(state="succeeded")))
     )
-    by_schedule: Brought = {}
-    by_finding: Brought = {}
+    by_schedule: Completed = {}
+    by_finding: Completed = {}
     for campaign, planned, schedule, system, workload, jobs, done in rows:
         if jobs == done:
             if schedule is not None:
@@ -127,11 +127,11 @@ def _brought(known: Sequence[Change], now: datetime) -> tuple[Brought, Brought]:
     return by_schedule, by_finding
 
 
-def _keep(brought: Brought, key: Key, planned: datetime) -> None:
-    brought[key] = max(planned, brought.get(key, planned))
+def _keep(completed: Completed, key: Key, planned: datetime) -> None:
+    completed[key] = max(planned, completed.get(key, planned))
 
 
-def _has_come(change: Change, by_schedule: Brought, by_finding: Brought) -> bool:
+def _has_arrived(change: Change, by_schedule: Completed, by_finding: Completed) -> bool:
     expected = _expected_at(change)
     found = (by_schedule.get(_key(change)), by_finding.get((change.finding_id, change.system_id, change.workload_id)))
     return any(planned is not None and planned >= expected for planned in found)

@@ -1,4 +1,4 @@
-"""What pages and API show of findings: frozen values, read in a constant number of queries."""
+"""Findings as frozen values for pages and API, read in a constant number of queries."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -44,8 +44,8 @@ _RELATED = ("workload", "load_level", "metric", "system", "baseline_system")
 def list_findings(
     wanted: FindingFilter, *, me: User | None = None, limit: int = 50, after: int | None = None
 ) -> list[FindingRow]:
-    """In the order of `wanted.sort`. `after`: id of the finding after which the list goes on. Raises Invalid when there
-    is none of that id (`cursor`), or when nothing is found because something of that name does not exist."""
+    """In the order of `wanted.sort`. `after`: id of the last finding of the previous page. Raises Invalid if it does
+    not exist (`cursor`), or if nothing matches because the filter names something that does not exist."""
     found = filters.with_key(filters.matching(wanted, me=me), wanted.sort)
     if after is not None:
         last: Any = filters.with_key(Finding.objects.filter(pk=after), wanted.sort).first()
@@ -59,7 +59,7 @@ def list_findings(
 
 
 def neighbours(finding_id: int, wanted: FindingFilter, *, me: User | None = None) -> tuple[int | None, int | None]:
-    """Ids of the findings before and after this one in a list, whether or not it is (still) in it; None: at its end."""
+    """Ids of the findings before and after this one in a list, even if it no longer matches; None: none there."""
     here = filters.with_key(Finding.objects.filter(pk=finding_id), wanted.sort).first()
     if here is None:
         return None, None
@@ -69,7 +69,7 @@ def neighbours(finding_id: int, wanted: FindingFilter, *, me: User | None = None
 
 
 def count_by_state(wanted: FindingFilter, *, me: User | None = None) -> dict[str, int]:
-    """How many of the findings asked for are in each state; its own `state` is left out of account."""
+    """Number of matching findings by state; the filter's own `state` is ignored."""
     found = filters.matching(filters.without_state(wanted), me=me)
     counted = dict(found.values_list("state").annotate(number=Count("pk")))
     return {state: counted.get(state, 0) for state in filters.STATES}
@@ -80,13 +80,12 @@ def count_open() -> int:
 
 
 def load_rows(finding_ids: Iterable[int]) -> dict[int, FindingRow]:
-    """By id; those that were merged too."""
+    """By id, including merged ones."""
     return {row.id: row for row in _rows(Finding.objects.filter(pk__in=list(finding_ids)))}
 
 
 def load_finding(finding_id: int, *, now: datetime) -> FindingDetail | None:
-    """None: there is no such finding. One that was merged has no changes left:
-    `row.merged_into` has them."""
+    """None: there is no such finding. A merged one has no changes left: they belong to `row.merged_into`."""
     finding = _with_everything(Finding.objects.filter(pk=finding_id)).first()
     if finding is None:
         return None
@@ -123,9 +122,6 @@ def note_row(note: Note) -> NoteRow:
     )
 
 
-# ---------------------------------------------------------------- rows
-
-
 def _with_everything(found: "QuerySet[Finding]") -> "QuerySet[Finding]":
     return (
         found.select_related(
@@ -138,8 +134,8 @@ def _with_everything(found: "QuerySet[Finding]") -> "QuerySet[Finding]":
 
 def _rows(found: "QuerySet[Finding]") -> list[FindingRow]:
     findings = list(_with_everything(found))
-    said = Note.objects.filter(finding__in=findings, what="comment").order_by()
-    comments = dict(said.values_list("finding").annotate(number=Count("pk")))
+    notes = Note.objects.filter(finding__in=findings, what="comment").order_by()
+    comments = dict(notes.values_list("finding").annotate(number=Count("pk")))
     return [_row(finding, comments) for finding in findings]
 
 
@@ -181,13 +177,13 @@ def _shown(changes: Sequence[Change]) -> ChangeRow | None:
 
 
 def _rank(change: Change) -> tuple[bool, bool, float]:
-    """Holding before gone, worse before better, then by size."""
+    """Current before gone, worse before better, then by size."""
     size = abs(change.ratio - 1) if change.ratio is not None else 0.0
     return change.gone_at is None, change.verdict != Change.Verdict.BETTER, size
 
 
 def _changes(changes: Iterable[Change]) -> tuple[ChangeRow, ...]:
-    """Each with what is listed beneath it behind it."""
+    """Ranked, each followed by the changes listed beneath it."""
     ranked = sorted(changes, key=_rank, reverse=True)
     beneath = effects.beneath(ranked)
     speaking = {change.pk: place for place, change in enumerate(ranked)}
@@ -231,7 +227,7 @@ def _change(change: Change, beneath: int | None = None) -> ChangeRow:
 
 
 def _named(thing: Any, slug: str = "") -> NamedSubject | None:
-    """A release's slug is its version."""
+    """For a release, the version is the slug."""
     return NamedSubject(thing.pk, str(getattr(thing, slug)) if slug else "", str(thing)) if thing else None
 
 

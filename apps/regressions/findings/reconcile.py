@@ -1,7 +1,7 @@
-"""Changes that were found become findings, once: what is found again is updated where it is, what is found no more is
-gone, what belongs together is one finding.
+"""Detected changes are stored as findings: known changes are updated in place, changes no longer detected are gone,
+related changes form one finding.
 
-All of it happens under one lock, so that two workers which look at the same runs make no twins.
+Runs under one lock, so that two workers with the same runs do not create duplicates.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -18,20 +18,20 @@ from apps.dispatch.models import Schedule
 from apps.regressions.findings import effects, titles
 from apps.regressions.models import Change, Finding, Note
 
-# Of PostgreSQL's advisory locks: ours.
+# Key of PostgreSQL's advisory lock, unique to this module.
 LOCK = 7_305_001
 State, Verdict = Finding.State, Finding.Verdict
 OPEN = (State.NEW, State.UNDER_REVIEW, State.CONFIRMED)
 CLOSED = (State.FIXED, State.NOT_REPRODUCIBLE)
-# In these people have decided about what it was like then: what grows beyond that is reported.
+# States in which people have decided on a size: growth beyond it is reported.
 DECIDED = (State.CONFIRMED, State.ACCEPTED, *CLOSED)
-# Actions by which a change holds that did not, or not so.
+# Events after which a change holds that did not, or not to this extent.
 CAME = ("found", "back", "changed", "grown")
 
 
 @dataclass(frozen=True)
 class FindingKey:
-    """What distinguishes findings. `schedule` for results that are missing, else the release and its `baseline`."""
+    """Identity of a finding. `schedule` for missing results, else the release and its `baseline`."""
 
     kind: str
     family: str
@@ -49,7 +49,7 @@ class FindingKey:
 
 @dataclass(frozen=True)
 class DetectedChange:
-    """A change as one look detected it; the fields are those of models.Change, relations by id."""
+    """A change as detected by one analysis; the fields are those of models.Change, relations by id."""
 
     kind: str
     verdict: str
@@ -73,7 +73,7 @@ class DetectedChange:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What makes it the same change when it is found again."""
+        """Identity of the change when it is detected again."""
         if self.kind == Change.Kind.HISTORY:
             return self.kind, self.history, self.first_run
         if self.kind == Change.Kind.MISSING:
@@ -83,7 +83,7 @@ class DetectedChange:
 
 @dataclass(frozen=True)
 class ChangeEvent:
-    """What happened to a change (Note.what). `decided`: its ratio when people decided about it."""
+    """Event of a change (Note.what). `decided`: its ratio when people decided about it."""
 
     what: str
     change: Change
@@ -95,7 +95,7 @@ def key_of(change: Change) -> tuple[Any, ...]:
 
 
 def verdict_of(ratio: float, direction: str) -> str:
-    """Better or worse, by the metric's direction. Raises ValueError for a metric of which neither is better."""
+    """Better or worse, by the metric's direction. Raises ValueError for a neutral metric."""
     if direction == Metric.Direction.NEUTRAL:
         raise ValueError("neither higher nor lower is better: no change of it is a deterioration")
     return Change.Verdict.BETTER if (ratio > 1) == (direction == Metric.Direction.HIGHER) else Change.Verdict.WORSE
@@ -103,11 +103,11 @@ def verdict_of(ratio: float, direction: str) -> str:
 
 @transaction.atomic
 def settle(
-    detected: Iterable[tuple[FindingKey, DetectedChange]], *, looked_at: Collection[Change] = (), anew: bool = False
+    detected: Iterable[tuple[FindingKey, DetectedChange]], *, looked_at: Collection[Change] = (), refresh: bool = False
 ) -> list[Finding]:
-    """Keeps what was detected; the findings that something happened to. `looked_at`: changes known before that would
-    have been detected if they still held; those that were not are gone. `anew`: findings are summed up also where their
-    changes are as before."""
+    """Store detected changes; returns the findings with new activity. `looked_at`: known changes that this analysis
+    would have detected if they still held; those not detected are gone. `refresh`: update the summary of findings even
+    if their changes are unchanged."""
     lock()
     now = timezone.now()
     detected = list(detected)
@@ -127,7 +127,7 @@ def settle(
         differs = [name for name, value in _values(each).items() if getattr(change, name) != value]
         if not differs and not was_gone:
             as_before.append(change.pk)
-            if anew:
+            if refresh:
                 happened.setdefault(change.finding_id, [])
             continue
         for name, value in _values(each).items():
@@ -153,13 +153,13 @@ def settle(
 
 
 def lock() -> None:
-    """Until the end of the transaction nobody else changes which changes are in which finding."""
+    """Until the end of the transaction, no other transaction moves changes between findings."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
 
 def summarise(finding: Finding, changes: Sequence[Change]) -> None:
-    """Verdict, size and title of what holds of a finding's changes, each effect once; saves nothing."""
+    """Set verdict, size and title from the current changes of a finding, each effect counted once; does not save."""
     changes = effects.counted(changes)
     holding = [change for change in changes if change.gone_at is None]
     verdicts = {change.verdict for change in holding}
@@ -176,7 +176,7 @@ def summarise(finding: Finding, changes: Sequence[Change]) -> None:
 
 
 def merge_target(finding: Finding) -> Finding:
-    """Where what belongs to it goes now."""
+    """The finding that holds the changes after merges."""
     while finding.merged_into is not None:
         finding = finding.merged_into
     return finding
@@ -217,8 +217,7 @@ def _values(detected: DetectedChange) -> dict[str, Any]:
 
 
 def _is_beyond_decided(change: Change) -> bool:
-    """Whether it is surely, and by more than makes no difference, further for the worse than what people decided
-    about."""
+    """Whether the change is significantly worse, by more than MARGIN, than the size that people decided about."""
     decided = change.accepted_ratio
     if decided is None or change.verdict != Change.Verdict.WORSE or change.low is None or change.high is None:
         return False
@@ -228,7 +227,7 @@ def _is_beyond_decided(change: Change) -> bool:
 
 
 def _finding(place: FindingKey, now: datetime) -> Finding:
-    """The one that is there, or a new one. The caller holds the lock."""
+    """The existing finding, or a new one. The caller holds the lock."""
     found = Finding.objects.select_related("merged_into").filter(**_lookup(place), part=0).first()
     if found is None:
         verdict = Verdict.MISSING if place.kind == Finding.Kind.MISSING else Verdict.GONE
@@ -244,12 +243,12 @@ def _lookup(place: FindingKey) -> dict[str, Any]:
 
 
 def _settled(pk: int, events: Sequence[ChangeEvent]) -> Finding | None:
-    """Saves what became of a finding; None: nothing happened that anybody must hear of."""
+    """Save the updated finding; None: no activity to report."""
     finding = Finding.objects.get(pk=pk)
     changes = list(finding.changes.select_related("metric", "workload", "load_level", "system", "slot"))
     is_new = not finding.title
     summarise(finding, changes)
-    # Nobody is notified of an effect twice, while what speaks for it holds.
+    # One effect is notified once, while the change that it is counted by holds.
     beneath = effects.beneath(changes)
     holding = {change.pk for change in changes if change.gone_at is None}
     events = [event for event in events if beneath.get(event.change.pk) not in holding]
@@ -264,21 +263,21 @@ def _settled(pk: int, events: Sequence[ChangeEvent]) -> Finding | None:
             Note.objects.create(finding=finding, what=what, detail=detail)
     if not is_new:
         _move(finding, events)
-    # Not before its notes: who saw it has seen them.
+    # After the notes, so that a reader with this timestamp has seen them.
     finding.changed_at = timezone.now()
     finding.save()
     return finding
 
 
 def _growth(finding: Finding, events: Sequence[ChangeEvent]) -> dict[str, Any]:
-    """Of the one that grew most: its size when people decided and now, and what they had decided."""
+    """For the change that grew most: its size when people decided, its size now, and that decision."""
     sizes = [(event.decided or 1.0, event.change.ratio or 1.0) for event in events]
     decided, now = max(sizes, key=lambda both: abs(both[1] / both[0] - 1))
     return {"from": titles.percent(decided), "to": titles.percent(now), "state": str(finding.state)}
 
 
 def _move(finding: Finding, events: Sequence[ChangeEvent]) -> None:
-    """The states that the system itself sets."""
+    """State transitions made by the system."""
     came_at_all = any(event.what in CAME for event in events)
     came = any(event.what in CAME and event.change.verdict != "better" for event in events)
     holds = finding.verdict in (Verdict.WORSE, Verdict.MIXED, Verdict.MISSING)
@@ -297,12 +296,12 @@ def _move(finding: Finding, events: Sequence[ChangeEvent]) -> None:
 def _before_verify(finding: Finding) -> str:
     last = finding.notes.filter(what="state", detail__to=State.VERIFY).order_by("-id").first()
     was = str(last.detail["from"]) if last else State.NEW.value
-    # What was accepted was accepted as it was then.
+    # An acceptance covered the earlier size only.
     return was if was in OPEN else State.NEW
 
 
 def expire_acceptances(*, today: Any) -> int:
-    """Findings whose acceptance has ended are new again; how many."""
+    """Reset findings whose acceptance has ended to new; returns their number."""
     with transaction.atomic():
         lock()
         ended = list(Finding.objects.filter(state=State.ACCEPTED, accepted_until__lt=today))

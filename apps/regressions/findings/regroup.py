@@ -1,4 +1,4 @@
-"""Findings that people merge and split: their changes move, under the lock of those that find changes."""
+"""Merging and splitting findings: moves their changes, under the lock of reconcile."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,10 +18,10 @@ _COPIED = (*_KEY, "baseline_id", "state", "reason", "accepted_until", "owner_id"
 
 
 def merge(*, finding_id: int, into_id: int, by: User, seen: datetime | None = None) -> Finding:
-    """Moves all changes of a finding into another, which it returns; what is found in its place later goes there too.
+    """Moves all changes of a finding into another and returns that; changes detected later for the first go there too.
 
-    Where the other is closed or accepted, and this one was not, it is new again: nobody has decided about these
-    changes. Raises Invalid (`into`), and what `changing` raises for either.
+    If the other is closed or accepted and this one is not, it becomes new: nobody has decided about these changes.
+    Raises Invalid (`into`), and the errors of `changing` for either.
     """
     with changing(finding_id, seen) as finding, changing(into_id, None) as into:
         if into.pk == finding.pk:
@@ -44,8 +44,8 @@ def merge(*, finding_id: int, into_id: int, by: User, seen: datetime | None = No
 
 
 def split(*, finding_id: int, change_ids: Sequence[int], by: User, seen: datetime | None = None) -> Finding:
-    """Moves some changes, and what is listed beneath them, into a finding of their own, which it returns: its state,
-    owner, due date and labels are those of the one they come from. Raises Invalid (`changes`)."""
+    """Moves some changes, and those listed beneath them, into a new finding and returns it; state, owner, due date and
+    labels are copied. Raises Invalid (`changes`)."""
     with changing(finding_id, seen) as finding:
         changes = _read(finding.changes)
         wanted = set(change_ids)
@@ -68,7 +68,7 @@ def split(*, finding_id: int, change_ids: Sequence[int], by: User, seen: datetim
         made.changed_at = made.notes.latest("id").at
         made.save(update_fields=["changed_at"])
         _summarise(finding)
-        _ask_for_a_look(finding)
+        _ask_for_verification(finding)
     return made
 
 
@@ -78,7 +78,7 @@ def _read(changes: Any) -> list[Change]:
 
 
 def _summarise(finding: Finding) -> None:
-    """One without changes keeps its title."""
+    """A finding without changes keeps its title."""
     changes = _read(finding.changes)
     if changes:
         reconcile.summarise(finding, changes)
@@ -86,15 +86,15 @@ def _summarise(finding: Finding) -> None:
         finding.verdict, finding.largest = Verdict.GONE, None
 
 
-def _ask_for_a_look(finding: Finding) -> None:
-    """When all that is left has gone, as if it went now."""
+def _ask_for_verification(finding: Finding) -> None:
+    """Ask for verification if all remaining changes are gone."""
     if finding.verdict == Verdict.GONE and finding.state in (*reconcile.OPEN, State.ACCEPTED):
         note(finding, by=None, what="state", detail={"from": finding.state, "to": State.VERIFY.value})
         finding.state = State.VERIFY
 
 
 def _place(moved: Sequence[Change]) -> dict[str, Any]:
-    """Where changes of one place belong, which may be another than that of the finding they were merged into."""
+    """Key fields by the changes themselves, which may differ from those of the finding they were merged into."""
     systems = {(change.system.release, change.system.hardware_class_id, change.workload.tool) for change in moved}
     if len(systems) != 1 or any(change.kind == Change.Kind.MISSING for change in moved):
         return {}
@@ -106,7 +106,7 @@ def _place(moved: Sequence[Change]) -> dict[str, Any]:
 
 
 def _same(finding: Finding) -> dict[str, Any]:
-    """Those that differ only in their part."""
+    """Filter for findings that differ only in `part`."""
     values = {name: getattr(finding, name) for name in _KEY}
     return {
         name if value is not None else f"{name}__isnull": value if value is not None else True

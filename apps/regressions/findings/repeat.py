@@ -1,4 +1,4 @@
-"""More repetitions of the changes of a finding: both sides again, as they were measured, in turns."""
+"""Repetitions of a finding's measurements: both sides again, with the same parameters, alternating."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from apps.regressions.models import Change, CheckedRelease, Finding, Repetition
 from apps.regressions.releases import stored_checks
 from apps.runs.models import Run
 
-# An interval needs three; more than ten at once is a decision for people.
+# An interval needs three; people decide about more than ten at once.
 FEWEST, MOST = 3, 10
 
 
 @dataclass(frozen=True)
 class RepeatPlan:
-    """A campaign that would measure a finding's sides again. `repetitions` and `why` it is so many, in words;
-    `under_way`: the campaign that does so already."""
+    """A campaign that would measure a finding's sides again. `repetitions` and the reason for their number (`why`);
+    `under_way`: id of an unfinished campaign of this kind."""
 
     systems: tuple[System, ...]
     entries: tuple[PlannedWorkload, ...]
@@ -32,7 +32,7 @@ class RepeatPlan:
 
 
 def plan_of(finding_id: int, *, repetitions: int | None = None) -> RepeatPlan:
-    """What `repeat` would begin. Raises NoSuch, and Invalid when there is nothing to measure again."""
+    """The campaign that `repeat` would create. Raises NoSuchFinding, and Invalid if nothing can be measured again."""
     finding = Finding.objects.filter(pk=finding_id).first()
     if finding is None:
         raise NoSuchFinding(f"There is no finding {finding_id}.")
@@ -40,11 +40,11 @@ def plan_of(finding_id: int, *, repetitions: int | None = None) -> RepeatPlan:
 
 
 def repeat(*, finding_id: int, by: User, repetitions: int | None = None, seen: datetime | None = None) -> Campaign:
-    """Schedules a campaign of both sides of what holds (else of what held): the same systems, workloads, load levels,
-    warm-up and duration, in turns. The finding updates itself as its runs come in.
+    """Schedules a campaign of both sides of the changes that hold (or, if none, of all): the same systems, workloads,
+    load levels, warm-up and duration, alternating. The finding is updated as its runs arrive.
 
-    `repetitions` None: as many as the side with fewer runs has, 3 to 10. Raises Invalid: one is under way, or nothing
-    can be measured again.
+    `repetitions` None: as many as the side with fewer runs has, 3 to 10. Raises Invalid if such a campaign is
+    unfinished, or nothing can be measured again.
     """
     with changing(finding_id, seen) as finding:
         plan = _plan(finding, repetitions)
@@ -70,7 +70,7 @@ def _plan(finding: Finding, repetitions: int | None) -> RepeatPlan:
     changes = [change for change in changes if change.gone_at is None] or changes
     runs = _runs(changes)
     systems: dict[System, None] = {}
-    # How it is measured -> systems and load levels.
+    # Workload, systems, warm-up and duration -> load levels.
     entries: dict[tuple[Workload, tuple[System, ...], float, float], dict[LoadLevel, None]] = {}
     for change in changes:
         levels, warmup, duration = _measured(change, runs)
@@ -116,7 +116,7 @@ def _count(changes: Sequence[Change], wanted: int | None) -> tuple[int, str]:
 
 
 def _needed(changes: Sequence[Change]) -> int:
-    """Repetitions that the last comparison of the release still lacks to judge these changes; 0: none."""
+    """Further repetitions needed for a verdict, by the release's last comparison; 0: none."""
     wanted = {(each.system_id, each.baseline_system_id, each.workload_id, each.load_level_id) for each in changes}
     rows = CheckedRelease.objects.filter(
         release__in={each.system.release_id for each in changes},
@@ -137,7 +137,7 @@ def _runs(changes: Iterable[Change]) -> dict[int, Run]:
 
 
 def _measured(change: Change, runs: Mapping[int, Run]) -> tuple[list[LoadLevel], float, float]:
-    """Load levels, warm-up and duration (s) of a change; without levels: not known."""
+    """Load levels, warm-up and duration (s) of a change's runs; without levels: unknown."""
     if change.slot and change.slot.campaign:
         entry = change.slot.campaign.entries.filter(workload=change.workload).first()
         return (list(entry.load_levels.all()), entry.warmup, entry.duration) if entry else ([], 0.0, 0.0)

@@ -1,8 +1,8 @@
-"""What people do with findings. Every action leaves a note, so that a finding's whole history can be read.
+"""Actions of people on findings. Every action leaves a note, so that a finding's history is complete.
 
-`seen`: when the last note was made that the person saw (FindingRow.seen). Where somebody, or the system, changed it
-since, the action is refused with what happened (Changed) and nothing is lost; None: as it is now. What takes nothing
-away from others (comments, links) does not ask. All raise NoSuch, and Invalid (`finding`) for one that was merged.
+`seen`: time of the last note that the person saw (FindingRow.seen). If others, or the system, changed the finding
+since, the action is refused with the activity since (FindingChanged); None: no such check. Comments and links do not
+conflict and take no `seen`. All raise NoSuchFinding, and Invalid (`finding`) for one that was merged.
 """
 
 import re
@@ -54,7 +54,7 @@ _is_address = URLValidator(schemes=["http", "https"])
 
 
 def set_state(*, finding_id: int, by: User, state: str, reason: str = "", seen: datetime | None = None) -> Finding:
-    """Raises Invalid (`state`) where that does not follow; `reason` says why, and is kept with it."""
+    """Raises Invalid (`state`) if the transition is not allowed; `reason` is stored with it."""
     text = text_of("reason", reason, longest=LONGEST_REASON, needed=False)
     with changing(finding_id, seen) as finding:
         if state == finding.state:
@@ -68,8 +68,8 @@ def set_state(*, finding_id: int, by: User, state: str, reason: str = "", seen: 
 def accept(
     *, finding_id: int, by: User, reason: str, until: date, today: date, seen: datetime | None = None
 ) -> Finding:
-    """Lets it pass until the end of a day, for a reason; after it the finding is new again. Raises Invalid
-    (`reason`, `until`, `state`)."""
+    """Accept until the end of a day, for a reason; afterwards the finding is new again. Raises Invalid (`reason`,
+    `until`, `state`)."""
     problems: list[FieldProblem] = []
     text = text_of("reason", reason, longest=LONGEST_REASON, needed=True, problems=problems)
     if until < today:
@@ -84,7 +84,7 @@ def accept(
 
 
 def reopen(*, finding_id: int, by: User, reason: str = "", seen: datetime | None = None) -> Finding:
-    """Makes a closed or accepted one new. Raises Invalid (`state`)."""
+    """Reset a closed or accepted finding to new. Raises Invalid (`state`)."""
     text = text_of("reason", reason, longest=LONGEST_REASON, needed=False)
     with changing(finding_id, seen) as finding:
         if not may_reopen(finding.state):
@@ -94,7 +94,7 @@ def reopen(*, finding_id: int, by: User, reason: str = "", seen: datetime | None
 
 
 def assign(*, finding_id: int, by: User, owner: User | None, seen: datetime | None = None) -> Finding:
-    """`owner` None: nobody's any more. Raises Invalid (`owner`) for somebody who may not act on it."""
+    """`owner` None: no owner. Raises Invalid (`owner`) for a user without permission to act on findings."""
     if owner is not None and not (owner.is_active and owner.may_write):
         remedy = "choose an engineer or an administrator"
         raise Invalid([FieldProblem("owner", f"{owner.username} may not work on findings", remedy)])
@@ -107,8 +107,8 @@ def assign(*, finding_id: int, by: User, owner: User | None, seen: datetime | No
 
 
 def set_due(*, finding_id: int, by: User, due_on: date | None, today: date, seen: datetime | None = None) -> Finding:
-    """`due_on` None: it has no such day any more. Raises Invalid (`due_on`) for a day that has passed or is years away;
-    the one that is there may stay."""
+    """`due_on` None: no due date. Raises Invalid (`due_on`) for a day in the past or more than ten years ahead, unless
+    it is the current one."""
     with changing(finding_id, seen) as finding:
         was = finding.due_on
         if due_on is not None and due_on != was:
@@ -128,7 +128,7 @@ def _check_due(due_on: date, today: date) -> None:
 
 
 def set_labels(*, finding_id: int, by: User, labels: Sequence[str], seen: datetime | None = None) -> Finding:
-    """All of them at once, each once. Raises Invalid (`labels`)."""
+    """Replace all labels, without duplicates. Raises Invalid (`labels`)."""
     wanted = sorted({label.strip() for label in labels} - {""})
     for label in wanted:
         if len(label) > LONGEST_LABEL or "," in label or not label.isprintable():
@@ -144,33 +144,33 @@ def set_labels(*, finding_id: int, by: User, labels: Sequence[str], seen: dateti
 
 
 def comment(*, finding_id: int, by: User, text: str) -> Note:
-    """`@name` mentions a person: the note knows whom. Raises Invalid (`text`)."""
-    said = text_of("text", text, longest=LONGEST_TEXT, needed=True)
+    """`@name` mentions a user; the mentions are stored with the note. Raises Invalid (`text`)."""
+    body = text_of("text", text, longest=LONGEST_TEXT, needed=True)
     with changing(finding_id, None) as finding:
-        made = note(finding, by=by, what="comment", detail={}, text=said)
-        made.mentions.set(mentioned(said))
+        made = note(finding, by=by, what="comment", detail={}, text=body)
+        made.mentions.set(mentioned(body))
     return made
 
 
 def mentioned(text: str) -> list[User]:
-    """The active people whom a text names; a full stop after a name is none of it."""
+    """Active users mentioned in a text; a full stop after a name is not part of it."""
     names = {name for either in _mentions(text) for name in either}
     return list(User.objects.filter(username__in=names, is_active=True).order_by("username"))
 
 
 def unknown_mentions(note: Note) -> list[str]:
-    """Names that a comment mentions and nobody has, in order."""
+    """Names mentioned in a comment that no user has, sorted."""
     known = set(note.mentions.values_list("username", flat=True))
     return sorted({either[-1] for either in _mentions(note.text) if not known & set(either)} - {""})
 
 
 def _mentions(text: str) -> list[tuple[str, str]]:
-    """Each as it was written, and without the full stop that may be the sentence's."""
+    """Each name as written, and without trailing punctuation that may end the sentence."""
     return [(found, found.rstrip(".-+")) for found in _MENTION.findall(text)]
 
 
 def link(*, finding_id: int, by: User, url: str, title: str = "") -> Link:
-    """To an issue elsewhere; the same address again is the link that is there. Raises Invalid (`url`, `title`)."""
+    """Link an issue; the same address again returns the existing link. Raises Invalid (`url`, `title`)."""
     address = url.strip()
     problems: list[FieldProblem] = []
     name = text_of("title", title, longest=200, needed=False, problems=problems)
@@ -192,7 +192,7 @@ def link(*, finding_id: int, by: User, url: str, title: str = "") -> Link:
 
 
 def unlink(*, finding_id: int, by: User, link_id: int) -> None:
-    """Raises NoSuch."""
+    """Raises NoSuchFinding."""
     with changing(finding_id, None) as finding:
         found = finding.links.filter(pk=link_id).first()
         if found is None:
@@ -204,7 +204,7 @@ def unlink(*, finding_id: int, by: User, link_id: int) -> None:
 def _move(finding: Finding, *, by: User, what: str, state: str, text: str, until: date | None = None) -> None:
     was, finding.state = finding.state, state
     finding.reason, finding.accepted_until = text, until
-    # What grows beyond this was not decided about.
+    # Growth beyond this size was not decided about.
     finding.changes.filter(gone_at=None).update(accepted_ratio=F("ratio") if state in reconcile.DECIDED else None)
     found = {"from": str(was), "to": str(state)}
     note(finding, by=by, what=what, text=text, detail=found | ({"until": str(until)} if until else {}))

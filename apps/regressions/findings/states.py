@@ -1,7 +1,7 @@
-"""The states of a finding and which people may go where; docs/howto/findings.md has the table. Pure.
+"""States of a finding and the transitions open to people; docs/howto/findings.md has the table. Pure.
 
-To `accepted` and back to `new` lead `reviewing.accept` and `reviewing.reopen`, which ask for more; `verify` is set by
-the system alone, when what was found has gone.
+`review.accept` sets `accepted` and `review.reopen` sets `new`, with further arguments; `verify` is set by the system
+alone, when all changes are gone.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ NEXT: Mapping[str, tuple[str, ...]] = {
 
 
 def may_accept(state: str) -> bool:
-    """One that is accepted can be accepted anew, with another reason or end."""
+    """An accepted finding can be accepted again, with another reason or end date."""
     return state in ("new", "under review", "confirmed", "accepted")
 
 

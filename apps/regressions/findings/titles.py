@@ -1,4 +1,4 @@
-"""What a finding is called: one line that says what changed, by how much and where."""
+"""Title of a finding: one line with place, metric and size of the change."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ LONGEST = 250
 
 
 def title(finding: Finding, changes: Sequence[Change]) -> str:
-    """Of its `changes` (at least one, each effect once), the largest for the worse first."""
+    """Title from its `changes` (at least one, each effect once), the largest worse one first."""
     if finding.kind == Finding.Kind.MISSING:
         return _missing(changes)[:LONGEST]
     worse = [change for change in changes if change.verdict == Change.Verdict.WORSE]
@@ -23,7 +23,7 @@ def title(finding: Finding, changes: Sequence[Change]) -> str:
 
 
 def percent(ratio: float) -> str:
-    """A ratio as a signed change with a proper minus."""
+    """A ratio as a signed change with a minus sign (U+2212)."""
     return f"{'−' if ratio < 1 else '+'}{share(abs(ratio - 1))}"
 
 

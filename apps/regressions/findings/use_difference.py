@@ -1,11 +1,11 @@
-"""What two sides' servers did differently, by the USE method: indicators whose level or value changed. Pure.
+"""USE indicators whose level or value differs between two sides. Pure.
 
-Of each indicator and node a side has what most of its repetitions say (use_method.typical) and the range of their
-values. A level is another where nearly all pairs of a run before and a run after say so. A value is another where a
-t-test with pooled variance separates the sides (at SIGNIFICANT, since a hundred indicators are looked at) and the
-change is of a size that matters; of single runs only the size is known. Totals of a run are given per second, so that
-phases of different length can be compared. With 3, 5 and 10 runs a side an indicator that did not change is reported in
-0.1 % of comparisons, one that jumps between levels by chance in 3, 2 and 0.1 %.
+For each indicator and node, a side has the value of its typical repetition (use_method.typical) and the range of all.
+A level differs if nearly all pairs of a run before and a run after differ in the same direction. A value differs if a
+t-test with pooled variance is significant (at SIGNIFICANT, since about a hundred indicators are tested) and the change
+is large enough; single runs are compared by size alone. Totals of a run are given per second, so that phases of
+different length can be compared. With 3, 5 and 10 runs per side an unchanged indicator is reported in 0.1 % of
+comparisons, one that changes level at random in 3, 2 and 0.1 %.
 """
 
 import math
@@ -20,28 +20,28 @@ from apps.core.answers import Hidden, Rounded, Words
 from apps.core.units import format_number, with_unit
 from apps.use_method.pure import INDICATORS, RESOURCE_OF, Aspect, Indicator, Panel, Reading, UseLevel, typical
 
-# A level is another from this share of pairs on, those that say the opposite taken off (Cliff's delta).
+# Share of pairs in which a level must differ, minus those of the opposite direction (Cliff's delta).
 MOST_PAIRS = 0.8
 SIGNIFICANT = 0.001
-# A change is reported from this share of the larger value on.
+# Smallest reported change, as a share of the larger value.
 LEAST_SIZE = 0.1
-# Added to the larger value before the share is taken, so that next to nothing against nothing is no large change.
+# Added to the larger value before the share is computed, so that two negligible values are no large change.
 FLOORS = {"%": 10.0, "ms": 0.5, "s": 0.5, "bytes": 2.0**20, "bytes/s": 2.0**20, "×": 0.5}
 USUAL_FLOOR = 1.0
-# In one sentence.
+# Limit for one sentence.
 MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class IndicatorValue:
-    """An indicator on one side: the typical `value`, and `values` of all repetitions that have one. `node`: what this
-    side calls the node. `severities`: of the level in each run that could see it."""
+    """An indicator on one side: the typical `value`, and `values` of all repetitions that have one. `node`: the node's
+    name on this side. `severities`: of the level in each run that observed it."""
 
     node: str
     level: UseLevel
     value: Rounded | None
     values: Hidden[tuple[float, ...]]
-    run: Annotated[int, "id of the run that `value` is of"]
+    run: Annotated[int, "id of the run with `value`"]
     words: Annotated[Words, "the evidence"]
     unit: Annotated[str, "totals of a run are given per second"]
     severities: Hidden[tuple[int, ...]]
@@ -51,11 +51,11 @@ class IndicatorValue:
         return self.level.word if self.value is None else with_unit(self.value, self.unit)
 
     @property
-    def runs(self) -> Annotated[int, "that have a value"]:
+    def runs(self) -> Annotated[int, "number of runs with a value"]:
         return len(self.values)
 
     @property
-    def lowest(self) -> Annotated[Rounded | None, "of its repetitions"]:
+    def lowest(self) -> Annotated[Rounded | None, "over the repetitions"]:
         return min(self.values, default=None)
 
     @property
@@ -64,13 +64,13 @@ class IndicatorValue:
 
     @property
     def range(self) -> str:
-        """Of the repetitions; empty: none has a value."""
+        """Range over the repetitions; empty: none has a value."""
         if self.lowest is None or self.highest is None:
             return ""
         return f"{self._without_unit(self.lowest)}–{with_unit(self.highest, self.unit)}"
 
     def _without_unit(self, value: float) -> str:
-        # The multiple of bytes is part of their number.
+        # Bytes are scaled (KiB, MiB), so the unit belongs to each number.
         bytes_ = self.unit.startswith("bytes")
         return with_unit(value, self.unit) if bytes_ else format_number(value, unit=self.unit)
 
@@ -83,14 +83,14 @@ class IndicatorValue:
 
 @dataclass(frozen=True)
 class IndicatorDifference:
-    """`size`: 0 to 1, the change of the value by the larger of the two."""
+    """`size`: 0 to 1, the change of the value as a share of the larger one."""
 
     indicator: Hidden[Indicator]
-    where: Annotated[str, "node, by its role where the sides call it differently"]
+    where: Annotated[str, "node; its role if the sides name it differently"]
     before: IndicatorValue
     after: IndicatorValue
     size: Hidden[float]
-    climbed: Annotated[int, "by how many levels it is worse; negative: better"]
+    climbed: Annotated[int, "levels by which it is worse; negative: better"]
 
     @property
     def title(self) -> Words:
@@ -108,27 +108,27 @@ class IndicatorDifference:
 
     @property
     def grew(self) -> bool:
-        """Whether it is more trouble after than before: a worse level, else a higher value."""
+        """Whether the indicator is more critical after than before: a worse level, else a higher value."""
         if self.climbed:
             return self.climbed > 0
         return (self.after.value or 0.0) > (self.before.value or 0.0)
 
     @property
     def had_room(self) -> bool:
-        """Whether it is a utilization that was no trouble on either side."""
+        """Whether it is a utilization that is OK on both sides."""
         is_ok = self.before.level is self.after.level is UseLevel.OK
         return self.indicator.aspect is Aspect.UTILIZATION and is_ok
 
     @property
     def level_words(self) -> str:
-        """Empty: the level is the same."""
+        """Change of the level; empty: the level is the same."""
         return f"{self.before.level.word} → {self.after.level.word}" if self.climbed else ""
 
 
 @dataclass(frozen=True)
 class UseDifference:
-    """`differences`: the most telling first. `compared`: indicators on nodes that both sides saw. `runs`: with a panel,
-    before and after. `one_sided`: nodes that only one side has."""
+    """`differences`: the most relevant first. `compared`: indicators on nodes that both sides observed. `runs`: number
+    with a panel, before and after. `one_sided`: nodes that only one side has."""
 
     differences: tuple[IndicatorDifference, ...]
     compared: int
@@ -137,20 +137,20 @@ class UseDifference:
 
     @property
     def sentence(self) -> str:
-        """The most telling in one clause; says so where there is none, or nothing to look at."""
+        """The most relevant differences in one clause, or the reason why there are none."""
         lacking = [which for which, runs in zip(("earlier", "later"), self.runs, strict=True) if not runs]
         if lacking:
             which = f"the {lacking[0]} runs have no" if len(lacking) == 1 else "neither side's runs have a"
             return f"server metrics cannot be compared: {which} USE panel"
         if not self.compared:
             return "server metrics cannot be compared: no common indicator"
-        # A resource that is less, or more, busy and had room all the time follows the throughput: it explains nothing.
-        telling = [each for each in self.differences if not each.had_room]
-        if not telling:
+        # A utilization that changed but is OK on both sides follows the throughput and explains nothing.
+        relevant = [each for each in self.differences if not each.had_room]
+        if not relevant:
             plural = "" if self.compared == 1 else "s"
             return f"no resource stands out among {self.compared} common indicator{plural}"
-        named, more = telling[:MOST_NAMED], len(telling) - MOST_NAMED
-        several = len({each.where for each in telling}) > 1
+        named, more = relevant[:MOST_NAMED], len(relevant) - MOST_NAMED
+        several = len({each.where for each in relevant}) > 1
         texts = [
             f"{each.title}{f' on {each.where}' if several else ''} {each.span}"
             + (f" ({each.after.level.word})" if each.climbed and each.after.level.severity > 1 else "")
@@ -161,8 +161,8 @@ class UseDifference:
 
 
 def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse: bool = True) -> UseDifference:
-    """`before`, `after`: panels by run. `is_worse`: what is to be explained is for the worse, so that what grew is more
-    telling than what fell; else the other way round."""
+    """`before`, `after`: panels by run. `is_worse`: the change to be explained is for the worse, so that increases rank
+    before decreases; else the reverse."""
     places = _places(list(before.values()), list(after.values()))
     sides = [
         _side(panels, {name: where for where, name in own.items()})
@@ -179,7 +179,7 @@ def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse
         if climbed or (size >= LEAST_SIZE and _apart(first, second)):
             found.append(IndicatorDifference(INDICATORS[key[0]], key[1], first, second, size, climbed))
     return UseDifference(
-        differences=tuple(sorted(found, key=lambda each: (each.grew is not is_worse, *_most_telling_first(each)))),
+        differences=tuple(sorted(found, key=lambda each: (each.grew is not is_worse, *_by_relevance(each)))),
         compared=compared,
         runs=(len(before), len(after)),
         one_sided=_one_sided(before, after, places),
@@ -187,8 +187,8 @@ def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse
 
 
 def _places(before: Sequence[Panel], after: Sequence[Panel]) -> tuple[dict[str, str], dict[str, str]]:
-    """What the nodes that both sides have are called together -> what each side calls them: the name, else the role if
-    only one node of each side has it."""
+    """Common name of each node that both sides have -> its name on each side: the name, else the role if only one node
+    of each side has it."""
     nodes = [{name: role for panel in panels for name, role in panel.nodes} for panels in (before, after)]
     places: tuple[dict[str, str], dict[str, str]] = ({}, {})
     for name in nodes[0].keys() & nodes[1].keys():
@@ -217,7 +217,7 @@ def _one_sided(
 
 
 def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[str, str], IndicatorValue]:
-    """By indicator and place."""
+    """(indicator, common node name) -> value."""
     chosen = typical(panels)
     if chosen is None:
         return {}
@@ -247,14 +247,14 @@ def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[s
 
 
 def _is_total(indicator: Indicator) -> bool:
-    """Whether its value is how many there were in the whole phase."""
-    # A quotient is a share or a mean, however long it was measured.
+    """Whether its value is a count over the whole phase."""
+    # A quotient is a share or a mean, independent of the length of the phase.
     counted = indicator.formula.startswith("rise of ") and " / " not in indicator.formula
     return (counted or indicator.unit == "errors") and not indicator.unit.endswith(("/s", "%"))
 
 
 def _seconds(panel: Panel) -> float:
-    """Of the measured phase; 0: not known."""
+    """Length of the measured phase; 0: unknown."""
     return panel.measured[1] - panel.measured[0] if panel.measured else 0.0
 
 
@@ -296,7 +296,7 @@ def _apart(before: IndicatorValue, after: IndicatorValue) -> bool:
     return error == 0 or 2 * float(special.stdtr(freedom, -difference / error)) <= SIGNIFICANT
 
 
-def _most_telling_first(each: IndicatorDifference) -> tuple[int, int, float, str]:
-    """By how much the level moved, the worse first; then what waits or fails before what is busy, by size."""
+def _by_relevance(each: IndicatorDifference) -> tuple[int, int, float, str]:
+    """By change of level, worse first; then waits and errors before utilization, by size."""
     waits = each.indicator.aspect is not Aspect.UTILIZATION
     return -abs(each.climbed), -int(each.climbed > 0), -each.size - 0.5 * waits, each.indicator.key

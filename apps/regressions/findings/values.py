@@ -1,4 +1,4 @@
-"""Frozen values that pages, API and notifications show of findings."""
+"""Frozen values of findings for pages, API and notifications."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -13,7 +13,7 @@ from apps.regressions.findings.titles import percent
 @dataclass(frozen=True)
 class NamedSubject:
     id: int
-    slug: Annotated[str, "empty: it has none"]
+    slug: Annotated[str, "empty: none"]
     name: str
 
 
@@ -27,7 +27,7 @@ class MetricShown:
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """One difference of a finding; the values as of models.Change."""
+    """One change of a finding; the values as in models.Change."""
 
     id: int
     kind: str
@@ -38,14 +38,14 @@ class ChangeRow:
     load_level_id: Hidden[int | None]
     metric: MetricShown | None
     system: NamedSubject
-    baseline: Annotated[NamedSubject | None, "the system it is compared with; null: in one trend"]
-    history: Annotated[int | None, "id"]
-    first_run: Annotated[int | None, "id of the run it was first seen at"]
-    slot: Annotated[int | None, "of a schedule"]
+    baseline: Annotated[NamedSubject | None, "system of the baseline; null: change in a trend"]
+    history: Annotated[int | None, "id of the trend"]
+    first_run: Annotated[int | None, "id of the first run after the change"]
+    slot: Annotated[int | None, "id of the scheduled run"]
     before: Annotated[Rounded | None, "typical value in the metric's unit"]
     after: Rounded | None
-    ratio: Annotated[Rounded | None, "after over before"]
-    low: Annotated[Rounded | None, "of the ratio's 95 % interval; null: too few repetitions"]
+    ratio: Annotated[Rounded | None, "after / before"]
+    low: Annotated[Rounded | None, "lower end of the ratio's 95 % interval; null: too few repetitions"]
     high: Rounded | None
     p: Annotated[Rounded | None, "corrected for all comparisons of the release"]
     runs_before: Annotated[tuple[int, ...], "ids"]
@@ -53,10 +53,10 @@ class ChangeRow:
     reason: str
     found_at: datetime
     judged_at: datetime
-    gone_at: Annotated[datetime | None, "since then newer runs do not confirm it"]
+    gone_at: Annotated[datetime | None, "time since which newer runs do not confirm it"]
     beneath: Annotated[
         int | None,
-        "id of the change between releases that covers the same effect and is counted instead; null: none",
+        "id of the change between releases that is the same effect and is counted instead; null: none",
     ] = None
 
     @property
@@ -65,18 +65,18 @@ class ChangeRow:
 
     @property
     def size(self) -> str:
-        """The relative change in words: "−12 %"; a result that is missing has none."""
+        """The relative change: "−12 %"; a missing result has none."""
         return percent(self.ratio) if self.ratio is not None else "no size"
 
     @property
     def interval(self) -> str:
-        """Of the size, 95 %: "[−14 %, −10 %]"."""
+        """95 % interval of the size: "[−14 %, −10 %]"."""
         if self.low is None or self.high is None:
             return "too few repetitions" if self.ratio is not None else ""
         return f"[{percent(self.low)}, {percent(self.high)}]"
 
     @property
-    def words(self) -> Annotated[Words, "size, interval and values; of a missing result: why"]:
+    def words(self) -> Annotated[Words, "size, interval and values; of a missing result: the reason"]:
         if self.ratio is None:
             return self.reason or self.verdict
         unit = self.metric.unit if self.metric else ""
@@ -86,8 +86,8 @@ class ChangeRow:
 
 @dataclass(frozen=True)
 class FindingRow:
-    """`holding` of its `changes` hold now, each effect counted once (effects). `seen`: when the last note was made; an
-    action that is sent with it is refused when somebody changed it since."""
+    """`holding`: number of its `changes` that hold, each effect counted once (see effects). `seen`: time of the last
+    note; an action sent with it is refused if the finding was changed since."""
 
     id: int
     kind: str
@@ -98,20 +98,20 @@ class FindingRow:
     baseline: NamedSubject | None
     schedule: NamedSubject | None
     family: Annotated[str, "load tool of its workloads"]
-    part: Annotated[int, "above 0: split from another"]
+    part: Annotated[int, "above 0: split from another finding"]
     verdict: str
     state: str
-    largest: Annotated[Rounded | None, "relative change furthest for the worse, else the better: 0.12"]
-    shown: Annotated[ChangeRow | None, "the change that `largest` is of"]
-    changes: Annotated[int, "each effect once: without those `beneath`"]
-    holding: Annotated[int, "of these, so many hold now"]
+    largest: Annotated[Rounded | None, "largest relative change for the worse, else for the better: 0.12"]
+    shown: Annotated[ChangeRow | None, "the change with `largest`"]
+    changes: Annotated[int, "number of changes without those `beneath` another"]
+    holding: Annotated[int, "number of these that hold now"]
     reason: Annotated[str, "why it was accepted or closed"]
-    accepted_until: Annotated[date | None, "the last day of an acceptance"]
-    owner: Annotated[str, "user name; empty: nobody"]
+    accepted_until: Annotated[date | None, "last day of the acceptance"]
+    owner: Annotated[str, "user name; empty: none"]
     due_on: date | None
     labels: tuple[str, ...]
-    comments: Annotated[int, "how many"]
-    merged_into: Annotated[int | None, "id of the finding that has its changes now"]
+    comments: Annotated[int, "number of comments"]
+    merged_into: Annotated[int | None, "id of the finding that it was merged into"]
     seen: str
     found_at: datetime
     changed_at: datetime
@@ -126,7 +126,7 @@ class FindingRow:
 
 @dataclass(frozen=True)
 class NoteRow:
-    """What happened to a finding, and the same as a sentence. `by`: user name, empty: the system."""
+    """An entry in a finding's activity, also as a sentence. `by`: user name, empty: the system."""
 
     id: int
     what: Annotated[str, "found, state, owner, due, labels, comment, link, merged, split, …"]
@@ -165,15 +165,15 @@ class RepetitionRow:
 
 @dataclass(frozen=True)
 class FindingDetail:
-    """`changes`: those that hold first, the furthest for the worse first. `next_states`: what a person may set besides
-    accepting and re-opening."""
+    """`changes`: current ones first, the worst first. `next_states`: states that a person may set, besides accepting
+    and re-opening."""
 
     row: Hidden[FindingRow]
     changes: tuple[ChangeRow, ...]
-    notes: Annotated[tuple[NoteRow, ...], "its whole history, in order"]
+    notes: Annotated[tuple[NoteRow, ...], "complete history, in order"]
     links: tuple[LinkRow, ...]
     repetitions: tuple[RepetitionRow, ...]
     merged: Annotated[tuple[NamedSubject, ...], "findings that were merged into it; `name`: their titles"]
-    next_states: Annotated[tuple[str, ...], "that PUT …/state takes now"]
+    next_states: Annotated[tuple[str, ...], "states accepted by PUT …/state now"]
     may_accept: bool
     may_reopen: bool

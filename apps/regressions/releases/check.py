@@ -1,4 +1,4 @@
-"""Holds a release against the one before it: every workload at every load level in its primary metric, one table."""
+"""Compares a release with its predecessor: every workload at every load level in its primary metric, one table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,10 +29,10 @@ def check(
     allow_missing: bool = False,
     now: datetime | None = None,
 ) -> ReleaseCheck:
-    """`release` on `hardware_class` against `baseline` (None: the release before it that has runs there). Queries:
-    constant in the numbers of runs, workloads and load levels. `tolerance`, `allow_missing`: as of `answer`.
+    """`release` on `hardware_class` compared with `baseline` (None: the newest earlier release with runs there).
+    Queries: constant in the numbers of runs, workloads and load levels. `tolerance`, `allow_missing`: as in `answer`.
 
-    Raises Invalid naming `baseline` when it is the release itself or of another platform."""
+    Raises Invalid naming `baseline` if it is the release itself or of another platform."""
     now = now or timezone.now()
     _refuse(release, baseline)
     found = lines(release, hardware_class, baseline)
@@ -72,11 +72,11 @@ def check(
     return replace(compared, result=result, why=why)
 
 
-def changed_rows(found: ReleaseCheck, *, made_up: bool = False) -> Iterator[CheckRow]:
-    """The rows that findings cover: those that differ; of runs that nobody measured only when they are asked for."""
+def changed_rows(found: ReleaseCheck, *, synthetic: bool = False) -> Iterator[CheckRow]:
+    """The rows that become findings: those that differ. `synthetic`: include rows of synthetic and example runs."""
     for row in found.rows:
         is_change = row.verdict in (RowVerdict.WORSE, RowVerdict.BETTER)
-        if is_change and (made_up or set(row.origins) <= set(MEASURED)):
+        if is_change and (synthetic or set(row.origins) <= set(MEASURED)):
             yield row
 
 
@@ -134,6 +134,6 @@ def _notes(
     if doubted:
         of = f"{doubted} of {len(runs)} runs" if len(runs) > 1 else "The only run"
         yield f"{of} failed a quality check, named on each run's page: check these before relying on a close result."
-    made_up = {origin for row in rows for origin in row.origins} - set(MEASURED)
-    if made_up:
+    synthetic = {origin for row in rows for origin in row.origins} - set(MEASURED)
+    if synthetic:
         yield "Generated and example runs are included here; they create no findings."

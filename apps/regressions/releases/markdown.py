@@ -1,4 +1,4 @@
-"""A release against the one before it as Markdown: the summary for a pull request."""
+"""The comparison of a release with its predecessor as Markdown: the summary for a pull request."""
 
 from collections.abc import Callable
 
@@ -9,14 +9,14 @@ from apps.core.units import with_unit
 from apps.regressions.findings.titles import percent
 from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
 
-# A summary is read: what else is missing is counted.
+# Missing rows that are listed; the rest is counted.
 MOST_MISSING = 10
 SIGNS = {Result.FINE: "✓", Result.REGRESSION: "✗", Result.CANNOT_TELL: "?"}
 
 
 def markdown(check: ReleaseCheck, *, link: str, finding: Callable[[int], str]) -> str:
-    """The answer, why, and the rows that a reader must know of, last the first few that are missing; `link`: of its
-    page; `finding`: address of a finding, by its id."""
+    """Result, reasons, and the relevant rows, followed by the first few missing ones; `link`: address of the page;
+    `finding`: address of a finding, by its id."""
     telling = [row for row in check.rows if is_telling(row, check.tolerance)]
     missing = [row for row in telling if row.verdict is RowVerdict.MISSING]
     shown = [*(row for row in telling if row.verdict is not RowVerdict.MISSING), *missing[:MOST_MISSING]]
@@ -43,7 +43,7 @@ def _row(row: CheckRow, finding: Callable[[int], str]) -> list[str]:
 
 
 def _finding(row: CheckRow, address: Callable[[int], str]) -> str:
-    """With its state; of an accepted one until when and why."""
+    """The finding with its state; of an accepted one also end and reason."""
     if row.finding is None:
         return "none"
     until = f" until {row.accepted_until}: {row.accepted_why}" if row.is_accepted and row.accepted_until else ""
@@ -60,7 +60,7 @@ def _value(side: tuple[float | None, str]) -> str:
 
 
 def _change(row: CheckRow) -> str:
-    """With its interval, or why there is none."""
+    """The change with its interval, or the reason for no interval."""
     if row.ratio is None:
         return row.reason or "no ratio"
     if row.low is None or row.high is None:

@@ -1,4 +1,4 @@
-"""Which systems of a release are compared with which of the release before it, on one hardware class."""
+"""Pairs of systems to compare: of a release and of its predecessor, on one hardware class."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from apps.catalog.models import HardwareClass, Release, System
 from apps.runs.api import places
 from apps.runs.models import Run
 
-# Origins of runs that were measured somewhere: what was made up or is shipped is distinguished from them.
+# Origins of measured runs, as opposed to synthetic and example runs.
 MEASURED = (Run.Provenance.AGENT.value, Run.Provenance.SUBMITTED.value)
 MOST_SETTINGS = 4
 
 
 @dataclass(frozen=True)
 class Pair:
-    """`differs`: in which settings, though nothing else is there to hold it against; empty: set alike."""
+    """`differs`: differences in settings, if the only candidate has others; empty: same settings."""
 
     baseline: System
     system: System
@@ -25,7 +25,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Lines:
-    """`pairs` of systems with runs that count, of `release` and of `baseline` (None: no release before it has any).
+    """`pairs` of systems with runs that count, of `release` and of `baseline` (None: no earlier release has any).
     `alone`: systems of the release without a match; `lost`: those of the baseline."""
 
     release: Release
@@ -37,9 +37,9 @@ class Lines:
 
 
 def lines(release: Release, hardware_class: HardwareClass, baseline: Release | None = None) -> Lines:
-    """`baseline` None: the newest release before it with runs that count on this hardware. A system is compared with
-    the one with the same settings, else with the only one there is. Systems with measured runs are compared with such
-    ones, those with made-up runs and examples alone with their like."""
+    """`baseline` None: the newest earlier release with runs that count on this hardware. A system is compared with the
+    one with the same settings, else with the only one there is. Systems with measured runs are compared with each
+    other, systems with synthetic and example runs alone likewise."""
     ran = _with_runs(release.platform_id, hardware_class)
     wanted = any(is_measured for system, is_measured in ran if system.release_id == release.pk)
     own = [system for system, is_measured in ran if is_measured == wanted]
@@ -56,14 +56,14 @@ def lines(release: Release, hardware_class: HardwareClass, baseline: Release | N
             alone.append(system)
         else:
             pairs.append(Pair(matching, system, _differs(matching, system)))
-    held = {pair.baseline.pk for pair in pairs}
+    matched = {pair.baseline.pk for pair in pairs}
     alike = {system.settings_hash for system in newer}
-    lost = [system for system in older if system.pk not in held and system.settings_hash not in alike]
+    lost = [system for system in older if system.pk not in matched and system.settings_hash not in alike]
     return Lines(release, hardware_class, baseline, tuple(pairs), tuple(alone), tuple(lost))
 
 
 def order(release: Release) -> tuple[list[int], str]:
-    """By which releases of a platform stand one after another."""
+    """Sort key of releases of a platform."""
     return release.version_key, release.version
 
 
@@ -84,7 +84,7 @@ def with_runs(platform: int, hardware_class: HardwareClass) -> list[Release]:
 
 
 def on_hardware(release: Release) -> list[HardwareClass]:
-    """On which it has runs that count; where any were measured, only those. Two queries."""
+    """Hardware classes on which it has runs that count; if any were measured, only those. Two queries."""
     ran = _ran(System.objects.filter(release=release).order_by("hardware_class__name"))
     wanted = any(is_measured for _, is_measured in ran)
     found = [system.hardware_class for system, is_measured in ran if is_measured == wanted]
@@ -97,7 +97,8 @@ def _with_runs(platform: int, hardware_class: HardwareClass) -> list[tuple[Syste
 
 
 def _ran(systems: "QuerySet[System]") -> list[tuple[System, bool]]:
-    """Those with runs that count, and whether any of these was measured. Two queries, from index to index."""
+    """The systems with runs that count, and whether any of these runs was measured. Two queries, from index to
+    index."""
     known = list(systems.select_related("release__platform", "hardware_class"))
     origins: dict[int, set[str]] = {}
     for place in places.counted(systems=[system.pk for system in known], most=0) if known else ():
@@ -108,7 +109,7 @@ def _ran(systems: "QuerySet[System]") -> list[tuple[System, bool]]:
 def _matching_system(system: System, older: Sequence[System]) -> System | None:
     alike = [each for each in older if each.settings_hash == system.settings_hash]
     if alike:
-        # A name that says the same, else the newest.
+        # The most similar name, then the newest.
         return max(alike, key=lambda each: _shared(each.slug, system.slug))
     return older[0] if len(older) == 1 else None
 

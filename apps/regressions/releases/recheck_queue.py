@@ -14,7 +14,7 @@ from apps.regressions.releases.pairs import after, with_runs
 
 
 def add(systems: Iterable[System]) -> int:
-    """Their releases and the ones compared with these; how many."""
+    """Queue the systems' releases and those compared with them; returns their number."""
     found: set[tuple[int, int]] = set()
     for system in systems:
         known = with_runs(system.release.platform_id, system.hardware_class)
@@ -24,13 +24,13 @@ def add(systems: Iterable[System]) -> int:
 
 
 def add_all() -> int:
-    """Every release that was compared: what counts as a difference is another now."""
+    """Queue every release compared so far: the thresholds have changed."""
     return add_releases(CheckedRelease.objects.values_list("release_id", "hardware_class_id"))
 
 
 def add_acknowledged(*, since: datetime) -> int:
-    """Releases that were compared before people accepted, after `since`, in what their systems differ, or took that
-    back; how many."""
+    """Queue compared releases whose systems' differences were accepted, or acceptances withdrawn, after `since`;
+    returns their number."""
     decided = Acknowledgement.objects.filter(Q(acknowledged_at__gte=since) | Q(withdrawn_at__gte=since))
     found: set[tuple[int, int]] = set()
     for each in decided:
@@ -44,10 +44,10 @@ def add_acknowledged(*, since: datetime) -> int:
 
 @transaction.atomic
 def add_releases(found: Iterable[tuple[int, int]]) -> int:
-    """By ids of release and hardware class; how many. Waits for a comparison that is under way: it may not have seen
-    what is stated here, and is made once more."""
+    """Queue by ids of release and hardware class; returns their number. Waits for a running comparison, which may not
+    include the change: the release is compared again afterwards."""
     now = timezone.now()
-    # In one order, so that two that queue the same do not wait for each other.
+    # Sorted, so that two transactions that queue the same rows do not deadlock.
     rows = [Pending(release_id=release, hardware_class_id=hardware, since=now) for release, hardware in sorted(found)]
     Pending.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["release", "hardware_class"], update_fields=["since"]

@@ -1,4 +1,4 @@
-"""The rows of a release compared with another: its systems compared under every workload, one table of verdicts."""
+"""Rows of a release comparison: its systems compared under every workload, in one table of verdicts."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from apps.runs.api import places
 
 # (workload, load level) with runs that count.
 Where = tuple[int, int]
-# From which relative difference on a workload's primary metric counts.
+# Smallest relative difference that counts in a workload's primary metric.
 Smallest = Callable[[Workload], float]
 
 
@@ -28,7 +28,7 @@ def ran(systems: Iterable[System]) -> dict[int, set[Where]]:
 
 @dataclass(frozen=True)
 class ReleaseWorkload:
-    """A workload on a pair of systems: `cells` of its primary metric alone, corrected with all of the release."""
+    """A workload on a pair of systems: `cells` of its primary metric alone, corrected over all of the release."""
 
     pair: Pair
     workload: Workload
@@ -37,7 +37,7 @@ class ReleaseWorkload:
 
 
 def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[ReleaseWorkload]:
-    """All workloads of the baseline's systems."""
+    """Compare under all workloads of the baseline's systems."""
     wanted = {workload for pair in pairs for workload, _ in where[pair.baseline.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk(wanted)
     found = [(pair, draft) for batch in _batches(pairs) for pair, draft in _compared(batch, workloads, where)]
@@ -50,7 +50,7 @@ def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Releas
 
 
 def _batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """In none of which a system comes twice: what is read at once is distinguished by system."""
+    """Batches that contain each system once: results of one read are distinguished by system."""
     batches: list[list[Pair]] = []
     for pair in pairs:
         fitting = (batch for batch in batches if all(pair.baseline.pk != other.baseline.pk for other in batch))
@@ -79,12 +79,12 @@ def _primary(draft: Draft) -> list[DraftCell]:
 
 
 def tests(judged: Sequence[ReleaseWorkload]) -> int:
-    """How many comparisons the correction is for."""
+    """Number of tests for which the verdicts are corrected."""
     return sum(cell.ratio is not None and cell.ratio.p is not None for each in judged for cell in each.cells)
 
 
 def rows(judged: Sequence[ReleaseWorkload], *, smallest: Smallest) -> Iterator[CheckRow]:
-    """Of the load levels at which the baseline has the metric."""
+    """Rows for the load levels at which the baseline has the metric."""
     for each in judged:
         yield from _rows(each, smallest(each.workload))
 
@@ -156,7 +156,7 @@ def _withheld(comparison: ComparedSides) -> str:
 
 
 def lost(systems: Sequence[System], where: Mapping[int, set[Where]]) -> Iterator[CheckRow]:
-    """What systems of the baseline ran without a matching system."""
+    """Rows of the baseline's systems without a matching system."""
     wanted = {each for system in systems for each in where[system.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk({workload for workload, _ in wanted})
     levels = LoadLevel.objects.in_bulk({level for _, level in wanted})

@@ -1,4 +1,4 @@
-"""Sign-offs: that a person lets a release pass on a hardware class, having seen how it compares."""
+"""Sign-offs: approval of a release on a hardware class by a person who saw its comparison."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class ComparisonChanged(Invalid):
 
 @dataclass(frozen=True)
 class SignedOff:
-    """`answer`: the sentence that was on the page. `is_current`: its verdicts and findings are still those of now."""
+    """`answer`: the summary shown at that time. `is_current`: verdicts and findings are unchanged since."""
 
     id: int
     by: str
@@ -44,8 +44,9 @@ class SignedOff:
 def sign_off(
     *, release: Release, hardware_class: HardwareClass, by: User, note: str, seen: dict[str, Any], looked_at: str = ""
 ) -> SignOff:
-    """`seen`: what the person is shown (kept.seen). `looked_at`: the fingerprint of what they did see; empty: that of
-    now. Raises Changed when it is not that any more, Invalid where nothing was compared and where they signed the same.
+    """`seen`: the content to be stored (stored_checks.seen). `looked_at`: fingerprint of what the person saw; empty:
+    the current one. Raises ComparisonChanged if it is not current, Invalid if nothing was compared or it is signed off
+    already.
     """
     kept = CheckedRelease.objects.select_for_update().filter(release=release, hardware_class=hardware_class).first()
     if kept is None:
@@ -67,13 +68,13 @@ def sign_off(
 
 
 def withdraw(*, sign_off: int, by: User) -> bool:
-    """False: it was withdrawn already, or there is none."""
+    """False: it is withdrawn already, or does not exist."""
     found = SignOff.objects.filter(pk=sign_off, withdrawn_at=None)
     return found.update(withdrawn_by=by, withdrawn_at=timezone.now()) == 1
 
 
 def of_releases(places: Iterable[tuple[int, int, str]]) -> dict[tuple[int, int], list[SignedOff]]:
-    """By release and hardware class (ids), the newest first. `places`: of each also the fingerprint of now."""
+    """By release and hardware class (ids), the newest first. `places`: these ids, with the current fingerprint."""
     now = {(release, hardware): fingerprint for release, hardware, fingerprint in places}
     rows = SignOff.objects.filter(release__in={release for release, _ in now}).select_related("by", "withdrawn_by")
     found: dict[tuple[int, int], list[SignedOff]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""The last comparison of each release, kept: read with the findings of now, without any statistics."""
+"""The stored last comparison of each release, read with the current state of findings, without statistics."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,15 +12,15 @@ from apps.core.canonical import canonical_hash
 from apps.regressions.models import Change, CheckedRelease, Finding, Pending
 from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, answer
 
-# What makes a row the same change as one of a finding: both systems, workload, load level, metric.
+# Identity of a row and of a finding's change: both systems, workload, load level, metric.
 Key = tuple[int | None, int, int, int, int]
 NOT_ACCEPTED: Mapping[str, Any] = {"accepted_until": None, "accepted_why": ""}
 
 
 @dataclass(frozen=True)
 class StoredCheck:
-    """`check` with the findings' states of now, its `result` as they make it. `platform_color`: place in the palette.
-    `is_pending`: runs came that it does not know yet."""
+    """`check` with the current states of findings, and its `result` by these. `platform_color`: place in the palette.
+    `is_pending`: newer runs are not included yet."""
 
     id: int
     check: ReleaseCheck
@@ -33,8 +33,8 @@ class StoredCheck:
 
 
 def keep(check: ReleaseCheck) -> CheckedRelease:
-    """In place of the one before. The release is compared with the one before it, not against another that somebody
-    chose: keep only such a one."""
+    """Store in place of the previous one. Only for comparisons with the default baseline, not with one chosen by a
+    person."""
     values = {
         "baseline_id": check.baseline_id,
         "result": check.result.value,
@@ -49,8 +49,8 @@ def keep(check: ReleaseCheck) -> CheckedRelease:
 
 
 def load(rows: "QuerySet[CheckedRelease]") -> list[StoredCheck]:
-    """In the order of `rows`, in three queries. Those whose form is of an older version are left out: they are compared
-    anew (outdated)."""
+    """In the order of `rows`, in three queries. Rows in an older format are left out: they are compared again (see
+    outdated)."""
     read = [(row, check) for row in rows.select_related("release__platform") if (check := _check(row)) is not None]
     checks = current([check for _, check in read])
     pending = set(
@@ -70,7 +70,7 @@ def load(rows: "QuerySet[CheckedRelease]") -> list[StoredCheck]:
 
 
 def current(checks: Sequence[ReleaseCheck]) -> list[ReleaseCheck]:
-    """With the findings' states of now, and what the gate says by these."""
+    """With the current states of findings, and the gate's result by these."""
     known = _findings(checks)
     updated = []
     for check in checks:
@@ -81,12 +81,12 @@ def current(checks: Sequence[ReleaseCheck]) -> list[ReleaseCheck]:
 
 
 def outdated() -> list[CheckedRelease]:
-    """Those that were kept in another form than today's."""
+    """Rows stored in an older format."""
     return [row for row in CheckedRelease.objects.all() if _check(row) is None]
 
 
 def fingerprint(check: ReleaseCheck) -> str:
-    """Another one says that verdicts, or what people accepted, are others; more runs alone are none."""
+    """Changes with the verdicts and the acceptances, not with further runs alone."""
     rows = sorted(
         [
             row.baseline_system,
@@ -102,7 +102,7 @@ def fingerprint(check: ReleaseCheck) -> str:
 
 
 def seen(check: ReleaseCheck) -> dict[str, Any]:
-    """What a person who signs the release off is shown, to be kept with the sign-off."""
+    """What a person who signs the release off is shown; stored with the sign-off."""
     states = {row.finding: row.finding_state for row in check.rows if row.finding is not None}
     return {
         "fingerprint": fingerprint(check),
@@ -116,7 +116,7 @@ def seen(check: ReleaseCheck) -> dict[str, Any]:
 
 
 def worst(results: Iterable[Result]) -> Result | None:
-    """Of several hardware classes; None: of none."""
+    """Worst result over several hardware classes; None: no results."""
     order = (Result.REGRESSION, Result.CANNOT_TELL, Result.FINE)
     return min(results, key=order.index, default=None)
 

@@ -1,4 +1,4 @@
-"""A release compared with the one before it, as frozen values that pages, the API and the gate read. Pure."""
+"""A release compared with its predecessor, as frozen values for pages, the API and the gate. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP
 
-# A row that is inconclusive passes unless its interval leaves open that it is worse by more than this share.
+# An inconclusive row passes unless its interval includes a change for the worse by more than this share.
 TOLERANCE = 0.1
-# Below it a p is said to be so small, not written.
+# Smaller p are shown as "< 0.0001".
 LEAST_P = 1e-4
 
 
@@ -25,7 +25,7 @@ def p_words(p: float | None) -> str:
 
 
 class RowVerdict(StrEnum):
-    """How a release stands to its baseline in one row, in the order in which a reader asks."""
+    """Verdict of one row, in display order."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -38,20 +38,20 @@ class RowVerdict(StrEnum):
 
 
 class Result(StrEnum):
-    """The answer of the gate."""
+    """Result of the gate."""
 
     FINE = "fine"
     REGRESSION = "regression"
     CANNOT_TELL = "cannot tell"
 
 
-# Nothing is known of such a row.
+# Verdicts of rows without a result.
 UNKNOWN = (RowVerdict.MISSING, RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerdict.TOO_FEW)
 
 
 @dataclass(frozen=True)
 class SystemPair:
-    """Two systems that are compared with each other; they differ only where there are no others."""
+    """Two systems that are compared; `differs` is not empty only if there was no other candidate."""
 
     system: Annotated[str, "slug"]
     system_name: str
@@ -64,7 +64,7 @@ class SystemPair:
 class CheckRow:
     """One workload at one load level in its primary metric, on one pair of systems (ids and slugs; `system_id` None:
     the release has no match for the baseline's system). `visible`: the smallest rise that such runs find with
-    80 % power (`visible_worse`: the same for the worse). `worst` 0: not at all."""
+    80 % power (`visible_worse`: the same for a change for the worse). `worst` 0: it is not worse."""
 
     verdict: RowVerdict
     workload_id: int
@@ -73,7 +73,7 @@ class CheckRow:
     level_id: int
     level: str
     threads: int
-    rate: Annotated[float | None, "1/s; null: as fast as it goes"]
+    rate: Annotated[float | None, "1/s; null: unthrottled"]
     metric_id: Hidden[int]
     metric: Annotated[str, "key"]
     metric_name: str
@@ -82,25 +82,25 @@ class CheckRow:
     baseline_system_id: Hidden[int]
     baseline_system: Annotated[str, "slug"]
     system_id: Hidden[int | None] = None
-    system: Annotated[str, "slug; empty: the release has no such system"] = ""
+    system: Annotated[str, "slug; empty: the release has no matching system"] = ""
     before: Annotated[Unbounded | None, "typical value of the baseline, in `unit`; null: no runs"] = None
     after: Unbounded | None = None
     runs_before: Annotated[tuple[int, ...], "ids"] = ()
     runs_after: tuple[int, ...] = ()
-    ratio: Annotated[Unbounded | None, "after over before"] = None
+    ratio: Annotated[Unbounded | None, "after / before"] = None
     low: Annotated[Unbounded | None, "lower end of its 95 % interval; null: there is none, see `reason`"] = None
     high: Unbounded | None = None
     p: Annotated[float | None, "adjusted for all rows (Benjamini-Hochberg)"] = None
-    smallest: Annotated[float, "relative difference from which on it counts"] = 0.0
+    smallest: Annotated[float, "smallest relative difference that counts"] = 0.0
     visible: Hidden[float | None] = None
-    worst: Annotated[Unbounded | None, "share by which it may be worse, as the interval leaves open"] = None
-    needed: Annotated[int | None, "repetitions of each side that are likely to suffice; 1001: more than 1,000"] = None
+    worst: Annotated[Unbounded | None, "greatest share by which it may be worse, by its interval"] = None
+    needed: Annotated[int | None, "runs per side for a conclusive result at 80 % power; 1001: more than 1,000"] = None
     reason: str = ""
     origins: Annotated[tuple[str, ...], "of its runs"] = ()
-    finding: Annotated[int | None, "id of the finding that covers it"] = None
+    finding: Annotated[int | None, "id of its finding"] = None
     finding_state: str = ""
-    is_accepted: Annotated[bool, "people accepted that it is worse, and that has not ended"] = False
-    accepted_until: Annotated[date | None, "last day of that; null: it is not accepted"] = None
+    is_accepted: Annotated[bool, "accepted as worse, and the acceptance has not ended"] = False
+    accepted_until: Annotated[date | None, "last day of the acceptance; null: not accepted"] = None
     accepted_why: str = ""
 
     @property
@@ -117,11 +117,10 @@ class CheckRow:
         self,
     ) -> Annotated[
         Unbounded | None,
-        "share of the smallest change for the worse that such runs find (80 %): of a fall where higher is better, of a "
-        "rise where lower is",
+        "smallest change for the worse, as a share, that such runs find with 80 % power: a fall where higher is "
+        "better, a rise where lower is",
     ]:
-        """The test is on logarithms: it sees a fall to
-        1 / (1 + visible) as well as a rise to 1 + visible."""
+        """The test is on logarithms: it finds a fall to 1 / (1 + visible) as well as a rise to 1 + visible."""
         if self.visible is None or self.direction == "lower":
             return self.visible
         return 1 - 1 / (1 + self.visible)
@@ -132,7 +131,7 @@ class CheckRow:
 
     @property
     def compare(self) -> Annotated[str, "query of /api/v1/comparisons/ and of the page Compare"]:
-        """Empty: there is only one side."""
+        """Empty: one side only."""
         if not self.system:
             return ""
         return f"workload={self.workload_id}&side={self.baseline_system}&side={self.system}"
@@ -140,7 +139,7 @@ class CheckRow:
 
 @dataclass(frozen=True)
 class ReleaseCheck:
-    """`result` and its reasons (`why`) are what the gate answers, with `tolerance`."""
+    """`result` and its reasons (`why`) are the gate's, with `tolerance`."""
 
     platform_id: Hidden[int]
     platform: Annotated[str, "slug"]
@@ -152,17 +151,17 @@ class ReleaseCheck:
     hardware_id: Hidden[int]
     hardware: Annotated[str, "slug"]
     hardware_name: str
-    lines: Annotated[tuple[SystemPair, ...], "systems that are compared with each other"]
+    lines: Annotated[tuple[SystemPair, ...], "pairs of compared systems"]
     rows: Annotated[tuple[CheckRow, ...], "the worse first, each kind by significance"]
-    tests: Annotated[int, "comparisons that the correction of p is for"]
+    tests: Annotated[int, "number of tests for which p is corrected"]
     result: Result
     why: Annotated[tuple[str, ...], "sentences"]
-    notes: Annotated[tuple[str, ...], "sentences about what is left out"]
+    notes: Annotated[tuple[str, ...], "sentences about rows left out"]
     tolerance: float
     checked_at: datetime
 
     @property
-    def counts(self) -> Annotated[dict[str, int], "rows by verdict; `accepted`: of the worse ones"]:
+    def counts(self) -> Annotated[dict[str, int], "rows by verdict; `accepted`: of these, worse and accepted"]:
         found = Counter(row.verdict for row in self.rows)
         accepted = sum(row.verdict is RowVerdict.WORSE and row.is_accepted for row in self.rows)
         return {**{verdict.value: found[verdict] for verdict in RowVerdict}, "accepted": accepted}
@@ -174,7 +173,7 @@ class ReleaseCheck:
 
     @property
     def summary(self) -> str:
-        """Its counts as words."""
+        """The counts by verdict as text."""
         counts = self.counts
         texts = [f"{counts[verdict]} {verdict}" for verdict in RowVerdict if counts[verdict]]
         if counts["accepted"]:
@@ -185,8 +184,8 @@ class ReleaseCheck:
 def answer(
     rows: Sequence[CheckRow], *, baseline: str, tolerance: float, allow_missing: bool = False
 ) -> tuple[Result, tuple[str, ...]]:
-    """What the gate says, and why. `allow_missing`: rows that the release lacks keep nobody from an answer, as long as
-    there are others."""
+    """Result of the gate, and the reasons. `allow_missing`: missing rows do not prevent a result, as long as there are
+    others."""
     against = [row for row in rows if row.counts_against]
     accepted = sum(row.is_accepted for row in rows if row.verdict is RowVerdict.WORSE)
     unknown = Counter(row.verdict for row in rows if row.verdict in UNKNOWN)
@@ -217,12 +216,12 @@ def answer(
 
 
 def is_coarse(row: CheckRow, tolerance: float) -> bool:
-    """Whether it may be worse by more than is tolerated, for all that is known."""
+    """Whether it may be worse by more than `tolerance`, by its interval."""
     return row.verdict is RowVerdict.INCONCLUSIVE and (row.worst is None or row.worst > tolerance)
 
 
 def is_telling(row: CheckRow, tolerance: float) -> bool:
-    """Whether a reader must know of it: it differs, or too little is known."""
+    """Whether a reader must know of the row: it differs, or its result is unknown."""
     if row.verdict is RowVerdict.INCONCLUSIVE:
         return is_coarse(row, tolerance)
     return row.verdict is not RowVerdict.UNCHANGED
@@ -234,7 +233,7 @@ _UNKNOWN_WORDS = {
     RowVerdict.NO_RATIO: "without a ratio",
     RowVerdict.TOO_FEW: "too few repetitions",
 }
-# Of one and of several.
+# Singular and plural.
 IS, HAS = ("is", "are"), ("has", "have")
 _UNKNOWN_VERBS = {RowVerdict.TOO_FEW: HAS}
 

@@ -1,4 +1,4 @@
-"""What a ratio between two releases says: the verdict of a row, what it could have seen, what it leaves open. Pure."""
+"""Verdict of a row by its ratio, the smallest change detectable, and the worst one possible. Pure."""
 
 import math
 
@@ -10,10 +10,10 @@ from apps.regressions.releases.values import RowVerdict
 
 
 def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
-    """With its reason, where it needs one. A difference below `smallest` (a share) is none that counts: such a row is
-    unchanged if the whole interval lies within that or the margin of Compare, else it is inconclusive.
+    """The verdict with its reason, if it needs one. A difference below `smallest` (a share) does not count: such a row
+    is unchanged if the whole interval lies within that or the margin of Compare, else it is inconclusive.
 
-    Raises ValueError for a metric of which neither direction is better."""
+    Raises ValueError for a neutral metric."""
     if direction is Direction.NEUTRAL:
         raise ValueError("neither higher nor lower is better: no verdict")
     if ratio.verdict is Verdict.TOO_FEW:
@@ -31,15 +31,17 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
 
 
 def worst(ratio: Ratio, direction: Direction) -> float | None:
-    """By what share it may be worse, as its interval leaves open; 0: not at all. None: there is no interval."""
+    """Greatest share by which the side may be worse, by its interval; 0: it is not worse. None: there is no
+    interval."""
     if ratio.low is None or ratio.high is None:
         return None
     return max(0.0, 1 - ratio.low if direction is Direction.HIGHER else ratio.high - 1)
 
 
 def visible(ratio: Ratio, counts: tuple[int, int], history: tuple[int, int]) -> float | None:
-    """Smallest rise, as a share, that such runs find with 80 % power (the fall: to 1 / (1 + that)): from the interval's
-    standard error, with degrees of freedom as Satterthwaite's are at most. None: there is no interval."""
+    """Smallest rise, as a share, that such runs find with 80 % power (for a fall: to 1 / (1 + rise)): from the
+    interval's standard error, with the upper bound of Satterthwaite's degrees of freedom. None: there is no
+    interval."""
     error = _error(ratio, counts, history)
     if error is None:
         return None

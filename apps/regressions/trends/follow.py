@@ -1,6 +1,6 @@
-"""Follows stored trends when runs come or go: changes along them become findings.
+"""Incremental analysis of stored trends when runs are added or excluded: changes become findings.
 
-Detection knows places in a series; here they become runs, which stay what they are when runs are added before them.
+Detection uses indices in a series; here they are mapped to runs, which are stable when earlier runs are added.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ RELATED = ("platform", "hardware_class", "workload", "metric")
 
 
 def follow_run(run_id: int) -> list[Finding]:
-    """Analyses again the trend that a run belongs to, whether it counts now or was excluded; the findings that
-    changed. May run twice, and on two workers at once, with one effect. Made-up runs count where there are no measured
-    ones, and only if this is called for them."""
+    """Analyse the trend of a run again, whether the run counts or was excluded; returns the changed findings.
+    Idempotent, also on two workers at once. Synthetic runs count only in trends without measured ones, and only if this
+    is called for them."""
     run = Run.objects.select_related("system__release", "workload__primary_metric").filter(pk=run_id).first()
     if run is None or run.workload.primary_metric.direction == Metric.Direction.NEUTRAL:
         return []
@@ -49,8 +49,8 @@ def follow_run(run_id: int) -> list[Finding]:
 
 
 def follow_rest(*, most: int) -> int:
-    """Analyses again up to `most` trends whose thresholds were changed or that were followed by other rules; how
-    many."""
+    """Analyse up to `most` trends with changed thresholds or another version of the rules again; returns their
+    number."""
     by_others = Q(past_hash="") | ~Q(rules=detection.RULES)
     due = Trend.objects.filter(by_others, analysed__gt=0).order_by("pk").values_list("pk", flat=True)[:most]
     for trend_id in (ids := list(due)):
@@ -60,8 +60,8 @@ def follow_rest(*, most: int) -> int:
 
 @transaction.atomic
 def follow_trend(trend_id: int) -> list[Finding]:
-    """One worker at a time; the second finds nothing new."""
-    # Only its own row: others may hold the rows that it refers to.
+    """One worker at a time; a second one finds nothing new."""
+    # Lock this row only: others may hold the rows that it refers to.
     trend = Trend.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=trend_id)
     (series,) = trends_series.read([trend], thresholds.every())
     is_unchanged = trend.rules == detection.RULES and trend.past_hash == _hash(series, trend.analysed)
@@ -76,16 +76,16 @@ def follow_trend(trend_id: int) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Analysis:
-    """`changes` that hold; `reported`: stored ones by their place, whether they hold or were reported until now. One
-    that was gone and is found again nearby is that one again."""
+    """`changes` that hold; `reported`: index -> stored change, whether it still holds or was reported until now. A gone
+    change found again nearby is the same change."""
 
     changes: Sequence[ChangePoint]
     reported: Mapping[int, Change]
 
 
 def analyse(series: TrendSeries, stored: Sequence[Change], *, analysed: int = 0, retest: bool = False) -> Analysis:
-    """`stored`: changes reported so far, gone ones too. `analysed`: runs already analysed and unchanged. `retest`:
-    re-test reported changes too."""
+    """`stored`: changes reported so far, including gone ones. `analysed`: number of runs analysed and unchanged since.
+    `retest`: test reported changes again too."""
     known = _by_place(series, [change for change in stored if change.gone_at is None])
     gone = _by_place(series, [change for change in stored if change.gone_at is not None])
     followed = detection.follow(
@@ -95,13 +95,13 @@ def analyse(series: TrendSeries, stored: Sequence[Change], *, analysed: int = 0,
 
 
 def _hash(series: TrendSeries, runs: int) -> str:
-    """Of the first so many runs: their ids, values, resets, and the limits."""
+    """Hash of the first `runs` runs: their ids, values and resets, and the limits."""
     text = [repr(series.results.limits), *(f"{p.run} {p.value!r} {bool(p.reset)}" for p in series.points[:runs])]
     return hashlib.sha256("\n".join(text).encode()).hexdigest()
 
 
 def _by_place(series: TrendSeries, changes: Sequence[Change]) -> dict[int, Change]:
-    """The first reported at each place; not those that have no runs left to support them."""
+    """The first change reported at each index, without those that have no runs left."""
     found: dict[int, Change] = {}
     for change in changes:
         if change.first_run is None:
@@ -109,7 +109,7 @@ def _by_place(series: TrendSeries, changes: Sequence[Change]) -> dict[int, Chang
         place = trends_series.place_of(series.points, change.first_run)
         if not series.results.is_testable(place):
             continue
-        # Where none of its release's runs is left, a change there is of the release behind.
+        # If none of the release's runs is left, a change there belongs to the next release.
         if series.points[place].release == change.first_run.system.release_id:
             found.setdefault(place, change)
     return found
@@ -131,7 +131,7 @@ def _change_points(changes: Mapping[int, Change]) -> list[ChangePoint]:
 
 
 def _settle(series: TrendSeries, analysis: Analysis, stored: Sequence[Change]) -> list[Finding]:
-    """Stores all changes that hold, as findings."""
+    """Store all changes that hold, as findings."""
     reported = [change for change in stored if change.gone_at is None]
     if not analysis.changes and not reported:
         return []
@@ -141,8 +141,8 @@ def _settle(series: TrendSeries, analysis: Analysis, stored: Sequence[Change]) -
         (_finding_key(series, change.index, releases), _detected(series, change, analysis))
         for change in analysis.changes
     ]
-    # Under other rules the same changes may sum up to another finding.
-    return reconcile.settle(found, looked_at=reported, anew=series.trend.rules != detection.RULES)
+    # Under other rules, the same changes may have another summary.
+    return reconcile.settle(found, looked_at=reported, refresh=series.trend.rules != detection.RULES)
 
 
 def _finding_key(series: TrendSeries, place: int, releases: Mapping[int, Release]) -> FindingKey:

@@ -1,4 +1,4 @@
-"""Reads watched series for pages and the API; a constant number of queries, however many series and runs."""
+"""Monitored series for pages and the API; a constant number of queries, independent of series and runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ from apps.regressions.trends.series import SeriesRun, TrendSeries
 
 RELATED = ("platform", "hardware_class", "workload", "load_level", "metric")
 MOST_LISTED = 300
-# In this order, those with changes first.
+# Sort order: series with changes first.
 MOST_CHANGED = (F("holding").desc(), F("analysed").desc(), F("pk"))
-# Series that a threshold is tried on: about a hundredth of a second each.
+# Limit of series for the preview of a threshold: about 10 ms each.
 MOST_TRIED = 200
 FIT, SHORT, NOISY, CHANGED = "fit", "short", "noisy", "changed"
 SIGHTS = {FIT: "can show a change", SHORT: "too short", NOISY: "too noisy", CHANGED: "with changes"}
@@ -33,8 +33,8 @@ SIGHTS = {FIT: "can show a change", SHORT: "too short", NOISY: "too noisy", CHAN
 
 @dataclass(frozen=True)
 class TrendFilter:
-    """`platform`, `hardware`: slugs; `tool`: a load tool; `workload`: id; `text`: in the workload's name; `sight`: one
-    of SIGHTS. Empty: any."""
+    """`platform`, `hardware`: slugs; `tool`: a load tool; `workload`: id; `text`: in the workload's name; `sight`: a
+    key of SIGHTS. Empty: any."""
 
     platform: str = ""
     hardware: str = ""
@@ -46,12 +46,12 @@ class TrendFilter:
 
 @dataclass(frozen=True)
 class TrendRow:
-    """A watched series."""
+    """A monitored series."""
 
     id: int
     platform: str
     hardware: str
-    settings: Annotated[str, "those of its systems, in words"]
+    settings: Annotated[str, "settings of its systems, as text"]
     tool: str
     workload: int
     workload_name: str
@@ -60,50 +60,50 @@ class TrendRow:
     metric_name: str
     unit: str
     direction: str
-    runs: Annotated[int, "that count: since the last reset, 500 at most"]
-    analysed: Annotated[int, "runs of all of it that were looked at"]
-    resets: Annotated[int, "how often conditions became others"]
-    variation: Annotated[Rounded | None, "from run to run, share of the value"]
+    runs: Annotated[int, "runs since the last reset, at most 500"]
+    analysed: Annotated[int, "analysed runs of the whole series"]
+    resets: Annotated[int, "number of changes of conditions"]
+    variation: Annotated[Rounded | None, "run-to-run, as a share of the value"]
     effect: Annotated[
         Rounded | None,
-        "smallest change, share of the value, that is found within ten runs with 80 % power; null: too short",
+        "smallest change, as a share of the value, found within ten runs with 80 % power; null: too short",
     ]
-    reason: Annotated[str, "why it is not fit to be watched; empty: it is"]
-    changes: Annotated[int, "that hold now"]
+    reason: Annotated[str, "why it cannot be monitored; empty: it can"]
+    changes: Annotated[int, "number of changes that hold now"]
     analysed_at: datetime | None
 
 
 @dataclass(frozen=True)
 class TrendChange:
-    """`place` in the series at which it is drawn."""
+    """`place`: index in the series at which it is drawn."""
 
-    place: Annotated[int, "in `points`, from 0"]
-    run: Annotated[int, "at which it was first reported"]
+    place: Annotated[int, "index in `points`, from 0"]
+    run: Annotated[int, "run at which it was first reported"]
     version: str
     verdict: Annotated[str, "better or worse"]
-    ratio: Annotated[Rounded | None, "after over before"]
-    low: Annotated[Rounded | None, "of its approximate 95 % interval"]
+    ratio: Annotated[Rounded | None, "after / before"]
+    low: Annotated[Rounded | None, "lower end of the approximate 95 % interval"]
     high: Rounded | None
     p: Rounded | None
     before: Annotated[Rounded | None, "in the metric's unit"]
     after: Rounded | None
     finding: int
-    state: Annotated[str, "of the finding"]
-    gone_at: Annotated[datetime | None, "since then newer runs do not confirm it"]
+    state: Annotated[str, "state of the finding"]
+    gone_at: Annotated[datetime | None, "time since which newer runs do not confirm it"]
 
 
 @dataclass(frozen=True)
 class TrendLevel:
-    """Runs `start` up to `end` of a series, between changes and resets."""
+    """Runs `start` to `end` of a series, between changes and resets."""
 
     start: int
-    end: Annotated[int, "the first run that is no longer of it"]
+    end: Annotated[int, "exclusive"]
     value: Annotated[Rounded, "median, in the metric's unit"]
 
 
 @dataclass(frozen=True)
 class TrendDetail:
-    """`limits` that count, and for what they were set, in words (`source`)."""
+    """`limits` that apply, and the scope for which they were set (`source`), as text."""
 
     row: TrendRow
     points: tuple[SeriesRun, ...]
@@ -117,16 +117,16 @@ class TrendDetail:
 class TriedChange:
     """A change that a threshold would report, or (`stays` False) would withdraw."""
 
-    place: Annotated[int, "in the series' points, from 0"]
+    place: Annotated[int, "index in the series' points, from 0"]
     run: int
     version: str
     verdict: Annotated[str, "better or worse"]
-    ratio: Annotated[Rounded, "after over before"]
-    low: Annotated[Rounded, "of its approximate 95 % interval"]
+    ratio: Annotated[Rounded, "after / before"]
+    low: Annotated[Rounded, "lower end of the approximate 95 % interval"]
     high: Rounded
     p: Rounded
     is_new: Annotated[bool, "not reported yet"]
-    stays: Annotated[bool, "false: it is a finding now and would no longer be"]
+    stays: Annotated[bool, "false: currently a finding that would be withdrawn"]
     finding: int | None
 
 
@@ -140,32 +140,32 @@ class TriedSeries:
 
 @dataclass(frozen=True)
 class Tried:
-    """What a threshold would have done in the past. `series`: those with changes, the most first."""
+    """Effect that a threshold would have had in the past. `series`: those with changes, the most first."""
 
     key: Hidden[Key]
     limits: Hidden[ChangeLimits]
-    concerned: Annotated[int, "series that it would count for"]
-    looked_at: Annotated[int, "of these; 200 at most"]
-    too_short: Annotated[int, "of these, without ten runs under the same conditions"]
-    kept_apart: Annotated[int, "series that have a more particular threshold, which goes before"]
+    concerned: Annotated[int, "number of series to which it would apply"]
+    looked_at: Annotated[int, "number of these that were analysed; at most 200"]
+    too_short: Annotated[int, "number of these without ten runs under the same conditions"]
+    kept_apart: Annotated[int, "number of series with a more specific threshold"]
     series: tuple[TriedSeries, ...]
-    releases: Annotated[TriedReleases, "the size counts between releases, too"]
+    releases: Annotated[TriedReleases, "effect on comparisons between releases"]
 
     @property
-    def raised(self) -> Annotated[int, "changes that it reports"]:
+    def raised(self) -> Annotated[int, "number of changes that it reports"]:
         return sum(change.stays for each in self.series for change in each.changes)
 
     @property
-    def new(self) -> Annotated[int, "of these, not reported yet"]:
+    def new(self) -> Annotated[int, "number of these not reported yet"]:
         return sum(change.is_new for each in self.series for change in each.changes)
 
     @property
-    def withdrawn(self) -> Annotated[int, "changes that are findings now and would go"]:
+    def withdrawn(self) -> Annotated[int, "number of current changes that it would withdraw"]:
         return sum(not change.stays for each in self.series for change in each.changes)
 
 
 def rows_of(chosen: TrendFilter) -> QuerySet[Trend]:
-    """Watched series that fit."""
+    """Monitored series that match the filter."""
     asked = {
         "platform__slug": chosen.platform,
         "hardware_class__slug": chosen.hardware,
@@ -185,13 +185,13 @@ def with_changes(found: QuerySet[Trend]) -> QuerySet[Trend]:
 
 
 def listed(found: Sequence[Trend]) -> list[TrendRow]:
-    """Of rows that `rows_of` found. One query."""
+    """Rows for the result of `rows_of`. One query."""
     settings = _settings(found)
     return [_row(each, settings) for each in found]
 
 
 def detail(trend_id: int) -> TrendDetail | None:
-    """None: there is none. Five queries."""
+    """None: there is no such series. Five queries."""
     found = with_changes(Trend.objects.filter(pk=trend_id)).first()
     if found is None:
         return None
@@ -210,7 +210,7 @@ def detail(trend_id: int) -> TrendDetail | None:
 
 
 def words_of(key: Key | None) -> str:
-    """For what a threshold was set."""
+    """Scope of a threshold, as text."""
     if key is None:
         return "the default"
     workload, metric = key
@@ -219,7 +219,7 @@ def words_of(key: Key | None) -> str:
 
 
 def levels(series: TrendSeries, places: Sequence[int]) -> tuple[TrendLevel, ...]:
-    """Between the `places` of changes, and resets."""
+    """Levels between the changes at `places` and the resets."""
     results = series.results
     return tuple(
         TrendLevel(start, end, float(np.median(results.values[start:end]))) for start, end in results.stretches(places)
@@ -227,8 +227,8 @@ def levels(series: TrendSeries, places: Sequence[int]) -> tuple[TrendLevel, ...]
 
 
 def preview(*, workload: int | None, metric: str | None, smallest: float, significant: float) -> Tried:
-    """What a threshold would report in the series that it concerns, what of that is new, and what it would withdraw:
-    what following them would do once it is set. Stores nothing. Raises Invalid."""
+    """Changes that a threshold would report in the series to which it applies, which of these are new, and which
+    current ones it would withdraw. Stores nothing. Raises Invalid."""
     limits = thresholds.limits(smallest=smallest, significant=significant)
     found, own = thresholds.place(workload=workload, metric=metric)
     key = (found.pk if found else None, own.pk if own else None)
@@ -324,7 +324,7 @@ def _change(points: Sequence[SeriesRun], change: Change) -> TrendChange | None:
 
 
 def _settings(found: Sequence[Trend]) -> dict[str, str]:
-    """In words, by hash."""
+    """Hash of settings -> settings as text."""
     hashes = {each.settings_hash for each in found}
     systems = System.objects.filter(settings_hash__in=hashes).values_list("settings_hash", "settings")
     return {

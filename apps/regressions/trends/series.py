@@ -1,4 +1,4 @@
-"""Reads stored trends: their runs release by release, then in time, as series in which changes are searched."""
+"""Runs of stored trends, release by release, then in order of time, as series for change detection."""
 
 import json
 from bisect import bisect_left
@@ -19,10 +19,10 @@ from apps.regressions.thresholds import Thresholds
 from apps.runs.api import places
 from apps.runs.models import Run
 
-# Runs that somebody measured; made-up ones are watched only where there are no others.
+# Origins of measured runs; synthetic runs are analysed only in trends without measured ones.
 MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
 
-# Excluded runs never count, and a ratio asks for values above 0.
+# Excluded runs never count; a ratio needs positive values.
 SERIES = f"""
 SELECT h.id, runs_run.id, s.id, release.id, release.version, release.version_key, started_at, m.value,
     warmup, duration, data_bytes, tool_version, host, provenance
@@ -40,7 +40,7 @@ ORDER BY release.version_key, release.version, started_at, runs_run.id
 
 @dataclass(frozen=True)
 class SeriesRun:
-    """A run of a series. `reset`: against the runs before."""
+    """A run of a series. `reset`: compared with the runs before."""
 
     run: int
     system: Hidden[int]
@@ -49,7 +49,7 @@ class SeriesRun:
     version_key: Hidden[tuple[int, ...]]
     started_at: datetime
     value: Annotated[Rounded, "in the metric's unit"]
-    reset: Annotated[str, "what was another in how it was made than before; empty: nothing known"] = ""
+    reset: Annotated[str, "differences of conditions from the runs before; empty: none known"] = ""
 
     @property
     def order(self) -> tuple[tuple[int, ...], str, datetime, int]:
@@ -58,7 +58,7 @@ class SeriesRun:
 
 @dataclass(frozen=True)
 class TrendSeries:
-    """A stored trend with its `points` as they are now, and their `results` with the limits that apply."""
+    """A stored trend with its current `points`, and `results` with the limits that apply."""
 
     trend: Trend
     points: Sequence[SeriesRun]
@@ -66,7 +66,7 @@ class TrendSeries:
 
 
 def read(trends: Collection[Trend], chosen: Thresholds) -> list[TrendSeries]:
-    """In the same order, with the limits of these thresholds. One query."""
+    """In the order of `trends`, with the limits of these thresholds. One query."""
     rows: dict[int, list[Sequence[Any]]] = {trend.pk: [] for trend in trends}
     with connection.cursor() as cursor:
         cursor.execute(SERIES, [list(rows)])
@@ -88,7 +88,7 @@ def trend_series(trend: Trend, points: Sequence[SeriesRun], limits: ChangeLimits
 
 
 def place_of(points: Sequence[SeriesRun], run: Run) -> int:
-    """Where a run is, or would be if it counted."""
+    """Index of a run, or the index it would have if it counted."""
     release = run.system.release
     own = (tuple(release.version_key), release.version, run.started_at, run.pk)
     return bisect_left([point.order for point in points], own)
@@ -106,6 +106,6 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
 
 def _conditions(row: Sequence[Any]) -> Conditions:
     warmup, duration, data, tool, host = row[7:12]
-    # A cursor hands JSON over as text.
+    # A cursor returns JSON as text.
     facts = lasting_facts(json.loads(host) if isinstance(host, str) else host)
     return Conditions(warmup, duration, data or None, tool, facts)

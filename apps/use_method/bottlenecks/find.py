@@ -49,10 +49,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class RepetitionShare:
-    """Of the repetitions of a level."""
+    """Number of a level's repetitions in which a resource is saturated."""
 
-    saturated: Annotated[int, "repetitions in which it is saturated"]
-    judged: Annotated[int, "of so many"]
+    saturated: Annotated[int, "number of repetitions with the resource saturated"]
+    judged: Annotated[int, "number of repetitions judged"]
 
     @property
     def most(self) -> bool:
@@ -66,21 +66,21 @@ class Onset:
     with a few saturated repetitions; `relents`: higher levels where most are not."""
 
     resource: str
-    threads: Annotated[int, "from this level on it is saturated in most repetitions"]
+    threads: Annotated[int, "level from which on it is saturated in most repetitions"]
     share: RepetitionShare
     reading: Annotated[Reading, "the evidence"]
     besides: Hidden[tuple[Reading, ...]] = ()
     before: Hidden[Reading | None] = None
     before_threads: Hidden[int | None] = None
-    nodes: Annotated[tuple[str, ...], "where it is saturated"] = ()
-    others: Annotated[tuple[str, ...], "nodes that were seen and are not"] = ()
+    nodes: Annotated[tuple[str, ...], "nodes on which it is saturated"] = ()
+    others: Annotated[tuple[str, ...], "observed nodes on which it is not saturated"] = ()
     early: Hidden[tuple[int, RepetitionShare] | None] = None
     watched: Annotated[int, "threads from which on it was at least at watch"] = 0
     relents: Hidden[tuple[int, ...]] = ()
     holds: Annotated[
         int | None, "threads from which on throughput does not grow; null: it grows to the highest level"
     ] = None
-    grew: Annotated[Rounded | None, "throughput at `holds` over that at `threads`"] = None
+    grew: Annotated[Rounded | None, "throughput at `holds` / throughput at `threads`"] = None
 
     @property
     def is_client(self) -> bool:
@@ -96,7 +96,7 @@ class Bottleneck:
     where the first resource saturates, empty: none; `is_shared`: it takes CPU from the servers."""
 
     kind: Kind
-    first: Annotated[tuple[Onset, ...], "what is named: several saturate at the same level"] = ()
+    first: Annotated[tuple[Onset, ...], "resources named as the limit; several if they saturate at the same level"] = ()
     onsets: Annotated[tuple[Onset, ...], "of all resources that saturate"] = ()
     passing: Hidden[tuple[tuple[str, tuple[int, ...]], ...]] = ()
     unseen: Annotated[tuple[str, ...], "resources that could not be observed"] = ()
@@ -121,7 +121,7 @@ def find(rungs: Sequence[PanelsAtLevel]) -> Bottleneck:
         shares = [share_of(resource.key, rung) for rung in judged]
         place = _from(shares)
         if place is not None:
-            onsets.append(_onset(resource.key, judged, shares, place, _held(rungs, judged[place].threads)))
+            onsets.append(_onset(resource.key, judged, shares, place, _growth(rungs, judged[place].threads)))
         elif single := [rung.threads for rung, share in zip(judged, shares, strict=True) if share.most]:
             passing.append((resource.key, tuple(single)))
     onsets.sort(key=_first)
@@ -194,7 +194,7 @@ def _onset(
     rungs: Sequence[PanelsAtLevel],
     shares: Sequence[RepetitionShare],
     place: int,
-    held: tuple[int | None, float | None],
+    growth: tuple[int | None, float | None],
 ) -> Onset:
     rung = rungs[place]
     lead, besides = _evidence(resource, rung)
@@ -217,8 +217,8 @@ def _onset(
         others=others,
         early=early,
         watched=_watched(resource, rungs[: place + 1]),
-        holds=held[0],
-        grew=held[1],
+        holds=growth[0],
+        grew=growth[1],
         relents=tuple(rungs[at].threads for at in range(place + 1, len(rungs)) if not shares[at].most),
     )
 
@@ -234,9 +234,14 @@ def _evidence(resource: str, rung: PanelsAtLevel) -> tuple[Reading, tuple[Readin
 
     def worst_first(item: tuple[tuple[str, str], list[Reading]]) -> tuple[bool, bool, int, float]:
         (key, _), own = item
-        held = _middle(own)
+        median_reading = _middle(own)
         utilization = INDICATORS[key].aspect is Aspect.UTILIZATION
-        return 2 * len(own) <= len(rung.panels), utilization, order[key], -(held.value or 0.0 if held else 0.0)
+        return (
+            2 * len(own) <= len(rung.panels),
+            utilization,
+            order[key],
+            -(median_reading.value or 0.0 if median_reading else 0.0),
+        )
 
     found: dict[str, Reading] = {}
     for (key, _), own in sorted(by_place.items(), key=worst_first):
@@ -275,22 +280,22 @@ def _watched(resource: str, rungs: Sequence[PanelsAtLevel]) -> int:
     return threads
 
 
-def _held(rungs: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, float | None]:
+def _growth(rungs: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, float | None]:
     """`holds` and `grew` of an Onset at `since` threads. Unknown throughput, or of one level, does not grow."""
-    known = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
-    base = next((held for threads, held in known if threads == since), None)
+    known = [(rung.threads, rate) for rung in rungs if (rate := rung.typical_throughput) is not None]
+    base = next((rate for threads, rate in known if threads == since), None)
     if base is None or len(known) < 2:
         return since, None
     stands = _stands(known, since)
-    return stands, next((held for threads, held in known if threads == stands), known[-1][1]) / base
+    return stands, next((rate for threads, rate in known if threads == stands), known[-1][1]) / base
 
 
 def _stands(known: Sequence[tuple[int, float]], since: int = 0) -> int | None:
     """First level, from `since` threads on, above which throughput does not grow; for the highest level, up to which it
     does not. None: it grows to the end. `known`: throughput by threads."""
-    for place, (threads, held) in enumerate(known):
+    for place, (threads, rate) in enumerate(known):
         above = known[place + 1 :] or [known[place - 1]]
-        if threads >= since and not any(_grows((threads, held), other) for other in above):
+        if threads >= since and not any(_grows((threads, rate), other) for other in above):
             return threads
     return None
 
@@ -311,7 +316,7 @@ def _generator(rungs: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Readin
 
 def _unexplained(rungs: Sequence[PanelsAtLevel], first: int | None) -> int | None:
     """`stands` of a Bottleneck; `first`: threads from which on a resource is saturated."""
-    known = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
+    known = [(rung.threads, rate) for rung in rungs if (rate := rung.typical_throughput) is not None]
     stands = _stands(known) if len(known) > 1 else None
     above = [threads for threads, _ in known if stands is not None and threads > stands]
     # A resource that saturates at the next level explains the stall here.

@@ -27,7 +27,7 @@ class ResourceAtLevel:
     ones."""
 
     resource: str
-    level: Annotated[UseLevel, "as most repetitions say"]
+    level: Annotated[UseLevel, "level reached in most repetitions"]
     share: RepetitionShare
 
 
@@ -36,8 +36,8 @@ class LevelUse:
     """A side at a load level: of `runs` that count, `judged` have a panel; `typical`: the majority of these."""
 
     level: Annotated[int, "id of a load level"]
-    runs: Annotated[int, "that count"]
-    judged: Annotated[int, "of them have a panel"]
+    runs: Annotated[int, "number of runs that count"]
+    judged: Annotated[int, "number of these with a panel"]
     steps: Annotated[tuple[ResourceAtLevel, ...], "utilization and saturation of each resource"]
     typical: Hidden[Typical | None]
 
@@ -50,7 +50,7 @@ class SideUse:
     found: Bottleneck
     headline: Annotated[Words, "what limits the side"]
     evidence: tuple[Words, ...]
-    throughput: Annotated[Words, "what it did there; empty: not known"]
+    throughput: Annotated[Words, "throughput from the limit on; empty: unknown"]
     notes: tuple[Words, ...]
     levels: tuple[LevelUse, ...]
 
@@ -60,8 +60,8 @@ class ComparedUse:
     """`pending`: runs that count and are not judged yet. `stated`: published results for the sides' platforms."""
 
     sides: tuple[SideUse, ...]
-    pending: Annotated[int, "runs that count and are still to be judged: ask again"]
-    stated: Annotated[tuple[StatedLimit, ...], "what articles say of these platforms; not measured here"]
+    pending: Annotated[int, "number of runs that count and are not judged yet: repeat the request"]
+    stated: Annotated[tuple[StatedLimit, ...], "published limits of these platforms; not measured here"]
 
 
 def limits_of(comparison: Comparison) -> ComparedUse:

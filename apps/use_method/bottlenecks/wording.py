@@ -72,7 +72,7 @@ def _number(reading: Reading) -> str:
 
 def throughput(found: Bottleneck, rungs: Sequence[PanelsAtLevel], unit: str, grown: Grown) -> str:
     """Throughput from the limit on; empty: nothing saturates, or unknown."""
-    known = {rung.threads: held for rung in rungs if (held := rung.typical_throughput) is not None}
+    known = {rung.threads: rate for rung in rungs if (rate := rung.typical_throughput) is not None}
     here = (found.first[0].holds or found.first[0].threads) if found.first else None
     if here is None or here not in known:
         return ""
@@ -139,7 +139,7 @@ def _tie(found: Bottleneck) -> Iterator[str]:
     else:
         how = f"levels between {onset.before_threads:,} and {threads(onset.threads)} would show which comes first"
     if any(each.is_client for each in found.first):
-        how = f"the load generator may be what holds throughput; {how}"
+        how = f"the load generator may limit throughput; {how}"
     yield f"{names} saturate at the same level: {how}"
 
 

@@ -57,8 +57,8 @@ def baselines(run_ids: list[int]) -> dict[int, Baseline]:
         cursor.execute(QUERY.format(alike=ALIKE), found)
         rows = cursor.fetchall()
     readings: dict[tuple[tuple[int, ...], int, float | None], dict[int, list[Reading]]] = {}
-    for ids, threads, rate, run, held in rows:
-        readings.setdefault((tuple(ids), threads, rate), {})[run] = msgspec.json.decode(held, type=list[Reading])
+    for ids, threads, rate, run, content in rows:
+        readings.setdefault((tuple(ids), threads, rate), {})[run] = msgspec.json.decode(content, type=list[Reading])
     return {
         run: made
         for (ids, threads, rate), of_runs in readings.items()

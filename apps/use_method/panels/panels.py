@@ -36,7 +36,7 @@ def judge(*, run_id: int) -> Panel | None:
             defaults={"version": VERSION, "sealed_at": run.sealed_at, "content": to_json(found)},
         )
     except IntegrityError:
-        log.info("run %s went away while it was judged", run_id)
+        log.info("run %s was deleted while it was judged", run_id)
     return baselines.compared({run_id: found})[run_id]
 
 

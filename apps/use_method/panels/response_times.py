@@ -60,14 +60,12 @@ def against(panel: Panel, run_id: int, baseline: Baseline | None) -> Panel:
 def _over(reading: Reading, readings: Collection[Reading], baseline: Baseline, *, is_it: bool) -> Reading:
     own = [one for one in readings if one.node == reading.node and one.indicator in TIMES and one.value]
     if is_it:
-        return replace(
-            reading, words=f"this run is {baseline.words}, the lowest load: it is what others are compared with"
-        )
+        return replace(reading, words=f"this run is {baseline.words}, the lowest load: the baseline of other runs")
     ratios = [
         (one.value / usual, one, usual) for one in own if one.value and (usual := _usual(baseline, one)) is not None
     ]
     if not ratios:
-        return replace(reading, words=f"what its disks took {baseline.words} was not observed")
+        return replace(reading, words=f"response times of its disks {baseline.words} were not observed")
     ratio, one, usual = max(ratios, key=lambda found: found[0])
     queue = next((each for each in readings if (each.node, each.indicator) == (reading.node, QUEUE)), None)
     waiting = queue.value if queue is not None else None
@@ -79,7 +77,7 @@ def _over(reading: Reading, readings: Collection[Reading], baseline: Baseline, *
     if waiting is not None:
         words += f"; queue {format_number(waiting, 2)}"
         if level is not UseLevel.OK and waiting < LEAST_QUEUE:
-            level, words = UseLevel.OK, f"{words}: too few at once to wait for each other"
+            level, words = UseLevel.OK, f"{words}: too few in flight to wait for each other"
     return replace(reading, level=level, value=ratio, words=words, metric=one.metric, peak=ratio, spans=one.spans)
 
 

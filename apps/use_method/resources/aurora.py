@@ -70,7 +70,7 @@ def volume(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     rates = [value / PERIOD for samples in both if (value := mean(samples)) is not None]
     if not rates:
         return None
-    words = "reads and writes that are billed; AWS states no limit of the volume"
+    words = "billed reads and writes; AWS states no limit of the volume"
     return RuleResult(UseLevel.OK, sum(rates), words, READS if READS in node.series else WRITES)
 
 
@@ -139,12 +139,12 @@ def restarts(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     if not len(fell):
         return RuleResult(UseLevel.OK, 0.0, "none seen", UPTIME)
     at = samples.at[~np.isnan(samples.values)][fell[0] + 1]
-    words = f"its uptime fell before {format_duration(round(float(at)))}: a restart or a failover"
+    words = f"its uptime was reset before {format_duration(round(float(at)))}: a restart or a failover"
     return RuleResult(UseLevel.ERROR, float(len(fell)), words, UPTIME)
 
 
 def errors_of_volume(_: NodeFacts, __: RunFacts) -> RuleResult:
-    words = "Aurora repairs copies of its volume by itself and reports nothing of them"
+    words = "Aurora repairs copies of its volume itself and does not report their errors"
     return RuleResult(UseLevel.NOT_OBSERVABLE, None, words)
 
 
@@ -152,7 +152,7 @@ RESOURCE = Resource(
     key="aurora",
     title="Aurora and RDS",
     layer="server",
-    question="What does the managed service report of the server?",
+    question="What does the managed service report about the server?",
     on=on_instances,
     indicators=(
         Indicator(
@@ -176,7 +176,7 @@ RESOURCE = Resource(
             metrics=(CAPACITY,),
             formula="ACUUtilization",
             limits=CAPACITY_LIMITS.words("%"),
-            reason="Of a serverless instance: at 100 % it cannot grow any more.",
+            reason="A serverless instance at 100 % cannot grow any further.",
             literature=f"{GUIDE}, Performance and scaling for Aurora Serverless v2",
             sources=CLOUD,
             rule=or_none(gauge(CAPACITY, CAPACITY_LIMITS, "%"), CAPACITY, why="it is not serverless"),
@@ -189,7 +189,7 @@ RESOURCE = Resource(
             metrics=(LOAD,),
             formula="DBLoad / vCPU of the class",
             limits=LOAD_LIMITS.words("sessions"),
-            reason="Above the vCPUs sessions wait for CPU, or already for something else.",
+            reason="With more active sessions than vCPU, sessions wait for CPU or for something else.",
             literature=f"{GUIDE}, Monitoring DB load with Performance Insights",
             sources={"Aurora": "CloudWatch, one value a minute, where Performance Insights is on"},
             rule=or_none(load, LOAD, why="Performance Insights is off, or the class is not known"),
@@ -203,7 +203,7 @@ RESOURCE = Resource(
             formula="AuroraReplicaLag of a reader; of RDS, ReplicaLag",
             limits=LAG_LIMITS.words("ms"),
             reason="Readers share the volume and miss only the last changes in memory: usually far less than 100 ms. A "
-            "second is what asynchronous replication gives.",
+            "second is typical of asynchronous replication.",
             literature=f"{GUIDE}, Replication with Amazon Aurora; {PAPER}, 4.2.4",
             sources=CLOUD,
             rule=or_none(lag, LAG, RDS_LAG),
@@ -230,7 +230,7 @@ RESOURCE = Resource(
             metrics=(CREDITS,),
             formula="least CPUCreditBalance",
             limits=f"watch below {CREDITS_LEFT[0]:g}, saturated below {CREDITS_LEFT[1]:g} credits",
-            reason="A credit is a minute of one vCPU; without any a class falls to its baseline, a fifth or less.",
+            reason="A credit is a minute of one vCPU; without any a class is limited to its baseline, a fifth or less.",
             literature="Amazon EC2 User Guide, Burstable performance instances: CPU credits",
             sources=SELDOM,
             rule=or_none(credits_left, CREDITS),
@@ -238,12 +238,12 @@ RESOURCE = Resource(
         Indicator(
             key="aurora.bursts",
             aspect=Aspect.SATURATION,
-            title="burst to storage left",
+            title="burst balance of storage left",
             unit="%",
             metrics=tuple(BURSTS),
             formula="least of EBSIOBalance%, EBSByteBalance%, BurstBalance",
             limits=f"watch below {BURST_LEFT[0]:g} %, saturated below {BURST_LEFT[1]:g} %",
-            reason="What is left of the requests and bytes above the class's baseline; then it is throttled to that.",
+            reason="Remaining requests and bytes above the class's baseline; without any it is throttled to that.",
             literature="Amazon EC2 User Guide, Amazon EBS-optimized instances: EBS burst balance",
             sources=CLOUD,
             rule=or_none(bursts, *BURSTS),
@@ -254,9 +254,9 @@ RESOURCE = Resource(
             title="restarts",
             unit="restarts",
             metrics=(UPTIME,),
-            formula="times that EngineUptime fell",
+            formula="number of resets of EngineUptime",
             limits="error from the first on",
-            reason="A failover restarts instances; CloudWatch shows it to a minute, the journal of RDS to a second.",
+            reason="A failover restarts instances; CloudWatch resolves it to a minute, the events of RDS to a second.",
             literature=f"{GUIDE}, High availability for Amazon Aurora",
             sources=CLOUD,
             rule=or_none(restarts, UPTIME),
@@ -280,18 +280,18 @@ VOLUME = Resource(
     key="aurora_volume",
     title="Aurora's volume",
     layer="machine",
-    question="What does the storage that the instances share do?",
+    question="How much is the storage shared by the instances used?",
     on=on_volumes,
     indicators=(
         Indicator(
             key="aurora_volume.requests",
             aspect=Aspect.UTILIZATION,
-            title="requests that are billed",
+            title="billed requests",
             unit="requests/s",
             metrics=(READS, WRITES),
             formula="(VolumeReadIOPs + VolumeWriteIOPs) / 300 s",
             limits="none: the volume grows and AWS states no limit of its requests",
-            reason="What is billed; the instance's class limits them before the volume does.",
+            reason="Billed by AWS; the instance's class limits them before the volume does.",
             literature=f"{METRICS_GUIDE}: cluster-level metrics; {PAPER}",
             sources=SELDOM,
             rule=or_none(volume, READS, WRITES),
@@ -304,7 +304,7 @@ VOLUME = Resource(
             metrics=(),
             formula="not reported",
             limits="none",
-            reason="Six copies hide that some fail; what is left is a longer commit.",
+            reason="Six copies mask failed ones; the visible effect is a longer commit.",
             literature=f"{PAPER}, 2.1 and 2.2",
             sources=CLOUD,
             rule=errors_of_volume,

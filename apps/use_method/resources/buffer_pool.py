@@ -33,14 +33,14 @@ def dirty(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         return None
     most = setting(node, "innodb_max_dirty_pages_pct") or DIRTY_DEFAULT
     found = judge(samples, LevelLimits(NEAR * most, most), unit="%", metric=DIRTY)
-    return with_words(found, f"; the server flushes at all cost from {most:g} % on")
+    return with_words(found, f"; from {most:g} % on the server flushes at its maximum rate")
 
 
 RESOURCE = Resource(
     key="buffer_pool",
     title="Buffer pool",
     layer="server",
-    question="Does the data in use fit in memory, and are there pages to take?",
+    question="Does the data in use fit in memory, and are free pages available?",
     indicators=(
         Indicator(
             key="buffer_pool.used",
@@ -49,8 +49,8 @@ RESOURCE = Resource(
             unit="%",
             metrics=(USED,),
             formula="(pages_total - pages_free) / pages_total",
-            limits="none: a full pool is what it is for, and only its misses show whether it is too small",
-            reason="With free pages left, the data that was touched so far fits.",
+            limits="none: a full pool is normal, and only its misses show whether it is too small",
+            reason="With free pages left, all data read so far fits in memory.",
             literature=f"{MANUAL}, 17.5.1 Buffer Pool",
             sources=SHOWN,
             rule=gauge(USED, USED_LIMITS, "%"),
@@ -58,12 +58,12 @@ RESOURCE = Resource(
         Indicator(
             key="buffer_pool.dirty",
             aspect=Aspect.SATURATION,
-            title="pages to be written",
+            title="dirty pages",
             unit="%",
             metrics=(DIRTY,),
             formula="pages_dirty / pages_total",
-            limits=f"watch from {NEAR * 100:.0f} % of innodb_max_dirty_pages_pct on, saturated from all of it on",
-            reason="From there on the server writes pages as fast as it may, whatever else the disks are to do.",
+            limits=f"watch from {NEAR * 100:.0f} % of innodb_max_dirty_pages_pct on, saturated from 100 % of it on",
+            reason="From there on the server writes pages at its maximum rate, at the expense of other disk requests.",
             literature=f"{MANUAL}, 17.8.3.5 Configuring Buffer Pool Flushing",
             sources=SHOWN,
             rule=dirty,
@@ -76,8 +76,8 @@ RESOURCE = Resource(
             metrics=(READS, QUESTIONS, SAMPLING, MISSES),
             formula="Innodb_buffer_pool_reads / Questions",
             limits=f"{MISS_LIMITS.words('reads')}, while there are {FEWEST_SERVED:g} statements/s",
-            reason="From 1 on the average statement waits for a disk at least once, and its time is the disk's. A "
-            "ratio of misses to reads of pages says less: pages are read from memory many times for each statement.",
+            reason="From 1 on the average statement waits for a disk at least once, so the disk sets its duration. The "
+            "ratio of misses to page reads is less informative: each statement reads many pages from memory.",
             literature="Schwartz et al., High Performance MySQL, 3rd ed., ch. 8, The InnoDB Buffer Pool",
             sources=SHOWN,
             rule=for_each_statement(READS, MISS_LIMITS, by=1.0, unit="reads", opens=MISSES),

@@ -23,7 +23,7 @@ ALL_AT_WORK = 0.9
 UNMATCHED_FROM = 5.0  # % of the writes
 GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 12 (Benchmarking)"
 OPEN_OR_CLOSED = "Schroeder, Wierman, Harchol-Balter, Open Versus Closed: A Cautionary Tale, NSDI 2006"
-NO_RATE = "each thread begins its next transaction when its last one ends: no rate is set that could be missed"
+NO_RATE = "each thread starts its next transaction when the last one ends: no rate is set"
 
 
 def beside(facts: RunFacts) -> list[NodeFacts]:
@@ -155,8 +155,7 @@ RESOURCE = Resource(
             metrics=(BUSY,),
             formula="(user + nice + system + irq + softirq) / all CPU time, on the load generator's machine",
             limits=HOST_LIMITS.words("%"),
-            reason="Its threads then wait for a CPU between an answer and the note of its time: latency that is not "
-            "the servers'.",
+            reason="Its threads then wait for a CPU before they record a response: latency that is not the servers'.",
             literature=GREGG,
             sources={"Linux": "/proc/stat beside the load generator"},
             rule=host,
@@ -164,13 +163,13 @@ RESOURCE = Resource(
         Indicator(
             key="client.shared",
             aspect=Aspect.UTILIZATION,
-            title="CPU it and others took beside the servers",
+            title="CPU taken by it and others on the servers' machine",
             unit="%",
             metrics=(BUSY, CPUS, SERVER, AGENT),
             formula="busy − servers, proxies and agent, by all CPU time of the machine; mean",
-            limits=f"watch where all of the machine is at least {ALL_BUSY:g} % busy and others than the servers took "
+            limits=f"watch if the machine is at least {ALL_BUSY:g} % busy and others than the servers took "
             f"over {100 * MOST_TAKEN:g} % of that; never saturated: the CPU's own row covers the machine",
-            reason="On one machine the load is paid for by the servers that it measures.",
+            reason="On a shared machine the load generator takes CPU from the servers that it measures.",
             literature=GREGG,
             sources={"Linux": "/proc/stat, /proc/PID/stat of the servers"},
             rule=shared,
@@ -183,7 +182,7 @@ RESOURCE = Resource(
             metrics=(),
             formula="CPU time of the asynchronous client / time",
             limits=f"saturated above {MOST_OF_ITS_CPU:g} CPUs",
-            reason="It has one thread: near one CPU it answers late by itself.",
+            reason="It has one thread: near one CPU, its own work delays the responses.",
             literature=GREGG,
             sources={"asyncload": "the client's own report, at its end"},
             rule=thread,
@@ -196,7 +195,7 @@ RESOURCE = Resource(
             metrics=(AGENT,),
             formula="CPU time of the agent's process / time",
             limits=AGENT_LIMITS.words("CPUs"),
-            reason="It samples and reads what the tool prints; half a CPU is taken from what is measured.",
+            reason="It samples and reads the tool's output; half a CPU is missing from the measured system.",
             literature=GREGG,
             sources={"agent": "its own CPU time"},
             rule=gauge(AGENT, AGENT_LIMITS, "CPUs"),
@@ -218,7 +217,7 @@ RESOURCE = Resource(
         Indicator(
             key="client.queue",
             aspect=Aspect.SATURATION,
-            title="events that no thread took yet",
+            title="events waiting for a thread",
             unit="events",
             metrics=(QUEUE, IN_PROGRESS),
             formula="queue length of the load tool at a fixed rate",
@@ -231,12 +230,12 @@ RESOURCE = Resource(
         Indicator(
             key="client.late",
             aspect=Aspect.SATURATION,
-            title="lateness, by the latency",
+            title="lateness / latency",
             unit="%",
             metrics=(),
             formula="mean time by which a transaction began late although a connection was free / mean latency",
             limits=f"saturated above {100 * MOST_LATE:g} %",
-            reason="At a fixed rate latency counts from when a transaction should begin: this part is the client's.",
+            reason="At a fixed rate latency counts from a transaction's scheduled start: this part is the client's.",
             literature=f"{OPEN_OR_CLOSED}; Tene, How NOT to Measure Latency, 2013",
             sources={"asyncload": "the client's own report, at its end"},
             rule=late,
@@ -249,7 +248,7 @@ RESOURCE = Resource(
             metrics=(UNMATCHED, WRITES),
             formula="writes without effect / writes",
             limits=f"watch from {UNMATCHED_FROM:g} % on, error above {100 * (1 - LEAST_MATCHED):g} %",
-            reason="In tables with gaps in their keys updates match nothing: fast, and not the load it says.",
+            reason="In tables with gaps in their keys updates match no row: fast, and not the declared load.",
             literature="sysbench manual, --auto-inc: on Galera keys otherwise step by the number of nodes",
             sources={"our scripts": "rows that each statement changed"},
             rule=unmatched,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 CONNECTION, CONFLICT, REFUSED, STORAGE, OTHER = "connection", "conflict", "refused", "storage", "other"
 TABLE = """
 1040 | connection | too many connections | fewer connections or a pool, else a higher max_connections
-1047 | connection | the cluster node is not ready for statements | let the proxy check wsrep_ready; look why it left
+1047 | connection | the cluster node is not ready for statements | let the proxy check wsrep_ready; find out why it left
 1053 | connection | the server is shutting down | connect again, elsewhere
 1129 | connection | the host is blocked after failed connects | FLUSH HOSTS, and find what fails to connect
 1152 | connection | connection aborted | look for kills, timeouts and the proxy's own limits
@@ -21,7 +21,7 @@ TABLE = """
 2003 | connection | no server at the address | is it up, does the proxy have a server, is the network whole?
 2005 | connection | unknown host | look at the name and its resolver
 2006 | connection | the server has gone away | connect again; look for restarts, wait_timeout, max_allowed_packet
-2013 | connection | connection lost in a statement | try again what may happen twice; look for a crash or failover
+2013 | connection | connection lost in a statement | retry if it is idempotent; look for a crash or failover
 2026 | connection | TLS failed | look at certificates and versions
 2055 | connection | connection lost while reading | look for a crash, a failover or the proxy's timeouts
 1020 | conflict | the row changed since it was read | try the transaction again
@@ -32,8 +32,8 @@ TABLE = """
 1290 | refused | the server is read-only | the address leads to a reader: repoint it, or finish the promotion
 1792 | refused | the transaction is read-only | send writes to the writer
 1836 | refused | the server is in read-only mode | the address leads to a reader: repoint it, or finish the promotion
-188 | storage | the engine broke the transaction off | fewer connections at once; try again
-1005 | storage | a table could not be made | read the engine's number behind it
+188 | storage | the engine aborted the transaction | fewer connections at once; try again
+1005 | storage | a table could not be created | read the engine's number behind it
 1021 | storage | the disk is full | make room
 1026 | storage | a file could not be written | look at the disk and the server's error log
 1030 | storage | the storage engine failed | read the engine's number behind it; look at the server's error log
@@ -41,15 +41,15 @@ TABLE = """
 1041 | storage | out of memory | smaller buffers, or a larger machine
 1114 | storage | the table is full | make room on the disk or in the temporary table's limit
 1118 | storage | the row is too large | change the columns or the row format
-1135 | storage | no thread could be made | raise the limits of processes and memory
-1206 | storage | more locks than there is room for | a larger buffer pool or smaller transactions
+1135 | storage | no thread could be created | raise the limits of processes and memory
+1206 | storage | no memory for more locks | a larger buffer pool or smaller transactions
 1297 | storage | a temporary failure of the engine | try again
-1062 | other | a key is there already | expected where a client sends again what it took for failed
+1062 | other | duplicate key | expected if a client repeats a write that it took for failed
 1146 | other | there is no such table | was the data loaded, and on this node?
 1317 | other | the statement was interrupted | find who kills
-1064 | other | the statement cannot be read | look at the workload and the server's version
+1064 | other | syntax error in the statement | look at the workload and the server's version
 1412 | other | the table changed since the transaction began | try the transaction again
-1452 | other | a foreign key points nowhere | look at the workload's order of rows
+1452 | other | a foreign key has no matching row | look at the workload's order of rows
 1969 | other | the statement took longer than max_statement_time | a higher limit or a better plan
 3024 | other | the statement took longer than max_execution_time | a higher limit or a better plan
 """

@@ -73,8 +73,8 @@ RESOURCE = Resource(
             metrics=(LOST,),
             formula="rise of Aborted_clients",
             limits=f"error {FROM_THE_FIRST}",
-            reason="The client went without closing it, was killed or idle for wait_timeout, or the network failed: "
-            "what it did was rolled back.",
+            reason="The client exited without closing it, was killed or idle for wait_timeout, or the network failed: "
+            "its open transaction was rolled back.",
             literature=f"{MANUAL}, B.3.2.9 Communication Errors and Aborted Connections",
             sources=SHOWN,
             rule=events(LOST, unit="connections"),
@@ -85,9 +85,9 @@ RESOURCE = Resource(
             title="attempts to connect that failed",
             unit="connections",
             metrics=(FAILED, REFUSED),
-            formula="rise of Aborted_connects without those that max_connections refused",
+            formula="rise of Aborted_connects without those refused because of max_connections",
             limits=f"error {FROM_THE_FIRST}",
-            reason="Wrong password or handshake, connect_timeout, or a check that opens a port and says nothing.",
+            reason="Wrong password or handshake, connect_timeout, or a check that opens a port and sends nothing.",
             literature=f"{MANUAL}, B.3.2.9 Communication Errors and Aborted Connections",
             sources=SHOWN,
             rule=failed,

@@ -47,7 +47,7 @@ def runnable(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         RUNNABLE_LIMITS,
         unit="tasks",
         metric=RUNNABLE,
-        room="but the CPUs had room: tasks that the clock wakes all at once were seen as they woke",
+        room="but the CPUs had room: the samples coincide with tasks that a timer wakes all at once",
     )
 
 
@@ -83,7 +83,7 @@ def while_busy(
 def errors(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if facts.aws or BUSY not in node.series:
         return None
-    return unseen("a CPU's machine checks go to the kernel's log, which counts nothing")
+    return unseen("a CPU's machine checks go to the kernel's log, which has no counters")
 
 
 RESOURCE = Resource(
@@ -114,7 +114,7 @@ RESOURCE = Resource(
             metrics=(SERVER,),
             formula="CPU time of the server's process / (CPUs × time)",
             limits=SERVER_LIMITS.words("%"),
-            reason="What the server itself takes of the machine: the rest of the busy time is somebody else's.",
+            reason="The server's own part of the machine; other processes take the rest of the busy time.",
             literature=GREGG,
             sources={"Linux": "/proc/PID/stat and /proc/stat", "Aurora": "AWS does not show the server's process"},
             rule=gauge(SERVER, SERVER_LIMITS, "%"),
@@ -126,11 +126,11 @@ RESOURCE = Resource(
             title="tasks runnable for each CPU",
             unit="tasks",
             metrics=(RUNNABLE, CPUS, BUSY),
-            formula="(procs_running − 1) / CPUs, looked at once a second, without the sampler that looks; only "
+            formula="(procs_running − 1) / CPUs, sampled once a second, without the sampler itself; only "
             f"while the CPUs are {BUSY_FROM:g} % busy or more",
             limits=RUNNABLE_LIMITS.words("tasks"),
-            reason="At 2 as many tasks wait as run: each gets half of a CPU. While the CPUs have room, what one look a "
-            "second sees are tasks that the clock woke all at once, those of other samplers among them.",
+            reason="At 2 as many tasks wait as run: each gets half of a CPU. While the CPUs have room, samples once a "
+            "second coincide with tasks that a timer wakes all at once, such as other samplers.",
             literature=GREGG,
             sources=FROM_PROC,
             rule=runnable,
@@ -150,7 +150,7 @@ RESOURCE = Resource(
             sources={
                 "MariaDB and MySQL": "SHOW GLOBAL STATUS",
                 "Linux": "/proc/stat",
-                "Aurora": "AWS shows its guests no /proc/stat to tell whether the CPUs were busy at that second",
+                "Aurora": "AWS shows its guests no /proc/stat, so busy CPUs in that second are unknown",
             },
             rule=running,
         ),
@@ -162,7 +162,7 @@ RESOURCE = Resource(
             metrics=(PRESSURE,),
             formula="rise of the total of “some” in /proc/pressure/cpu / time",
             limits=PRESSURE_LIMITS.words("%"),
-            reason="It misses no moment between two looks, as the run queue does; 60 % is most of the time.",
+            reason="Unlike samples of the run queue it covers the time between them; 60 % is most of the time.",
             literature="Linux kernel documentation, accounting/psi; Gregg, Systems Performance, chapter 6",
             sources={"Linux": "/proc/pressure/cpu, from kernel 4.20 with PSI on", "Aurora": "not shown to guests"},
             rule=gauge(PRESSURE, PRESSURE_LIMITS, "%"),
@@ -176,7 +176,7 @@ RESOURCE = Resource(
             metrics=(STEAL,),
             formula="steal / all CPU time",
             limits=STEAL_LIMITS.words("%"),
-            reason="Tasks were ready and the hypervisor ran another guest: as bad as a CPU less.",
+            reason="Tasks were ready while the hypervisor ran another guest: equivalent to fewer CPUs.",
             literature=GREGG,
             sources=FROM_PROC,
             rule=gauge(STEAL, STEAL_LIMITS, "%"),
@@ -190,11 +190,11 @@ RESOURCE = Resource(
             metrics=(BUSY,),
             formula="-",
             limits="",
-            reason="A CPU that corrects errors or is slowed by heat gives less than it has.",
+            reason="A CPU that corrects errors or is throttled by heat delivers less than its capacity.",
             literature="Gregg, Thinking Methodically about Performance, ACM Queue 10(12), 2012",
             sources={
                 "Linux": "the kernel's log (mcelog, rasdaemon): no counter that could be sampled",
-                "Aurora": "AWS replaces failing machines itself and shows nothing of it",
+                "Aurora": "AWS replaces failing machines itself and does not report it",
             },
             rule=errors,
         ),

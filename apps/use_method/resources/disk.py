@@ -32,7 +32,7 @@ IN_WORDS = re.compile(r"no space left|disk full|(?:error|errcode:?) (?:5|28)\b|i
 GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 9 (Disks)"
 SATURATION_2017 = "Looking at Disk Utilization and Saturation, Percona 2017"
 DISKSTATS = "/proc/diskstats"
-NO_GUEST = "Aurora's volume is a service of its own: no guest sees its disks"
+NO_GUEST = "Aurora's volume is a separate service: AWS does not show its disks"
 
 
 def disks(node: NodeFacts) -> list[str]:
@@ -78,7 +78,7 @@ def utilization(key: str) -> Rule:
         found = gauge(key, UTILIZATION_LIMITS, "%")(node, facts)
         if found is None or found.level is UseLevel.OK:
             return found
-        return with_words(found, "; it says that a request was always in flight, not that no more would fit")
+        return with_words(found, "; it means that a request was always in flight, not that the disk is full")
 
     return rule
 
@@ -88,7 +88,7 @@ def iops(key: str) -> Rule:
         samples = node.series[key]
         if not node.hardware_iops:
             seen = judge(samples, LevelLimits(None, None), unit="requests/s")
-            return seen and unseen(f"the hardware class states no IOPS to measure by; {seen.words}")
+            return seen and unseen(f"the hardware class states no IOPS; {seen.words}")
         found = judge(scaled(samples, 100 / node.hardware_iops), IOPS_LIMITS, unit="%", metric=key)
         return with_words(found, f", of {node.hardware_iops:,} requests/s that {node.hardware_class} has")
 
@@ -129,7 +129,7 @@ def errors(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
             None,
             spans,
         )
-    return unseen("the kernel counts no errors of disks; no error of a disk reached the client")
+    return unseen("the kernel has no counter of disk errors; no disk error reached the client")
 
 
 RESOURCE = Resource(
@@ -146,8 +146,8 @@ RESOURCE = Resource(
             metrics=(f"{IN_ALL}{UTILIZATION}", f"{IN_ALL}{REQUESTS}"),
             formula="rise of io_ticks / time, as iostat's %util; of the worst disk",
             limits=UTILIZATION_LIMITS.words("%"),
-            reason="Known weakness: one thread that waits for each of its requests makes nearly 100 % of a disk that "
-            "serves eighteen times as many from sixty-four. So it is never called saturated by this.",
+            reason="Known weakness: one thread that waits for each request shows nearly 100 % on a disk that serves "
+            "eighteen times as many from sixty-four. So this alone never means saturated.",
             literature=f"{SATURATION_2017}; iostat(1) on %util",
             sources={"Linux": DISKSTATS, "Aurora": NO_GUEST},
             rule=of_each(utilization, UTILIZATION),
@@ -156,12 +156,12 @@ RESOURCE = Resource(
         Indicator(
             key="disk.iops",
             aspect=Aspect.UTILIZATION,
-            title="requests, by what the class has",
+            title="requests / provisioned IOPS",
             unit="%",
             metrics=(f"{IN_ALL}{REQUESTS}",),
             formula="(reads + writes) / the hardware class's IOPS",
             limits=IOPS_LIMITS.words("%"),
-            reason="A provisioned volume delays what is beyond its IOPS, however idle its medium is.",
+            reason="A provisioned volume delays requests beyond its IOPS, even if its medium is idle.",
             literature="Amazon EBS User Guide, volume types and I/O characteristics",
             sources={"Linux": f"{DISKSTATS}; IOPS of the catalog's hardware class", "Aurora": NO_GUEST},
             rule=of_each(iops, REQUESTS),
@@ -170,14 +170,14 @@ RESOURCE = Resource(
         Indicator(
             key="disk.over_baseline",
             aspect=Aspect.SATURATION,
-            title="response time by that at the lowest load",
+            title="response time / that at the lowest load",
             unit="×",
             metrics=(f"{IN_ALL}{READS}", f"{IN_ALL}{WRITES}"),
             formula="mean response time of reads, or of writes, by its median over the runs of the same system and "
             "workload at their lowest load; the greater of the two",
             limits=f"watch from {OVER_LIMITS.watch:g} on, saturated from {OVER_LIMITS.saturated:g} on, where at least "
             f"{LEAST_QUEUE:g} request is in flight on average",
-            reason="At one thread no request waits for another: what it takes longer now, it waits.",
+            reason="At one thread no request waits for another: the additional time at more threads is waiting.",
             literature=f"{SATURATION_2017}: saturated at 3.6 times the response time of one thread, fine at 1.5 times",
             sources={"Linux": DISKSTATS, "Aurora": NO_GUEST},
             rule=over_baseline,
@@ -192,7 +192,7 @@ RESOURCE = Resource(
             formula="rise of the weighted io_ticks / time, as iostat's aqu-sz; of the worst disk",
             limits=QUEUE_LIMITS.words("requests"),
             reason="The NVMe disk of the 2017 measurement was best used between 16 and 64 requests at once; a single "
-            "spinning disk is at its end long before, and its response time shows it.",
+            "spinning disk saturates long before that, which its response time shows.",
             literature=f"{SATURATION_2017}; {GREGG}",
             sources={"Linux": DISKSTATS, "Aurora": "DiskQueueDepth of CloudWatch, one value a minute"},
             rule=either(
@@ -229,8 +229,8 @@ RESOURCE = Resource(
             metrics=(PRESSURE,),
             formula="rise of the total of “some” in /proc/pressure/io / time",
             limits=PRESSURE_LIMITS.words("%"),
-            reason="The server's log writer waits for each fsync by design: half of the time is its work, most of it "
-            "is a queue.",
+            reason="The server's log writer waits for each fsync by design: half of the time is normal, most of it "
+            "indicates a queue.",
             literature="Linux kernel documentation, accounting/psi",
             sources={"Linux": "/proc/pressure/io, from kernel 4.20 with PSI on", "Aurora": NO_GUEST},
             rule=gauge(PRESSURE, PRESSURE_LIMITS, "%"),
@@ -244,7 +244,7 @@ RESOURCE = Resource(
             metrics=(f"{IN_ALL}{REQUESTS}",),
             formula="errors of the load tool with code 1021, 1024 or 1026, or that name errno 5 or 28",
             limits="error from the first on",
-            reason="The block layer has no counter of errors: a server reports them when a statement fails by one.",
+            reason="The block layer has no counter of errors: a server reports one when it makes a statement fail.",
             literature="MariaDB Knowledge Base, MariaDB error codes; Gregg, chapter 9",
             sources={"MariaDB and MySQL": "the load tool's own report of errors", "Aurora": NO_GUEST},
             rule=errors,

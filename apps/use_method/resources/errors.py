@@ -17,7 +17,7 @@ FAILED, DONE, RECONNECTS = "client.errors", "client.throughput", "client.reconne
 ENGINE_CODE = re.compile(r"\bgot error (\d{2,3})\b", re.IGNORECASE)
 SHOWN = 3
 TEXT = 80  # characters
-SOURCES = {"tool": "what the load tool printed, by error number", "CloudWatch": "does not know what clients met"}
+SOURCES = {"tool": "what the load tool printed, by error number", "CloudWatch": "does not report errors of clients"}
 
 
 def numbers(complaint: ServerError) -> set[int]:
@@ -63,7 +63,7 @@ def reported(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
                     first[one] = min(first.get(one, complaint.at), complaint.at)
     if not found:
         return RuleResult(UseLevel.OK, 0.0, "none reported")
-    words = "; ".join(_said(one, count, first.get(one)) for one, count in found.most_common(SHOWN))
+    words = "; ".join(_error_text(one, count, first.get(one)) for one, count in found.most_common(SHOWN))
     more = len(found) - SHOWN
     words += f"; {more} more kinds" if more > 0 else ""
     number = sum(found.values())
@@ -73,7 +73,7 @@ def reported(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
     return RuleResult(level, float(number), words, FAILED, None, tuple((at, at) for at in moments))
 
 
-def _said(one: int | str, count: int, first: float | None) -> str:
+def _error_text(one: int | str, count: int, first: float | None) -> str:
     since = f", first at {format_duration(round(max(0.0, first), 1))}" if first is not None else ""
     if isinstance(one, str):
         return f"{count:,} × “{one}”{since}"
@@ -130,28 +130,28 @@ def on(node: NodeFacts, facts: RunFacts) -> bool:
 KINDS = {
     codes.CONNECTION: (
         "connections lost or refused",
-        "The service was not there: all that the connection was doing is lost, or its outcome is not known.",
+        "The service was unavailable: the connection's work is lost, or its outcome is unknown.",
         f"{MANUAL}, B.3.2 Common Errors; MySQL Error Message Reference, ch. 2 and 3",
     ),
     codes.CONFLICT: (
         "deadlocks, timeouts, certification",
-        "The transaction was rolled back because of another one; an application has to send it again, and one in a "
+        "The transaction was rolled back because of another one; an application has to repeat it, and one in a "
         "hundred already moves the 99th percentile.",
         f"{MANUAL}, 17.7.5.3 How to Minimize and Handle Deadlocks",
     ),
     codes.REFUSED: (
         "writes refused",
-        "The client reached a server that may not write: a reader, or a promotion that is not done.",
+        "The client reached a server that may not write: a reader, or a promotion that is not finished.",
         f"{MANUAL}, 7.1.8 Server System Variables, read_only",
     ),
     codes.STORAGE: (
         "failures of storage and memory",
-        "Data could not be written or read: disk full, memory used up, or the engine broke it off.",
+        "Data could not be written or read: disk full, memory used up, or the engine aborted the statement.",
         f"{MANUAL}, B.3.4.3 How MySQL Handles a Full Disk; Tusa, AWS Aurora Benchmarking part 2, 2016 (188)",
     ),
     codes.OTHER: (
         "other errors",
-        "The workload and the server disagree, so that what was measured may not be what was meant.",
+        "The workload and the server disagree, so that the measured load may not be the intended one.",
         "MySQL Error Message Reference, ch. 2; MariaDB Server Documentation, Error Codes",
     ),
 }
@@ -160,7 +160,7 @@ RESOURCE = Resource(
     key="errors",
     title="Application errors",
     layer="client",
-    question="What went wrong for the application, and what does it have to do about it?",
+    question="Which errors did the application get, and what is the remedy?",
     indicators=(
         *(of_kind(kind) for kind in KINDS),
         Indicator(
@@ -173,13 +173,13 @@ RESOURCE = Resource(
             limits=f"watch {FROM_THE_FIRST}, error from {MOST_ERRORS * 100:g} % on",
             reason="An attempt that fails ends early: one in a hundred is enough to move the 99th percentile.",
             literature="Gregg, Systems Performance, 2nd ed., 2.5.9 The USE Method: errors",
-            sources={"tool": "its own count, of errors that it passes over too"},
+            sources={"tool": "its own count, including errors that it ignores"},
             rule=share,
         ),
         Indicator(
             key="errors.reconnects",
             aspect=Aspect.ERRORS,
-            title="connections made anew",
+            title="reconnects",
             unit="reconnects",
             metrics=(RECONNECTS,),
             formula="rise of client.reconnects",

@@ -101,7 +101,7 @@ def receiving(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     limits = LevelLimits(watch=limit / 2, saturated=limit, share=QUEUE_SHARE, least=1)
     found = judge(samples, limits, unit="write sets", metric=RECEIVING)
     pause = (
-        f"from {limit:g} on it asks for a pause, which empties the queue: {100 * QUEUE_SHARE:g} % of the time is much"
+        f"from {limit:g} on it requests a pause, which empties the queue: {100 * QUEUE_SHARE:g} % of the time is much"
     )
     return found and replace(found, words=f"{found.words}; {pause}")
 
@@ -210,8 +210,8 @@ RESOURCE = Resource(
             metrics=(PAUSED,),
             formula="rise of wsrep_flow_control_paused_ns / time",
             limits=PAUSED_LIMITS.words("%"),
-            reason="While it is paused no node of the cluster commits. The sum over the server's life, "
-            "wsrep_flow_control_paused, hides when; a tenth of each second lost is felt in every percentile.",
+            reason="While it is paused no node of the cluster commits. The share since the server's start, "
+            "wsrep_flow_control_paused, hides when; losing a tenth of each second affects every percentile.",
             literature=f"{MANUAL}; Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed. 2012, chapter 12",
             sources=SOURCES,
             rule=paused,
@@ -219,12 +219,12 @@ RESOURCE = Resource(
         Indicator(
             key="galera.asked",
             aspect=Aspect.SATURATION,
-            title="pauses that it asked for",
+            title="pauses requested",
             unit="%",
             metrics=(SENT, PAUSED),
             formula="paused share of each second x its part of the rise of wsrep_flow_control_sent over all nodes",
             limits=PAUSED_LIMITS.words("%"),
-            reason="All nodes are paused alike; the one that asks cannot apply as fast as others write.",
+            reason="All nodes are paused alike; the one that requests it cannot apply as fast as others write.",
             literature=f"{CODERSHIP}, Flow Control; Managing Flow Control: Monitoring Flow Control",
             sources=SOURCES,
             rule=asked,
@@ -238,8 +238,8 @@ RESOURCE = Resource(
             formula="wsrep_local_recv_queue",
             limits="watch from half, saturated from all of gcs.fc_limit x √nodes on (without the root where the "
             f"cluster is configured for one writer), {LevelLimits(None, 1.0, share=QUEUE_SHARE).held()}",
-            reason="At the limit the node asks all others to pause. The pause empties the queue at once, so that "
-            "samples once a second rarely meet it full: one in twenty is much.",
+            reason="At the limit the node requests a pause of all others. The pause empties the queue at once, so that "
+            "samples once a second rarely find it full: one in twenty is much.",
             literature=f"{MANUAL}; MariaDB manual, wsrep_provider_options: gcs.fc_limit, gcs.fc_single_primary",
             sources={"Galera": "SHOW GLOBAL STATUS, wsrep_provider_options"},
             rule=receiving,
@@ -281,7 +281,7 @@ RESOURCE = Resource(
             formula="rise of wsrep_local_cert_failures",
             limits=f"watch from the first on, error from {REFUSED:g} % of its own transactions on",
             reason="Another node changed the same row first: the client gets a deadlock at COMMIT and must run the "
-            "transaction again. A few are the price of several writers; more are wasted work.",
+            "transaction again. A few are the cost of several writers; more are wasted work.",
             literature=CONFLICTS,
             sources=SOURCES,
             rule=certification,
@@ -295,7 +295,7 @@ RESOURCE = Resource(
             formula="rise of wsrep_local_bf_aborts",
             limits=f"watch from the first on, error from {REFUSED:g} % of its own transactions on",
             reason="A replicated change needed a row that a local transaction had locked: the local one is rolled back "
-            "(brute force), for the cluster has decided already.",
+            "(brute force), since the cluster has committed the change.",
             literature=CONFLICTS,
             sources=SOURCES,
             rule=aborts,
@@ -308,7 +308,7 @@ RESOURCE = Resource(
             metrics=(SIZE,),
             formula="least wsrep_cluster_size, against the system's servers",
             limits="error while a node is missing",
-            reason="A node that is missing was lost, is being shut down, or is parted from the others.",
+            reason="A missing node failed, is being shut down, or is partitioned from the others.",
             literature=f"{CODERSHIP}, Monitoring the Cluster: Checking Cluster Integrity",
             sources=SOURCES,
             rule=size,

@@ -41,7 +41,7 @@ def swap_used(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 def killed(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if KILLED not in node.series and USED in node.series:
-        return unseen("this kernel does not count the processes that it killed for want of memory")
+        return unseen("this kernel does not count the processes killed by the OOM killer")
     return events(KILLED, unit="processes")(node, facts)
 
 
@@ -59,8 +59,8 @@ RESOURCE = Resource(
             metrics=(USED, FREE_OF_AWS),
             formula="(MemTotal − MemAvailable) / MemTotal",
             limits=USED_LIMITS.words("%"),
-            reason="File data that can be given up does not count as used; what is left is what programs can still "
-            "take, and the kernel reclaims in haste when only a few per cent are.",
+            reason="Reclaimable file cache does not count as used; the rest is available to programs. With only a few "
+            "per cent left, the kernel reclaims pages at the programs' expense.",
             literature=f"{GREGG}; proc_meminfo(5) on MemAvailable",
             sources={"Linux": "/proc/meminfo", "Aurora": "FreeableMemory of CloudWatch by the class's memory"},
             rule=either(gauge(USED, USED_LIMITS, "%"), used_of_aws),
@@ -74,7 +74,7 @@ RESOURCE = Resource(
             metrics=(SWAP_USED, SWAP_TOTAL),
             formula="(SwapTotal − SwapFree) / SwapTotal",
             limits=SWAP_LIMITS.words("%"),
-            reason="Pages in swap may be of programs that sleep; when it is full, the next step is the OOM killer.",
+            reason="Pages in swap may belong to idle programs; when it is full, the next step is the OOM killer.",
             literature=GREGG,
             sources={"Linux": "/proc/meminfo", "Aurora": NO_GUEST},
             rule=swap_used,
@@ -88,7 +88,7 @@ RESOURCE = Resource(
             metrics=(SWAPPING,),
             formula="pswpin + pswpout",
             limits=SWAPPING_LIMITS.words("pages/s"),
-            reason="A page of the buffer pool that is in swap is read from disk inside a statement that took it for "
+            reason="A page of the buffer pool that is in swap is read from disk inside a statement that expects it in "
             "memory, with a latch held.",
             literature="Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed. 2012, chapter 9 (swapping)",
             sources={"Linux": "/proc/vmstat", "Aurora": NO_GUEST},
@@ -117,7 +117,7 @@ RESOURCE = Resource(
             metrics=(FAULTS,),
             formula="rise of majflt of the server's process / time",
             limits=FAULTS_LIMITS.words("faults/s"),
-            reason="A server that has started and keeps its memory has none: its pages or its program were given up.",
+            reason="A started server that keeps its memory has none: its data or its program were evicted from memory.",
             literature=GREGG,
             sources={"Linux": "/proc/PID/stat", "Aurora": "AWS does not show the server's process"},
             rule=gauge(FAULTS, FAULTS_LIMITS, "faults/s"),
@@ -126,7 +126,7 @@ RESOURCE = Resource(
         Indicator(
             key="memory.killed",
             aspect=Aspect.ERRORS,
-            title="processes killed for want of memory",
+            title="processes killed by the OOM killer",
             unit="processes",
             metrics=(KILLED, USED),
             formula="rise of oom_kill",

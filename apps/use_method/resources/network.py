@@ -23,7 +23,7 @@ LOST_LIMITS = LevelLimits(watch=10 * MOST_LOST, saturated=100 * MOST_LOST)
 FEW = 500.0
 MATHIS = "Mathis et al., The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, CCR 27(3), 1997"
 GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 10 (Network)"
-NO_GUEST = "AWS shows its guests the bytes and no packets"
+NO_GUEST = "AWS shows its guests bytes, but no packets"
 
 
 def busier_ways(node: NodeFacts) -> dict[str, MetricSamples]:
@@ -45,12 +45,12 @@ def bandwidth(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     if not node.matching(PREFIX, RECEIVED):
         return None
     if not node.hardware_network:
-        return unseen("the hardware class states no bandwidth to measure by")
+        return unseen("the hardware class states no bandwidth")
     full = node.hardware_network
     text = f", of {full / 1e9:g} Gbit/s that {node.hardware_class} has"
     ways = busier_ways(node)
     if not ways:
-        return RuleResult(UseLevel.OK, 0.0, "nothing went over any interface but the loopback")
+        return RuleResult(UseLevel.OK, 0.0, "no traffic on any interface but the loopback")
     return worst(
         {
             name: with_words(
@@ -66,7 +66,7 @@ def moved(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         return None
     ways = busier_ways(node)
     if not ways:
-        return RuleResult(UseLevel.OK, 0.0, "nothing went over any interface but the loopback")
+        return RuleResult(UseLevel.OK, 0.0, "no traffic on any interface but the loopback")
     return worst({name: judge(one, NONE, unit="bytes/s", metric=key_of(node, name, one)) for name, one in ways.items()})
 
 
@@ -76,7 +76,7 @@ def moved_of_aws(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 def loopback(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     found = gauge(f"{PREFIX}{LOOPBACK}{RECEIVED}", NONE, "bytes/s")(node, facts)
-    return with_words(found, "; no bandwidth limits it: what it costs is CPU time")
+    return with_words(found, "; no bandwidth limits it, only CPU time")
 
 
 def lost(key: str) -> Rule:
@@ -99,7 +99,7 @@ def lost(key: str) -> Rule:
         inside = sum(float(np.nansum(each)) for name, each in packets.items() if name.startswith(f"{LOOPBACK} "))
         if found is None or found.level is UseLevel.OK or inside < (1 - LEAST_OUTSIDE) * float(number.sum()):
             return found
-        words = f"{found.words}; nearly all over the loopback, which loses none: a task that had no CPU was late"
+        words = f"{found.words}; nearly all over the loopback, which loses none: a task without CPU was late"
         return replace(found, level=UseLevel.WATCH if found.level is UseLevel.SATURATED else UseLevel.OK, words=words)
 
     return rule
@@ -134,13 +134,13 @@ RESOURCE = Resource(
             title="bandwidth used",
             unit="%",
             metrics=(f"{PREFIX}*{RECEIVED}", f"{PREFIX}*{SENT}"),
-            formula="8 × bytes of the busier way of the busiest interface / the hardware class's bandwidth",
+            formula="8 × bytes in the busier direction of the busiest interface / the hardware class's bandwidth",
             limits=BANDWIDTH_LIMITS.words("%"),
-            reason="At 70 % over a second, bursts within it are near all of the bandwidth, and packets queue.",
+            reason="At 70 % over a second, bursts within it reach nearly all of the bandwidth, and packets queue.",
             literature=GREGG,
             sources={
                 "Linux": "/proc/net/dev; bandwidth of the catalog's hardware class",
-                "Aurora": "traffic with its storage is not in what CloudWatch counts",
+                "Aurora": "CloudWatch does not count traffic with its storage",
             },
             rule=bandwidth,
             asks=("network", "/proc"),
@@ -151,9 +151,9 @@ RESOURCE = Resource(
             title="bytes moved",
             unit="bytes/s",
             metrics=(f"{PREFIX}*{RECEIVED}", f"{PREFIX}*{SENT}", *OF_AWS),
-            formula="bytes of the busier way of the busiest interface, the loopback apart",
+            formula="bytes in the busier direction of the busiest interface, without the loopback",
             limits="",
-            reason="To be seen where no class states a bandwidth.",
+            reason="For hardware classes without a stated bandwidth.",
             literature=GREGG,
             sources={"Linux": "/proc/net/dev", "Aurora": "NetworkReceiveThroughput, NetworkTransmitThroughput"},
             rule=either(moved, moved_of_aws),
@@ -167,8 +167,7 @@ RESOURCE = Resource(
             metrics=(f"{PREFIX}{LOOPBACK}{RECEIVED}",),
             formula="bytes that the loopback delivered",
             limits="",
-            reason="Client, proxy and servers on one machine speak over it, and it has no medium: no network is "
-            "measured then.",
+            reason="Client, proxy and servers on one machine communicate over it: no network is measured then.",
             literature=GREGG,
             sources={"Linux": "/proc/net/dev", "Aurora": "AWS shows its guests no interface"},
             rule=loopback,
@@ -183,7 +182,7 @@ RESOURCE = Resource(
             formula=f"TCP segments sent again / packets sent, in seconds with at least {FEW:g} packets",
             limits=LOST_LIMITS.words("%"),
             reason="At one in a hundred TCP's window hardly opens; each costs a round trip or 200 ms. Over "
-            "the loopback nothing is lost but by a task without CPU: one level less there.",
+            "the loopback packets are lost only if a task has no CPU: one level less there.",
             literature=f"{MATHIS}; {GREGG}",
             sources={"Linux": "/proc/net/snmp and /proc/net/dev", "Aurora": NO_GUEST},
             rule=lost(AGAIN),
@@ -197,7 +196,7 @@ RESOURCE = Resource(
             metrics=(DROPPED, f"{PREFIX}*.rx_packets", f"{PREFIX}*.tx_packets"),
             formula=f"packets dropped / packets, either way, in seconds with at least {FEW:g} packets",
             limits=LOST_LIMITS.words("%"),
-            reason="The ring or the queue of an interface was full; TCP sends what was in them again.",
+            reason="The ring or the queue of an interface was full; TCP retransmits the packets.",
             literature=GREGG,
             sources={"Linux": "/proc/net/dev", "Aurora": NO_GUEST},
             rule=lost(DROPPED),
@@ -211,8 +210,8 @@ RESOURCE = Resource(
             metrics=(f"{PREFIX}*.rx_errors", f"{PREFIX}*.tx_errors", DAMAGED),
             formula="rise of each interface's errors and of TCP's segments in error; of the worst",
             limits="error from the first of an interface on; watch from the first that only TCP refuses on",
-            reason="A sound network damages none: a cable, a card or a driver is at fault. TCP also counts segments "
-            "that fit no connection any more, as in a storm of connections.",
+            reason="A sound network damages no packets: a cable, a card or a driver is at fault. TCP also counts "
+            "segments that match no open connection, as in a storm of connections.",
             literature=GREGG,
             sources={"Linux": "/proc/net/dev and /proc/net/snmp", "Aurora": NO_GUEST},
             rule=errors,

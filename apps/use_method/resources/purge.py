@@ -43,7 +43,7 @@ def growth(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     third = len(at) // 3
     apart = float(at[-third:].mean() - at[:third].mean()) if third else 0.0
     if apart < LEAST:
-        return unseen("the phase is too short to see it grow")
+        return unseen("the phase is too short to detect growth")
     first, last = float(values[:third].mean()), float(values[-third:].mean())
     rate = (last - first) / apart
     words = (
@@ -74,8 +74,8 @@ RESOURCE = Resource(
             formula="Innodb_history_list_length, else trx_rseg_history_len of INNODB_METRICS",
             limits=LevelLimits(WATCH, SATURATED).words("transactions")
             + "; with innodb_max_purge_lag set: saturated from it on, watch from half of it on",
-            reason="Reads walk over what is not purged. A million is what the manual names for a workload in trouble; "
-            "from innodb_max_purge_lag on the server delays every write.",
+            reason="Reads pass over row versions that are not purged. The manual names a million for a workload in "
+            "trouble; from innodb_max_purge_lag on the server delays every write.",
             literature=f"{MANUAL}, 17.8.9 Purge Configuration",
             sources=SOURCES,
             rule=length,
@@ -89,7 +89,7 @@ RESOURCE = Resource(
             metrics=LENGTHS,
             formula="(mean of the last third of the phase - mean of its first third) / time between them",
             limits=f"watch from {GROWTH:g} transactions/s on, in a phase with {LEAST:g} s between the two thirds",
-            reason="Purge falls behind the load: a longer run would get slower, and throughput was paid for with it.",
+            reason="Purge falls behind the load: a longer run would become slower.",
             literature=f"{MANUAL}, 17.8.9 Purge Configuration; Schwartz et al., 3rd ed., ch. 8, InnoDB purge",
             sources=SOURCES,
             rule=growth,

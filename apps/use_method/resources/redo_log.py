@@ -46,7 +46,7 @@ RESOURCE = Resource(
             "MySQL: (current_lsn - checkpoint_lsn) / capacity of Innodb_redo_log_*",
             limits=AGE_LIMITS.words("%"),
             reason="From about 7/8 on the server flushes ahead of need, and at 100 % all writers wait until pages are "
-            "written; MariaDB lets it stand near 7/8 in a quiet load, so that alone is no trouble.",
+            "written; MariaDB keeps it near 7/8 under a light load, which alone is harmless.",
             literature="MariaDB, MDEV-25113 (page cleaner before furious flush); MySQL 8.4 Reference Manual, 17.6.5",
             sources={
                 "MariaDB": "SHOW GLOBAL STATUS",
@@ -76,8 +76,7 @@ RESOURCE = Resource(
             metrics=PENDING,
             formula="Innodb_os_log_pending_fsyncs, else Innodb_data_pending_fsyncs",
             limits=PENDING_LIMITS.words("fsyncs"),
-            reason="At every sample a commit waited for the disk to promise what was written; how long is in the "
-            "disk's row.",
+            reason="At every sample a commit waited for an fsync; for how long is shown in the disk's row.",
             literature="Schwartz et al., High Performance MySQL, 3rd ed., ch. 8, InnoDB I/O Configuration",
             sources={"MariaDB and MySQL": "SHOW GLOBAL STATUS", "Aurora": AURORA},
             rule=pending,

@@ -185,8 +185,8 @@ def _error(node: NodeFacts, facts: RunFacts, thread: str, connection: str) -> It
     """The replica's error, if it first appeared during the run."""
     what = f"replication {thread} error" + (f" of {connection}" if connection else "")
     own = [event for event in facts.events if event.node == node.name]
-    said = [str(event.detail["to"]) for event in own if _reports(event.detail, what)]
-    errors = [text for text in said if text != "none"]
+    reported = [str(event.detail["to"]) for event in own if _reports(event.detail, what)]
+    errors = [text for text in reported if text != "none"]
     return [f"({errors[-1][:120]})"] if errors else []
 
 
@@ -210,7 +210,7 @@ RESOURCE = Resource(
             metrics=(PREFIX + SPACE, f"{PREFIX}*.{SPACE}"),
             formula="Relay_Log_Space, against relay_log_space_limit where it is set",
             limits=f"of relay_log_space_limit: {SPACE_LIMITS.words('%')}; without one, none",
-            reason="At the limit the replica stops to receive, and what it has not is lost with its source.",
+            reason="At the limit the replica stops receiving; changes not received are lost if the source fails.",
             literature="MySQL and MariaDB manuals, relay_log_space_limit",
             sources=SHOWN,
             rule=space,
@@ -224,9 +224,9 @@ RESOURCE = Resource(
             metrics=(PREFIX + DELAY, f"{PREFIX}*.{DELAY}"),
             formula="Seconds_Behind_Master, in whole seconds; not reported while its threads are stopped",
             limits=f"{LAG_LIMITS.words('s')}; at most watch while it is longer than the load lasts",
-            reason="Readers see data so old, and a failover waits until it is applied. It is reported in whole seconds "
-            "by the source's clock, without what was not received. A delay longer than the load is of what "
-            "was written before it.",
+            reason="Reads are stale by this time, and a failover waits until it is applied. It is reported in whole "
+            "seconds by the source's clock, without changes not yet received. A delay longer than the load belongs to "
+            "writes before it.",
             literature=f"{HIGH_PERFORMANCE}, Measuring Replication Lag; MySQL manual, SHOW REPLICA STATUS",
             sources=SHOWN,
             rule=delay,
@@ -238,10 +238,10 @@ RESOURCE = Resource(
             title="behind by position",
             unit="s",
             metrics=(POSITION, PREFIX + DELAY, f"{PREFIX}*.{DELAY}"),
-            formula="time since the node that is furthest had the GTID position that this one has now; both count from "
-            "the beginning of the phase. What opens is the delay",
+            formula="time since the most advanced node had the GTID position that this one has now; both count from "
+            "the start of the phase. The link opens the delay",
             limits=LAG_LIMITS.words("s"),
-            reason="It also sees what was not received, and stopped threads; samples once a second resolve "
+            reason="It includes changes not received and stopped threads; samples once a second resolve "
             "about a second.",
             literature=f"{HIGH_PERFORMANCE}, Measuring Replication Lag; MariaDB manual, Global Transaction ID",
             sources={MARIADB: "gtid_current_pos or gtid_executed of all nodes"},
@@ -284,8 +284,8 @@ RESOURCE = Resource(
             metrics=(PREFIX + RECEIVES, f"{PREFIX}*.{RECEIVES}", READ_ONLY),
             formula="time with Slave_IO_Running other than Yes, while the server is read-only",
             limits=STOPPED.words("").replace(" from 1 on", ""),
-            reason="What the source writes meanwhile is on no other machine. A server that takes writes itself was "
-            "promoted: there its threads stand by intention.",
+            reason="Changes of the source meanwhile exist on no other machine. A server that accepts writes itself was "
+            "promoted: its threads are stopped on purpose.",
             literature=f"{HIGH_PERFORMANCE}, Replication Problems and Solutions",
             sources=SHOWN,
             rule=receiving,
@@ -299,7 +299,7 @@ RESOURCE = Resource(
             metrics=(PREFIX + APPLIES, f"{PREFIX}*.{APPLIES}", READ_ONLY),
             formula="time with Slave_SQL_Running other than Yes, while the server is read-only",
             limits=STOPPED.words("").replace(" from 1 on", ""),
-            reason="A statement that failed stops it until a person decides: the replica stays where it is.",
+            reason="A failed statement stops it until a person intervenes: the replica does not advance.",
             literature=f"{HIGH_PERFORMANCE}, Replication Problems and Solutions",
             sources=SHOWN,
             rule=applying,

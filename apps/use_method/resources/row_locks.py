@@ -54,8 +54,8 @@ RESOURCE = Resource(
             metrics=(WAITING,),
             formula="rate of Innodb_row_lock_time / 1000 / connections of the load on this node",
             limits=LIMITS.words("%"),
-            reason="Where clients ask without pause, this share of them waiting is the share of their time, and so of "
-            "the throughput, that rows cost; beyond half, more threads only wait for each other. A wait counts when it "
+            reason="For clients without think time, the share of connections waiting is the share of time, and so of "
+            "throughput, lost to row locks; beyond half, more threads only wait for each other. A wait counts when it "
             "ends.",
             literature="Gregg, Systems Performance, 2nd ed., 2.3.12 Saturation and 2.5.9 The USE Method; Little's law",
             sources=SHOWN,
@@ -101,7 +101,7 @@ RESOURCE = Resource(
             metrics=(TIMEOUTS,),
             formula="rise of lock_timeouts of INNODB_METRICS",
             limits=f"error {FROM_THE_FIRST}",
-            reason="A client waited innodb_lock_wait_timeout, 50 s unless set, for nothing: error 1205.",
+            reason="A client waited for innodb_lock_wait_timeout, 50 s unless set, and got error 1205.",
             literature=f"{MANUAL}, 17.14 InnoDB Startup Options and System Variables, innodb_lock_wait_timeout",
             sources={
                 "MariaDB and MySQL": "information_schema.INNODB_METRICS",

@@ -52,7 +52,7 @@ class StallSpan:
     why: str
 
 
-def standstill(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
+def stall(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """Only stalls without another explanation: rows, disks, the redo log, semi-synchronous replicas and the cluster
     have indicators of their own."""
     if RUNNING not in node.series or QUESTIONS not in node.series:
@@ -73,7 +73,7 @@ def standstill(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     few = np.maximum(np.where(waiting >= PILE, STILL_PILED, STILL) * usual, max(own, 2.0))
     still = seen & (served < few) & (waiting >= FEWEST)
     if not still.any():
-        return RuleResult(UseLevel.OK, 0.0, "statements came through in every second", RUNNING)
+        return RuleResult(UseLevel.OK, 0.0, "statements finished in every second", RUNNING)
     return _found(node, facts.events, MetricSamples(at, waiting), still)
 
 
@@ -98,9 +98,9 @@ def _found(node: NodeFacts, events: Sequence[Moment], waiting: MetricSamples, st
     )
     if not stood:
         return RuleResult(UseLevel.OK, length, words, RUNNING, most)
-    held = any(end - start >= HOLD - SLACK for start, end in (one.span for one in stood))
+    lasts = any(end - start >= HOLD - SLACK for start, end in (one.span for one in stood))
     spans = tuple(one.span for one in stood)
-    return RuleResult(UseLevel.SATURATED if held else UseLevel.WATCH, length, words, RUNNING, most, spans)
+    return RuleResult(UseLevel.SATURATED if lasts else UseLevel.WATCH, length, words, RUNNING, most, spans)
 
 
 def _explained(node: NodeFacts, at: Floats, waiting: float) -> str:
@@ -108,17 +108,20 @@ def _explained(node: NodeFacts, at: Floats, waiting: float) -> str:
     pages = node.series.get(PAGES)
     usual = float(np.nanpercentile(pages.values, USUAL)) if pages else 0.0
     reasons = (
-        (_then(node, ROWS_NOW, at) >= waiting / 2, "they waited for rows"),
-        (max(_then(node, key, at) for key in SEMI_SYNC) >= waiting / 2, "they waited for a semi-synchronous replica"),
+        (_median_at(node, ROWS_NOW, at) >= waiting / 2, "they waited for rows"),
+        (
+            max(_median_at(node, key, at) for key in SEMI_SYNC) >= waiting / 2,
+            "they waited for a semi-synchronous replica",
+        ),
         (_mean(node, CLUSTER, 0.0) > 0, "they waited for the cluster"),
-        (max(_then(node, FSYNCS, at), _then(node, READS, at)) >= 1, "they waited for a disk"),
-        (_then(node, REDO, at) >= FULL, "they waited for room in the redo log"),
-        (_then(node, PAGES, at) > IDLE * usual, "they were at work on pages"),
+        (max(_median_at(node, FSYNCS, at), _median_at(node, READS, at)) >= 1, "they waited for a disk"),
+        (_median_at(node, REDO, at) >= FULL, "they waited for room in the redo log"),
+        (_median_at(node, PAGES, at) > IDLE * usual, "they were at work on pages"),
     )
     return next((words for holds, words in reasons if holds), "")
 
 
-def _then(node: NodeFacts, key: str, at: Floats) -> float:
+def _median_at(node: NodeFacts, key: str, at: Floats) -> float:
     """Median at these times; 0: not sampled then."""
     samples = node.series.get(key)
     if samples is None:

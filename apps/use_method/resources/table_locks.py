@@ -23,7 +23,7 @@ def schema_change(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     statements in execution meanwhile."""
     seen = [event for event in facts.events if event.kind == "ddl" and "metadata_lock_wait" in event.detail]
     if not seen:
-        return RuleResult(UseLevel.OK, 0.0, "no tool changed a table, or none looked at its lock")
+        return RuleResult(UseLevel.OK, 0.0, "no tool changed a table, or none sampled its lock")
     worst = max(seen, key=lambda event: (_number(event, "metadata_lock_queue"), _number(event, "seconds")))
     if node is not max(facts.nodes, key=lambda each: _ran(each, worst)):
         return RuleResult(UseLevel.OK, 0.0, "not on this node")
@@ -63,12 +63,12 @@ RESOURCE = Resource(
     key="table_locks",
     title="Table and metadata locks",
     layer="server",
-    question="Does a schema change, or a lock of a table, hold up everybody?",
+    question="Does a schema change or a table lock block other statements?",
     indicators=(
         Indicator(
             key="table_locks.standstill",
             aspect=Aspect.SATURATION,
-            title="nothing came through",
+            title="stall",
             unit="s",
             metrics=still.METRICS,
             formula=f"seconds with at least {FEWEST:g} connections in execution (Threads_running without the sampler "
@@ -80,7 +80,7 @@ RESOURCE = Resource(
             "execution, asks for no rows, reads no pages and does not end; the next ones queue behind it.",
             literature=f"{MANUAL}, 10.11.4 Metadata Locking; MariaDB Server Documentation, Metadata Locking",
             sources=SHOWN,
-            rule=still.standstill,
+            rule=still.stall,
         ),
         Indicator(
             key="table_locks.metadata",
@@ -90,7 +90,7 @@ RESOURCE = Resource(
             metrics=(METADATA,),
             formula="rate of the time in wait/lock/metadata/sql/mdl / connections of the load on this node",
             limits=METADATA_LIMITS.words("%"),
-            reason="As for rows: the share of clients that wait is the share of throughput that is lost. A wait counts "
+            reason="As for row locks: the share of clients waiting is the share of throughput lost. A wait counts "
             "when it ends.",
             literature=f"{MANUAL}, 29.12.13.3 The metadata_locks Table",
             sources={
@@ -109,9 +109,9 @@ RESOURCE = Resource(
             metrics=(RUNNING,),
             formula="most connections that waited for a metadata lock while the tool's statement was under way",
             limits=f"watch from one connection for {SHORT:g} s on, saturated from {FEWEST:g} for {HOLD:g} s on",
-            reason="They wait until it ends, and where it waits itself, for the oldest transaction on the table.",
+            reason="They wait until it ends; if it waits itself, for the oldest transaction on the table.",
             literature=f"{MANUAL}, 10.11.4 Metadata Locking",
-            sources={"tool": "ddl_under_load looks into the process list every 50 ms"},
+            sources={"tool": "ddl_under_load samples the process list every 50 ms"},
             rule=schema_change,
         ),
         Indicator(

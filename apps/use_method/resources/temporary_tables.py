@@ -31,12 +31,12 @@ RESOURCE = Resource(
         Indicator(
             key="temporary_tables.made",
             aspect=Aspect.UTILIZATION,
-            title="temporary tables made",
+            title="temporary tables created",
             unit="tables/s",
             metrics=(MADE,),
-            formula="rate of Created_tmp_tables; sampling the counters makes some itself",
+            formula="rate of Created_tmp_tables; sampling the counters creates some itself",
             limits="none: those in memory are cheap",
-            reason="Shows how many statements need one at all.",
+            reason="It shows how many statements need one at all.",
             literature=f"{MANUAL}, 10.4.4 Internal Temporary Table Use in MySQL",
             sources=SHOWN,
             rule=gauge(MADE, MADE_LIMITS, "tables/s"),
@@ -49,8 +49,8 @@ RESOURCE = Resource(
             metrics=(ON_DISK, QUESTIONS, SAMPLING, SHARE),
             formula="Created_tmp_disk_tables / Questions",
             limits=f"{DISK_LIMITS.words('%')}, while there are {FEWEST_SERVED:g} statements/s",
-            reason="Such a statement takes many times as long as one in memory: from one in ten on they set the mean. "
-            "Of all temporary tables their share says little where few are made.",
+            reason="Such a statement takes many times as long as one in memory: from one in ten on they dominate the "
+            "mean. Their share of all temporary tables means little if few are created.",
             literature=f"{MANUAL}, 10.4.4; Schwartz et al., High Performance MySQL, 3rd ed., ch. 6",
             sources=SHOWN,
             rule=for_each_statement(ON_DISK, DISK_LIMITS, by=100.0, unit="%", opens=SHARE),

@@ -29,14 +29,14 @@ CLIENTS_EACH, NEAR = 2.0, 0.9
 FEWEST = 4
 
 
-def held(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
+def capped(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """Client statements in execution: a steady number equal to the vCPU under far more clients means a queue."""
     samples = node.series.get(RUNNING)
     if samples is None:
         return None
     cap, named = _allowed(node)
     if cap is None:
-        return unseen("how many vCPU the machine has is not known")
+        return unseen("the number of the machine's vCPU is unknown")
     running = samples.values[~np.isnan(samples.values)] - idle_running(node)
     if not len(running):
         return None
@@ -46,8 +46,8 @@ def held(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if not steady or cap < FEWEST or facts.threads < CLIENTS_EACH * cap:
         return RuleResult(UseLevel.OK, usual, words, RUNNING, most)
     waiting = facts.threads - usual
-    said = f"held at {words}: about {waiting:.0f} clients wait to be let in"
-    return RuleResult(UseLevel.SATURATED, usual, said, RUNNING, most, ((float(samples.at[0]), float(samples.at[-1])),))
+    text = f"capped at {words}: about {waiting:.0f} clients wait"
+    return RuleResult(UseLevel.SATURATED, usual, text, RUNNING, most, ((float(samples.at[0]), float(samples.at[-1])),))
 
 
 def _allowed(node: NodeFacts) -> tuple[float | None, str]:
@@ -63,7 +63,7 @@ RESOURCE = Resource(
     key="threads",
     title="Server threads",
     layer="server",
-    question="How many statements run at once, and does the server hold others back?",
+    question="How many statements run at once, and does the server queue others?",
     indicators=(
         Indicator(
             key="threads.running",
@@ -73,7 +73,7 @@ RESOURCE = Resource(
             metrics=(RUNNING,),
             formula="Threads_running, the sampler's own and the threads of replication among them",
             limits="none: what is much depends on the CPUs and on what they wait for",
-            reason="Shows how far a load reaches the server; beside the CPUs it is judged in their row.",
+            reason="It shows how much of the load reaches the server; relative to the CPUs it is judged in their row.",
             literature="Schwartz et al., High Performance MySQL, 3rd ed., ch. 3, Using SHOW GLOBAL STATUS",
             sources=SHOWN,
             rule=gauge(RUNNING, RUNNING_LIMITS, "threads"),
@@ -81,17 +81,17 @@ RESOURCE = Resource(
         Indicator(
             key="threads.held",
             aspect=Aspect.SATURATION,
-            title="held at the number of vCPU",
+            title="capped at the number of vCPU",
             unit="threads",
             metrics=(RUNNING, CPUS, DUMPS, *REPLICA),
             formula="median and 95th percentile of Threads_running without the sampler's own and those of "
             "replication, by vCPU or thread_pool_size",
             limits=f"saturated where the median is at least {NEAR * 100:.0f} % of the vCPU, the 95th percentile at "
             f"most one above, {CLIENTS_EACH:g} × as many client threads load it without pause, and vCPU ≥ {FEWEST}",
-            reason="Unheld, so many clients would make it vary; a thread pool admits that many and queues others.",
+            reason="Without a cap so many clients would make it vary; a thread pool admits so many and queues others.",
             literature="MariaDB Server Documentation, Thread Pool; Tusa, AWS Aurora Benchmarking part 2, 2016",
             sources=SHOWN | {"Linux": "/proc/stat"},
-            rule=held,
+            rule=capped,
         ),
         Indicator(
             key="threads.created",
@@ -101,8 +101,8 @@ RESOURCE = Resource(
             metrics=(CREATED,),
             formula="rate of Threads_created",
             limits=CREATED_LIMITS.words("threads/s"),
-            reason="The thread cache is empty, so each connection waits for a thread to be made; hundreds each second "
-            "are what the manual sizes the cache for.",
+            reason="The thread cache is empty, so each connection waits for a new thread; the manual sizes the cache "
+            "for hundreds of connections a second.",
             literature=f"{MANUAL}, 7.1.8 Server System Variables, thread_cache_size",
             sources=SHOWN,
             rule=gauge(CREATED, CREATED_LIMITS, "threads/s"),

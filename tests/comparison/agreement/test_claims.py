@@ -170,8 +170,8 @@ def test_runs_of_one_system_make_no_claims(measure: Measure) -> None:
 def test_what_a_snapshot_keeps_is_what_was_seen(measure: Measure) -> None:
     workload = measure("sysbench", SLOW, FAST)
     comparison = compare.compare(sides=["a", "b"], workload_id=workload.pk)
-    kept = claims.SECTION.keep(comparison)["corroboration"]
-    assert claims.SECTION.kept(kept) == claims.SECTION.read(comparison, None)
+    kept = claims.SECTION.to_json(comparison)["corroboration"]
+    assert claims.SECTION.from_json(kept) == claims.SECTION.read(comparison, None)
 
 
 def test_the_queries_do_not_grow_with_workloads_and_runs(measure: Measure) -> None:

@@ -168,7 +168,7 @@ def test_earlier_runs_tell_how_much_the_spread_varies() -> None:
     runs_of(b, [noisy(20, seed) for seed in range(30, 34)])
     later = [run.pk for system in (a, b) for run in system.runs.order_by("-started_at")[:1]]
     comparison = compare.compare(sides=["a", "b"], workload_id=a_workload().pk, runs=later)
-    assert len(verdicts.asked_runs(comparison)) == 2 + 6
+    assert len(verdicts.run_ids(comparison)) == 2 + 6
     side = cells(steadiness_of(comparison), VARIATION.key)[1]
     assert (side.history, len(side.replicates)) == (3, 1)
     assert side.ratio is not None

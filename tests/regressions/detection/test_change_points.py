@@ -46,7 +46,7 @@ def test_a_level_ends_where_the_next_begins() -> None:
 
 
 def test_reciprocal_values_turn_every_ratio_over() -> None:
-    for history in histories.made_up(11, series=8):
+    for history in histories.synthetic(11, series=8):
         there, back = changes_in(history.values), changes_in(1 / history.values)
         assert [change.index for change in back] == [change.index for change in there]
         assert [1 / change.ratio for change in back] == pytest.approx([change.ratio for change in there])
@@ -55,7 +55,7 @@ def test_reciprocal_values_turn_every_ratio_over() -> None:
 
 @pytest.mark.parametrize("factor", [1e-9, 0.001, 3600.0, 1e12])
 def test_the_unit_does_not_matter(factor: float) -> None:
-    for history in histories.made_up(12, series=4):
+    for history in histories.synthetic(12, series=4):
         there, scaled = changes_in(history.values), changes_in(history.values * factor)
         assert [change.index for change in scaled] == [change.index for change in there]
         assert [change.ratio for change in scaled] == pytest.approx([change.ratio for change in there])
@@ -180,7 +180,7 @@ def test_four_changes_in_five_could_be_found_by_who_knows_where_they_are() -> No
     """Else figures of made-up series say nothing of those that the method was chosen on."""
     limits = ChangeLimits(significant=1e-5)
     tests = []
-    for history in histories.made_up(31, series=80):
+    for history in histories.synthetic(31, series=80):
         window = ResultSeries(history.values, limits=limits).window(0, len(history.values))
         tests += [welch(window, window.split(at, history.changes)) for at in history.changes]
     assert np.mean([tested.p < limits.significant for tested in tests]) == pytest.approx(0.8, abs=0.06)

@@ -17,7 +17,7 @@ def followed(values: Floats, *, start: int = 0, resets: tuple[int, ...] = ()) ->
 
 
 def test_a_change_is_told_once_and_stays_where_it_was_told() -> None:
-    for history in histories.made_up(21, series=6):
+    for history in histories.synthetic(21, series=6):
         reported: list[int] = []
         for step in followed(history.values):
             reported += [change.index for change in step.found]
@@ -129,7 +129,7 @@ def test_nothing_new_changes_nothing() -> None:
 
 
 def test_all_at_once_finds_what_changes_finds() -> None:
-    for history in histories.made_up(22, series=4):
+    for history in histories.synthetic(22, series=4):
         series = ResultSeries(history.values)
         followed, detected = follow(series).changes, changes(series)
         assert [(change.index, change.p) for change in followed] == [(change.index, change.p) for change in detected]
@@ -162,7 +162,7 @@ def test_a_series_that_was_shortened_is_refused() -> None:
 
 def test_made_up_changes_are_found_with_few_false_alarms() -> None:
     """The bench does this on 200 series; 25 are enough to see that nothing broke."""
-    series = histories.made_up(23, series=25)
+    series = histories.synthetic(23, series=25)
     total = sum((histories.scored(history, detection.ours(history.values)) for history in series), Score())
     assert total.f1 >= 0.74
     assert total.false_per_1000 <= 1

@@ -127,7 +127,7 @@ def test_findings_that_counted_it_twice_are_summed_up_anew(
 ) -> None:
     (finding,) = reconcile.settle(pair)
     Finding.objects.update(title="−90 % and 1 other", largest=0.9)
-    assert reconcile.settle(pair, anew=True) == []
+    assert reconcile.settle(pair, refresh=True) == []
     finding.refresh_from_db()
     assert "−80" in finding.title
     assert finding.largest == pytest.approx(0.8)

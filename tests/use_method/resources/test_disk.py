@@ -96,7 +96,7 @@ def test_uneven_seconds_and_a_coarse_kernel_clock_show_no_utilization_beyond_all
 def test_utilization_alone_is_never_called_saturated_and_says_why() -> None:
     found = reading(judged(256), "disk.utilization", "db1")
     assert found.level is UseLevel.WATCH
-    assert "not that no more would fit" in found.words
+    assert "not that the disk is full" in found.words
 
 
 def a_disk(**series: float) -> NodeFacts:
@@ -113,7 +113,7 @@ def test_a_slow_disk_at_which_nothing_waits_is_not_the_trouble() -> None:
     first = response_times.of_runs(1, None, {1: panel(fast).readings})
     found = reading(response_times.against(panel(slow), 2, first), "disk.over_baseline", "db1")
     assert (found.level, found.value) == (UseLevel.OK, 5.0)
-    assert "too few at once" in found.words
+    assert "too few in flight" in found.words
 
 
 def test_a_ladder_that_begins_with_many_threads_says_so() -> None:
@@ -170,4 +170,4 @@ def test_a_disk_of_aurora_is_the_volume_service_that_no_guest_sees() -> None:
     seen = engine.panel(found, [disk.RESOURCE])
     assert reading(seen, "disk.await_read", "db1").value == pytest.approx(31.2)
     assert reading(seen, "disk.queue", "db1").level is UseLevel.NOT_OBSERVABLE
-    assert "no guest sees its disks" in reading(seen, "disk.utilization", "db1").words
+    assert "AWS does not show its disks" in reading(seen, "disk.utilization", "db1").words

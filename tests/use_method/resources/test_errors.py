@@ -22,7 +22,7 @@ def of(kind: str, panel: Panel) -> Reading:
 @pytest.mark.parametrize(
     ("code", "kind", "said"),
     [
-        (188, "storage", "the engine broke the transaction off"),
+        (188, "storage", "the engine aborted the transaction"),
         (1030, "storage", "the storage engine failed"),
         (1040, "connection", "too many connections"),
         (1205, "conflict", "waited too long for a lock"),

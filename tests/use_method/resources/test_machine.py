@@ -141,7 +141,7 @@ def test_what_is_sent_again_over_the_loopback_is_for_want_of_a_cpu() -> None:
     series = {"derived.net.sent_again": 3.0, "host.net.lo.tx_packets": 90_000.0, "host.net.eth0.tx_packets": 50.0}
     found = reading_of("network.sent_again", facts(of(series)))
     assert found.level is UseLevel.WATCH
-    assert "a task that had no CPU" in found.words
+    assert "a task without CPU" in found.words
 
 
 def test_a_segment_that_only_tcp_refuses_is_no_damaged_packet() -> None:

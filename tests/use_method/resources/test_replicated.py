@@ -147,7 +147,7 @@ def test_the_volume_is_told_of_the_cluster_and_of_no_instance() -> None:
     assert {each.indicator for each in panel.readings} == {"aurora_volume.requests", "aurora_volume.errors"}
     assert reading(panel, "aurora_volume.requests", whole.name).value == 3.0
     errors = reading(panel, "aurora_volume.errors", whole.name)
-    assert errors.words.startswith("Aurora repairs copies of its volume by itself")
+    assert errors.words.startswith("Aurora repairs copies of its volume itself")
 
 
 def test_an_uptime_that_falls_is_a_restart() -> None:

@@ -171,8 +171,8 @@ def test_a_snapshot_keeps_what_the_part_reads(workload: Workload) -> None:
     comparison = compare.compare(sides=["aurora", "pxc"], workload_id=workload.pk)
     for section in (load_level_data.SECTION, table_growth.SECTION, time_to_finish.SECTION):
         level = comparison.levels[0]
-        kept = json.loads(json.dumps(section.keep(comparison)))[section.key(level)]
-        assert section.kept(kept) == section.read(comparison, level)
+        kept = json.loads(json.dumps(section.to_json(comparison)))[section.key(level)]
+        assert section.from_json(kept) == section.read(comparison, level)
 
 
 def test_the_api_gives_the_same_ladder(client: Client, workload: Workload) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py find_regressions`: what the worker does after each run, for all runs that it has not looked at."""
+"""`manage.py find_regressions`: the worker's analysis, for all runs not analysed yet."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = "Analyses complete runs not analysed yet: in trends, and release against release."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--made-up", action="store_true", help="include generated and example runs")
+        parser.add_argument("--made-up", action="store_true", help="include synthetic and example runs")
 
     def handle(self, **options: Any) -> None:
         before = Finding.objects.count()
@@ -29,14 +29,14 @@ class Command(BaseCommand):
             looked += len(runs)
         compared = look.check_pending()
         if options["made_up"]:
-            compared += self._made_up()
+            compared += self._compare_synthetic()
         found = Finding.objects.count() - before
-        counts = [(looked, "run", "looked at"), (compared, "release", "compared"), (found, "finding", "new")]
+        counts = [(looked, "run", "analysed"), (compared, "release", "compared"), (found, "finding", "new")]
         self.stdout.write(
             ", ".join(f"{count:,} {one}{'' if count == 1 else 's'} {what}" for count, one, what in counts)
         )
 
-    def _made_up(self) -> int:
+    def _compare_synthetic(self) -> int:
         systems = Run.objects.filter(COUNTED).exclude(provenance__in=MEASURED).order_by()
         found = systems.values_list("system", "system__release", "system__hardware_class").distinct()
         for place in places.counted(systems={system for system, _, _ in found}, newest=1):
@@ -45,5 +45,5 @@ class Command(BaseCommand):
         releases = Release.objects.select_related("platform").in_bulk({release for release, _ in sides})
         hardware_classes = HardwareClass.objects.in_bulk({hardware for _, hardware in sides})
         for release, hardware in sides:
-            look.compare(releases[release], hardware_classes[hardware], made_up=True)
+            look.compare(releases[release], hardware_classes[hardware], synthetic=True)
         return len(sides)

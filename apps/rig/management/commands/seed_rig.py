@@ -10,43 +10,43 @@ from django.core.management.base import BaseCommand, CommandError
 from apps.rig import services
 from apps.rig.make_runs import Shape
 
-SAID_EVERY = 2.0  # s
+PROGRESS_EVERY = 2.0  # s
 
 
 class Command(BaseCommand):
     help = (
-        "Make a warehouse of runs replayed from recordings of real servers, with perturbation: nothing is measured, "
-        "and every run says so (tag and provenance “rig”). --remove takes them away again."
+        "Make a warehouse of synthetic runs, replayed from recordings of real servers with perturbation. Nothing is "
+        "measured; every run is labelled (tag and provenance “rig”). --remove deletes them."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--runs", type=int, default=1000)
-        parser.add_argument("--series", type=int, default=10, help="series of each run that change")
-        parser.add_argument("--seconds", type=int, default=100, help="samples of each series, one a second")
+        parser.add_argument("--series", type=int, default=10, help="number of changing series per run")
+        parser.add_argument("--seconds", type=int, default=100, help="samples per series, one per second")
         parser.add_argument("--seed", type=int, default=1, help="the same seed makes the same warehouse")
         parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
-        parser.add_argument("--add", action="store_true", help="beside runs that are not of the rig")
-        parser.add_argument("--remove", action="store_true", help="delete the rig's runs and all that it made")
+        parser.add_argument("--add", action="store_true", help="allow other runs in the warehouse")
+        parser.add_argument("--remove", action="store_true", help="delete the rig's runs and their catalog entries")
 
     def handle(self, **options: Any) -> None:
         started = time.monotonic()
         if options["remove"]:
             for done in services.remove():
                 self.stdout.write(f"{done:,} runs removed")
-            self.stdout.write("No run of the rig is left.")
+            self.stdout.write("No run of the rig remains.")
             return
         runs, shape = options["runs"], Shape(options["series"], options["seconds"])
         for name, least in (("runs", 1), ("series", 2), ("seconds", 20), ("processes", 1)):
             if options[name] < least:
-                raise CommandError(f"--{name} {options[name]}: give at least {least}")
-        said = started
+                raise CommandError(f"--{name} {options[name]}: use at least {least}")
+        printed_at = started
         try:
             for done in services.seed(
                 runs=runs, shape=shape, seed=options["seed"], add=options["add"], processes=options["processes"]
             ):
                 now = time.monotonic()
-                if now - said >= SAID_EVERY:
-                    said, rate = now, done / (now - started)
+                if now - printed_at >= PROGRESS_EVERY:
+                    printed_at, rate = now, done / (now - started)
                     left = (runs - done) / rate
                     self.stdout.write(f"{done:,} of {runs:,} runs, {rate:,.0f} runs/s, {left:,.0f} s left")
         except services.NotEmpty as error:

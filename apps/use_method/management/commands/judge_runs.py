@@ -8,7 +8,7 @@ from apps.core.text import counted
 from apps.runs.models import Run
 from apps.use_method.panels import panels
 
-SAY_EVERY = 100
+PROGRESS_EVERY = 100
 
 
 class Command(BaseCommand):
@@ -30,6 +30,6 @@ class Command(BaseCommand):
             raise CommandError(f"no complete run {', '.join(map(str, missing))}: nothing was done")
         for place, pk in enumerate(ids, start=1):
             panels.judge(run_id=pk)
-            if place % SAY_EVERY == 0:
+            if place % PROGRESS_EVERY == 0:
                 self.stdout.write(f"{place} of {len(ids)} runs")
         self.stdout.write(f"{counted(len(ids), 'run')} judged")

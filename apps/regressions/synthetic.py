@@ -1,4 +1,4 @@
-"""Removes the findings and trends of synthetic systems whose runs are removed."""
+"""Deletes the findings and stored comparisons of synthetic systems, before their runs are deleted."""
 
 from collections.abc import Collection
 
@@ -12,9 +12,9 @@ from apps.runs.models import Run
 
 
 @transaction.atomic
-def forget_made_up(systems: Collection[int]) -> int:
-    """Removes the findings of these systems alone, with their notes, and the trends and stored release checks that
-    rest on synthetic runs only. Returns the number of findings removed."""
+def delete_findings(systems: Collection[int]) -> int:
+    """Deletes findings that concern only these systems, with their notes, and trends and stored comparisons that have
+    synthetic runs only. Returns the number of deleted findings."""
     reconcile.lock()
     own = Q(system__in=systems) | Q(baseline_system__in=systems)
     touched = set(Change.objects.filter(own).values_list("finding", flat=True))
