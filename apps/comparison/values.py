@@ -8,7 +8,7 @@ from typing import Annotated
 
 from apps.comparison.comparability.differences import BlockingDifference, Difference
 from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, SideSummary
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, Shown
 from apps.runs.pure import Amount
 
 # Reason to leave out a complete run.
@@ -205,7 +205,9 @@ class ComparedSides:
     earlier: Hidden[tuple[Earlier, ...]]
 
     @property
-    def withheld(self) -> Annotated[tuple[str, ...], "differences for which verdicts are withheld until acknowledged"]:
+    def withheld(
+        self,
+    ) -> Annotated[Shown[tuple[str, ...]], "differences for which verdicts are withheld until acknowledged"]:
         labels = [field for each in self.obstacles if each.accepted is None for field in each.said["labels"]]
         return tuple(dict.fromkeys(labels))
 

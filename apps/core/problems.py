@@ -16,8 +16,11 @@ class FieldProblem:
     remedy: str = ""
 
     def sentence(self) -> str:
-        text = f"{self.field}: {self.message}" if self.field else self.message
-        return f"{text} ({self.remedy})" if self.remedy else text
+        return f"{self.field}: {self.text()}" if self.field else self.text()
+
+    def text(self) -> str:
+        """Beside the field, which needs no name there."""
+        return f"{self.message} ({self.remedy})" if self.remedy else self.message
 
 
 class Invalid(ValueError):

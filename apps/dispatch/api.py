@@ -47,7 +47,7 @@ from apps.dispatch.queries import unreachable
 from apps.dispatch.schedules import queries as schedule_queries
 from apps.dispatch.schedules import scheduled_runs
 from apps.dispatch.schedules import services as schedules
-from apps.dispatch.schedules.queries import ScheduledRunRow, ScheduleRow
+from apps.dispatch.schedules.queries import ScheduleDetail, ScheduledRunRow, ScheduleRow
 from apps.dispatch.schedules.scheduled_runs import MissingResult, Settled
 from apps.dispatch.schedules.services import ScheduleFields, in_utc
 from apps.dispatch.values import AgentRow, CampaignDetail, CampaignRow, JobCell, JobGrid, Progress, RunCell
@@ -70,6 +70,7 @@ __all__ = [
     "PlannedWorkload",
     "Progress",
     "RunCell",
+    "ScheduleDetail",
     "ScheduleFields",
     "ScheduleRow",
     "ScheduledRunRow",

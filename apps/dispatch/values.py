@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, Inline, Name, Shown, component
 from apps.dispatch.models import ACTIVE
 from apps.runs.models import Run
 
@@ -29,8 +29,8 @@ class Progress:
     runs_skipped: Annotated[int, "not in `runs`: load levels skipped because their ramp ended"]
     runs_excluded: Annotated[int, "of those done: excluded from comparisons by a user"]
     runs_doubted: Annotated[int, "of those done and not excluded: failed a quality check"]
-    rate: float | None
-    remaining: Annotated[float | None, "s; null: none, or unknown"]
+    rate: Annotated[float | None, Name("runs_per_hour")]
+    remaining: Annotated[float | None, Name("remaining_seconds"), "s; null: none, or unknown"]
     by_plan: Annotated[bool, "the estimate is based on the plan: no run is done yet"]
 
     @property
@@ -38,7 +38,7 @@ class Progress:
         return self.jobs_done == self.jobs
 
     @property
-    def state(self) -> Annotated[str, "waiting, running, done, failed or cancelled"]:
+    def state(self) -> Annotated[Shown[str], "waiting, running, done, failed or cancelled"]:
         """Failed: some jobs; cancelled: some, none failed."""
         if not self.is_finished:
             return "running" if self.jobs_active or self.jobs_done else "waiting"
@@ -67,6 +67,7 @@ class EntryRow:
     duration: Annotated[float, "s of each run's measured phase"]
 
 
+@component("Campaign")
 @dataclass(frozen=True)
 class CampaignRow:
     id: int
@@ -80,12 +81,12 @@ class CampaignRow:
     progress: Progress
 
     @property
-    def workloads(self) -> tuple[NamedObject, ...]:
+    def workloads(self) -> Shown[tuple[NamedObject, ...]]:
         """Distinct workloads; slug: empty."""
         return tuple(dict.fromkeys(entry.workload for entry in self.entries))
 
     @property
-    def load_levels(self) -> Annotated[tuple[str, ...], "distinct load levels of all entries"]:
+    def load_levels(self) -> Annotated[Shown[tuple[str, ...]], "distinct load levels of all entries"]:
         return tuple(dict.fromkeys(level for entry in self.entries for level in entry.load_levels))
 
     @property
@@ -95,11 +96,11 @@ class CampaignRow:
         return loads.pop() if len(loads) == 1 else f"{len(self.load_levels)} load levels, by workload"
 
     @property
-    def warmup(self) -> Annotated[float | None, "s of each run; null: the entries differ"]:
+    def warmup(self) -> Annotated[Shown[float | None], "s of each run; null: the entries differ"]:
         return self._shared({entry.warmup for entry in self.entries})
 
     @property
-    def duration(self) -> Annotated[float | None, "s of each run's measured phase; null: the entries differ"]:
+    def duration(self) -> Annotated[Shown[float | None], "s of each run's measured phase; null: the entries differ"]:
         return self._shared({entry.duration for entry in self.entries})
 
     @staticmethod
@@ -133,10 +134,11 @@ class SkipCell:
     reason: str
 
 
+@component("Job")
 @dataclass(frozen=True)
 class JobCell:
     id: int
-    entry_id: Annotated[int, "id of the campaign's entry"]
+    entry_id: Annotated[int, Name("entry"), "id of the campaign's entry"]
     system: NamedObject
     workload: NamedObject
     repetition: int
@@ -197,10 +199,10 @@ class JobGrid:
 
 @dataclass(frozen=True)
 class CampaignDetail:
-    row: CampaignRow
+    row: Annotated[CampaignRow, Inline()]
     jobs: tuple[JobCell, ...]  # by position
-    grids: tuple[JobGrid, ...]
-    obstacles: tuple[str, ...]  # reasons for waiting jobs, one sentence each
+    grids: Hidden[tuple[JobGrid, ...]]
+    obstacles: Annotated[tuple[str, ...], "reasons for waiting jobs, one sentence each"]
 
     @property
     def current(self) -> tuple[JobCell, ...]:

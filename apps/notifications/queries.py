@@ -14,12 +14,13 @@ from urllib.parse import urlsplit
 from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q, QuerySet
 
 from apps.accounts.models import User
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, Name, OneOf, component
 from apps.core.problems import Invalid
 from apps.core.units import NBSP
-from apps.notifications.models import Delivery, Notice, NotificationEvent, Subscription, Team
+from apps.notifications.models import CHOOSABLE, Delivery, Notice, NotificationEvent, Subscription, Team
 from apps.regressions.api import filters
 
+MASKED = "in part for who may not write"
 RECENT = timedelta(days=7)
 MOST_FINDINGS = 3
 STATES = {
@@ -29,22 +30,23 @@ STATES = {
 }
 
 
+@component("Subscription")
 @dataclass(frozen=True)
 class SubscriptionRow:
     """`asks_words`: the filter as text."""
 
     id: int
-    team_id: Annotated[int, "id"]
-    team: str
-    kind: str
+    team_id: Annotated[int, Name("team"), "id"]
+    team: Annotated[str, Name("team_name")]
+    kind: Annotated[str, ", ".join(Subscription.Kind.values)]
     kind_words: Hidden[str]
-    address: str
+    address: Annotated[str, f"mailbox or webhook; empty: each member's own mailbox; {MASKED}"]
     secret: Annotated[str, "signs requests to a webhook; empty without write permission"]
     asks: Annotated[dict[str, Any], "filter, as in GET /findings/; empty: all findings"]
     asks_words: Hidden[str]
-    events: tuple[str, ...]
+    events: tuple[Annotated[str, OneOf(CHOOSABLE)], ...]
     events_words: Hidden[str]
-    digest: str
+    digest: Annotated[str, OneOf(Subscription.Digest.values)]
     digest_words: Hidden[str]
     hour: Annotated[int, "hour of the day at which a digest is sent, in `zone`"]
     zone: str
@@ -74,6 +76,7 @@ class NotifiedFinding:
     title: str
 
 
+@component("Delivery")
 @dataclass(frozen=True)
 class DeliveryRow:
     """`address`: mailbox or webhook. `is_test`: without findings."""
@@ -82,7 +85,7 @@ class DeliveryRow:
     subscription: Annotated[int | None, "id; null: to a person"]
     to: Annotated[str, "name of the team or person"]
     kind: Hidden[str]
-    address: str
+    address: Annotated[str, MASKED]
     is_test: bool
     findings: Annotated[tuple[NotifiedFinding, ...], "the first of its findings"]
     total: Annotated[int, "number of its findings"]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from django.db.models import Count
 
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, component
 from apps.published import wording
 from apps.published.format import RATIO
 from apps.published.models import Figure
@@ -30,6 +30,7 @@ class StatedTest:
     cells: Annotated[tuple[FigureValue | None, ...], "in the order of the sides; null: not stated"]
 
 
+@component(text="Ratios to one baseline from a published article. There is never an interval or a verdict.")
 @dataclass(frozen=True)
 class StatedMatrix:
     """`sides` without the baseline."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from apps.core.answers import Hidden, Words
+from apps.core.answers import Hidden, Shown, Words, component
 from apps.published import wording
 from apps.published.format import RATIO
 
@@ -36,6 +36,7 @@ class SideValue:
     color: Hidden[int | None]
 
 
+@component("Figure", "One published figure. There is never an interval: articles give none.")
 @dataclass(frozen=True)
 class FigureValue:
     """One stated figure, with `side`, or `numerator` and `denominator` for a ratio. Never an interval."""
@@ -75,7 +76,7 @@ class FigureValue:
         return wording.number(value=self.value, low=self.low, high=self.high, qualifier=self.qualifier)
 
     @property
-    def text(self) -> Annotated[Words, "the figure as text, for example `about 18 s`"]:
+    def text(self) -> Annotated[Shown[Words], "the figure as text, for example `about 18 s`"]:
         """ "about 18 s", "about 3 ×", or the note without a number."""
         return wording.with_unit(self.stated, self.unit) if self.stated else self.note
 

@@ -6,6 +6,7 @@ from apps.regressions.findings import queries as finding_queries
 from apps.regressions.findings.evidence import Evidence, SideRun, WorkDifference
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.reconcile import OPEN
+from apps.regressions.findings.repeat import RepeatPlan
 from apps.regressions.findings.review import FindingChanged, NoSuchFinding
 from apps.regressions.findings.titles import percent, share
 from apps.regressions.findings.use_difference import IndicatorDifference, IndicatorValue
@@ -57,6 +58,7 @@ __all__ = [
     "NoSuchFinding",
     "NoteRow",
     "ReleaseCheck",
+    "RepeatPlan",
     "RepetitionRow",
     "Result",
     "RowVerdict",

@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 
 from apps.accounts.models import User
 from apps.catalog.models import Metric, Workload
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, component
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.detection import DEFAULT_LIMITS, LEAST_SIGNIFICANT, ChangeLimits
 from apps.regressions.models import Threshold, Trend
@@ -21,6 +21,8 @@ from apps.regressions.releases import recheck_queue
 
 # A smaller p than any test of a series yields is a typing error.
 MOST_SIGNIFICANT = 1e-30
+SMALLEST = "smallest difference, share of the value (0.02 for 2 %), above 0 and below 1"
+SIGNIFICANT = "p of the test in the trend, 1e-30 to 1e-4"
 Key = tuple[int | None, int | None]
 
 
@@ -44,6 +46,7 @@ class Thresholds:
         return Thresholds(others if limits is None else {**others, key: limits})
 
 
+@component("Threshold")
 @dataclass(frozen=True)
 class StoredThreshold:
     """A stored threshold. `smallest`: share of the value."""
@@ -53,8 +56,8 @@ class StoredThreshold:
     workload_name: Hidden[str]
     metric: Annotated[str | None, "null: all"]
     metric_name: Hidden[str]
-    smallest: float
-    significant: float
+    smallest: Annotated[float, SMALLEST]
+    significant: Annotated[float, SIGNIFICANT]
     by: str
     at: datetime
 

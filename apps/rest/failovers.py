@@ -6,9 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.comparison.api import FAULTS, FailoverFilter, FailoverResults, FailoverTrial, TrialGroup, load_failovers
-from apps.comparison.pure import PHASES, Interruption, TimeoutShare, TrialPhase, WriteRows
-from apps.rest.framework.derive import Answer, serializer_of
+from apps.comparison.api import FAULTS, FailoverFilter, FailoverResults, load_failovers
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.rest.framework.strict import MultipleChoiceField
 
@@ -20,41 +19,6 @@ class FailoverParameters(Parameters):
     fault = MultipleChoiceField(choices=list(FAULTS), required=False, help_text="any of these")
     campaign = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID, help_text="of this campaign")
     rate = serializers.FloatField(required=False, min_value=0.001, max_value=1e6, help_text="load, inserts/s")
-
-
-class InterruptionSerializer(Answer):
-    """Write downtime: seconds without an acknowledged write. An unended outage counts as longer than any other."""
-
-    of = Interruption
-
-
-class WriteRowsSerializer(Answer):
-    """The first hundred of each."""
-
-    of = WriteRows
-
-
-class TrialPhaseSerializer(Answer):
-    of = TrialPhase
-    key = serializers.ChoiceField(choices=list(PHASES))
-
-
-class FailoverTrialSerializer(Answer):
-    of = FailoverTrial
-    names = {"origin": "provenance"}
-
-
-class TimeoutShareSerializer(Answer):
-    """A setting that explains part of the time. Several overlap and do not add up."""
-
-    of = TimeoutShare
-
-
-class TrialGroupSerializer(Answer):
-    """Trials of one system, fault and load; all figures are over the trials that count. Times in s; lower is better."""
-
-    of = TrialGroup
-    names = {"platform": "platform_name", "platform_slug": "platform", "hardware": "hardware_name"}
 
 
 class Failovers(APIView):

@@ -2,20 +2,22 @@
 
 import logging
 from collections.abc import Callable
-from datetime import timedelta
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Any
 
 import redis
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework import serializers
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.core.answers import component
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters
 
 log = logging.getLogger(__name__)
@@ -23,16 +25,20 @@ log = logging.getLogger(__name__)
 BROKER_ANSWERS_WITHIN = timedelta(seconds=1)
 
 
-class PartSerializer(serializers.Serializer[Any]):
-    ok = serializers.BooleanField()
-    message = serializers.CharField(help_text="what is wrong and what to do; empty: nothing is")
+@component("Part")
+@dataclass(frozen=True)
+class ServicePart:
+    ok: bool
+    message: Annotated[str, "what is wrong and what to do; empty: nothing is"]
 
 
-class HealthSerializer(serializers.Serializer[Any]):
-    ok = serializers.BooleanField()
-    at = serializers.DateTimeField()
-    database = PartSerializer()
-    broker = PartSerializer()
+@component("Health")
+@dataclass(frozen=True)
+class ServiceHealth:
+    ok: bool
+    at: datetime
+    database: ServicePart
+    broker: ServicePart
 
 
 def database_answers() -> None:
@@ -58,8 +64,8 @@ class Health(APIView):
     @extend_schema(
         operation_id="read_health",
         responses={
-            200: HealthSerializer,
-            503: OpenApiResponse(HealthSerializer, description="A required service does not answer"),
+            200: serializer_of(ServiceHealth),
+            503: OpenApiResponse(serializer_of(ServiceHealth), description="A required service does not answer"),
         },
     )
     def get(self, request: Request) -> Response:
@@ -67,15 +73,15 @@ class Health(APIView):
         NoParameters.read(request)
         database = _part(database_answers, "the database does not answer; see DATABASE_URL and the server's log")
         broker = _part(broker_answers, "the broker does not answer; see REDIS_URL. Reading works, dispatch waits")
-        ok = database["ok"] and broker["ok"]
-        answer = {"ok": ok, "at": timezone.now(), "database": database, "broker": broker}
-        return Response(answer, status=200 if ok else 503, headers={"Cache-Control": "no-store"})
+        found = ServiceHealth(database.ok and broker.ok, timezone.now(), database, broker)
+        answer = serializer_of(ServiceHealth)(found).data
+        return Response(answer, status=200 if found.ok else 503, headers={"Cache-Control": "no-store"})
 
 
-def _part(check: Callable[[], None], message: str) -> dict[str, Any]:
+def _part(check: Callable[[], None], message: str) -> ServicePart:
     try:
         check()
     except (DatabaseError, redis.RedisError) as error:
         log.warning("health: %s: %s", message, error)
-        return {"ok": False, "message": message}
-    return {"ok": True, "message": ""}
+        return ServicePart(ok=False, message=message)
+    return ServicePart(ok=True, message="")

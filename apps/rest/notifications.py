@@ -1,6 +1,8 @@
 """Notifications of findings: teams, their subscriptions, deliveries, and the caller's own address."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from django.http import Http404
 from django.utils import timezone
@@ -13,17 +15,15 @@ from rest_framework.views import APIView
 
 from apps.accounts.current_user import signed_in, writer
 from apps.accounts.models import User
+from apps.core.answers import Inline, component
 from apps.notifications import deliver, queries, services
-from apps.notifications.models import CHOOSABLE, Subscription, Team
+from apps.notifications.models import CHOOSABLE, Delivery, Subscription, Team
 from apps.notifications.queries import DeliveryRow, SubscriptionRow, TeamRow
 from apps.notifications.services import LONGEST_NAME, LONGEST_SECRET, SHORTEST_SECRET, NoSuchNotification
-from apps.rest.framework.derive import Answer, serializer_of
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of, whole
 from apps.rest.framework.strict import ChoiceField, Strict
 from workers import tasks
-
-MASKED = "in part for who may not write"
-
 
 # ---------------------------------------------------------------- serializers
 
@@ -40,15 +40,6 @@ class ChangedTeam(NewTeam):
     members = serializers.ListField(
         child=serializers.CharField(max_length=150), max_length=500, help_text="user names, all of them"
     )
-
-
-class SubscriptionSerializer(Answer):
-    of = SubscriptionRow
-    names = {"team_id": "team", "team": "team_name"}
-    kind = serializers.CharField(help_text=", ".join(Subscription.Kind.values))
-    address = serializers.CharField(help_text=f"mailbox or webhook; empty: each member's own mailbox; {MASKED}")
-    events = serializers.ListField(child=serializers.ChoiceField(choices=[each.value for each in CHOOSABLE]))
-    digest = serializers.ChoiceField(choices=Subscription.Digest.values)
 
 
 class NewSubscription(Strict):
@@ -72,13 +63,11 @@ class NewSubscription(Strict):
     is_enabled = serializers.BooleanField(required=False, default=True)
 
 
-class DeliverySerializer(Answer):
-    of = DeliveryRow
-    address = serializers.CharField(help_text=MASKED)
-
-
-class OneDeliverySerializer(DeliverySerializer):
-    said = serializers.CharField(help_text="what it says, as text")
+@component("OneDelivery")
+@dataclass(frozen=True)
+class DeliveryWithText:
+    row: Annotated[DeliveryRow, Inline()]
+    said: Annotated[str, "what it says, as text"]
 
 
 class DeliveryParameters(PageParameters):
@@ -148,27 +137,31 @@ def _team(team_id: int, request: Request) -> dict[str, Any]:
 
 
 class Subscriptions(APIView):
-    @extend_schema(operation_id="list_subscriptions", responses=listing(SubscriptionSerializer, name="Subscription"))
+    @extend_schema(
+        operation_id="list_subscriptions", responses=listing(serializer_of(SubscriptionRow), name="Subscription")
+    )
     def get(self, request: Request) -> Response:
         """List subscriptions with recipients, events and schedule, by team."""
         NoParameters.read(request)
         rows = [row for team in queries.teams(viewer=_viewer(request)) for row in team.subscriptions]
-        return whole(rows, serializer=SubscriptionSerializer)
+        return whole(rows, serializer=serializer_of(SubscriptionRow))
 
-    @extend_schema(operation_id="subscribe", request=NewSubscription, responses={201: SubscriptionSerializer})
+    @extend_schema(operation_id="subscribe", request=NewSubscription, responses={201: serializer_of(SubscriptionRow)})
     def post(self, request: Request) -> Response:
         """Subscribe a team to future events of findings."""
         return Response(_kept_subscription(request, None), status=201)
 
 
 class OneSubscription(APIView):
-    @extend_schema(operation_id="read_subscription", responses=SubscriptionSerializer)
+    @extend_schema(operation_id="read_subscription", responses=serializer_of(SubscriptionRow))
     def get(self, request: Request, subscription_id: int) -> Response:
         """A subscription; its secret only for users who may write."""
         NoParameters.read(request)
         return Response(_subscription(subscription_id, request))
 
-    @extend_schema(operation_id="change_subscription", request=NewSubscription, responses=SubscriptionSerializer)
+    @extend_schema(
+        operation_id="change_subscription", request=NewSubscription, responses=serializer_of(SubscriptionRow)
+    )
     def put(self, request: Request, subscription_id: int) -> Response:
         """Replace all fields of a subscription except its kind. Disabling it gives up waiting deliveries."""
         return Response(_kept_subscription(request, subscription_id))
@@ -185,7 +178,9 @@ class OneSubscription(APIView):
 
 
 class SendTest(APIView):
-    @extend_schema(operation_id="test_subscription", request=None, responses={202: DeliverySerializer(many=True)})
+    @extend_schema(
+        operation_id="test_subscription", request=None, responses={202: serializer_of(DeliveryRow)(many=True)}
+    )
     def post(self, request: Request, subscription_id: int) -> Response:
         """Send a test message: one delivery per recipient, whose result follows later."""
         NoParameters.read(request)
@@ -198,7 +193,7 @@ class SendTest(APIView):
         viewer = _viewer(request)
         found = queries.deliveries(viewer=viewer).filter(pk__in=[delivery.pk for delivery in made])
         rows = queries.delivery_rows(list(found), viewer=viewer)
-        return Response(DeliverySerializer(rows, many=True).data, status=202)
+        return Response(serializer_of(DeliveryRow)(rows, many=True).data, status=202)
 
 
 def _kept_subscription(request: Request, subscription_id: int | None) -> dict[str, Any]:
@@ -215,7 +210,7 @@ def _subscription(subscription_id: int, request: Request) -> dict[str, Any]:
     found = Subscription.objects.select_related("team", "created_by").filter(pk=subscription_id).first()
     if found is None:
         raise Http404(f"There is no subscription {subscription_id}.")
-    return dict(SubscriptionSerializer(queries.subscription_row(found, viewer=_viewer(request))).data)
+    return dict(serializer_of(SubscriptionRow)(queries.subscription_row(found, viewer=_viewer(request))).data)
 
 
 # ---------------------------------------------------------------- deliveries
@@ -225,7 +220,7 @@ class Deliveries(APIView):
     @extend_schema(
         operation_id="list_deliveries",
         parameters=[DeliveryParameters],
-        responses=listing(DeliverySerializer, name="Delivery"),
+        responses=listing(serializer_of(DeliveryRow), name="Delivery"),
     )
     def get(self, request: Request) -> Response:
         """List deliveries, newest first. Those to a person are shown only to that person and administrators."""
@@ -233,15 +228,16 @@ class Deliveries(APIView):
         viewer = _viewer(request)
         found = queries.deliveries(viewer=viewer, subscription=asked.get("subscription"), state=asked.get("state", ""))
         plain = found.select_related(None).prefetch_related(None)
-        answer = page_of(self, request, plain, key="-id", serializer=_Ids)
-        ids = [each["id"] for each in answer.data["results"]]
-        rows = queries.delivery_rows(list(queries.deliveries(viewer=viewer).filter(pk__in=ids)), viewer=viewer)
-        answer.data["results"] = DeliverySerializer(rows, many=True).data
-        return answer
+
+        def load(page: Sequence[Delivery]) -> Sequence[DeliveryRow]:
+            ids = [each.pk for each in page]
+            return queries.delivery_rows(list(queries.deliveries(viewer=viewer).filter(pk__in=ids)), viewer=viewer)
+
+        return page_of(self, request, plain, key="-id", serializer=serializer_of(DeliveryRow), load=load)
 
 
 class OneDelivery(APIView):
-    @extend_schema(operation_id="read_delivery", responses=OneDeliverySerializer)
+    @extend_schema(operation_id="read_delivery", responses=serializer_of(DeliveryWithText))
     def get(self, request: Request, delivery_id: int) -> Response:
         """A delivery with its text."""
         NoParameters.read(request)
@@ -249,7 +245,7 @@ class OneDelivery(APIView):
 
 
 class RetryDelivery(APIView):
-    @extend_schema(operation_id="retry_delivery", request=None, responses={202: OneDeliverySerializer})
+    @extend_schema(operation_id="retry_delivery", request=None, responses={202: serializer_of(DeliveryWithText)})
     def post(self, request: Request, delivery_id: int) -> Response:
         """Retry a delivery that was given up or is waiting; no effect on one that was sent."""
         NoParameters.read(request)
@@ -259,16 +255,12 @@ class RetryDelivery(APIView):
         return Response(_delivery(delivery_id, request), status=202)
 
 
-class _Ids(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-
-
-def _delivery(delivery_id: int, request: Request) -> dict[str, Any]:
+def _delivery(delivery_id: int, request: Request) -> Any:
     found = queries.deliveries(viewer=_viewer(request)).filter(pk=delivery_id).first()
     if found is None:
         raise Http404(f"There is no delivery {delivery_id} that you may see.")
     (row,) = queries.delivery_rows([found], viewer=_viewer(request))
-    return {**DeliverySerializer(row).data, "said": queries.said(found)}
+    return serializer_of(DeliveryWithText)(DeliveryWithText(row, queries.said(found))).data
 
 
 # ---------------------------------------------------------------- the caller

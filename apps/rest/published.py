@@ -8,15 +8,8 @@ from rest_framework.views import APIView
 
 from apps.published import queries
 from apps.published.values import FigureFilter, FigureValue
-from apps.rest.framework.derive import Answer
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import Parameters, listing, whole
-
-
-class FigureSerializer(Answer):
-    """One published figure. There is never an interval: articles give none."""
-
-    of = FigureValue
-    also = ("text",)
 
 
 class PublishedParameters(Parameters):
@@ -33,7 +26,7 @@ class Published(APIView):
     @extend_schema(
         operation_id="list_published_figures",
         parameters=[PublishedParameters],
-        responses=listing(FigureSerializer, name="Figure"),
+        responses=listing(serializer_of(FigureValue), name="Figure"),
     )
     def get(self, request: Request) -> Response:
         """List published figures by question, newest article first."""
@@ -43,4 +36,4 @@ class Published(APIView):
             questions=tuple(parameters.get("question", ())),
             articles=tuple(parameters.get("article", ())),
         )
-        return whole(queries.list_figures(chosen), serializer=FigureSerializer)
+        return whole(queries.list_figures(chosen), serializer=serializer_of(FigureValue))

@@ -1,6 +1,7 @@
 """Schema changes under load, as on their page."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -8,13 +9,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.comparison.api import ChangeFilter, ComparedCampaign, schema_changes
-from apps.comparison.pure import ChangeTrial, LeftOut, Manner, QuantityRange, SchemaChange
+from apps.comparison.api import ChangeFilter, schema_changes
+from apps.comparison.pure import SchemaChanges
+from apps.core.answers import Inline, component
 from apps.published.queries import list_figures
-from apps.published.values import FigureFilter
-from apps.rest.framework.derive import Answer, serializer_of
+from apps.published.values import FigureFilter, FigureValue
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, Parameters
-from apps.rest.published import FigureSerializer
 
 
 class SchemaChangeParameters(Parameters):
@@ -33,45 +34,18 @@ class SchemaChangeParameters(Parameters):
     )
 
 
-class MannerSerializer(Answer):
-    of = Manner
-    also = ("text",)
-
-
-class QuantityRangeSerializer(Answer):
-    """One quantity, summarized over the runs."""
-
-    of = QuantityRange
-
-
-class ChangeTrialSerializer(Answer):
-    """One run; each quantity is the worst of its statements."""
-
-    of = ChangeTrial
-
-
-class LeftOutSerializer(Answer):
-    of = LeftOut
-    names = {"why": "reason"}
-
-
-class SchemaChangeSerializer(Answer):
-    """One operation in one manner on one system under one load."""
-
-    of = SchemaChange
-    names = {"hardware": "hardware_name"}
-
-
-class SchemaChangesSerializer(serializers.Serializer[Any]):
-    changes = SchemaChangeSerializer(many=True)
-    campaigns = serializer_of(ComparedCampaign)(many=True, help_text="those that the runs belong to")
-    has_more = serializers.BooleanField(help_text="older runs are left out")
-    stated = FigureSerializer(many=True, help_text="what articles state of schema changes, never filtered")
+@component("SchemaChanges")
+@dataclass(frozen=True)
+class SchemaChangesPage:
+    found: Annotated[SchemaChanges, Inline("changes", "campaigns", "has_more")]
+    stated: Annotated[list[FigureValue], "what articles state of schema changes, never filtered"]
 
 
 class ListSchemaChanges(APIView):
     @extend_schema(
-        operation_id="list_schema_changes", parameters=[SchemaChangeParameters], responses=SchemaChangesSerializer
+        operation_id="list_schema_changes",
+        parameters=[SchemaChangeParameters],
+        responses=serializer_of(SchemaChangesPage),
     )
     def get(self, request: Request) -> Response:
         """List the effects of ALTER TABLE on its load: medians and ranges, every run, and published results."""
@@ -84,10 +58,5 @@ class ListSchemaChanges(APIView):
                 campaign=asked.get("campaign"),
             )
         )
-        answer = {
-            "changes": found.changes,
-            "campaigns": found.campaigns,
-            "has_more": found.has_more,
-            "stated": list_figures(FigureFilter(questions=("ddl",))),
-        }
-        return Response(SchemaChangesSerializer(answer).data)
+        page = SchemaChangesPage(found, list_figures(FigureFilter(questions=("ddl",))))
+        return Response(serializer_of(SchemaChangesPage)(page).data)

@@ -24,6 +24,7 @@ from apps.runs.queries import (
     nodes,
     places,
 )
+from apps.runs.queries.detail import ArtifactDetail
 from apps.runs.queries.metric_descriptions import described
 from apps.runs.queries.places import RunPlace
 from apps.runs.queries.run_list import EXCLUDED, FAILED_CHECK, NEWEST_FIRST, QUALITIES, rows_of
@@ -44,6 +45,7 @@ __all__ = [
     "NEWEST_FIRST",
     "QUALITIES",
     "STATISTICS",
+    "ArtifactDetail",
     "AttachedTable",
     "CheckDetail",
     "DistributionDetail",

@@ -10,7 +10,7 @@ from typing import Annotated, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.core.answers import Seconds
+from apps.core.answers import OneOf, Seconds, component
 from apps.runs.quality.noisy_neighbours import MOST_STOLEN
 
 Floats = NDArray[np.float64]
@@ -65,11 +65,12 @@ class TimelineSource(Protocol):
     def detail(self) -> Mapping[str, object]: ...
 
 
+@component("Happening")
 @dataclass(frozen=True)
 class TimelineEntry:
     """A timeline entry."""
 
-    lane: Annotated[str, "key of the lane"]
+    lane: Annotated[str, OneOf(LANES), "key of the lane"]
     kind: str
     label: Annotated[str, "the entry in words"]
     starts_at: Annotated[Seconds, "s on the run's clock"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -13,6 +13,7 @@ from apps.accounts.models import User
 from apps.comparison.api import UnknownSide, claims, compare, cost
 from apps.comparison.models import SavedComparison, Snapshot
 from apps.comparison.pure import Comparison, Section, serialisation, with_tones
+from apps.core.answers import Hidden, Name, Shown, component
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
@@ -39,6 +40,7 @@ Query = Mapping[str, Sequence[str]]
 QUESTION = ("side", "workload", "campaign", "runs", "acknowledged")
 
 
+@component("Snapshot")
 @dataclass(frozen=True)
 class SnapshotRow:
     """One snapshot without its content."""
@@ -46,7 +48,7 @@ class SnapshotRow:
     number: int
     made_at: datetime
     made_by: str
-    runs: int
+    runs: Annotated[int, "that it rests on"]
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,9 @@ class SavedRow:
     note: str
     author: str
     created_at: datetime
-    snapshots: int
-    made_at: datetime
-    runs: int
+    snapshots: Annotated[int, "how many; the newest is shown"]
+    made_at: Annotated[datetime, "when the newest snapshot was made"]
+    runs: Annotated[int, "that the newest snapshot rests on"]
 
 
 @dataclass(frozen=True)
@@ -73,13 +75,23 @@ class Saved:
     note: str
     author: str
     created_at: datetime
-    query: dict[str, list[str]]
-    snapshots: tuple[SnapshotRow, ...]
-    snapshot: SnapshotRow
-    state_hash: str
-    content: dict[str, Any]
-    comparison: Comparison | None
-    problem: str
+    query: Annotated[dict[str, list[str]], "what it asks, as an address of Compare"]
+    snapshots: Annotated[tuple[SnapshotRow, ...], "the newest first"]
+    snapshot: Annotated[SnapshotRow, "the one that `comparison` is"]
+    state_hash: Hidden[str]
+    content: Hidden[dict[str, Any]]
+    comparison: Annotated[Comparison | None, "as it was seen; null: kept in an older form"]
+    problem: Annotated[str, "why `comparison` is null; else empty"]
+
+    @property
+    def unread(
+        self,
+    ) -> Annotated[
+        Shown[dict[str, Any] | None],
+        Name("content"),
+        "null where `comparison` is given; else all that was kept, in the form of the program that kept it",
+    ]:
+        return self.content if self.comparison is None else None
 
     @property
     def is_newest(self) -> bool:
@@ -94,8 +106,8 @@ class Saved:
 class SnapshotState:
     """A snapshot compared with the present result of its query. `changes` are sentences; empty if it is up to date."""
 
-    out_of_date: bool
-    changes: tuple[str, ...]
+    out_of_date: Annotated[bool, "the same question would be answered otherwise now"]
+    changes: Annotated[tuple[str, ...], "what is different now, in sentences"]
 
 
 # ---------------------------------------------------------------- writing

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
+from apps.core.answers import Hidden, Words, component
 from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
 # Roles of nodes without a database server; "cluster": CloudWatch's metrics over all instances.
@@ -15,6 +17,7 @@ def on_servers(node: NodeFacts, _: RunFacts) -> bool:
     return node.role not in NOT_SERVERS
 
 
+@component(text="One indicator of an aspect of a resource.")
 @dataclass(frozen=True, kw_only=True)
 class Indicator:
     """One observation of an aspect of a resource.
@@ -30,15 +33,15 @@ class Indicator:
     aspect: Aspect
     title: str
     unit: str
-    metrics: tuple[str, ...]
+    metrics: Annotated[tuple[str, ...], "series that it reads; a * stands for the name of a disk and the like"]
     formula: str
-    limits: str
-    reason: str
+    limits: Annotated[Words, "from when it is watch, saturated or error"]
+    reason: Annotated[str, "why the limits are there"]
     literature: str
-    sources: Mapping[str, str]
-    rule: Rule
-    asks: tuple[str, ...] = ()
-    digits: int = 3
+    sources: Annotated[Mapping[str, str], "by platform, where the counters come from, or why they cannot be had"]
+    rule: Hidden[Rule]
+    asks: Hidden[tuple[str, ...]] = ()
+    digits: Hidden[int] = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +51,7 @@ class Resource:
 
     key: str
     title: str
-    layer: str
+    layer: Annotated[str, "machine, server, replication, proxy or client"]
     question: str
     indicators: tuple[Indicator, ...]
-    on: Callable[[NodeFacts, RunFacts], bool] = on_servers
+    on: Hidden[Callable[[NodeFacts, RunFacts], bool]] = on_servers

@@ -99,7 +99,6 @@ urlpatterns: list[URLPattern] = [
     path("schedules/<int:schedule_id>/edit/", schedules.edit, name="schedule-edit"),
     path("schedules/<int:schedule_id>/act/", schedules.act, name="schedule-act"),
     path("notifications/", notifications.show, name="notifications"),
-    path("notifications/own-address/", notifications.keep_own_address, name="own-address"),
     path("notifications/teams/new/", forms.team, name="team-new"),
     path("notifications/teams/<int:team_id>/", forms.team, name="team"),
     path("notifications/teams/<int:team_id>/delete/", forms.delete_team, name="team-delete"),

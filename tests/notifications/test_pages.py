@@ -11,7 +11,7 @@ from apps.notifications import collect, deliver
 from apps.notifications.models import Delivery, Subscription, Team
 from tests.notifications.made import Receiver, a_finding, a_note, a_subscription, a_team
 from tests.support.builders import a_user
-from tests.support.pages import data, states, text
+from tests.support.pages import data, element, squeezed, states, text
 
 pytestmark = pytest.mark.django_db
 FORM = {
@@ -97,7 +97,8 @@ def test_bad_input_is_said_at_its_field_and_what_was_typed_stays(engineer: Clien
 
 def test_a_filter_of_the_list_of_findings_becomes_that_of_a_subscription(engineer: Client) -> None:
     a_team()
-    page = engineer.get("/notifications/subscriptions/new/?state=open&text=commit&smallest=0.1").content.decode()
+    address = "/notifications/subscriptions/new/?state=open&text=commit&smallest=0.1"
+    page = squeezed(engineer.get(address).content.decode())
     assert 'name="text" value="commit"' in page
     assert 'name="smallest" value="0.1"' in page
     assert 'name="state" value="open" checked' in page
@@ -187,14 +188,17 @@ def test_strangers_read_how_many_members_a_team_has_and_no_name_nor_mailbox(clie
 
 
 def test_anybody_signed_in_says_where_they_are_notified(client: Client) -> None:
-    assert client.post("/notifications/own-address/", {"address": "x@example.com"}).status_code == 302
+    assert client.post("/notifications/", {"address": "x@example.com"})["Location"].startswith("/sign-in/")
     reader = a_user(role="reader")
     client.force_login(reader)
-    client.post("/notifications/own-address/", {"address": "me@example.com"})
+    client.post("/notifications/", {"address": "me@example.com"})
     assert User.objects.get(pk=reader.pk).email == "me@example.com"
-    refused = client.post("/notifications/own-address/", {"address": "me"}, follow=True).content.decode()
-    assert "is not an e-mail address" in refused
-    client.post("/notifications/own-address/", {"address": ""})
+    refused = client.post("/notifications/", {"address": "me"})
+    assert refused.status_code == 422
+    control = element(refused.content.decode(), "#id_address")
+    assert (control.attributes["value"], control.attributes["aria-describedby"]) == ("me", "address-error")
+    assert "is not an e-mail address" in element(refused.content.decode(), "#address-error").text()
+    client.post("/notifications/", {"address": ""})
     assert User.objects.get(pk=reader.pk).email == ""
 
 

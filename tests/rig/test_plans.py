@@ -60,7 +60,7 @@ NOT_READ = {
     *("web:saved-refresh", "web:saved-describe", "web:pin-baseline", "api:campaign-files", "api:acknowledgement"),
     *("api:refresh-saved-comparison", "api:price"),
     *("web:schedule-act", "api:pause-schedule", "api:resume-schedule", "api:run-schedule"),
-    *("web:own-address", "web:team-delete", "web:subscription-delete", "web:subscription-test", "web:delivery-retry"),
+    *("web:team-delete", "web:subscription-delete", "web:subscription-test", "web:delivery-retry"),
     *("api:subscription-test", "api:delivery-retry"),
     *("web:finding-act", "api:finding-state", "api:finding-acceptance", "api:finding-reopen", "api:finding-owner"),
     *("api:finding-due", "api:finding-labels", "api:finding-comments", "api:finding-links", "api:finding-link"),

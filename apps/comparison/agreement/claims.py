@@ -17,7 +17,7 @@ from apps.comparison.stats.welch import Verdict
 from apps.comparison.tables import verdict_table
 from apps.comparison.tables.matrix import PRIMARY, Matrix, MatrixSide, compare_systems
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload, Comparison, Level
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, Shown
 from workers.protocol.workloads.kinds import KINDS, generator_of, kind_of
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", Verdict.EQUIVALENT.value
@@ -78,7 +78,7 @@ class SideClaim:
         return self.says in CLAIMS
 
     @property
-    def alone(self) -> Annotated[bool, "only one tool supports it"]:
+    def alone(self) -> Annotated[Shown[bool], "only one tool supports it"]:
         return self.is_claimed and len(self.programs) == 1
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, Name, OneOf
 from apps.core.canonical import canonical_hash
 
 NOT_KNOWN = "not known"
@@ -131,8 +131,12 @@ class BlockingDifference:
     """
 
     side: str
-    group: FieldGroup
-    fields: Annotated[tuple[tuple[str, str, str], ...], "of each field its label, the side's value, the baseline's"]
+    group: Annotated[FieldGroup, OneOf(ACCEPTABLE)]
+    fields: Annotated[
+        tuple[tuple[str, str, str], ...],
+        Name("differences"),
+        "of each field its label, the side's value, the baseline's",
+    ]
     fingerprint: Annotated[str, "of what is accepted: the group, both systems and their values"]
     said: Hidden[dict[str, Any]]
     accepted: Annotated[AcceptedDifference | None, "null: not accepted; verdicts on this side are withheld"] = None

@@ -11,6 +11,7 @@ from django.db.models.fields.json import KT
 from apps.catalog.models import Node, System
 from apps.comparison.sections.section import Section
 from apps.comparison.values import Comparison, Level
+from apps.core.answers import Shown
 from apps.runs.models import Configuration, Run, RunNode, Series
 
 USED, DIRTY, MISSED = (f"derived.buffer_pool.{name}" for name in ("used", "dirty", "miss_ratio"))
@@ -54,11 +55,11 @@ class SideMemory:
     pools: tuple[Pool, ...]
 
     @property
-    def memory_ratio(self) -> Annotated[float | None, "memory / data"]:
+    def memory_ratio(self) -> Annotated[Shown[float | None], "memory / data"]:
         return _over(self.memory, self.data)
 
     @property
-    def pool_ratio(self) -> Annotated[float | None, "buffer pool / data; from 1 on, all of the data fits"]:
+    def pool_ratio(self) -> Annotated[Shown[float | None], "buffer pool / data; from 1 on, all of the data fits"]:
         return _over(self.pool.median if self.pool else None, self.data)
 
     def at(self, level: int) -> Pool | None:

@@ -16,7 +16,7 @@ from apps.comparison.failovers import timeouts, trials
 from apps.comparison.failovers.timeouts import TimeoutShare
 from apps.comparison.failovers.trials import COUNTS, PHASES, REACHED, Course, Interruption, TrialSpread, spread
 from apps.comparison.values import ComparedCampaign
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, Name, component
 from apps.published import queries as published
 from apps.published.values import FigureFilter, FigureValue
 from apps.runs.api import EventDetail
@@ -60,7 +60,7 @@ class FailoverFilter:
 class FailoverTrial:
     run: int
     started_at: datetime
-    origin: str
+    origin: Annotated[str, Name("provenance")]
     outcome: str
     reason: Annotated[str, "why the run failed"]
     is_excluded: Hidden[bool]
@@ -70,6 +70,9 @@ class FailoverTrial:
     doubt: Annotated[str, "why it does not count in its group's figures; empty: it does"]
 
 
+@component(
+    text="Trials of one system, fault and load; figures are over the trials that count. Times in s; lower is better."
+)
 @dataclass(frozen=True)
 class TrialGroup:
     """Trials of one system, fault and load. All figures are of the trials that count. `parameters`: those that
@@ -77,11 +80,11 @@ class TrialGroup:
 
     system: Annotated[str, "slug"]
     system_name: str
-    platform: str
-    platform_slug: Annotated[str, "slug"]
+    platform: Annotated[str, Name("platform_name")]
+    platform_slug: Annotated[str, Name("platform"), "slug"]
     platform_color: Hidden[int | None]
     release: str
-    hardware: str
+    hardware: Annotated[str, Name("hardware_name")]
     fault: str
     fault_name: str
     load: Annotated[str, "as text"]

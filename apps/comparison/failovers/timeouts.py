@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from apps.core.answers import Seconds
+from apps.core.answers import Seconds, component
 
 # Faults whose victim must be detected, by the detecting component; a planned switch needs no detection.
 SILENT = re.compile("kill_|freeze_|cut_")
@@ -20,6 +20,7 @@ _PROXY = re.compile(r"(\d+)(us|ms|s|m|h|d)?")
 _PROXY_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
+@component(text="A setting that explains part of the time. Several overlap and do not add up.")
 @dataclass(frozen=True)
 class TimeoutShare:
     """`seconds`: the longest wait of `who`, from `setting` as configured (`formula`)."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
 
-from apps.core.answers import Hidden, Seconds
+from apps.core.answers import Hidden, OneOf, Seconds, component
 
 # Kinds of the probe's events.
 FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED = "fault", "outage", "detect", "promotion", "recovered"
@@ -62,7 +62,7 @@ class TrialEvent(Protocol):
 class TrialPhase:
     """Part of a failover, from the end of the previous phase."""
 
-    key: str
+    key: Annotated[str, OneOf(PHASES)]
     name: Hidden[str]
     start: Annotated[Seconds, "s after the fault"]
     end: Seconds
@@ -84,6 +84,7 @@ class StaleRead:
     at: Annotated[Seconds, "s after the fault"]
 
 
+@component(text="The first hundred of each.")
 @dataclass(frozen=True)
 class WriteRows:
     """The writes and reads behind the counts, as far as the run's report lists them (the first hundred of each)."""
@@ -214,6 +215,9 @@ def spread(values: Iterable[float | None]) -> TrialSpread | None:
     return TrialSpread(len(known), statistics.median(known), min(known), max(known)) if known else None
 
 
+@component(
+    text="Write downtime: seconds without an acknowledged write. An unended outage counts as longer than any other."
+)
 @dataclass(frozen=True)
 class Interruption:
     """An outage that did not end counts as longer than any that did. `watched`: shortest observation of those."""

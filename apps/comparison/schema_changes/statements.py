@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from apps.core.answers import Shown
 from apps.core.names import with_tool
 from apps.core.text import counted
 from workers.protocol.workloads.schema_changes import SPEC
@@ -44,7 +45,7 @@ class Manner:
     count: Annotated[int, "statements in a run"]
 
     @property
-    def text(self) -> str:
+    def text(self) -> Shown[str]:
         parts = ["as the server chooses" if self.algorithm == AS_CHOSEN else self.algorithm.upper()]
         parts += [f"LOCK={self.lock.upper()}"] if self.lock != AS_CHOSEN else []
         parts += [f"behind a transaction of {self.hold:g} s"] if self.hold else []

@@ -9,7 +9,7 @@ from apps.comparison.schema_changes.disturbance import FEWEST, LoadSeconds
 from apps.comparison.schema_changes.statements import Manner
 from apps.comparison.values import ComparedCampaign
 from apps.core import units
-from apps.core.answers import Hidden, Rounded, Seconds
+from apps.core.answers import Hidden, Name, Rounded, Seconds, component
 from workers.protocol.workloads.schema_changes import SETTLE
 
 
@@ -68,6 +68,7 @@ class ChangeStatement:
     values: Annotated[Mapping[str, Rounded], "by the key of a quantity"]
 
 
+@component(text="One run; each quantity is the worst of its statements.")
 @dataclass(frozen=True)
 class ChangeTrial:
     """One run: for each quantity the worst of its statements. `throughput` and `latency`: per interval, s on the run's
@@ -85,6 +86,7 @@ class ChangeTrial:
     latency: Hidden[LoadSeconds | None] = field(repr=False, compare=False, default=None)
 
 
+@component(text="One quantity, summarized over the runs.")
 @dataclass(frozen=True)
 class QuantityRange:
     """One quantity over the runs of a system: median and range; None if no run has it."""
@@ -114,9 +116,10 @@ class LeftOut:
     """A run of this change that does not count, and why."""
 
     run: int
-    why: str
+    why: Annotated[str, Name("reason")]
 
 
+@component(text="One operation in one manner on one system under one load.")
 @dataclass(frozen=True)
 class SchemaChange:
     """One system, one operation, one manner, one setting: its runs that count, the newest first; `ranges`: their
@@ -131,7 +134,7 @@ class SchemaChange:
     platform_name: str
     platform_color: Hidden[int | None]
     release: str
-    hardware: str
+    hardware: Annotated[str, Name("hardware_name")]
     workload: Annotated[int, "id"]
     load_level: Annotated[int, "id"]
     latency: Annotated[str, "key of the percentile whose deviation is given; empty: no run has one"]
@@ -157,5 +160,5 @@ class SchemaChanges:
     systems: tuple[tuple[str, str], ...]
     operations: tuple[str, ...]
     algorithms: tuple[str, ...]
-    campaigns: tuple[ComparedCampaign, ...]
-    has_more: bool
+    campaigns: Annotated[tuple[ComparedCampaign, ...], "those that the runs belong to"]
+    has_more: Annotated[bool, "older runs are left out"]

@@ -12,6 +12,7 @@ from apps.comparison.sections.section import Section
 from apps.comparison.selection.data import grids_of, values_of
 from apps.comparison.stats.welch import Verdict
 from apps.comparison.values import Cell, ComparedMetric, Comparison
+from apps.core.answers import Name, Shown
 
 SAME = "the same in all runs"
 
@@ -27,7 +28,7 @@ class Measured:
     answered: Annotated[bool, "part of the main table, whose verdict it keeps"]
 
     @property
-    def is_relevant(self) -> Annotated[bool, "a difference"]:
+    def is_relevant(self) -> Annotated[Shown[bool], Name("relevant"), "a difference"]:
         """The sides differ, also where the verdict is withheld."""
         return self.cell.ratio is not None and self.cell.ratio.verdict in (Verdict.HIGHER, Verdict.LOWER)
 

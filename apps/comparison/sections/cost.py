@@ -15,7 +15,7 @@ from apps.comparison.sections.scaleup import SideSize, StepUp
 from apps.comparison.sections.section import Section
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, Name, Shown
 from apps.runs.models import COUNTED, Measurement, Run
 
 # Hours in a month as AWS and its resellers count them.
@@ -38,7 +38,7 @@ class Machines:
 
     count: int
     roles: tuple[str, ...]
-    slug: str
+    slug: Annotated[str, Name("hardware_class")]
     name: str
     label: Hidden[str]
     vcpu: Annotated[int | None, "of one machine"]
@@ -59,7 +59,7 @@ class SideCost:
     unpriced: Annotated[tuple[str, ...], "machines without a price"]
 
     @property
-    def usd_per_month(self) -> Annotated[float | None, "730 hours"]:
+    def usd_per_month(self) -> Annotated[Shown[float | None], "730 hours"]:
         return None if self.usd_per_hour is None else self.usd_per_hour * HOURS_A_MONTH
 
 

@@ -3,11 +3,13 @@
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 from apps.comparison.sections.section import Section
 from apps.comparison.values import Comparison, Level, Side
+from apps.core.answers import Hidden, Name, Shown
 from apps.runs.api import queries
-from apps.runs.pure import DifferentGrids, HistogramCounts, grid_of, merge
+from apps.runs.pure import DifferentGrids, HistogramCounts, Percentile, grid_of, merge
 
 
 @dataclass(frozen=True)
@@ -18,13 +20,25 @@ class SideLatency:
     Empty: no run has a histogram, or (`problem`) they cannot be merged.
     """
 
-    side: Side
-    runs: int
-    with_histogram: int
-    problem: str = ""
-    grid: str = ""
-    buckets: tuple[int, ...] = ()
-    counts: tuple[int, ...] = ()
+    side: Hidden[Side]
+    runs: Annotated[int, "that count"]
+    with_histogram: Annotated[int, "of them; their counts are added up, never averaged"]
+    problem: Annotated[str, "why the histograms cannot be added; else empty"] = ""
+    grid: Annotated[str, "on which the counts lie"] = ""
+    buckets: Hidden[tuple[int, ...]] = ()
+    counts: Hidden[tuple[int, ...]] = ()
+
+    @property
+    def slug(self) -> Annotated[Shown[str], Name("side")]:
+        return self.side.slug
+
+    @property
+    def count(self) -> Annotated[Shown[int | None], "transactions; null: no histogram, or see `problem`"]:
+        return self.merged.count if self.merged else None
+
+    @property
+    def quantiles(self) -> Annotated[Shown[tuple[Percentile, ...]], "of all these transactions together, ms"]:
+        return self.merged.quantiles if self.merged else ()
 
     @cached_property
     def merged(self) -> HistogramCounts | None:

@@ -15,7 +15,7 @@ from scipy import special
 from apps.comparison.stats import usl, welch
 from apps.comparison.stats.usl import Estimate, Fit, NoFit
 from apps.comparison.stats.welch import CONFIDENCE, FEWEST_RUNS, Ratio, Sample
-from apps.core.answers import Hidden, Unbounded
+from apps.core.answers import Hidden, Name, Shown, Unbounded
 
 PERCENTILES = (50.0, 95.0, 99.0)
 # A collapse is searched between every two levels: chance of a false one over all of them.
@@ -118,12 +118,22 @@ class LoadLevelAnalysis:
     significant."""
 
     side: str
-    fit: Fit | NoFit
+    fit: Hidden[Fit | NoFit]
     best_threads: int | None
-    collapse: Collapse | None
+    collapse: Annotated[Collapse | None, "null: none is certain"]
     saturation: tuple[Saturation, ...]
-    by_littles_law: bool
-    reach: Reach | None
+    by_littles_law: Annotated[bool, "mean response times are threads over throughput"]
+    reach: Annotated[Reach | None, "null: no objective was given"]
+
+    @property
+    def scalability(
+        self,
+    ) -> Annotated[Shown[Fit | None], Name("fit"), "Universal Scalability Law; null: see `refused`"]:
+        return self.fit if isinstance(self.fit, Fit) else None
+
+    @property
+    def refused(self) -> Annotated[Shown[str], "why there is no fit"]:
+        return self.fit.reason if isinstance(self.fit, NoFit) else ""
 
 
 def load_level_analysis(ramp: SideLevels, *, percent: float, limit: float | None) -> LoadLevelAnalysis:

@@ -20,7 +20,7 @@ from apps.comparison.values import (
     Level,
     tones,
 )
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, component
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.runs.api import places
@@ -62,6 +62,7 @@ class MatrixRow:
     cells: Annotated[tuple[Cell, ...], "in the order of the sides"]
 
 
+@component(text="Adjusted p and verdicts are corrected over this whole table; all else is as in a comparison.")
 @dataclass(frozen=True)
 class Matrix:
     """Ratios, intervals and p of each cell are those of Compare; adjusted p and verdict are corrected over this table.

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from django.db import transaction
 
@@ -14,7 +15,7 @@ from apps.dispatch.models import ACTIVE, Campaign, Job
 class Cancellation:
     """Outcome of a cancel request. `changed`: False when there was nothing left to cancel; `message`: for display."""
 
-    changed: bool
+    changed: Annotated[bool, "false: every job had ended"]
     state: str
     message: str
 

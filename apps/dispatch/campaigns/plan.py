@@ -4,12 +4,13 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from django.db import transaction
 
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
+from apps.core.answers import Hidden, Name, Shown
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Campaign, Entry, Job
 from workers.protocol.workloads import WORKLOADS
@@ -36,13 +37,25 @@ class PlannedWorkload:
     `systems` empty: all of the plan's. `ends_when_refused` and `least_gain` as in models.Entry.
     """
 
-    workload: Workload | None
-    load_levels: Sequence[Any]
-    warmup: float
-    duration: float
-    systems: Sequence[System] = ()
-    ends_when_refused: bool = False
-    least_gain: float | None = None
+    workload: Hidden[Workload | None]
+    load_levels: Hidden[Sequence[Any]]
+    warmup: Annotated[float, "s"]
+    duration: Annotated[float, "s"]
+    systems: Hidden[Sequence[System]] = ()
+    ends_when_refused: Hidden[bool] = False
+    least_gain: Hidden[float | None] = None
+
+    @property
+    def workload_name(self) -> Annotated[Shown[str], Name("workload")]:
+        return self.workload.name if self.workload else ""
+
+    @property
+    def system_slugs(self) -> Annotated[Shown[list[str]], Name("systems"), "slugs"]:
+        return [system.slug for system in self.systems]
+
+    @property
+    def levels(self) -> Annotated[Shown[list[str]], Name("load_levels")]:
+        return [str(level) for level in self.load_levels]
 
 
 @dataclass(frozen=True)
@@ -51,7 +64,7 @@ class PlanSize:
 
     jobs: int
     runs: int
-    seconds: float
+    seconds: Annotated[float, "when its jobs run one after another"]
 
 
 def alike(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from django.db.models import Count, Prefetch, Q
 
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, Inline, Name, Shown, component
 from apps.dispatch.models import FINAL, Job, Schedule, ScheduledRun
 from apps.dispatch.schedules import cron
 from apps.dispatch.schedules.services import stated_of
@@ -17,6 +17,7 @@ SHOWN_RUNS = 10
 COMING = 5
 
 
+@component("Slot")
 @dataclass(frozen=True)
 class ScheduledRunRow:
     """`jobs` 0: no campaign was started."""
@@ -27,7 +28,7 @@ class ScheduledRunRow:
     reasons: Annotated[tuple[str, ...], "reasons for missing results, one sentence each"]
     begun_at: datetime
     settled_at: Annotated[datetime | None, "null: not settled yet"]
-    campaign_id: Annotated[int | None, "id; null: none was started"]
+    campaign_id: Annotated[int | None, Name("campaign"), "id; null: none was started"]
     campaign: Hidden[str]
     jobs: Annotated[int, "jobs of its campaign"]
     jobs_ended: Annotated[int, "of these, in any final state"]
@@ -45,6 +46,7 @@ class ScheduledRunRow:
         return f"{self.jobs_succeeded:,} of {self.jobs:,} job{'s' if self.jobs > 1 else ''}"
 
 
+@component("Schedule")
 @dataclass(frozen=True)
 class ScheduleRow:
     id: int
@@ -60,7 +62,7 @@ class ScheduleRow:
     slots: Annotated[tuple[ScheduledRunRow, ...], f"the latest {SHOWN_RUNS}, newest first"]
 
     @property
-    def state(self) -> Annotated[str, "on, paused or archived"]:
+    def state(self) -> Annotated[Shown[str], "on, paused or archived"]:
         if self.archived_at is not None:
             return "archived"
         return "paused" if self.next_at is None else "on"
@@ -70,7 +72,7 @@ class ScheduleRow:
         return self.slots[0] if self.slots else None
 
     @property
-    def is_lacking(self) -> Annotated[bool, "the latest settled scheduled run has missing results"]:
+    def is_lacking(self) -> Annotated[Shown[bool], "the latest settled scheduled run has missing results"]:
         over = [slot for slot in self.slots if slot.state in (ScheduledRun.State.MISSING, ScheduledRun.State.COMPLETE)]
         return bool(over) and over[0].state == ScheduledRun.State.MISSING
 
@@ -83,11 +85,11 @@ class ScheduleDetail:
     fingerprint of the stated fields, to detect concurrent edits.
     """
 
-    row: ScheduleRow
-    plan: str
-    seen: str
-    coming: tuple[datetime, ...]
-    clock_change: str
+    row: Annotated[ScheduleRow, Inline()]
+    plan: Annotated[str, "a campaign file"]
+    seen: Annotated[str, "as it is stated now: give it to PUT, which refuses when that has changed"]
+    coming: Annotated[tuple[datetime, ...], "the next times; empty: it is not on"]
+    clock_change: Annotated[str, "effect of the zone's next clock change; empty: none within a year"]
 
 
 def list_schedules(*, archived: bool = False) -> list[ScheduleRow]:

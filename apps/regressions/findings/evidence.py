@@ -13,7 +13,7 @@ from apps.catalog.models import LoadLevel
 from apps.comparison.api import compare, variables_of, work_of
 from apps.comparison.pure import Comparison, Difference, FieldGroup, Weight, variables
 from apps.comparison.pure import differences as comparability_differences
-from apps.core.answers import Hidden, Rounded, Words
+from apps.core.answers import Hidden, Inline, Name, OneOf, Rounded, Shown, Words
 from apps.core.problems import Invalid
 from apps.core.units import with_unit
 from apps.regressions.findings import use_difference
@@ -33,7 +33,7 @@ BEFORE, AFTER = "before", "after"
 @dataclass(frozen=True)
 class SideRun:
     id: int
-    side: str
+    side: Annotated[str, OneOf((BEFORE, AFTER))]
     value: Annotated[Rounded | None, "in the metric's unit; null: no longer stored"]
     started_at: datetime
     system: Annotated[str, "slug"]
@@ -50,7 +50,7 @@ class SideRun:
 class WorkDifference:
     """A difference of the work per transaction (or per `per`) that the repetitions of both sides show."""
 
-    key: str
+    key: Annotated[str, Name("metric")]
     name: Words
     unit: Annotated[str, "per unit of `per`"]
     per: Annotated[str, "transaction, query or row"]
@@ -73,6 +73,11 @@ class WorkDifference:
 
 
 @dataclass(frozen=True)
+class SettingDifference:
+    difference: Annotated[Difference, Inline("field", "label", "group", "weight", "values", "hidden")]
+
+
+@dataclass(frozen=True)
 class Evidence:
     """`runs` of both sides, before first, each side's in order of time. `systems`: slug and name of the two compared;
     the same twice for a change in a system's own trend. `differences`: of their configurations. `pending`: runs whose
@@ -80,18 +85,28 @@ class Evidence:
     addresses. `work`: the largest change first; empty in a system's own trend.
     """
 
-    change: ChangeRow
-    runs: tuple[SideRun, ...]
-    systems: tuple[tuple[str, str], tuple[str, str]] | None
-    use: UseDifference
-    pending: int
-    differences: tuple[Difference, ...]
-    problem: str
-    level: str
-    work: tuple[WorkDifference, ...] = ()
+    change: Hidden[ChangeRow]
+    runs: Annotated[tuple[SideRun, ...], "of both sides, each in time"]
+    systems: Hidden[tuple[tuple[str, str], tuple[str, str]] | None]
+    use: Annotated[UseDifference, Inline()]
+    pending: Annotated[int, "runs whose USE panel is still to be judged"]
+    differences: Hidden[tuple[Difference, ...]]
+    problem: Annotated[str, "why the configurations were not compared; empty: they were"]
+    level: Hidden[str]
+    work: Annotated[tuple[WorkDifference, ...], "what a transaction cost both sides, the largest change first"] = ()
 
     @property
-    def sentence(self) -> str:
+    def change_id(self) -> Annotated[Shown[int], Name("change"), "among the finding's `changes`"]:
+        return self.change.id
+
+    @property
+    def settings(self) -> Annotated[Shown[tuple[SettingDifference, ...]], "in what the configurations differ"]:
+        return tuple(SettingDifference(each) for each in self.differences)
+
+    @property
+    def sentence(
+        self,
+    ) -> Annotated[Shown[Words], Name("use_sentence"), "what changed and what the servers did differently"]:
         """ "Throughput −12 %; Redo log: waits for the log buffer 0 → 340 waits/s."."""
         change = self.change
         what = f"{change.metric.name} {change.size}; " if change.metric and change.ratio is not None else ""

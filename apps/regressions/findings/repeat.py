@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from apps.accounts.models import User
 from apps.catalog.models import LoadLevel, System, Workload
+from apps.core.answers import Hidden, Inline, component
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.api import MAX_REPETITIONS, PlannedWorkload, PlanSize, create_campaign, size_of
 from apps.dispatch.models import FINAL, Campaign, Job
@@ -18,17 +20,18 @@ from apps.runs.models import Run
 FEWEST, MOST = 3, 10
 
 
+@component(text="Plan of a repeated, interleaved measurement.")
 @dataclass(frozen=True)
 class RepeatPlan:
     """A campaign that would measure a finding's sides again. `repetitions` and the reason for their number (`why`);
     `under_way`: id of an unfinished campaign of this kind."""
 
-    systems: tuple[System, ...]
+    systems: Hidden[tuple[System, ...]]
     entries: tuple[PlannedWorkload, ...]
     repetitions: int
-    why: str
-    size: PlanSize
-    under_way: int | None
+    why: Annotated[str, "why so many"]
+    size: Annotated[PlanSize, Inline()]
+    under_way: Annotated[int | None, "id of the campaign that does so already"]
 
 
 def plan_of(finding_id: int, *, repetitions: int | None = None) -> RepeatPlan:

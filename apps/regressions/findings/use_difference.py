@@ -16,7 +16,7 @@ from typing import Annotated
 import numpy as np
 from scipy import special
 
-from apps.core.answers import Hidden, Rounded, Words
+from apps.core.answers import Hidden, Name, Rounded, Shown, Words, component
 from apps.core.units import format_number, with_unit
 from apps.use_method.pure import INDICATORS, RESOURCE_OF, Aspect, Indicator, Panel, Reading, UseLevel, typical
 
@@ -32,6 +32,7 @@ USUAL_FLOOR = 1.0
 MOST_NAMED = 3
 
 
+@component(text="The reading that most repetitions of a side agree on.")
 @dataclass(frozen=True)
 class IndicatorValue:
     """An indicator on one side: the typical `value`, and `values` of all repetitions that have one. `node`: the node's
@@ -51,15 +52,15 @@ class IndicatorValue:
         return self.level.word if self.value is None else with_unit(self.value, self.unit)
 
     @property
-    def runs(self) -> Annotated[int, "number of runs with a value"]:
+    def runs(self) -> Annotated[Shown[int], "number of runs with a value"]:
         return len(self.values)
 
     @property
-    def lowest(self) -> Annotated[Rounded | None, "over the repetitions"]:
+    def lowest(self) -> Annotated[Shown[Rounded | None], "over the repetitions"]:
         return min(self.values, default=None)
 
     @property
-    def highest(self) -> Rounded | None:
+    def highest(self) -> Shown[Rounded | None]:
         return max(self.values, default=None)
 
     @property
@@ -93,7 +94,11 @@ class IndicatorDifference:
     climbed: Annotated[int, "levels by which it is worse; negative: better"]
 
     @property
-    def title(self) -> Words:
+    def key(self) -> Annotated[Shown[str], Name("indicator"), "key in GET use-method/"]:
+        return self.indicator.key
+
+    @property
+    def title(self) -> Shown[Words]:
         """ "Redo log: waits for the log buffer"."""
         resource = RESOURCE_OF[self.indicator.key].title
         return f"{resource[:1].upper()}{resource[1:]}: {self.indicator.title}"
@@ -103,7 +108,7 @@ class IndicatorDifference:
         return self.before, self.after
 
     @property
-    def span(self) -> Annotated[Words, "0 → 340 waits/s"]:
+    def span(self) -> Annotated[Shown[Words], "0 → 340 waits/s"]:
         return self.before.up_to(self.after)
 
     @property
@@ -130,10 +135,10 @@ class UseDifference:
     """`differences`: the most relevant first. `compared`: indicators on nodes that both sides observed. `runs`: number
     with a panel, before and after. `one_sided`: nodes that only one side has."""
 
-    differences: tuple[IndicatorDifference, ...]
-    compared: int
-    runs: tuple[int, int]
-    one_sided: tuple[str, ...]
+    differences: Annotated[tuple[IndicatorDifference, ...], Name("use"), "the most telling first"]
+    compared: Annotated[int, Name("use_compared"), "indicators that both sides saw"]
+    runs: Hidden[tuple[int, int]]
+    one_sided: Hidden[tuple[str, ...]]
 
     @property
     def sentence(self) -> str:

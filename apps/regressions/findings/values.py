@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated
 
-from apps.core.answers import Hidden, Rounded, Words
+from apps.core.answers import Hidden, Inline, Name, Rounded, Shown, Words, component
 from apps.core.units import NBSP, with_unit
 from apps.dispatch.api import Progress
+from apps.regressions.findings import filters
 from apps.regressions.findings.titles import percent
+from apps.regressions.models import Change
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,14 @@ class MetricShown:
     direction: Annotated[str, "which is better: higher, lower or neutral"]
 
 
+@component("Change", "A change of `system` against `baseline`, or from `first_run` of a trend on, or a missing result.")
 @dataclass(frozen=True)
 class ChangeRow:
     """One change of a finding; the values as in models.Change."""
 
     id: int
-    kind: str
-    verdict: str
+    kind: Annotated[str, f"one of {', '.join(Change.Kind.values)}"]
+    verdict: Annotated[str, f"one of {', '.join(Change.Verdict.values)}"]
     workload: NamedSubject
     tool: str
     load_level: str
@@ -76,7 +79,7 @@ class ChangeRow:
         return f"[{percent(self.low)}, {percent(self.high)}]"
 
     @property
-    def words(self) -> Annotated[Words, "size, interval and values; of a missing result: the reason"]:
+    def words(self) -> Annotated[Shown[Words], "size, interval and values; of a missing result: the reason"]:
         if self.ratio is None:
             return self.reason or self.verdict
         unit = self.metric.unit if self.metric else ""
@@ -84,13 +87,14 @@ class ChangeRow:
         return f"{self.size}{NBSP}{self.interval}: {values}".replace(f"{NBSP}:", ":")
 
 
+@component("Finding", "A group of related changes, with its review.")
 @dataclass(frozen=True)
 class FindingRow:
     """`holding`: number of its `changes` that hold, each effect counted once (see effects). `seen`: time of the last
     note; an action sent with it is refused if the finding was changed since."""
 
     id: int
-    kind: str
+    kind: Annotated[str, f"one of {', '.join(filters.KINDS)}"]
     title: Words
     platform: NamedSubject | None
     hardware_class: NamedSubject | None
@@ -99,12 +103,12 @@ class FindingRow:
     schedule: NamedSubject | None
     family: Annotated[str, "load tool of its workloads"]
     part: Annotated[int, "above 0: split from another finding"]
-    verdict: str
-    state: str
+    verdict: Annotated[str, f"of the changes that hold now: {', '.join(filters.VERDICTS)}"]
+    state: Annotated[str, f"one of {', '.join(filters.STATES)}"]
     largest: Annotated[Rounded | None, "largest relative change for the worse, else for the better: 0.12"]
     shown: Annotated[ChangeRow | None, "the change with `largest`"]
-    changes: Annotated[int, "number of changes without those `beneath` another"]
-    holding: Annotated[int, "number of these that hold now"]
+    changes: Annotated[int, Name("changes_count"), "number of changes without those `beneath` another"]
+    holding: Annotated[int, Name("changes_holding"), "number of these that hold now"]
     reason: Annotated[str, "why it was accepted or closed"]
     accepted_until: Annotated[date | None, "last day of the acceptance"]
     owner: Annotated[str, "user name; empty: none"]
@@ -124,6 +128,7 @@ class FindingRow:
         return self.due_on is not None and self.due_on < today and self.state in ("new", "under review", "confirmed")
 
 
+@component("Note", "An activity entry: an action or a comment; an empty `by` is the system.")
 @dataclass(frozen=True)
 class NoteRow:
     """An entry in a finding's activity, also as a sentence. `by`: user name, empty: the system."""
@@ -147,6 +152,7 @@ class LinkRow:
     at: datetime
 
 
+@component("Repetition", "A campaign that measures both sides again.")
 @dataclass(frozen=True)
 class RepetitionRow:
     """A campaign that measures the finding's sides again."""
@@ -163,12 +169,13 @@ class RepetitionRow:
         return f"{self.progress.state}, {done}"
 
 
+@component(text="A finding with all its parts.")
 @dataclass(frozen=True)
 class FindingDetail:
     """`changes`: current ones first, the worst first. `next_states`: states that a person may set, besides accepting
     and re-opening."""
 
-    row: Hidden[FindingRow]
+    row: Annotated[FindingRow, Inline()]
     changes: tuple[ChangeRow, ...]
     notes: Annotated[tuple[NoteRow, ...], "complete history, in order"]
     links: tuple[LinkRow, ...]

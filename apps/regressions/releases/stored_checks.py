@@ -2,33 +2,36 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.comparison.pure import serialisation
+from apps.core.answers import Hidden, Inline, Shown, component
 from apps.core.canonical import canonical_hash
 from apps.regressions.models import Change, CheckedRelease, Finding, Pending
 from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, answer
 
 # Identity of a row and of a finding's change: both systems, workload, load level, metric.
 Key = tuple[int | None, int, int, int, int]
+IN_LISTS = ("platform", "release", "hardware", "baseline", "result", "summary", "why", "counts", "checked_at")
 NOT_ACCEPTED: Mapping[str, Any] = {"accepted_until": None, "accepted_why": ""}
 
 
+@component("CheckedRelease", "`result` and `counts` reflect current acceptances; the rows are in /release-checks/.")
 @dataclass(frozen=True)
 class StoredCheck:
     """`check` with the current states of findings, and its `result` by these. `platform_color`: place in the palette.
     `is_pending`: newer runs are not included yet."""
 
-    id: int
-    check: ReleaseCheck
-    platform_color: int | None
-    is_pending: bool
+    id: Hidden[int]
+    check: Annotated[ReleaseCheck, Inline(*IN_LISTS)]
+    platform_color: Hidden[int | None]
+    is_pending: Annotated[bool, "runs came that it does not know yet"]
 
     @property
-    def fingerprint(self) -> str:
+    def fingerprint(self) -> Annotated[Shown[str], "another one: verdicts, or what is accepted, have changed"]:
         return fingerprint(self.check)
 
 

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated
 
-from apps.core.answers import Hidden, Unbounded
+from apps.core.answers import Hidden, Name, Shown, Unbounded, component
 from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP
@@ -60,6 +60,7 @@ class SystemPair:
     differs: Annotated[str, "settings in which the two differ; empty: set alike"] = ""
 
 
+@component(text="A workload at a load level in its primary metric, on one pair of systems.")
 @dataclass(frozen=True)
 class CheckRow:
     """One workload at one load level in its primary metric, on one pair of systems (ids and slugs; `system_id` None:
@@ -116,7 +117,8 @@ class CheckRow:
     def visible_worse(
         self,
     ) -> Annotated[
-        Unbounded | None,
+        Shown[Unbounded | None],
+        Name("visible"),
         "smallest change for the worse, as a share, that such runs find with 80 % power: a fall where higher is "
         "better, a rise where lower is",
     ]:
@@ -130,7 +132,7 @@ class CheckRow:
         return self.verdict is RowVerdict.WORSE and not self.is_accepted
 
     @property
-    def compare(self) -> Annotated[str, "query of /api/v1/comparisons/ and of the page Compare"]:
+    def compare(self) -> Annotated[Shown[str], "query of /api/v1/comparisons/ and of the page Compare"]:
         """Empty: one side only."""
         if not self.system:
             return ""
@@ -161,18 +163,18 @@ class ReleaseCheck:
     checked_at: datetime
 
     @property
-    def counts(self) -> Annotated[dict[str, int], "rows by verdict; `accepted`: of these, worse and accepted"]:
+    def counts(self) -> Annotated[Shown[dict[str, int]], "rows by verdict; `accepted`: of these, worse and accepted"]:
         found = Counter(row.verdict for row in self.rows)
         accepted = sum(row.verdict is RowVerdict.WORSE and row.is_accepted for row in self.rows)
         return {**{verdict.value: found[verdict] for verdict in RowVerdict}, "accepted": accepted}
 
     @property
-    def title(self) -> str:
+    def title(self) -> Shown[str]:
         against = f" against {self.baseline}" if self.baseline else ""
         return f"{self.platform_name} {self.release}{against} on {self.hardware_name}"
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> Shown[str]:
         """The counts by verdict as text."""
         counts = self.counts
         texts = [f"{counts[verdict]} {verdict}" for verdict in RowVerdict if counts[verdict]]

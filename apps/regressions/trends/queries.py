@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import Count, F, Q, QuerySet
 
 from apps.catalog.models import System
-from apps.core.answers import Hidden, Rounded
+from apps.core.answers import Hidden, Inline, Name, Rounded, Shown, component
 from apps.regressions import thresholds
 from apps.regressions.detection import ChangeLimits, ChangePoint
 from apps.regressions.findings import reconcile
@@ -44,6 +44,7 @@ class TrendFilter:
     sight: str = ""
 
 
+@component("Trend")
 @dataclass(frozen=True)
 class TrendRow:
     """A monitored series."""
@@ -102,15 +103,26 @@ class TrendLevel:
 
 
 @dataclass(frozen=True)
+class Limits:
+    smallest: Annotated[Rounded, "share of the value"]
+    significant: Annotated[Rounded, "p"]
+    set_for: Annotated[str, "for what the threshold was set; “the default”: none was"]
+
+
+@dataclass(frozen=True)
 class TrendDetail:
     """`limits` that apply, and the scope for which they were set (`source`), as text."""
 
-    row: TrendRow
+    row: Annotated[TrendRow, Inline()]
     points: tuple[SeriesRun, ...]
-    changes: tuple[TrendChange, ...]
+    changes: Annotated[tuple[TrendChange, ...], Name("changes_told")]
     levels: tuple[TrendLevel, ...]
-    limits: ChangeLimits
-    source: str
+    limits: Hidden[ChangeLimits]
+    source: Hidden[str]
+
+    @property
+    def threshold(self) -> Shown[Limits]:
+        return Limits(self.limits.smallest, self.limits.significant, self.source)
 
 
 @dataclass(frozen=True)
@@ -132,7 +144,7 @@ class TriedChange:
 
 @dataclass(frozen=True)
 class TriedSeries:
-    row: TrendRow
+    row: Annotated[TrendRow, Name("history")]
     points: Hidden[tuple[SeriesRun, ...]]
     levels: Hidden[tuple[TrendLevel, ...]]
     changes: tuple[TriedChange, ...]
@@ -152,15 +164,15 @@ class Tried:
     releases: Annotated[TriedReleases, "effect on comparisons between releases"]
 
     @property
-    def raised(self) -> Annotated[int, "number of changes that it reports"]:
+    def raised(self) -> Annotated[Shown[int], "number of changes that it reports"]:
         return sum(change.stays for each in self.series for change in each.changes)
 
     @property
-    def new(self) -> Annotated[int, "number of these not reported yet"]:
+    def new(self) -> Annotated[Shown[int], "number of these not reported yet"]:
         return sum(change.is_new for each in self.series for change in each.changes)
 
     @property
-    def withdrawn(self) -> Annotated[int, "number of current changes that it would withdraw"]:
+    def withdrawn(self) -> Annotated[Shown[int], "number of current changes that it would withdraw"]:
         return sum(not change.stays for each in self.series for change in each.changes)
 
 

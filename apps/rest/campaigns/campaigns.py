@@ -18,10 +18,11 @@ from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import api as dispatch
-from apps.dispatch.api import CampaignRow, JobCell, Progress, queries
+from apps.dispatch.api import CampaignDetail, CampaignRow, Cancellation, queries
 from apps.dispatch.api import plan as campaigns_plan
 from apps.dispatch.models import Campaign, Job
-from apps.rest.framework.derive import Answer
+from apps.rest.framework.derive import Answer, serializer_of
+from apps.rest.framework.fields import AddressField
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.strict import SLUG, FiniteField, Strict
 from workers import tasks
@@ -29,36 +30,13 @@ from workers import tasks
 # ---------------------------------------------------------------- responses
 
 
-class ProgressSerializer(Answer):
-    of = Progress
-    also = ("state",)
-    names = {"rate": "runs_per_hour", "remaining": "remaining_seconds"}
-
-
 class CampaignSerializer(Answer):
     of = CampaignRow
-    also = ("workloads", "load_levels", "warmup", "duration")
-    address = serializers.SerializerMethodField(help_text="of its page")
-
-    def get_address(self, row: CampaignRow) -> str:
-        request: Request = self.context["request"]
-        return request.build_absolute_uri(reverse("web:campaign", args=[row.id]))
+    address = AddressField("web:campaign", "id", help_text="of its page")
 
 
-class JobSerializer(Answer):
-    of = JobCell
-    names = {"entry_id": "entry"}
-
-
-class CampaignDetailSerializer(CampaignSerializer):
-    jobs = JobSerializer(many=True)
-    obstacles = serializers.ListField(child=serializers.CharField(), help_text="why jobs wait, in sentences")
-
-
-class CancellationSerializer(serializers.Serializer[Any]):
-    changed = serializers.BooleanField(help_text="false: every job had ended")
-    state = serializers.CharField()
-    message = serializers.CharField()
+CampaignDetailSerializer = serializer_of(CampaignDetail)
+CancellationSerializer = serializer_of(Cancellation)
 
 
 # ---------------------------------------------------------------- requests
@@ -140,12 +118,11 @@ def person_of(request: Request) -> User | None:
     return signed_in(request)
 
 
-def detail_of(request: Request, campaign_id: int) -> dict[str, Any]:
+def detail_of(request: Request, campaign_id: int) -> Any:
     found = queries.load_campaign(campaign_id, now=timezone.now())
     if found is None:
         raise Http404(f"There is no campaign {campaign_id}.")
-    row = CampaignSerializer(found.row, context={"request": request}).data
-    return {**row, "jobs": JobSerializer(found.jobs, many=True).data, "obstacles": found.obstacles}
+    return CampaignDetailSerializer(found, context={"request": request}).data
 
 
 class Campaigns(APIView):

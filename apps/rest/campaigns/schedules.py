@@ -15,12 +15,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
-from apps.dispatch.api import ScheduledRunRow, ScheduleFields, ScheduleRow
+from apps.dispatch.api import ScheduleDetail, ScheduledRunRow, ScheduleFields, ScheduleRow
 from apps.dispatch.api import campaign_file as file
 from apps.dispatch.api import schedule_queries as queries
 from apps.dispatch.api import schedules as services
 from apps.dispatch.pure import cron
-from apps.rest.framework.derive import Answer
+from apps.rest.framework.derive import Answer, serializer_of
+from apps.rest.framework.fields import AddressField
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.problems import changed_since
 from apps.rest.framework.strict import FiniteField, Strict
@@ -29,26 +30,12 @@ from workers import tasks
 # ---------------------------------------------------------------- responses
 
 
-class SlotSerializer(Answer):
-    of = ScheduledRunRow
-    names = {"campaign_id": "campaign"}
-
-
 class ScheduleSerializer(Answer):
     of = ScheduleRow
-    also = ("state", "is_lacking")
-    address = serializers.SerializerMethodField(help_text="of its page")
-
-    def get_address(self, row: ScheduleRow) -> str:
-        request: Request = self.context["request"]
-        return request.build_absolute_uri(reverse("web:schedule", args=[row.id]))
+    address = AddressField("web:schedule", "id", help_text="of its page")
 
 
-class ScheduleDetailSerializer(ScheduleSerializer):
-    plan = serializers.CharField(help_text="a campaign file")
-    seen = serializers.CharField(help_text="as it is stated now: give it to PUT, which refuses when that has changed")
-    coming = serializers.ListField(child=serializers.DateTimeField(), help_text="the next times; empty: it is not on")
-    clock_change = serializers.CharField(help_text="effect of the zone's next clock change; empty: none within a year")
+ScheduleDetailSerializer = serializer_of(ScheduleDetail)
 
 
 # ---------------------------------------------------------------- requests
@@ -189,7 +176,7 @@ class ScheduleSlots(APIView):
     @extend_schema(
         operation_id="list_schedule_slots",
         parameters=[SlotParameters],
-        responses=listing(SlotSerializer, name="Slot"),
+        responses=listing(serializer_of(ScheduledRunRow), name="Slot"),
     )
     def get(self, request: Request, schedule_id: int) -> Response:
         """The outcomes of all scheduled runs, newest first."""
@@ -199,7 +186,7 @@ class ScheduleSlots(APIView):
         limit = parameters["limit"]
         rows = queries.list_scheduled_runs(schedule_id, limit=limit + 1, before=parameters.get("cursor"))
         cursor = rows[limit - 1].id if len(rows) > limit else None
-        page = SlotSerializer(rows[:limit], many=True)
+        page = serializer_of(ScheduledRunRow)(rows[:limit], many=True)
         return Response({"next": next_page(request, cursor=cursor), "results": page.data})
 
 
@@ -211,10 +198,8 @@ def _as_404() -> Iterator[None]:
         raise Http404(str(error)) from error
 
 
-def _answer(request: Request, schedule_id: int) -> dict[str, Any]:
+def _answer(request: Request, schedule_id: int) -> Any:
     found = queries.load_schedule(schedule_id, now=timezone.now())
     if found is None:
         raise Http404(f"There is no schedule {schedule_id}.")
-    row = ScheduleSerializer(found.row, context={"request": request}).data
-    own = {"plan": found.plan, "seen": found.seen, "coming": found.coming, "clock_change": found.clock_change}
-    return {**row, **own}
+    return ScheduleDetailSerializer(found, context={"request": request}).data

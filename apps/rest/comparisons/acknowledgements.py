@@ -1,7 +1,5 @@
 """Blocking differences that people accepted, so that verdicts are given in spite of them."""
 
-from typing import Any
-
 from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
@@ -21,15 +19,17 @@ from apps.rest.framework.strict import ChoiceField, Strict
 GROUPS = [each.value for each in ACCEPTABLE]
 
 
-class AcknowledgementSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
+class AcknowledgementSerializer(serializers.ModelSerializer[Acknowledgement]):
     group = serializers.ChoiceField(choices=GROUPS)
     said = serializers.JSONField(help_text="what was accepted: both systems with their values, and the labels of these")
-    reason = serializers.CharField()
     by = serializers.CharField(source="acknowledged_by.username")
     at = serializers.DateTimeField(source="acknowledged_at")
     withdrawn_by = serializers.CharField(source="withdrawn_by.username", allow_null=True, default=None)
-    withdrawn_at = serializers.DateTimeField(allow_null=True)
+
+    class Meta:
+        model = Acknowledgement
+        fields = ("id", "group", "said", "reason", "by", "at", "withdrawn_by", "withdrawn_at")
+        read_only_fields = ("withdrawn_at",)
 
 
 class NewAcknowledgement(Strict):

@@ -30,15 +30,32 @@ from apps.comparison.api import (
     time_to_finish,
     work,
 )
-from apps.comparison.pure import PERCENTILES, SectionSource
+from apps.comparison.pure import PERCENTILES, Comparison, SectionSource
 from apps.core.problems import FieldProblem, Invalid
-from apps.rest.comparisons.latency import LevelLatencySerializer, latencies
-from apps.rest.comparisons.load_levels import LoadLevelsSerializer, growth, load_levels
-from apps.rest.comparisons.serializers import ComparisonSerializer
-from apps.rest.framework.derive import serializer_of
+from apps.rest.comparisons.latency import LevelLatency, latencies
+from apps.rest.comparisons.load_levels import LoadLevels, growth, load_levels
+from apps.rest.framework.derive import Answer, serializer_of
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.rest.framework.strict import ChoiceField
 from apps.use_method.api import ComparedUse, limits
+from apps.use_method.pure import INDICATORS, RESOURCE_OF, Reading
+
+
+class UseReadingSerializer(Answer):
+    # A reading does not know the table of indicators.
+    of = Reading
+    resource = serializers.SerializerMethodField()
+    aspect = serializers.SerializerMethodField()
+    unit = serializers.SerializerMethodField()
+
+    def get_resource(self, reading: Reading) -> str:
+        return RESOURCE_OF[reading.indicator].key if reading.indicator in RESOURCE_OF else ""
+
+    def get_aspect(self, reading: Reading) -> str:
+        return INDICATORS[reading.indicator].aspect if reading.indicator in INDICATORS else ""
+
+    def get_unit(self, reading: Reading) -> str:
+        return INDICATORS[reading.indicator].unit if reading.indicator in INDICATORS else ""
 
 
 @dataclass(frozen=True)
@@ -53,10 +70,10 @@ class Included:
 # Field of the response -> its part.
 INCLUDES: dict[str, Included] = {
     "memory": Included(lambda source, _: source.read(memory.SECTION), serializer_of(SideMemory), many=True),
-    "ladder": Included(load_levels, LoadLevelsSerializer, many=True),
+    "ladder": Included(load_levels, serializer_of(LoadLevels), many=True),
     "finishing": Included(lambda source, _: source.read(time_to_finish.SECTION), serializer_of(Finishing)),
     "growth": Included(lambda source, _: growth(source), serializer_of(Growing), many=True),
-    "latency": Included(lambda source, _: latencies(source), LevelLatencySerializer, many=True),
+    "latency": Included(lambda source, _: latencies(source), serializer_of(LevelLatency), many=True),
     "steadiness": Included(lambda source, _: source.read(steadiness.SECTION), serializer_of(ComparedSteadiness)),
     "everything": Included(lambda source, _: source.read(all_metrics.SECTION), serializer_of(Everything)),
     "work": Included(lambda source, _: source.read(work.SECTION), serializer_of(ComparedWork), many=True),
@@ -125,7 +142,7 @@ def _parts() -> dict[str, serializers.BaseSerializer[Any]]:
 
 
 # The schema of INCLUDES: in a comparison, and in a snapshot.
-ComparedSerializer = type("ComparedSerializer", (ComparisonSerializer,), _parts())
+ComparedSerializer = type("ComparedSerializer", (serializer_of(Comparison),), _parts())
 PartsSerializer = type("PartsSerializer", (serializers.Serializer,), _parts())
 
 
@@ -140,7 +157,7 @@ class Comparisons(APIView):
             campaign=parameters.get("campaign"),
             runs=[int(run) for run in parameters["runs"].split(",")] if "runs" in parameters else None,
         )
-        answer = dict(ComparisonSerializer(comparison).data)
+        answer = dict(serializer_of(Comparison)(comparison).data)
         for name in _included(parameters.get("include", "")):
             answer[name] = included(name, SectionSource(comparison), parameters)
         return Response(answer)

@@ -8,11 +8,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.comparison.api import FEWEST_MATRIX_SIDES as FEWEST_SIDES
-from apps.comparison.api import LATENCY, PRIMARY, compare_systems
+from apps.comparison.api import LATENCY, PRIMARY, Matrix, compare_systems
 from apps.comparison.api import MOST_MATRIX_SIDES as MOST_SIDES
 from apps.published.matrix import StatedMatrix, load_matrix
-from apps.rest.comparisons.serializers import MatrixSerializer
-from apps.rest.framework.derive import Answer
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters
 
 
@@ -43,7 +42,7 @@ class MatrixParameters(Parameters):
 
 
 class SystemsMatrix(APIView):
-    @extend_schema(operation_id="compare_many", parameters=[MatrixParameters], responses=MatrixSerializer)
+    @extend_schema(operation_id="compare_many", parameters=[MatrixParameters], responses=serializer_of(Matrix))
     def get(self, request: Request) -> Response:
         """Compare two to eight sides under all shared workloads and load levels: ratios to the first side, verdicts."""
         parameters = MatrixParameters.read(request)
@@ -54,21 +53,15 @@ class SystemsMatrix(APIView):
             tool=parameters.get("tool", ""),
             campaign=parameters.get("campaign"),
         )
-        return Response(MatrixSerializer(found).data)
-
-
-class StatedMatrixSerializer(Answer):
-    """Ratios to one baseline from a published article. There is never an interval or a verdict."""
-
-    of = StatedMatrix
+        return Response(serializer_of(Matrix)(found).data)
 
 
 class PublishedMatrix(APIView):
-    @extend_schema(operation_id="read_published_matrix", responses=StatedMatrixSerializer)
+    @extend_schema(operation_id="read_published_matrix", responses=serializer_of(StatedMatrix))
     def get(self, request: Request, slug: str) -> Response:
         """The published ratios of an article, by test and load."""
         NoParameters.read(request)
         found = load_matrix(slug)
         if found is None:
             raise NotFound(f"No published article {slug!r} states ratios; /api/v1/published/ lists all figures.")
-        return Response(StatedMatrixSerializer(found).data)
+        return Response(serializer_of(StatedMatrix)(found).data)

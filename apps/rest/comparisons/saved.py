@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.http import Http404
@@ -16,82 +17,46 @@ from rest_framework.views import APIView
 from apps.accounts.current_user import writer
 from apps.comparison.api import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.pure import Comparison, NotKept, SectionSource
+from apps.core.answers import Inline, component
 from apps.rest.comparisons.comparisons import INCLUDES, PartsSerializer, included
-from apps.rest.comparisons.serializers import ComparisonSerializer
+from apps.rest.framework.derive import Answer
+from apps.rest.framework.fields import AddressField
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.strict import Strict
 from apps.saved import services
 from apps.saved.services import Saved
 
 
-class SavedRowSerializer(serializers.Serializer[Any]):
-    slug = serializers.CharField()
-    title = serializers.CharField()
-    note = serializers.CharField()
-    author = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    address = serializers.SerializerMethodField(help_text="of its page")
-    snapshots = serializers.IntegerField(help_text="how many; the newest is shown")
-    made_at = serializers.DateTimeField(help_text="when the newest snapshot was made")
-    runs = serializers.IntegerField(help_text="that the newest snapshot rests on")
-
-    def get_address(self, row: services.SavedRow) -> str:
-        request: Request = self.context["request"]
-        return request.build_absolute_uri(reverse("web:saved", args=[row.slug]))
+class SavedRowSerializer(Answer):
+    of = services.SavedRow
+    address = AddressField("web:saved", "slug", help_text="of its page")
 
 
-class SnapshotSerializer(serializers.Serializer[Any]):
-    number = serializers.IntegerField()
-    made_at = serializers.DateTimeField()
-    made_by = serializers.CharField()
-    runs = serializers.IntegerField(help_text="that it rests on")
+@component("Saved")
+@dataclass(frozen=True)
+class SavedAndNow:
+    saved: Annotated[Saved, Inline()]
+    state: Annotated[services.SnapshotState, Inline()]
 
 
-class SavedSerializer(serializers.Serializer[Any]):
-    slug = serializers.CharField()
-    title = serializers.CharField()
-    note = serializers.CharField()
-    author = serializers.CharField()
-    created_at = serializers.DateTimeField()
+class SavedSerializer(Answer):
+    of = SavedAndNow
     address = serializers.SerializerMethodField(help_text="of its page, showing this snapshot")
-    query = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField()), help_text="what it asks, as an address of Compare"
-    )
-    snapshot = SnapshotSerializer(help_text="the one that `comparison` is")
-    snapshots = SnapshotSerializer(many=True, help_text="the newest first")
-    comparison = ComparisonSerializer(allow_null=True, help_text="as it was seen; null: kept in an older form")
-    problem = serializers.CharField(help_text="why `comparison` is null; else empty")
-    content = serializers.SerializerMethodField(
-        help_text="null where `comparison` is given; else all that was kept, in the form of the program that kept it"
-    )
     parts = serializers.SerializerMethodField(
         help_text="more of it as seen: all that `include` of GET /comparisons/ names; null: nothing, or not kept"
     )
-    out_of_date = serializers.SerializerMethodField(help_text="the same question would be answered otherwise now")
-    changes = serializers.SerializerMethodField(help_text="what is different now, in sentences")
 
-    def get_address(self, found: Saved) -> str:
+    def get_address(self, shown: SavedAndNow) -> str:
         request: Request = self.context["request"]
-        address = request.build_absolute_uri(reverse("web:saved", args=[found.slug]))
-        return address if found.is_newest else f"{address}?snapshot={found.snapshot.number}"
-
-    @extend_schema_field({"type": ["object", "null"], "additionalProperties": {}})
-    def get_content(self, found: Saved) -> dict[str, Any] | None:
-        return found.content if found.comparison is None else None
+        address = request.build_absolute_uri(reverse("web:saved", args=[shown.saved.slug]))
+        return address if shown.saved.is_newest else f"{address}?snapshot={shown.saved.snapshot.number}"
 
     @extend_schema_field(PartsSerializer)
-    def get_parts(self, found: Saved) -> dict[str, Any]:
+    def get_parts(self, shown: SavedAndNow) -> dict[str, Any]:
+        found = shown.saved
         if found.comparison is None:
             return {}
         return {name: _part(found, found.comparison, name) for name in INCLUDES}
-
-    def get_out_of_date(self, _found: Saved) -> bool:
-        standing: services.SnapshotState = self.context["standing"]
-        return standing.out_of_date
-
-    def get_changes(self, _found: Saved) -> list[str]:
-        standing: services.SnapshotState = self.context["standing"]
-        return list(standing.changes)
 
 
 class SavedListParameters(Parameters):
@@ -218,5 +183,5 @@ def _query(fields: dict[str, Any]) -> dict[str, list[str]]:
 def _answer(request: Request, slug: str, snapshot: int | None) -> Any:
     with _as_404():
         found = services.load(slug, snapshot)
-    context = {"request": request, "standing": services.standing(found)}
-    return SavedSerializer(found, context=context).data
+    shown = SavedAndNow(found, services.standing(found))
+    return SavedSerializer(shown, context={"request": request}).data

@@ -17,15 +17,15 @@ from apps.accounts.current_user import signed_in, writer
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.api import MAX_REPETITIONS
-from apps.regressions.api import filters, review
+from apps.regressions.api import FindingDetail, RepeatPlan, filters, review
 from apps.regressions.api import finding_queries as queries
 from apps.rest.findings.serializers import (
+    Commented,
     CommentedSerializer,
     FindingDetailSerializer,
-    FindingPartsSerializer,
     FindingSerializer,
-    PlanAgainSerializer,
 )
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.problems import ApiProblem
 from apps.rest.framework.strict import ChoiceField, FiniteField, MultipleChoiceField, Strict
@@ -220,7 +220,8 @@ class FindingComments(APIView):
         """Add a comment; mentioned people are notified. `not_told`: mentioned names without an account."""
         with _review_errors():
             made = review.comment(finding_id=finding_id, by=writer(request), **_read(NewComment, request))
-        return Response(_answer(request, finding_id) | {"not_told": review.unknown_mentions(made)}, status=201)
+        found = Commented(_load(finding_id), review.unknown_mentions(made))
+        return Response(CommentedSerializer(found, context={"request": request}).data, status=201)
 
 
 class FindingLinks(APIView):
@@ -269,12 +270,12 @@ class SplitFinding(APIView):
 
 
 class FindingRepetitions(APIView):
-    @extend_schema(operation_id="plan_finding_repetitions", responses=PlanAgainSerializer)
+    @extend_schema(operation_id="plan_finding_repetitions", responses=serializer_of(RepeatPlan))
     def get(self, request: Request, finding_id: int) -> Response:
         """The plan of a campaign that measures both sides again."""
         NoParameters.read(request)
         with _review_errors():
-            return Response(PlanAgainSerializer(review.plan_of(finding_id)).data)
+            return Response(serializer_of(RepeatPlan)(review.plan_of(finding_id)).data)
 
     @extend_schema(operation_id="repeat_finding", request=NewRepetitions, responses={201: FindingDetailSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
@@ -304,11 +305,14 @@ def _owner(name: str | None) -> User | None:
 
 
 def _answer(request: Request, finding_id: int) -> Any:
+    return FindingDetailSerializer(_load(finding_id), context={"request": request}).data
+
+
+def _load(finding_id: int) -> FindingDetail:
     found = queries.load_finding(finding_id, now=timezone.now())
     if found is None:
         raise Http404(f"There is no finding {finding_id}.")
-    row = FindingSerializer(found.row, context={"request": request}).data
-    return row | FindingPartsSerializer(found).data
+    return found
 
 
 @contextmanager

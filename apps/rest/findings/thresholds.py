@@ -8,15 +8,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
-from apps.regressions.api import StoredThreshold, Tried, TriedSeries, thresholds
+from apps.regressions.api import StoredThreshold, Tried, thresholds
 from apps.regressions.api import trend_queries as queries
-from apps.rest.framework.derive import Answer
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, whole
 from apps.rest.framework.strict import FiniteField, Strict
 from workers import tasks
-
-SMALLEST = "smallest difference, share of the value (0.02 for 2 %), above 0 and below 1"
-SIGNIFICANT = "p of the test in the trend, 1e-30 to 1e-4"
 
 
 class ThresholdDescription(Strict):
@@ -26,37 +23,21 @@ class ThresholdDescription(Strict):
     metric = serializers.CharField(
         required=False, allow_null=True, default=None, max_length=160, help_text="a metric's key; null: of all"
     )
-    smallest = FiniteField(help_text=SMALLEST)
-    significant = FiniteField(required=False, default=1e-6, help_text=SIGNIFICANT)
+    smallest = FiniteField(help_text=thresholds.SMALLEST)
+    significant = FiniteField(required=False, default=1e-6, help_text=thresholds.SIGNIFICANT)
 
 
 class PreviewParameters(Parameters):
     workload = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID, help_text="none: all")
     metric = serializers.CharField(required=False, max_length=160, help_text="a metric's key; none: all")
-    smallest = FiniteField(help_text=SMALLEST)
-    significant = FiniteField(required=False, default=1e-6, help_text=SIGNIFICANT)
-
-
-class ThresholdSerializer(Answer):
-    of = StoredThreshold
-    smallest = FiniteField(help_text=SMALLEST)
-    significant = FiniteField(help_text=SIGNIFICANT)
-
-
-class TriedSeriesSerializer(Answer):
-    of = TriedSeries
-    names = {"row": "history"}
-
-
-class TriedSerializer(Answer):
-    of = Tried
-    also = ("raised", "new", "withdrawn")
+    smallest = FiniteField(help_text=thresholds.SMALLEST)
+    significant = FiniteField(required=False, default=1e-6, help_text=thresholds.SIGNIFICANT)
 
 
 class ThresholdList(APIView):
     @extend_schema(
         operation_id="list_thresholds",
-        responses=listing(ThresholdSerializer, name="Threshold"),
+        responses=listing(serializer_of(StoredThreshold), name="Threshold"),
     )
     def get(self, request: Request) -> Response:
         """List all thresholds; the defaults are 0.005 and 1e-6.
@@ -64,9 +45,9 @@ class ThresholdList(APIView):
         The most specific one applies, in the order: workload and metric, workload, metric, all.
         """
         NoParameters.read(request)
-        return whole(thresholds.kept(), serializer=ThresholdSerializer)
+        return whole(thresholds.kept(), serializer=serializer_of(StoredThreshold))
 
-    @extend_schema(operation_id="set_threshold", request=ThresholdDescription, responses=ThresholdSerializer)
+    @extend_schema(operation_id="set_threshold", request=ThresholdDescription, responses=serializer_of(StoredThreshold))
     def put(self, request: Request) -> Response:
         """Set the threshold of a workload, a metric, both or all, replacing a previous one.
 
@@ -76,7 +57,7 @@ class ThresholdList(APIView):
         sent.is_valid(raise_exception=True)
         kept = thresholds.keep(**sent.validated_data, by=writer(request))
         tasks.enqueue(tasks.follow_rest)
-        return Response(ThresholdSerializer(kept).data)
+        return Response(serializer_of(StoredThreshold)(kept).data)
 
 
 class OneThreshold(APIView):
@@ -91,7 +72,7 @@ class OneThreshold(APIView):
 
 
 class ThresholdPreview(APIView):
-    @extend_schema(operation_id="preview_threshold", parameters=[PreviewParameters], responses=TriedSerializer)
+    @extend_schema(operation_id="preview_threshold", parameters=[PreviewParameters], responses=serializer_of(Tried))
     def get(self, request: Request) -> Response:
         """Preview a threshold on existing trends; nothing is stored.
 
@@ -104,4 +85,4 @@ class ThresholdPreview(APIView):
             smallest=asked["smallest"],
             significant=asked["significant"],
         )
-        return Response(TriedSerializer(tried).data)
+        return Response(serializer_of(Tried)(tried).data)

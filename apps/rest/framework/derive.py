@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
-from functools import cache, partial
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from functools import cache, cached_property, partial
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from rest_framework import serializers
 
-from apps.core.answers import Form
+from apps.core.answers import COMPONENT, Form, Inline, Name, OneOf
 from apps.rest.framework.fields import EnumField, NumberField, SecondsField, TupleField, UnboundedField, WordsField
 
 AnyField = serializers.Field[Any, Any, Any, Any]
 Factory = Callable[..., AnyField]
+N = TypeVar("N")
 
 BY_FORM: dict[Form, Factory] = {
     Form.UNBOUNDED: UnboundedField,
@@ -41,25 +42,38 @@ BY_TYPE: dict[Any, Factory] = {
 
 class Answer(serializers.Serializer[Any]):
     # No docstring: it would describe every subclass in the schema.
-    # Has the fields of `of`, its properties named in `also`, and the fields declared by the subclass. `names`: those in
-    # the API that are not the dataclass's.
+    # Has the fields of `of`, and those declared by the subclass.
     of: ClassVar[type]
-    also: ClassVar[tuple[str, ...]] = ()
-    names: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "of" in vars(cls):
             _known[cls.of] = cls
+            cls.__doc__ = _component(cls.of)[1] or cls.__doc__
 
     def get_fields(self) -> dict[str, AnyField]:
         declared = super().get_fields()
-        derived = {}
-        for attribute, hint in _hints(self.of, self.also).items():
-            name = self.names.get(attribute, attribute)
+        derived: dict[str, AnyField] = {}
+        for attribute, hint in _hints(self.of).items():
+            if (inline := _note(hint, Inline)) is not None:
+                derived |= _inlined(attribute, get_args(hint)[0], inline)
+                continue
+            name = renamed.text if (renamed := _note(hint, Name)) else attribute
             if name not in declared:
                 derived[name] = field_of(hint, **({} if name == attribute else {"source": attribute}))
         return derived | declared
+
+    @cached_property
+    def _omitted(self) -> list[str]:
+        fields = self.fields.items()
+        return [name for name, field in fields if not (field.required or field.read_only or field.allow_null)]
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        written = super().to_representation(instance)
+        for name in self._omitted:
+            if written.get(name) is None:
+                written.pop(name, None)
+        return written
 
 
 # The serializer of a dataclass: the subclass of Answer that states it, else a derived one.
@@ -67,16 +81,46 @@ _known: dict[type, type[Answer]] = {}
 
 
 def serializer_of(kind: type) -> type[Answer]:
-    return _known.get(kind) or type(f"{kind.__name__}Serializer", (Answer,), {"of": kind})
+    return _known.get(kind) or type(f"{_component(kind)[0]}Serializer", (Answer,), {"of": kind})
+
+
+def _component(kind: type) -> tuple[str, str]:
+    """Name and description."""
+    found: tuple[str, str] = vars(kind).get(COMPONENT, (kind.__name__, ""))
+    return found
 
 
 @cache
-def _hints(kind: Any, also: Iterable[str]) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     """Field or property -> annotation, without hidden ones."""
     hints = get_type_hints(kind, include_extras=True)
-    found = {field.name: hints[field.name] for field in fields(kind)}
-    found |= {name: get_type_hints(getattr(kind, name).fget, include_extras=True)["return"] for name in also}
-    return {name: hint for name, hint in found.items() if Form.HIDDEN not in getattr(hint, "__metadata__", ())}
+    found = {field.name: hints[field.name] for field in fields(kind)} | _shown(kind)
+    return {name: hint for name, hint in found.items() if Form.HIDDEN not in _notes(hint)}
+
+
+def _shown(kind: type) -> dict[str, Any]:
+    """Properties with a Shown value."""
+    members = {name: member for each in reversed(kind.__mro__) for name, member in vars(each).items()}
+    getters = {name: getattr(member, "fget", None) or getattr(member, "func", None) for name, member in members.items()}
+    hints = {name: getattr(getter, "__annotations__", {}).get("return") for name, getter in getters.items()}
+    return {name: hint for name, hint in hints.items() if Form.SHOWN in _notes(hint)}
+
+
+def _notes(hint: Any) -> tuple[Any, ...]:
+    return getattr(hint, "__metadata__", ())
+
+
+def _note(hint: Any, kind: type[N]) -> N | None:
+    return next((note for note in _notes(hint) if isinstance(note, kind)), None)
+
+
+def _inlined(attribute: str, kind: type, inline: Inline) -> dict[str, AnyField]:
+    found = serializer_of(kind)().get_fields()
+    chosen = {name: found[name] for name in inline.names or found}
+    for name, field in chosen.items():
+        source = field.source or name
+        field.source = attribute if source == "*" else f"{attribute}.{source}"
+    return chosen
 
 
 def field_of(hint: Any, **options: Any) -> AnyField:
@@ -85,12 +129,26 @@ def field_of(hint: Any, **options: Any) -> AnyField:
     while (origin := get_origin(hint)) in (Annotated, Union, types.UnionType):
         if origin is Annotated:
             notes, hint = [*notes, *hint.__metadata__], get_args(hint)[0]
+            if Form.JSON in notes:
+                hint = object
         else:
             hint, options = _not_none(hint), options | {"allow_null": True}
     if texts := [note for note in notes if isinstance(note, str)]:
         options = {"help_text": texts[0]} | options
-    forms = [BY_FORM[note] for note in notes if isinstance(note, Form)]
-    return (forms[0] if forms else _collection(hint) or _single(hint))(**options)
+    if Form.UNBOUNDED in notes:
+        options |= {"allow_null": True}
+    if Form.OMITTED in notes:
+        options |= {"required": False, "allow_null": False}
+    return (_stated(notes) or _collection(hint) or _single(hint))(**options)
+
+
+def _stated(notes: Iterable[Any]) -> Factory | None:
+    for note in notes:
+        if isinstance(note, OneOf):
+            return partial(serializers.ChoiceField, choices=[str(each) for each in note.values])
+        if isinstance(note, Form) and note in BY_FORM:
+            return BY_FORM[note]
+    return None
 
 
 def _not_none(hint: Any) -> Any:

@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
+from django.urls import reverse
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from apps.core.units import NBSP
 from apps.rest.framework.digits import MILLISECONDS, significant
@@ -37,9 +41,6 @@ class WordsField(serializers.CharField):
 class UnboundedField(serializers.FloatField):
     """Infinity becomes null, because JSON has no infinity."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options | {"allow_null": True})
-
     def to_representation(self, value: float) -> float | None:  # type: ignore[override]  # DRF: always a number
         return value if math.isfinite(value) else None
 
@@ -53,6 +54,21 @@ class EnumField(serializers.ChoiceField):
 
     def to_representation(self, value: Enum) -> Any:  # type: ignore[override]  # DRF: a text
         return value.value
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class AddressField(serializers.Field[Any, Any, Any, Any]):
+    """Of a page or an endpoint. `attributes` of what is described are the arguments of its address."""
+
+    def __init__(self, view: str, *attributes: str, **options: Any) -> None:
+        super().__init__(**options | {"source": "*", "read_only": True})
+        self.view = view
+        self.attributes = attributes
+
+    def to_representation(self, value: Any) -> str:
+        request: Request = self.context["request"]
+        arguments = [getattr(value, attribute) for attribute in self.attributes]
+        return request.build_absolute_uri(reverse(self.view, args=arguments))
 
 
 class TupleField(serializers.Field[Any, Any, Any, Any]):

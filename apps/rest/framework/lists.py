@@ -1,6 +1,6 @@
 """Shared by all lists of the API: strict query parameters, and paging by `next`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -77,16 +77,22 @@ class Cursors(CursorPagination):
 
 
 def page_of(
-    view: APIView, request: Request, rows: QuerySet[M], *, key: str, serializer: type[serializers.BaseSerializer[Any]]
+    view: APIView,
+    request: Request,
+    rows: QuerySet[M],
+    *,
+    key: str,
+    serializer: type[serializers.BaseSerializer[Any]],
+    load: Callable[[Sequence[M]], Sequence[Any]] = list,
 ) -> Response:
-    """One page of `rows`, ordered by `key`, which must be unique and not null."""
+    """One page of `rows`, ordered by `key`, which must be unique and not null. `load`: what is written of the page."""
     pages = Cursors()
     pages.ordering = key
     try:
-        page = pages.paginate_queryset(rows, request, view=view)
+        page = pages.paginate_queryset(rows, request, view=view) or []
     except (NotFound, ValueError) as error:
         raise ValidationError({"cursor": ["not a cursor of this list: use `next` of the page before"]}) from error
-    return pages.get_paginated_response(serializer(page, many=True).data)
+    return pages.get_paginated_response(serializer(load(page), many=True).data)
 
 
 def whole(rows: Sequence[Any] | QuerySet[M], *, serializer: type[serializers.BaseSerializer[Any]]) -> Response:

@@ -53,11 +53,7 @@ class ReleaseCheckParameters(Parameters):
 
 
 class CheckRowSerializer(Answer):
-    """A workload at a load level in its primary metric, on one pair of systems."""
-
     of = CheckRow
-    also = ("visible_worse", "compare")
-    names = {"visible_worse": "visible"}
     is_coarse = serializers.SerializerMethodField(help_text="inconclusive, and may be worse by more than tolerated")
 
     def get_is_coarse(self, row: CheckRow) -> bool:
@@ -72,7 +68,6 @@ class ReleaseCheckSerializer(Answer):
     """
 
     of = ReleaseCheck
-    also = ("title", "summary", "counts")
     address = serializers.SerializerMethodField(help_text="of its page")
 
     def get_address(self, _check: ReleaseCheck) -> str:

@@ -1,5 +1,6 @@
 """Releases with their latest comparison, and their sign-offs."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404
@@ -12,14 +13,12 @@ from rest_framework.views import APIView
 from apps.accounts.current_user import writer
 from apps.catalog.models import HardwareClass, Release
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions.api import Result, sign_offs, stored_checks
+from apps.regressions.api import StoredCheck, sign_offs, stored_checks
 from apps.regressions.models import CheckedRelease, SignOff
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters, PageParameters, listing, page_of
 from apps.rest.framework.problems import changed_since
 from apps.rest.framework.strict import SLUG, Strict
-
-RESULTS = [each.value for each in Result]
-
 
 # Each is read with all its rows.
 MOST_RELEASES = 100
@@ -35,28 +34,6 @@ class CheckedReleaseParameters(SignOffParameters):
     limit = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_RELEASES, help_text="entries a page; 100"
     )
-
-
-class CheckedReleaseSerializer(serializers.Serializer[Any]):
-    """`result` and `counts` reflect current acceptances; the rows are in /release-checks/."""
-
-    platform = serializers.CharField(source="check.platform")
-    release = serializers.CharField(source="check.release")
-    hardware = serializers.CharField(source="check.hardware")
-    baseline = serializers.CharField(
-        source="check.baseline", allow_blank=True, help_text="version; empty: no earlier release has runs"
-    )
-    result = serializers.ChoiceField(source="check.result.value", choices=RESULTS)
-    summary = serializers.CharField(source="check.summary")
-    why = serializers.ListField(source="check.why", child=serializers.CharField())
-    counts = serializers.DictField(
-        source="check.counts",
-        child=serializers.IntegerField(),
-        help_text="rows (a workload at a load level) by verdict; `accepted`: of the worse ones",
-    )
-    checked_at = serializers.DateTimeField(source="check.checked_at")
-    is_pending = serializers.BooleanField(help_text="runs came that it does not know yet")
-    fingerprint = serializers.CharField(help_text="another one: verdicts, or what is accepted, have changed")
 
 
 class SignOffSerializer(serializers.ModelSerializer[SignOff]):
@@ -90,7 +67,7 @@ class CheckedReleases(APIView):
     @extend_schema(
         operation_id="list_checked_releases",
         parameters=[CheckedReleaseParameters],
-        responses=listing(CheckedReleaseSerializer, name="CheckedRelease"),
+        responses=listing(serializer_of(StoredCheck), name="CheckedRelease"),
     )
     def get(self, request: Request) -> Response:
         """List releases by hardware class with their latest comparison with the previous release."""
@@ -103,20 +80,12 @@ class CheckedReleases(APIView):
             ("release", "release__version"),
         ):
             rows = rows.filter(**{field: asked[name]}) if name in asked else rows
-        return page_of(self, request, rows, key="-id", serializer=_Kept)
+        return page_of(self, request, rows, key="-id", serializer=serializer_of(StoredCheck), load=_checks)
 
 
-class _KeptList(serializers.ListSerializer[Any]):
-    """Loads the rows of a page together, in a constant number of queries."""
-
-    def to_representation(self, data: Any) -> Any:
-        rows = stored_checks.load(CheckedRelease.objects.filter(pk__in=[row.pk for row in data]).order_by("-id"))
-        return CheckedReleaseSerializer(rows, many=True).data
-
-
-class _Kept(serializers.Serializer[Any]):
-    class Meta:
-        list_serializer_class = _KeptList
+def _checks(page: Sequence[CheckedRelease]) -> list[StoredCheck]:
+    """In a constant number of queries."""
+    return stored_checks.load(CheckedRelease.objects.filter(pk__in=[row.pk for row in page]).order_by("-id"))
 
 
 class SignOffs(APIView):

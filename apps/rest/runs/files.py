@@ -1,10 +1,10 @@
 """Files attached to a run: upload, and the tables parsed from them."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, QueryDict
-from django.urls import reverse
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
@@ -12,6 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.core.answers import component
+from apps.rest.framework.derive import Answer, serializer_of
+from apps.rest.framework.fields import AddressField
 from apps.rest.framework.lists import NoParameters
 from apps.rest.framework.messages import announced_length
 from apps.rest.framework.problems import ApiProblem, conflict, invalid
@@ -29,55 +32,28 @@ class AttachedForm(serializers.Serializer[Any]):
     file = serializers.FileField(help_text="exactly as it was printed")
 
 
-class ColumnSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    unit = serializers.CharField(help_text="empty: text, or a plain count")
+class TableSerializer(Answer):
+    of = AttachedTable
+    address = AddressField("api:artifact", "run", "artifact", help_text="of the file itself")
 
 
-class TableSerializer(serializers.Serializer[AttachedTable]):
-    artifact = serializers.CharField()
-    format = serializers.SerializerMethodField()
-    address = serializers.SerializerMethodField(help_text="of the file itself")
-    title = serializers.CharField(source="table.title", default="")
-    note = serializers.CharField(source="table.note", default="", help_text="what the rows cover")
-    columns = ColumnSerializer(source="table.columns", many=True, default=())
-    rows = serializers.SerializerMethodField(help_text="a list of cells each, the largest first; null: not reported")
-    total = serializers.IntegerField(
-        source="table.total", default=0, help_text="rows of the file; at most 200 are here"
-    )
-    unparsed_lines = serializers.SerializerMethodField()
-    problem = serializers.CharField(help_text="why it cannot be read; else empty")
-
-    def get_format(self, one: AttachedTable) -> str:
-        return one.format.name
-
-    def get_address(self, one: AttachedTable) -> str:
-        address = reverse("api:artifact", args=[self.context["run_id"], one.artifact])
-        return str(self.context["request"].build_absolute_uri(address))
-
-    def get_rows(self, one: AttachedTable) -> list[list[Any]]:
-        return [list(row) for row in one.table.rows] if one.table else []
-
-    def get_unparsed_lines(self, one: AttachedTable) -> list[str]:
-        return list(one.table.unparsed) if one.table else []
-
-
-class FilesSerializer(serializers.Serializer[Any]):
-    run = serializers.IntegerField()
-    files = TableSerializer(many=True)
+@component("Files")
+@dataclass(frozen=True)
+class AttachedFiles:
+    run: int
+    files: list[AttachedTable]
 
 
 class RunFiles(APIView):
     parser_classes = [MultiPartParser]
 
-    @extend_schema(operation_id="list_files", responses=FilesSerializer)
+    @extend_schema(operation_id="list_files", responses=serializer_of(AttachedFiles))
     def get(self, request: Request, run_id: int) -> Response:
         """List the files attached to a run, as tables: statement digests, profiles."""
         NoParameters.read(request)
         _find(run_id)
-        context = {"request": request, "run_id": run_id}
-        files = [TableSerializer(one, context=context).data for one in attachments.tables(run_id)]
-        return Response({"run": run_id, "files": files})
+        found = AttachedFiles(run_id, attachments.tables(run_id))
+        return Response(serializer_of(AttachedFiles)(found, context={"request": request}).data)
 
     @extend_schema(
         operation_id="attach_file",
@@ -110,7 +86,7 @@ class RunFiles(APIView):
         except Refused as error:
             raise (conflict if error.field == "run" else invalid)(error.field, error.message) from error
         found = next(one for one in attachments.tables(run_id) if one.artifact == artifact.name)
-        answer = TableSerializer(found, context={"request": request, "run_id": run_id}).data
+        answer = TableSerializer(found, context={"request": request}).data
         return Response(answer, status=201 if created else 200, headers={"Location": answer["address"]})
 
 

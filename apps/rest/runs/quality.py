@@ -9,11 +9,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
+from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters
 from apps.rest.framework.strict import Strict
 from apps.rest.runs.runs import find_run
-from apps.rest.runs.serializers import ExclusionSerializer
-from apps.runs.api import exclusion
+from apps.runs.api import ExclusionDetail, exclusion
+
+ExclusionSerializer = serializer_of(ExclusionDetail)
 
 
 class ExclusionDescription(Strict):

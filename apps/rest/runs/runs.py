@@ -20,7 +20,7 @@ from apps.rest.framework.messages import announced_length
 from apps.rest.framework.problems import ApiProblem, invalid
 from apps.rest.framework.strict import MultipleChoiceField
 from apps.rest.runs.description import RunForm, read_description
-from apps.rest.runs.serializers import RunDetailSerializer, RunSerializer, SubmittedRunSerializer
+from apps.rest.runs.serializers import RunDetailSerializer, RunSerializer, SubmittedRun, SubmittedRunSerializer
 from apps.rest.runs.submission import Submission, submit
 from apps.runs.api import QUALITIES, accept, artifacts, queries
 from apps.runs.models import Artifact, Run
@@ -154,13 +154,8 @@ def _too_large() -> ApiProblem:
 
 def _submitted(request: Request, done: Submission) -> dict[str, Any]:
     detail = queries.load_run(done.run_id)
-    shown = RunDetailSerializer(detail, context={"request": request}).data
-    kept = ("id", "uid", "address", "api", "state", "outcome", "reason", "measurements")
-    return {
-        **{name: shown[name] for name in kept},
-        "unparsed_lines": len(detail.unparsed_lines),
-        "warnings": list(done.warnings),
-    }
+    submitted = SubmittedRun(detail, len(detail.unparsed_lines), tuple(done.warnings))
+    return SubmittedRunSerializer(submitted, context={"request": request}).data
 
 
 class OneRun(APIView):

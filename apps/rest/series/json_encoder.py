@@ -1,15 +1,16 @@
-"""Series as JSON, rounded and encoded series by series; and their serializers for the schema."""
+"""Series as JSON, rounded and encoded series by series; and the dataclasses of its shape."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
 import numpy as np
 import orjson
-from rest_framework import serializers
 
+from apps.core.answers import Omitted
 from apps.rest.framework.digits import MILLISECONDS, Floats, all_significant, significant, to_milliseconds
-from apps.rest.framework.fields import TupleField
 from apps.rest.series.read import Absent, SeriesPass, as_float
 from apps.runs.api import queries
 from apps.runs.models import Run
@@ -19,95 +20,95 @@ from apps.runs.pure import COUNTER
 TOGETHER = 16
 
 
-class OneSeriesSerializer(serializers.Serializer[Any]):
-    metric = serializers.CharField()
-    name = serializers.CharField()
-    unit = serializers.CharField(help_text="of the values: for a counter, that of its rate")
-    direction = serializers.CharField(help_text="higher, lower or neutral: what is better")
-    node = serializers.CharField()
-    kind = serializers.CharField(help_text="rate, gauge, or counter: its totals")
-    at = serializers.ListField(child=serializers.FloatField(), help_text="s on the clock asked for, to 1 ms")
-    values = serializers.ListField(
-        child=serializers.FloatField(allow_null=True),
-        help_text="six significant digits, of totals all; null: not observed",
-    )
-    resets = serializers.ListField(child=serializers.FloatField(), help_text="when a counter fell, s")
-    zero = serializers.FloatField(help_text="where that clock begins, s on the run's")
-    nodes = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="over nodes: those that have the metric"
-    )
-    parts = serializers.ListField(
-        child=serializers.IntegerField(), required=False, help_text="over nodes: of how many each value is"
-    )
+@dataclass(frozen=True, kw_only=True)
+class OneSeries:
+    metric: str
+    name: str
+    unit: Annotated[str, "of the values: for a counter, that of its rate"]
+    direction: Annotated[str, "higher, lower or neutral: what is better"]
+    node: str
+    kind: Annotated[str, "rate, gauge, or counter: its totals"]
+    at: Annotated[Iterable[float], "s on the clock asked for, to 1 ms"]
+    values: Annotated[Iterable[float | None], "six significant digits, of totals all; null: not observed"]
+    resets: Annotated[list[float], "when a counter fell, s"]
+    zero: Annotated[float, "where that clock begins, s on the run's"]
+    nodes: Annotated[Omitted[tuple[str, ...]], "over nodes: those that have the metric"] = None
+    parts: Annotated[Omitted[Iterable[int]], "over nodes: of how many each value is"] = None
 
 
-class MissingSerializer(serializers.Serializer[Any]):
-    metric = serializers.CharField()
-    node = serializers.CharField(help_text="empty: on none")
-    reason = serializers.CharField()
+@dataclass(frozen=True, kw_only=True)
+class OneSeriesOfRuns(OneSeries):
+    run: int
 
 
-class RunSeriesSerializer(serializers.Serializer[Any]):
-    run = serializers.IntegerField()
-    measured = TupleField(
-        [serializers.FloatField(), serializers.FloatField()],
-        allow_null=True,
-        help_text="[from, to), s; null: not known yet",
-    )
-    series = OneSeriesSerializer(many=True)
-    missing = MissingSerializer(many=True, help_text="what was asked for and is not there, or cannot be read")
+@dataclass(frozen=True, kw_only=True)
+class Missing:
+    metric: str
+    node: Annotated[str, "empty: on none"]
+    reason: str
 
 
-class OneSeriesOfRunsSerializer(OneSeriesSerializer):
-    run = serializers.IntegerField()
+@dataclass(frozen=True, kw_only=True)
+class MissingInRun(Missing):
+    run: int
 
 
-class MissingInRunSerializer(MissingSerializer):
-    run = serializers.IntegerField()
+@dataclass(frozen=True)
+class RunSeries:
+    """Written by `document`."""
+
+    run: int
+    measured: Annotated[tuple[float, float] | None, "[from, to), s; null: not known yet"]
+    series: list[OneSeries]
+    missing: Annotated[list[Missing], "what was asked for and is not there, or cannot be read"]
 
 
-class MeasuredRunSerializer(serializers.Serializer[Any]):
-    run = serializers.IntegerField()
-    uid = serializers.UUIDField()
-    measured = TupleField(
-        [serializers.FloatField(), serializers.FloatField()], allow_null=True, help_text="[from, to), s"
-    )
+@dataclass(frozen=True)
+class MeasuredRun:
+    run: int
+    uid: UUID
+    measured: Annotated[tuple[float, float] | None, "[from, to), s"]
 
 
-class SeriesOfRunsSerializer(serializers.Serializer[Any]):
-    runs = MeasuredRunSerializer(many=True)
-    series = OneSeriesOfRunsSerializer(many=True)
-    missing = MissingInRunSerializer(many=True)
+@dataclass(frozen=True)
+class SeriesOfRuns:
+    """Written by `document`."""
+
+    runs: list[MeasuredRun]
+    series: list[OneSeriesOfRuns]
+    missing: list[MissingInRun]
 
 
-class SeriesEntrySerializer(serializers.Serializer[Any]):
-    metric = serializers.CharField()
-    name = serializers.CharField()
-    unit = serializers.CharField()
-    direction = serializers.CharField()
-    kind = serializers.CharField()
-    node = serializers.CharField()
-    resource = serializers.CharField()
-    aspect = serializers.CharField(help_text="utilization, saturation, errors, or empty")
-    constant = serializers.BooleanField(help_text="it never changed")
-    mean = serializers.FloatField(allow_null=True, help_text="over the measured phase; null: not observed in it")
-    minimum = serializers.FloatField(allow_null=True)
-    maximum = serializers.FloatField(allow_null=True)
-    resets = serializers.IntegerField(help_text="how often a counter fell")
+@dataclass(frozen=True)
+class SeriesEntry:
+    metric: str
+    name: str
+    unit: str
+    direction: str
+    kind: str
+    node: str
+    resource: str
+    aspect: Annotated[str, "utilization, saturation, errors, or empty"]
+    constant: Annotated[bool, "it never changed"]
+    mean: Annotated[float | None, "over the measured phase; null: not observed in it"]
+    minimum: float | None
+    maximum: float | None
+    resets: Annotated[int, "how often a counter fell"]
 
 
-class SeriesIndexSerializer(serializers.Serializer[Any]):
-    run = serializers.IntegerField()
-    series = SeriesEntrySerializer(many=True)
+@dataclass(frozen=True)
+class SeriesIndex:
+    run: int
+    series: list[SeriesEntry]
 
 
-def measured(run: Run) -> list[float] | None:
+def measured(run: Run) -> tuple[float, float] | None:
     """[from, to), s on the run's clock; None: not known yet."""
-    return None if run.measured_from is None or run.measured_to is None else [run.measured_from, run.measured_to]
+    return None if run.measured_from is None or run.measured_to is None else (run.measured_from, run.measured_to)
 
 
-def described(run: Run) -> dict[str, Any]:
-    return {"run": run.pk, "uid": str(run.uid), "measured": measured(run)}
+def described(run: Run) -> MeasuredRun:
+    return MeasuredRun(run.pk, run.uid, measured(run))
 
 
 def document(head: dict[str, Any], reading: SeriesPass, *, runs: bool) -> Iterator[bytes]:
@@ -126,9 +127,10 @@ def document(head: dict[str, Any], reading: SeriesPass, *, runs: bool) -> Iterat
     yield before.removeprefix(b",") + b'],"missing":' + orjson.dumps(absent) + b"}"
 
 
-def _absent(one: Absent, *, runs: bool) -> dict[str, Any]:
-    entry = {"metric": one.metric, "node": one.node, "reason": one.reason}
-    return {"run": one.run_id, **entry} if runs else entry
+def _absent(one: Absent, *, runs: bool) -> Missing:
+    if runs:
+        return MissingInRun(run=one.run_id, metric=one.metric, node=one.node, reason=one.reason)
+    return Missing(metric=one.metric, node=one.node, reason=one.reason)
 
 
 def _few(found: Sequence[queries.SeriesValues]) -> Iterator[Sequence[queries.SeriesValues]]:
@@ -150,40 +152,42 @@ def _encoded(found: Sequence[queries.SeriesValues], *, runs: bool) -> Iterator[b
 
 
 def _drawn(series: queries.SeriesValues, at: Floats, values: Floats, *, runs: bool) -> dict[str, Any]:
-    drawn = {
-        "metric": series.metric,
-        "name": series.name,
-        "unit": series.unit,
-        "direction": series.direction,
-        "node": series.node,
-        "kind": series.kind,
-        "zero": round(series.zero, MILLISECONDS),
-        "at": at,
-        "values": values,
-        "resets": [round(reset, MILLISECONDS) for reset in series.resets],
-    }
-    if series.parts is not None:
-        drawn |= {"nodes": series.nodes, "parts": np.ascontiguousarray(series.parts)}
-    return {"run": series.run_id, **drawn} if runs else drawn
+    is_over_nodes = series.parts is not None
+    drawn = OneSeries(
+        metric=series.metric,
+        name=series.name,
+        unit=series.unit,
+        direction=series.direction,
+        node=series.node,
+        kind=series.kind,
+        zero=round(series.zero, MILLISECONDS),
+        at=at,
+        values=values,
+        resets=[round(reset, MILLISECONDS) for reset in series.resets],
+        nodes=series.nodes if is_over_nodes else None,
+        parts=np.ascontiguousarray(series.parts) if is_over_nodes else None,
+    )
+    written = {name: value for name, value in vars(drawn).items() if value is not None}
+    return {"run": series.run_id, **written} if runs else written
 
 
 def index(run: Run, found: Sequence[queries.SeriesInfo]) -> Iterator[bytes]:
-    yield orjson.dumps({"run": run.pk, "series": [_listed(info) for info in found]})
+    yield orjson.dumps(SeriesIndex(run.pk, [_listed(info) for info in found]))
 
 
-def _listed(info: queries.SeriesInfo) -> dict[str, Any]:
-    return {
-        "metric": info.metric,
-        "name": info.name,
-        "unit": info.unit,
-        "direction": info.direction,
-        "kind": info.kind,
-        "node": info.node,
-        "resource": info.resource,
-        "aspect": info.aspect,
-        "constant": info.constant,
-        "mean": significant(info.statistics.mean),
-        "minimum": significant(info.statistics.minimum),
-        "maximum": significant(info.statistics.maximum),
-        "resets": info.statistics.resets,
-    }
+def _listed(info: queries.SeriesInfo) -> SeriesEntry:
+    return SeriesEntry(
+        metric=info.metric,
+        name=info.name,
+        unit=info.unit,
+        direction=info.direction,
+        kind=info.kind,
+        node=info.node,
+        resource=info.resource,
+        aspect=info.aspect,
+        constant=info.constant,
+        mean=significant(info.statistics.mean),
+        minimum=significant(info.statistics.minimum),
+        maximum=significant(info.statistics.maximum),
+        resets=info.statistics.resets,
+    )

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from apps.rest.framework import formats
+from apps.rest.framework.derive import serializer_of
 from apps.rest.runs.runs import find_run
 from apps.rest.series import json_encoder, read, tables
 from apps.rest.series.parameters import EVERY, IndexParameters, SeriesOfRunsParameters, SeriesParameters, options
@@ -41,7 +42,7 @@ class RunSeries(Tabular):
     @extend_schema(
         operation_id="read_series",
         parameters=[SeriesParameters, IF_NONE_MATCH],
-        responses={(200, "application/json"): json_encoder.RunSeriesSerializer, **TABLES},
+        responses={(200, "application/json"): serializer_of(json_encoder.RunSeries), **TABLES},
     )
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
         """Samples of the requested metrics, also of a live run; counters as rates since the previous sample.
@@ -59,7 +60,7 @@ class SeriesOfRuns(Tabular):
     @extend_schema(
         operation_id="read_series_of_runs",
         parameters=[SeriesOfRunsParameters, IF_NONE_MATCH],
-        responses={(200, "application/json"): json_encoder.SeriesOfRunsSerializer, **TABLES},
+        responses={(200, "application/json"): serializer_of(json_encoder.SeriesOfRuns), **TABLES},
     )
     def get(self, request: Request) -> HttpResponseBase:
         """Samples of several runs, as one table; in JSON each series includes its run."""
@@ -74,7 +75,7 @@ class SeriesIndex(Tabular):
     @extend_schema(
         operation_id="list_series",
         parameters=[IndexParameters, IF_NONE_MATCH],
-        responses={(200, "application/json"): json_encoder.SeriesIndexSerializer, **TABLES},
+        responses={(200, "application/json"): serializer_of(json_encoder.SeriesIndex), **TABLES},
     )
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
         """Every series of the run, by metric and node, with its statistics over the measured phase."""

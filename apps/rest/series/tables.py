@@ -4,11 +4,11 @@ Samples are in a long table, one row each, so that series of different clocks, n
 pivot to wide tables themselves.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 from rest_framework.renderers import BaseRenderer
@@ -42,7 +42,7 @@ def samples_schema(asked: SeriesRequest) -> pa.Schema:
         fields += [pa.field("integer", pa.int64()), pa.field("unsigned", pa.uint64())]
     if asked.options.get("over_nodes"):
         fields += [pa.field("parts", pa.int32())]
-    return pa.schema([*fields, pa.field("missing", WORD)], metadata={METADATA: json.dumps(_about(asked))})
+    return pa.schema([*fields, pa.field("missing", WORD)], metadata={METADATA: orjson.dumps(_about(asked))})
 
 
 def _about(asked: SeriesRequest) -> dict[str, Any]:

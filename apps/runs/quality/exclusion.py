@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from apps.accounts import services as accounts
 from apps.accounts.models import User
+from apps.core.answers import component
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.ingest.clean_text import has_nul
 from apps.runs.models import ArchivedRun, Exclusion, Run
@@ -19,6 +20,7 @@ from apps.runs.quality import check
 MOST_CHARACTERS = 2000
 
 
+@component("Exclusion", "An exclusion of the run from all comparisons by a person.")
 @dataclass(frozen=True)
 class ExclusionDetail:
     """`ended_at`: time from which the run counts again; None: excluded now."""

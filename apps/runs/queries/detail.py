@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Case, When
 
 from apps.catalog.models import HardwareClass
-from apps.core.answers import Hidden
+from apps.core.answers import Hidden, Inline, Name, OneOf, component
 from apps.runs.ingest.seal_queue import SealWait, pending
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Event, Measurement, Run, RunCheck, RunNode
 from apps.runs.quality.checklist import CHECKS
@@ -17,15 +17,21 @@ from apps.runs.queries.run_list import NEWEST_FIRST, RunRow, rows_of
 from apps.runs.storage import codec
 
 MOST_SIBLINGS = 100
+# What the API gives of a run in lists that it gives of one, too.
+IN_DETAIL = (
+    *("id", "address", "api", "started_at", "workload", "load_level", "repetition", "state", "outcome", "reason"),
+    *("provenance", "tags", "failed_checks", "is_excluded", "campaign_id", "campaign_name"),
+)
 
 
+@component("RunSystem")
 @dataclass(frozen=True)
 class SystemDetail:
     """The system under test, from the catalog."""
 
     slug: str
     name: str
-    platform_slug: str
+    platform_slug: Annotated[str, Name("platform")]
     platform_name: Hidden[str]
     platform_color: Hidden[int | None]
     release: str
@@ -47,6 +53,7 @@ class NodeDetail:
     last: Hidden[float | None] = None
 
 
+@component("Measurement", "A headline value with its provenance: bytes [byte_start, byte_end) of the artifact.")
 @dataclass(frozen=True)
 class MeasurementDetail:
     """A headline value with its provenance."""
@@ -83,11 +90,13 @@ class EventDetail:
     from_output: Hidden[bool] = False
 
 
+@component("Artifact")
 @dataclass(frozen=True)
 class ArtifactDetail:
+    run: Hidden[int]
     name: str
     sha256: str
-    size: int
+    size: Annotated[int, "bytes"]
     media_type: str
 
 
@@ -102,6 +111,7 @@ class ArchiveDetail:
     next_at: datetime | None
 
 
+@component("Check", "A quality check: question, evidence, and limits.")
 @dataclass(frozen=True)
 class CheckDetail:
     """A quality check of a run. `limits`: condition to pass."""
@@ -109,7 +119,7 @@ class CheckDetail:
     key: str
     title: str
     question: str
-    status: str
+    status: Annotated[str, OneOf(RunCheck.Status.values)]
     evidence: Annotated[str, "a sentence with the numbers that decide"]
     limits: str
     detail: Annotated[dict[str, Any], "these numbers"]
@@ -122,18 +132,18 @@ class RunDetail:
     seconds, `measured_from` and `measured_to` on the run's clock. `checks`: in the order of the checklist; none before
     the seal and for runs of the scale rig. `exclusions`: newest first."""
 
-    row: RunRow
+    row: Annotated[RunRow, Inline(*IN_DETAIL)]
     uid: UUID
     ended_at: datetime | None
     sealed_at: datetime | None
-    warmup: float
-    duration: float | None
-    measured_from: float | None
+    warmup: Annotated[float, "planned, s"]
+    duration: Annotated[float | None, "planned length of the measured phase, s"]
+    measured_from: Annotated[float | None, "s on the run's clock"]
     measured_to: float | None
     server_version: str
     tool_version: str
-    command: str
-    host: dict[str, Any]
+    command: Annotated[str, "without secrets"]
+    host: Annotated[dict[str, Any], "the load generator's machine"]
     parameters: dict[str, Any]
     primary_metric: str
     system: SystemDetail
@@ -143,12 +153,12 @@ class RunDetail:
     measurements: tuple[MeasurementDetail, ...]
     events: tuple[EventDetail, ...]
     artifacts: tuple[ArtifactDetail, ...]
-    unparsed_lines: tuple[str, ...]
-    siblings: tuple[RunRow, ...]
-    pending: SealWait | None
-    archive: ArchiveDetail | None
-    checks: tuple[CheckDetail, ...]
-    exclusions: tuple[ExclusionDetail, ...]
+    unparsed_lines: Annotated[tuple[str, ...], "what no parser understood"]
+    siblings: Hidden[tuple[RunRow, ...]]
+    pending: Hidden[SealWait | None]
+    archive: Hidden[ArchiveDetail | None]
+    checks: Annotated[tuple[CheckDetail, ...], "in the order of the checklist; none before the run is complete"]
+    exclusions: Annotated[tuple[ExclusionDetail, ...], "the latest first"]
 
     def measurement(self, metric: str) -> MeasurementDetail | None:
         return next((one for one in self.measurements if one.metric == metric), None)
@@ -299,4 +309,4 @@ def _checks(run: Run) -> tuple[CheckDetail, ...]:
 
 def _artifacts(run: Run) -> tuple[ArtifactDetail, ...]:
     rows = Artifact.objects.filter(run=run).order_by("name")
-    return tuple(ArtifactDetail(*row) for row in rows.values_list("name", "sha256", "size", "media_type"))
+    return tuple(ArtifactDetail(run.pk, *row) for row in rows.values_list("name", "sha256", "size", "media_type"))

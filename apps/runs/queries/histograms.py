@@ -2,24 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from apps.core.answers import Hidden, Inline, component
 from apps.runs.models import Distribution as Row
 from apps.runs.samples.histograms import HistogramCounts, grid_of
 from apps.runs.tool_output import LATENCY
 
 
+@component("Distribution", "Counts on a grid, read from bytes [byte_start, byte_end) of the artifact.")
 @dataclass(frozen=True)
 class DistributionDetail:
     """Histogram of a metric over [`starts_at`, `ends_at`) of the run's clock, s, with its provenance."""
 
-    run_id: int
+    run_id: Hidden[int]
     metric: str
     name: str
-    unit: str
-    node: int
-    starts_at: float
+    unit: Annotated[str, "of all values"]
+    node: Hidden[int]
+    starts_at: Annotated[float, "what it covers, s on the run's clock"]
     ends_at: float
-    distribution: HistogramCounts
+    distribution: Annotated[HistogramCounts, Inline()]
     artifact: str
     sha256: str
     byte_start: int

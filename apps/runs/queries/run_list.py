@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import F, Q, QuerySet
 
 from apps.catalog.models import LoadLevel, System
+from apps.core.answers import Hidden, Name, OneOf, Shown, component
 from apps.core.query import whole_number
 from apps.runs.models import COUNTED, Run
 from apps.runs.queries.headlines import MeasuredValue, measurements
@@ -46,41 +47,64 @@ class RunFilter:
 
 
 @dataclass(frozen=True)
+class RunWorkload:
+    id: int
+    tool: str
+    name: str
+
+
+@dataclass(frozen=True)
+class RunLoadLevel:
+    text: str
+    threads: int
+    rate: Annotated[float | None, "1/s; null: as fast as it goes"]
+
+
+@component("Run")
+@dataclass(frozen=True)
 class RunRow:
     """A row of the list. `throughput` and `p95` are None until measured; their units are separate fields.
     `failed_checks`: keys of failed quality checks; `is_excluded`: excluded from all comparisons by a user."""
 
     id: int
-    started_at: datetime
-    platform_slug: str
+    started_at: Annotated[datetime, "second 0 of its clock"]
+    platform_slug: Annotated[str, Name("platform")]
     platform_name: str
-    platform_color: int | None
+    platform_color: Hidden[int | None]
     release: str
     release_id: int
-    hardware: str
-    hardware_slug: str
-    system_slug: str
+    hardware: Annotated[str, Name("hardware_name")]
+    hardware_slug: Annotated[str, Name("hardware")]
+    system_slug: Annotated[str, Name("system")]
     system_name: str
-    workload_id: int
-    workload_name: str
-    workload_tool: str
-    load_level: str
-    threads: int
-    rate: float | None
+    workload_id: Hidden[int]
+    workload_name: Hidden[str]
+    workload_tool: Hidden[str]
+    load_level: Hidden[str]
+    threads: Hidden[int]
+    rate: Hidden[float | None]
     repetition: int
-    state: str
-    outcome: str
-    reason: str
-    provenance: str
+    state: Annotated[str, OneOf(Run.State.values), "sealed: its numbers are there"]
+    outcome: Annotated[str, "succeeded, failed, cancelled; empty: it still runs"]
+    reason: Annotated[str, "why it failed"]
+    provenance: Annotated[str, OneOf(Run.Provenance.values)]
     tags: tuple[str, ...]
-    failed_checks: tuple[str, ...]
-    is_excluded: bool
+    failed_checks: Annotated[tuple[str, ...], "keys of the quality checks it failed"]
+    is_excluded: Annotated[bool, "a person left it out of all comparisons"]
     campaign_id: int | None
     campaign_name: str | None
-    throughput: float | None
+    throughput: Annotated[float | None, "null: not measured"]
     throughput_unit: str
-    p95: float | None
+    p95: Annotated[float | None, "null: not measured"]
     p95_unit: str
+
+    @property
+    def workload(self) -> Shown[RunWorkload]:
+        return RunWorkload(self.workload_id, self.workload_tool, self.workload_name)
+
+    @property
+    def level(self) -> Annotated[Shown[RunLoadLevel], Name("load_level")]:
+        return RunLoadLevel(self.load_level, self.threads, self.rate)
 
 
 # Field of RunRow -> path from Run; the campaign by path, since runs must not import dispatch.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from apps.core.answers import Seconds
+from apps.core.answers import Name, Seconds
 from apps.runs import timeline
 from apps.runs.models import Event, Run, RunNode
 from apps.runs.quality.noisy_neighbours import STEAL
@@ -21,8 +21,8 @@ from apps.runs.timeline import Floats, TimelineEntry, TimelineSource
 class Timeline:
     """`happenings`: in order of time, in lanes of apps.runs.timeline.LANES."""
 
-    run_id: int
-    is_live: Annotated[bool, "the run is not sealed: more data may arrive"]
+    run_id: Annotated[int, Name("run")]
+    is_live: Annotated[bool, Name("live"), "the run is not sealed: more data may arrive"]
     measured: Annotated[tuple[Seconds, Seconds] | None, "[from, to), s; null: not known yet"]
     whole: Annotated[tuple[Seconds, Seconds] | None, "from 0 to the last sample, s; null: none yet"]
     happenings: tuple[TimelineEntry, ...]

@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from apps.core.answers import Form, Hidden, Inline, Name, Rounded, Shown, component
 
 # Percentiles reported for a distribution.
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
+# Of the highest bucket there is none.
+Bound = Annotated[Rounded, Form.UNBOUNDED]
 # A larger grid is an error: HdrHistogram's with five digits over an hour of nanoseconds has fewer.
 MOST_BUCKETS = 10_000_000
 
@@ -208,19 +212,36 @@ def place_of(percent: float, reached: Sequence[int]) -> int:
 class Quantile:
     """`value`: reported by the tool for the bucket [`low`, `high`). `beyond`: number of values in higher buckets."""
 
-    value: float
-    low: float
-    high: float
-    beyond: int
+    value: Annotated[float, "as the tool reports its bucket"]
+    low: Annotated[Rounded, "the value lies between low and high"]
+    high: Bound
+    beyond: Annotated[int, "how many are in higher buckets"]
+
+
+@component("Quantile")
+@dataclass(frozen=True)
+class Percentile:
+    percentile: Annotated[float, "100: the highest bucket"]
+    quantile: Annotated[Quantile, Inline()]
+
+
+@component(text="Columns, one entry per non-empty bucket, in rising order.")
+@dataclass(frozen=True)
+class Buckets:
+    index: Annotated[tuple[int, ...], "place on the grid"]
+    low: Annotated[list[Rounded], "low <= value < high"]
+    high: Annotated[list[Bound], "null: no bound"]
+    value: Annotated[list[float], "as the tool reports it"]
+    count: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class HistogramCounts:
     """`counts[k]` values in bucket `buckets[k]` of `grid`; buckets ascend, counts are at least 1."""
 
-    grid: Grid
-    buckets: tuple[int, ...]
-    counts: tuple[int, ...]
+    grid: Hidden[Grid]
+    buckets: Hidden[tuple[int, ...]]
+    counts: Hidden[tuple[int, ...]]
 
     def __post_init__(self) -> None:
         if len(self.buckets) != len(self.counts) or not self.counts:
@@ -236,8 +257,23 @@ class HistogramCounts:
         return tuple(accumulate(self.counts))
 
     @property
-    def count(self) -> int:
+    def count(self) -> Shown[int]:
         return self.reached[-1]
+
+    @property
+    def grid_id(self) -> Annotated[Shown[str], Name("grid"), "only counts on the same grid may be added"]:
+        return self.grid.id
+
+    @property
+    def columns(self) -> Annotated[Shown[Buckets], Name("buckets")]:
+        bounds = [self.grid.bounds(bucket) for bucket in self.buckets]
+        values = [self.grid.value(bucket) for bucket in self.buckets]
+        return Buckets(self.buckets, [low for low, _ in bounds], [high for _, high in bounds], values, self.counts)
+
+    @property
+    def quantiles(self) -> Shown[tuple[Percentile, ...]]:
+        found = [Percentile(percent, self.percentile(percent)) for percent in PERCENTILES]
+        return (*found, Percentile(100.0, self.maximum))
 
     def percentile(self, percent: float) -> Quantile:
         """The percentile, by `place_of`."""

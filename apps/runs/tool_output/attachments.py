@@ -2,22 +2,32 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
+from apps.core.answers import Hidden, Inline, Name, Shown, component
 from apps.runs.models import Artifact
 from apps.runs.storage import artifacts as storage_artifacts
 from apps.runs.tool_output import formats
 from apps.runs.tool_output.formats import Attached, NotThisFormat
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
 
+UNREADABLE = OutputTable(title="", columns=(), rows=(), total=0)
 
+
+@component("Table")
 @dataclass(frozen=True)
 class AttachedTable:
-    """`problem`: why `table` is None."""
+    """`problem`: why `table` is empty."""
 
+    run: Hidden[int]
     artifact: str
-    format: Attached
-    table: OutputTable | None
-    problem: str = ""
+    format: Hidden[Attached]
+    table: Annotated[OutputTable, Inline()]
+    problem: Annotated[str, "why it cannot be read; else empty"] = ""
+
+    @property
+    def format_name(self) -> Annotated[Shown[str], Name("format")]:
+        return self.format.name
 
 
 def tables(run_id: int) -> list[AttachedTable]:
@@ -27,9 +37,9 @@ def tables(run_id: int) -> list[AttachedTable]:
 
 def _read(artifact: Artifact, chosen: Attached) -> AttachedTable:
     try:
-        return AttachedTable(artifact.name, chosen, _table(artifact, chosen))
+        return AttachedTable(artifact.run_id, artifact.name, chosen, _table(artifact, chosen))
     except (NotThisFormat, storage_artifacts.DamagedArtifact) as error:
-        return AttachedTable(artifact.name, chosen, None, str(error))
+        return AttachedTable(artifact.run_id, artifact.name, chosen, UNREADABLE, str(error))
 
 
 class _ByContent:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from apps.comparison.api import throughput_metric
 from apps.comparison.pure import ComparedRun, Comparison, Level, Sample, Section, Side, welch, with_interval
-from apps.core.answers import Hidden, Words
+from apps.core.answers import Hidden, Shown, Words
 from apps.published.bottlenecks import StatedLimit, stated_limits
 from apps.runs.models import Run
 from apps.use_method.bottlenecks import find, wording
@@ -15,7 +15,7 @@ from apps.use_method.bottlenecks.find import Bottleneck, PanelsAtLevel, Repetiti
 from apps.use_method.panels import panels
 from apps.use_method.panels.repetitions import Typical, typical
 from apps.use_method.resource_table import RESOURCES
-from apps.use_method.values import Panel, UseLevel
+from apps.use_method.values import Panel, Reading, UseLevel
 
 # Runs without a panel judged within one request; the next request judges more of them.
 JUDGED_AT_ONCE = 4
@@ -40,6 +40,10 @@ class LevelUse:
     judged: Annotated[int, "number of these with a panel"]
     steps: Annotated[tuple[ResourceAtLevel, ...], "utilization and saturation of each resource"]
     typical: Hidden[Typical | None]
+
+    @property
+    def readings(self) -> Annotated[Shown[tuple[Reading, ...]], "of a typical repetition"]:
+        return self.typical.panel.readings if self.typical else ()
 
 
 @dataclass(frozen=True)

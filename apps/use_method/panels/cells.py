@@ -2,18 +2,35 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from apps.core.answers import Inline, Rounded, Seconds, Shown, component
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
 from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
 
+@component("Reading", "Reading of one indicator on one node.")
 @dataclass(frozen=True)
 class IndicatorReading:
     """A reading with its indicator."""
 
-    indicator: Indicator
-    reading: Reading
+    indicator: Annotated[Indicator, Inline("aspect", "unit")]
+    reading: Annotated[Reading, Inline("indicator", "node", "level", "value", "words", "metric")]
+
+    @property
+    def resource(self) -> Shown[str]:
+        return RESOURCE_OF[self.indicator.key].key
+
+    @property
+    def peak(self) -> Shown[Rounded | None]:
+        return self.reading.peak
+
+    @property
+    def spans(
+        self,
+    ) -> Annotated[Shown[tuple[tuple[Seconds, Seconds], ...]], "when it was beyond its limit, s on the run's clock"]:
+        return self.reading.spans
 
 
 @dataclass(frozen=True)
@@ -49,10 +66,14 @@ class ResourceCells:
         return max((cell.level for cell in self.whole.values()), key=lambda level: level.severity)
 
 
+def readings(panel: Panel) -> list[IndicatorReading]:
+    """Without those of indicators removed from the table."""
+    return [IndicatorReading(INDICATORS[one.indicator], one) for one in panel.readings if one.indicator in INDICATORS]
+
+
 def rows(panel: Panel) -> list[ResourceCells]:
-    """Resources with readings, in the order of the table. Readings of indicators removed from the table are left
-    out."""
-    known = [IndicatorReading(INDICATORS[one.indicator], one) for one in panel.readings if one.indicator in INDICATORS]
+    """Resources with readings, in the order of the table."""
+    known = readings(panel)
     found = []
     for resource in RESOURCES:
         own = [values for values in known if RESOURCE_OF[values.indicator.key] is resource]

@@ -18,6 +18,7 @@ from apps.core.query import whole_number
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import LEAST_GAIN, PlanSize
 from apps.dispatch.models import Campaign
+from apps.web.components.forms import FormProblem, PageForm
 from workers.protocol.workloads import WORKLOADS, sysbench
 
 # dispatch's field names -> the form's, where they differ.
@@ -61,14 +62,7 @@ class Offer:
     own: Sequence[OwnField]
 
 
-@dataclass(frozen=True)
-class PlanProblem:
-    field: str
-    label: str
-    message: str
-
-
-class PlanForm(forms.Form):
+class PlanForm(PageForm):
     name = forms.CharField(required=False)
     systems = forms.ModelMultipleChoiceField(
         System.objects.none(), to_field_name="slug", required=False, widget=forms.CheckboxSelectMultiple
@@ -194,11 +188,11 @@ class PlanForm(forms.Form):
             self._add(refused.errors, entries)
         return None
 
-    def problems(self) -> list[PlanProblem]:
+    def problems(self) -> list[FormProblem]:
         """All problems in page order; without a field: of the plan as a whole."""
         names = sorted(self.errors.keys() - {NON_FIELD_ERRORS}, key=_place)
-        found = [PlanProblem(name, _label(name), str(text)) for name in names for text in self.errors[name]]
-        return [PlanProblem("", "", str(text)) for text in self.non_field_errors()] + found
+        found = [FormProblem(name, _label(name), str(text)) for name in names for text in self.errors[name]]
+        return [FormProblem("", "", str(text)) for text in self.non_field_errors()] + found
 
     def _check_the_rest(self) -> None:
         """Check the readable fields although others are unreadable."""

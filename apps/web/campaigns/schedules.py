@@ -208,7 +208,7 @@ def _form(
         "seen": seen or (known.seen if known else ""),
         "checked": checked,
         "problems": problems,
-        "plan_problems": [each for each in problems if each.field.partition(".")[0] == "plan"],
+        "plan_problems": [_words(each) for each in problems if each.field.partition(".")[0] == "plan"],
         "zones": sorted(cron.zones()),
         "example": cron.EXAMPLE,
         **_times(stated.cron, stated.zone),

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_http_methods
 
 from apps.catalog.api import prices
 from apps.catalog.models import HardwareClass
-from apps.core.problems import Invalid
 from apps.web.accounts import writers_only
+from apps.web.components.forms import PageForm
 from apps.web.components.pages import render_page
 
 
-class PriceForm(forms.Form):
+class PriceForm(PageForm):
     """An empty price deletes the current one."""
 
     usd_per_hour = forms.DecimalField(
@@ -26,22 +26,14 @@ class PriceForm(forms.Form):
     source = forms.CharField(required=False)
     date = forms.DateField(required=False, error_messages={"invalid": "is not a day: write YYYY-MM-DD"})
 
-    def keep(self, hardware: HardwareClass) -> bool:
-        """False: not stored; the form's errors give the reasons."""
-        if not self.is_valid():
-            return False
-        try:
-            prices.set_price(
-                slug=hardware.slug,
-                usd_per_hour=self.cleaned_data["usd_per_hour"],
-                source=self.cleaned_data["source"],
-                stated_on=self.cleaned_data["date"],
-                today=timezone.now().date(),
-            )
-        except Invalid as refused:
-            for problem in refused.errors:
-                self.add_error(problem.field, problem.sentence().removeprefix(f"{problem.field}: "))
-        return not self.errors
+    def keep(self, hardware: HardwareClass) -> None:
+        prices.set_price(
+            slug=hardware.slug,
+            usd_per_hour=self.cleaned_data["usd_per_hour"],
+            source=self.cleaned_data["source"],
+            stated_on=self.cleaned_data["date"],
+            today=timezone.now().date(),
+        )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -54,7 +46,8 @@ def state(request: HttpRequest, slug: str) -> HttpResponse:
             known["usd_per_hour"] = f"{hardware.price_per_hour.normalize():f}"
         return _page(request, hardware, PriceForm(initial=known))
     form = PriceForm(request.POST)
-    if not form.keep(hardware):
+    form.attempt(lambda: form.keep(hardware))
+    if form.errors:
         return _page(request, hardware, form, status=422)
     words = "is saved" if form.cleaned_data["usd_per_hour"] is not None else "is removed"
     messages.info(request, f"The price of {hardware.name} {words}.")

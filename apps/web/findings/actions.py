@@ -197,7 +197,8 @@ def act(request: HttpRequest, finding_id: int, action: str) -> HttpResponse:
         row = findings.table_context(request, finding_id) | {"said": said, "row_problems": problems}
         return render(request, "web/findings/row.html", row)
     if problems:
-        kept = finding.context(request, finding_id) | {"problems": problems, "refused": action, "given": request.POST}
+        refused = {action: {"given": request.POST, "errors": {each.field: [each.text()] for each in problems}}}
+        kept = finding.context(request, finding_id) | {"problems": problems, "refused": refused}
         return render_page(request, "web/findings/finding.html", kept, status=status)
     messages.success(request, said)
     return redirect(_back(request, finding_id))

@@ -118,16 +118,17 @@ def _review(request: HttpRequest, found: FindingDetail) -> dict[str, Any]:
     return offered
 
 
-def _mergeable(found: FindingDetail) -> list[tuple[int, str]]:
+def _mergeable(found: FindingDetail) -> list[tuple[str, str]]:
     """Other findings of the same kind on the same platform, most recently changed first."""
     platform = found.row.platform.id if found.row.platform else None
     others = Finding.objects.filter(kind=found.row.kind, platform=platform, merged_into=None).exclude(pk=found.row.id)
-    return list(others.order_by("-changed_at").values_list("pk", "title")[:MOST_MERGEABLE])
+    rows = others.order_by("-changed_at").values_list("pk", "title")[:MOST_MERGEABLE]
+    return [(str(pk), f"{pk}: {title}") for pk, title in rows]
 
 
-def _people() -> list[str]:
+def _people() -> list[tuple[str, str]]:
     people = User.objects.filter(is_active=True, role__in=[User.Role.ENGINEER, User.Role.ADMINISTRATOR])
-    return list(people.order_by("username").values_list("username", flat=True))
+    return [(name, name) for name in people.order_by("username").values_list("username", flat=True)]
 
 
 def _beside(finding_id: int | None, listed: str) -> str:

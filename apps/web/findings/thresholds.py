@@ -1,23 +1,23 @@
 """The Thresholds page: current thresholds, preview on existing trends, and setting them."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import Metric, Workload
-from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.regressions.api import Tried, TriedSeries, percent, thresholds
 from apps.regressions.api import trend_queries as queries
 from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.models import Trend
 from apps.web.accounts import writers_only
+from apps.web.components.forms import PageForm
 from apps.web.components.pages import render_page
 from apps.web.templatetags.changes import p_value
 from apps.web.trends.chart import ChangeMark, chart
@@ -25,58 +25,58 @@ from workers import tasks
 
 # Number of series drawn in a preview.
 MOST_DRAWN = 12
-LONGEST_NUMBER = 19
-NAMES = ("workload", "metric", "percent", "significant")
 
 
-@dataclass(frozen=True)
-class ThresholdFields:
-    """Form values, as text."""
+def _not_a_number(example: str) -> dict[str, str]:
+    return dict.fromkeys(("invalid", "required"), f"is not a number (write, for example, {example})")
 
-    workload: str
-    metric: str
-    percent: str
-    significant: str
 
-    @property
-    def is_tried(self) -> bool:
-        return bool(self.percent)
+class PercentField(forms.FloatField):
+    def to_python(self, value: Any) -> Any:
+        return super().to_python((value or "").replace("%", ""))
+
+
+class ThresholdForm(PageForm):
+    """A threshold to preview or to store; its rules: regressions.thresholds."""
+
+    names: ClassVar = {"smallest": "percent"}
+
+    workload = forms.IntegerField(
+        label="Workload", required=False, error_messages={"invalid": "is not a workload (choose from the list)"}
+    )
+    metric = forms.CharField(label="Metric", required=False)
+    percent = PercentField(label="Smallest difference, %", error_messages=_not_a_number("2"))
+    significant = forms.FloatField(label="p in trends", error_messages=_not_a_number(f"{DEFAULT_LIMITS.significant:g}"))
 
     def values(self) -> dict[str, Any]:
-        """Arguments of thresholds.keep and queries.preview. Raises Invalid with every invalid field."""
-        errors = []
-        numbers = {}
-        for name in ("percent", "significant"):
-            try:
-                numbers[name] = float(getattr(self, name).replace("%", "").strip())
-            except ValueError:
-                example = "2" if name == "percent" else f"{DEFAULT_LIMITS.significant:g}"
-                errors.append(FieldProblem(name, "is not a number", f"write, for example, {example}"))
-        known = self.workload.isdecimal() and self.workload.isascii() and len(self.workload) < LONGEST_NUMBER
-        if self.workload and not known:
-            errors.append(FieldProblem("workload", f"{self.workload[:40]!r} is not a workload", "choose from the list"))
-        if errors:
-            raise Invalid(errors)
+        """Arguments of thresholds.keep and queries.preview."""
+        data = self.cleaned_data
         return {
-            "workload": int(self.workload) if self.workload else None,
-            "metric": self.metric.replace("\0", "") or None,
-            "smallest": numbers["percent"] / 100,
-            "significant": numbers["significant"],
+            "workload": data["workload"],
+            "metric": data["metric"] or None,
+            "smallest": data["percent"] / 100,
+            "significant": data["significant"],
         }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show(request: HttpRequest) -> HttpResponse:
-    return _keep(request) if request.method == "POST" else _page(request, _read(request.GET))
+    if request.method == "POST":
+        return _keep(request)
+    if not request.GET.get("percent", "").strip():
+        usual = {"percent": "2", "significant": p_value(DEFAULT_LIMITS.significant)}
+        return _page(request, ThresholdForm(initial=usual | {name: text for name, text in request.GET.items() if text}))
+    form = ThresholdForm(request.GET)
+    tried = form.attempt(lambda: queries.preview(**form.values()))
+    return _page(request, form, tried, status=400 if form.errors else 200)
 
 
 @writers_only
 def _keep(request: HttpRequest) -> HttpResponse:
-    asked = _read(request.POST)
-    try:
-        kept = thresholds.keep(**asked.values(), by=writer(request))
-    except Invalid as error:
-        return _page(request, asked, problems=error, status=422)
+    form = ThresholdForm(request.POST)
+    kept = form.attempt(lambda: thresholds.keep(**form.values(), by=writer(request)))
+    if kept is None:
+        return _page(request, form, status=422)
     tasks.enqueue(tasks.follow_rest)
     what = " and ".join(part for part in (kept.workload_name, kept.metric_name) if part) or "all workloads and metrics"
     messages.info(request, f"The threshold of {what} is saved; its series are reassessed within a minute.")
@@ -93,24 +93,13 @@ def drop(request: HttpRequest, threshold_id: int) -> HttpResponse:
     return HttpResponseRedirect(reverse("web:thresholds"))
 
 
-def _read(given: QueryDict) -> ThresholdFields:
-    return ThresholdFields(**{name: given.get(name, "").strip() for name in NAMES})
-
-
-def _page(
-    request: HttpRequest, asked: ThresholdFields, *, problems: Invalid | None = None, status: int = 200
-) -> HttpResponse:
-    tried = None
-    if asked.is_tried and problems is None:
-        try:
-            tried = queries.preview(**asked.values())
-        except Invalid as error:
-            problems, status = error, 400
+def _page(request: HttpRequest, form: ThresholdForm, tried: Tried | None = None, *, status: int = 200) -> HttpResponse:
     drawn = [_drawn(each, tried) for each in tried.series[:MOST_DRAWN]] if tried else []
     watched = Workload.objects.filter(pk__in=Trend.objects.values("workload"))
     context = {
-        "asked": asked,
-        "errors": {_field(each): each.sentence() for each in problems.errors} if problems else {},
+        "form": form,
+        "problems": form.problems(),
+        "lead": "Nothing was saved; your input is kept." if request.method == "POST" else "",
         "kept": [(each, percent_of(each.smallest)) for each in thresholds.kept()],
         "default": (percent_of(DEFAULT_LIMITS.smallest), p_value(DEFAULT_LIMITS.significant)),
         "workloads": [(str(each.pk), str(each)) for each in watched],
@@ -123,13 +112,9 @@ def _page(
         "not_drawn": max(len(tried.series) - MOST_DRAWN, 0) if tried else 0,
         "may_write": may_write(request),
         "json_url": reverse("api:thresholds"),
-        "link": f"{reverse('web:thresholds')}?{urlencode([(name, getattr(asked, name)) for name in NAMES])}",
+        "link": f"{reverse('web:thresholds')}?{urlencode({each.name: each.value() or '' for each in form})}",
     }
     return render_page(request, "web/findings/thresholds.html", context, status=status)
-
-
-def _field(problem: FieldProblem) -> str:
-    return {"smallest": "percent"}.get(problem.field, problem.field)
 
 
 def percent_of(share: float) -> str:

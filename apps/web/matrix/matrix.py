@@ -230,7 +230,7 @@ def _picker(address: MatrixAddress, measured: Matrix | None) -> dict[str, Any]:
         "systems": systems,
         "slots": [{"number": place, "slug": slug} for place, slug in enumerate(slots)],
         "metrics": list((known if address.metric in known else {**known, address.metric: address.metric}).items()),
-        "tools": measured.tools if measured else (),
+        "tools": [(tool, tool) for tool in measured.tools] if measured else (),
         "campaigns": choices.campaigns(sides=address.sides, workload=None),
         "articles": published.list_matrices(),
     }

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
@@ -15,6 +17,7 @@ from apps.core.problems import Invalid
 from apps.notifications import deliver, queries, services
 from apps.notifications.models import Delivery
 from apps.web.accounts import writers_only
+from apps.web.components.forms import PageForm
 from apps.web.components.lists import cursor, page_of, this_page
 from apps.web.components.pages import render_page
 from workers import tasks
@@ -22,8 +25,28 @@ from workers import tasks
 PAGE = 50
 
 
-@require_safe
+class AddressForm(PageForm):
+    address = forms.CharField(label="E-mail address", required=False)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 def show(request: HttpRequest) -> HttpResponse:
+    """POST: the reader's own address, which readers may set too."""
+    user = signed_in(request)
+    if request.method != "POST":
+        return _page(request, AddressForm(initial={"address": user.email if user else ""}))
+    if user is None:
+        return redirect_to_login(reverse("web:notifications"))
+    form = AddressForm(request.POST)
+    form.attempt(lambda: services.keep_own_address(user=user, address=form.cleaned_data["address"]))
+    if form.errors:
+        return _page(request, form)
+    text = f"Assignments and mentions are sent to {user.email}." if user.email else "E-mail is off."
+    messages.info(request, text)
+    return redirect("web:notifications")
+
+
+def _page(request: HttpRequest, own: AddressForm) -> HttpResponse:
     """htmx polls only the deliveries while some are waiting."""
     viewer = viewer_of(request)
     found = queries.deliveries(viewer=viewer)
@@ -40,11 +63,17 @@ def show(request: HttpRequest) -> HttpResponse:
         "is_moving": any(row.next_at and row.state == "waiting" for row in rows),
         "may_write": may_write(request),
         "now": now,
+        "own": own,
+        "problems": own.problems(),
     }
     if not request.headers.get("HX-Request"):
         context["teams"] = queries.teams(viewer=viewer)
     return render_page(
-        request, "web/notifications/notifications.html", context, part="web/notifications/deliveries.html"
+        request,
+        "web/notifications/notifications.html",
+        context,
+        part="web/notifications/deliveries.html",
+        status=422 if own.errors else 200,
     )
 
 
@@ -92,21 +121,6 @@ def send_test(request: HttpRequest, subscription_id: int) -> HttpResponse:
     for delivery in made:
         tasks.enqueue(tasks.send_delivery, delivery_id=delivery.pk)
     messages.info(request, "Test sent; its result appears under the last deliveries.")
-    return redirect("web:notifications")
-
-
-@require_POST
-def keep_own_address(request: HttpRequest) -> HttpResponse:
-    """Available to all signed-in users, including readers."""
-    user = request.user
-    if not isinstance(user, User):
-        return redirect_to_login("/notifications/")
-    try:
-        services.keep_own_address(user=user, address=request.POST.get("address", ""))
-    except Invalid as error:
-        return refused(request, error)
-    text = f"Assignments and mentions are sent to {user.email}." if user.email else "E-mail is off."
-    messages.info(request, text)
     return redirect("web:notifications")
 
 

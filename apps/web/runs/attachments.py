@@ -37,7 +37,7 @@ def shown(tables: Sequence[AttachedTable]) -> list[ShownTable]:
 
 
 def _shown(one: AttachedTable) -> ShownTable:
-    if one.table is None:
+    if one.problem:
         return ShownTable(one.artifact, one.format, None, one.problem)
     numeric = [any(isinstance(row[place], float) for row in one.table.rows) for place in range(len(one.table.columns))]
     return ShownTable(

@@ -16,24 +16,8 @@ from apps.core.query import whole_number
 from apps.runs.api import Refused, accept, submit
 from apps.runs.models import Run
 from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted
+from apps.web.components.forms import PageForm
 
-# In page order.
-LABELS = {
-    "format": "Format",
-    "file": "File",
-    "series": "Its series",
-    "system": "System",
-    "workload": "Workload",
-    "parameters": "A new workload",
-    "threads": "Threads",
-    "rate": "Rate",
-    "warmup": "Warm-up",
-    "started_at": "Began",
-    "repetition": "Repetition",
-    "server_version": "Server version",
-    "tags": "Tags",
-    "reason": "Why it failed",
-}
 # Field names in errors -> the form's, where they differ.
 FIELDS = {
     "output": "file",
@@ -45,13 +29,6 @@ FIELDS = {
 
 
 @dataclass(frozen=True)
-class UploadProblem:
-    field: str
-    label: str
-    message: str
-
-
-@dataclass(frozen=True)
 class Uploaded:
     """`created` False: the same run was uploaded before."""
 
@@ -59,7 +36,7 @@ class Uploaded:
     created: bool
 
 
-class Upload(forms.Form):
+class Upload(PageForm):
     format = forms.ChoiceField(
         choices=[("", "choose"), *((one.name, one.title) for one in SUBMITTED.values())],
         error_messages={"required": "is not chosen: choose the file's format; it is never guessed"},
@@ -70,7 +47,9 @@ class Upload(forms.Form):
             "empty": "is empty: choose the tool's output",
         }
     )
-    series = forms.FileField(required=False, error_messages={"empty": "is empty: choose another, or none"})
+    series = forms.FileField(
+        label="Its series", required=False, error_messages={"empty": "is empty: choose another, or none"}
+    )
     system = forms.ModelChoiceField(
         System.objects.none(),
         to_field_name="slug",
@@ -84,20 +63,21 @@ class Upload(forms.Form):
         required=False,
         error_messages={"invalid_choice": "is not a known workload: choose from the list"},
     )
-    parameters = forms.CharField(required=False, max_length=2000)
+    parameters = forms.CharField(label="A new workload", required=False, max_length=2000)
     threads = forms.IntegerField(required=False, min_value=1, max_value=catalog.MAX_THREADS)
     rate = forms.FloatField(required=False, min_value=0.001, max_value=1e9)
-    warmup = forms.FloatField(required=False, min_value=0, max_value=30 * 24 * 3600)
+    warmup = forms.FloatField(label="Warm-up", required=False, min_value=0, max_value=30 * 24 * 3600)
     started_at = forms.DateTimeField(
+        label="Began",
         error_messages={
             "required": "is empty: enter when the load began",
             "invalid": "is not a time: write it as 2026-01-31 12:00:00",
-        }
+        },
     )
     repetition = forms.IntegerField(min_value=1, max_value=100_000, initial=1)
     server_version = forms.CharField(required=False, max_length=120)
     tags = forms.CharField(required=False, max_length=1000)
-    reason = forms.CharField(required=False, max_length=2000)
+    reason = forms.CharField(label="Why it failed", required=False, max_length=2000)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -196,12 +176,8 @@ class Upload(forms.Form):
         name = FIELDS.get(field, "parameters" if field.startswith("workload.") else field)
         self.add_error(name if name in self.fields else None, message)
 
-    def problems(self) -> list[UploadProblem]:
-        """All problems in page order; without a field: of the upload as a whole."""
-        return _problems(self, LABELS)
 
-
-class Attach(forms.Form):
+class Attach(PageForm):
     format = forms.ChoiceField(
         choices=[("", "choose"), *((one.name, one.title) for one in ATTACHED.values())],
         error_messages={"required": "is not chosen: choose the file's format; it is never guessed"},
@@ -223,9 +199,6 @@ class Attach(forms.Form):
             return None
         return artifact.name
 
-    def problems(self) -> list[UploadProblem]:
-        return _problems(self, {"format": "Format", "file": "File"})
-
 
 def made_by() -> list[tuple[str, str]]:
     """Title of each format and where its file comes from."""
@@ -238,12 +211,6 @@ def attached_made_by() -> list[tuple[str, str]]:
 
 def first_values(format_name: str) -> dict[str, Any]:
     return {"repetition": 1, "format": format_name if format_name in SUBMITTED else DEFAULT}
-
-
-def _problems(form: forms.Form, labels: dict[str, str]) -> list[UploadProblem]:
-    names = [name for name in labels if name in form.errors]
-    found = [UploadProblem(name, labels[name], str(text)) for name in names for text in form.errors[name]]
-    return [UploadProblem("", "", str(text)) for text in form.non_field_errors()] + found
 
 
 def _content(file: Any, most: int) -> bytes:

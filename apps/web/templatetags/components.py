@@ -6,13 +6,16 @@ No {% load %} is needed, nor for splash: settings.TEMPLATES names both.
   {% slot actions %}<a …>…</a>{% endslot %}    HTML for its variable `actions`
   …                                            the rest is its variable `content`
 {% endcomponent %}
+{% component "input" field=form.rate %}         a form's field stands for its name, label, value, errors and choices
 <input {% described "source" errors "hint" %}>  aria attributes of a control with a hint and errors
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.template.base import FilterExpression, Node, NodeList, Parser, Token, token_kwargs
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -29,10 +32,25 @@ class ComponentNode(Node):
 
     def render(self, context: template.Context) -> SafeString:
         values: dict[str, Any] = {name: value.resolve(context) for name, value in self.values.items()}
+        if isinstance(bound := values.pop("field", None), BoundField):
+            values = _variables(bound) | values
         with context.push(**{SLOTS: values}):
             values["content"] = mark_safe(self.nodelist.render(context).strip())  # noqa: S308  a template's output
         engine = context.template.engine  # type: ignore[union-attr]  # set while a template renders
         return engine.get_template(self.path).render(context.new(values))
+
+
+def _variables(bound: BoundField) -> dict[str, Any]:
+    """What the components of a control take."""
+    value = bound.value()
+    return {
+        "name": bound.html_name,
+        "label": bound.label,
+        "value": value,
+        "errors": bound.errors,
+        "choices": getattr(bound.field.widget, "choices", ()),
+        "chosen": value,
+    }
 
 
 @dataclass
@@ -65,9 +83,15 @@ def slot(parser: Parser, token: Token) -> SlotNode:
     return SlotNode(name, nodelist)
 
 
+@register.filter
+def id_and_name(rows: Iterable[Any]) -> list[tuple[Any, str]]:
+    """Choices of a select."""
+    return [(row.id, row.name) for row in rows]
+
+
 @register.simple_tag
-def described(name: str, errors: object, hint: str = "") -> SafeString:
-    """`hint`: anything if the control has a hint."""
-    ids = [f"{name}-hint"] * bool(hint) + [f"{name}-error"] * bool(errors)
+def described(base: str, errors: object, hint: str = "") -> SafeString:
+    """`base`: what the ids of hint and errors begin with; `hint`: anything if the control has a hint."""
+    ids = [f"{base}-hint"] * bool(hint) + [f"{base}-error"] * bool(errors)
     attributes = format_html('aria-describedby="{}"', " ".join(ids)) if ids else SafeString("")
     return attributes + mark_safe(' aria-invalid="true"') if errors else attributes

@@ -11,7 +11,7 @@ export interface components {
             reason: string;
         };
         Acknowledgement: {
-            id: number;
+            readonly id: number;
             group: components["schemas"]["GroupEnum"];
             said: unknown;
             reason: string;
@@ -20,7 +20,7 @@ export interface components {
             at: string;
             withdrawn_by?: string | null;
             /** Format: date-time */
-            withdrawn_at: string | null;
+            readonly withdrawn_at: string | null;
         };
         AcknowledgementList: {
             /** Format: uri */
@@ -60,11 +60,13 @@ export interface components {
         };
         Artifact: {
             name: string;
-            address: string;
             sha256: string;
             size: number;
             media_type: string;
+            readonly address: string;
         };
+        /** @enum {string} */
+        Aspect: "utilization" | "saturation" | "errors";
         /** @enum {string} */
         AspectEnum: "utilization" | "saturation" | "errors";
         AttachedForm: {
@@ -114,6 +116,7 @@ export interface components {
         BlankEnum: "";
         BlockingDifference: {
             side: string;
+            group: components["schemas"]["GroupEnum"];
             differences: [
                 string,
                 string,
@@ -121,7 +124,6 @@ export interface components {
             ][];
             fingerprint: string;
             accepted: components["schemas"]["AcceptedDifference"] | null;
-            group: components["schemas"]["GroupEnum"];
         };
         Bottleneck: {
             kind: components["schemas"]["Kind"];
@@ -232,6 +234,8 @@ export interface components {
         };
         Change: {
             id: number;
+            kind: string;
+            verdict: string;
             workload: components["schemas"]["NamedSubject"];
             tool: string;
             load_level: string;
@@ -264,8 +268,6 @@ export interface components {
             gone_at: string | null;
             beneath: number | null;
             words: string;
-            kind: string;
-            verdict: string;
         };
         ChangeChart: {
             anchor: string;
@@ -354,12 +356,12 @@ export interface components {
             key: string;
             title: string;
             question: string;
+            status: components["schemas"]["StatusEnum"];
             evidence: string;
             limits: string;
             detail: {
                 [key: string]: unknown;
             };
-            status: components["schemas"]["StatusEnum"];
         };
         CheckRow: {
             verdict: components["schemas"]["RowVerdict"];
@@ -414,7 +416,7 @@ export interface components {
             release: string;
             hardware: string;
             baseline: string;
-            result: components["schemas"]["ResultEnum"];
+            result: components["schemas"]["Result"];
             summary: string;
             why: string[];
             counts: {
@@ -464,12 +466,15 @@ export interface components {
         };
         Commented: {
             id: number;
+            kind: string;
             title: string;
             platform: components["schemas"]["NamedSubject"] | null;
             hardware_class: components["schemas"]["NamedSubject"] | null;
             schedule: components["schemas"]["NamedSubject"] | null;
             family: string;
             part: number;
+            verdict: string;
+            state: string;
             /** Format: double */
             largest: number | null;
             shown: components["schemas"]["Change"] | null;
@@ -489,14 +494,10 @@ export interface components {
             /** Format: date-time */
             changed_at: string;
             readonly address: string;
-            kind: string;
-            readonly release: string | null;
-            readonly baseline: string | null;
-            verdict: string;
-            state: string;
+            release: string | null;
+            baseline: string | null;
             /** Format: date-time */
             seen: string;
-            not_told: string[];
             changes: components["schemas"]["Change"][];
             notes: components["schemas"]["Note"][];
             links: components["schemas"]["LinkRow"][];
@@ -505,6 +506,7 @@ export interface components {
             next_states: string[];
             may_accept: boolean;
             may_reopen: boolean;
+            not_told: string[];
         };
         CompareCharts: {
             sides: components["schemas"]["ChartSide"][];
@@ -663,6 +665,7 @@ export interface components {
             id: number;
             subscription: number | null;
             to: string;
+            address: string;
             is_test: boolean;
             findings: components["schemas"]["NotifiedFinding"][];
             total: number;
@@ -677,7 +680,6 @@ export interface components {
             /** Format: date-time */
             given_up_at: string | null;
             answer: string;
-            address: string;
         };
         DeliveryList: {
             /** Format: uri */
@@ -713,8 +715,8 @@ export interface components {
             starts_at: number;
             /** Format: double */
             ends_at: number;
-            grid: string;
             count: number;
+            grid: string;
             buckets: components["schemas"]["Buckets"];
             quantiles: components["schemas"]["Quantile"][];
             artifact: string;
@@ -778,15 +780,15 @@ export interface components {
             };
         };
         Evidence: {
-            change: number;
-            use_sentence: string;
             runs: components["schemas"]["SideRun"][];
             use: components["schemas"]["IndicatorDifference"][];
             use_compared: number;
-            work: components["schemas"]["WorkDifference"][];
             pending: number;
-            settings: components["schemas"]["SettingDifference"][];
             problem: string;
+            work: components["schemas"]["WorkDifference"][];
+            change: number;
+            settings: components["schemas"]["SettingDifference"][];
+            use_sentence: string;
         };
         Exclusion: {
             reason: string;
@@ -869,12 +871,15 @@ export interface components {
         };
         Finding: {
             id: number;
+            kind: string;
             title: string;
             platform: components["schemas"]["NamedSubject"] | null;
             hardware_class: components["schemas"]["NamedSubject"] | null;
             schedule: components["schemas"]["NamedSubject"] | null;
             family: string;
             part: number;
+            verdict: string;
+            state: string;
             /** Format: double */
             largest: number | null;
             shown: components["schemas"]["Change"] | null;
@@ -894,11 +899,8 @@ export interface components {
             /** Format: date-time */
             changed_at: string;
             readonly address: string;
-            kind: string;
-            readonly release: string | null;
-            readonly baseline: string | null;
-            verdict: string;
-            state: string;
+            release: string | null;
+            baseline: string | null;
             /** Format: date-time */
             seen: string;
         };
@@ -917,12 +919,15 @@ export interface components {
         };
         FindingDetail: {
             id: number;
+            kind: string;
             title: string;
             platform: components["schemas"]["NamedSubject"] | null;
             hardware_class: components["schemas"]["NamedSubject"] | null;
             schedule: components["schemas"]["NamedSubject"] | null;
             family: string;
             part: number;
+            verdict: string;
+            state: string;
             /** Format: double */
             largest: number | null;
             shown: components["schemas"]["Change"] | null;
@@ -942,11 +947,8 @@ export interface components {
             /** Format: date-time */
             changed_at: string;
             readonly address: string;
-            kind: string;
-            readonly release: string | null;
-            readonly baseline: string | null;
-            verdict: string;
-            state: string;
+            release: string | null;
+            baseline: string | null;
             /** Format: date-time */
             seen: string;
             changes: components["schemas"]["Change"][];
@@ -1041,6 +1043,7 @@ export interface components {
             shared: number;
         };
         Happening: {
+            lane: components["schemas"]["LaneEnum"];
             kind: string;
             label: string;
             /** Format: double */
@@ -1049,7 +1052,6 @@ export interface components {
             ends_at: number | null;
             node: string;
             count: number;
-            lane: components["schemas"]["LaneEnum"];
         };
         HardwareClass: {
             slug: string;
@@ -1097,7 +1099,7 @@ export interface components {
         };
         Indicator: {
             key: string;
-            aspect: string;
+            aspect: components["schemas"]["Aspect"];
             title: string;
             unit: string;
             metrics: string[];
@@ -1114,9 +1116,9 @@ export interface components {
             before: components["schemas"]["IndicatorValue"];
             after: components["schemas"]["IndicatorValue"];
             climbed: number;
+            indicator: string;
             title: string;
             span: string;
-            indicator: string;
         };
         IndicatorValue: {
             node: string;
@@ -1126,11 +1128,11 @@ export interface components {
             run: number;
             words: string;
             unit: string;
+            runs: number;
             /** Format: double */
             lowest: number | null;
             /** Format: double */
             highest: number | null;
-            runs: number;
         };
         Insert: {
             number: number;
@@ -1223,8 +1225,6 @@ export interface components {
             value: number;
             doubted: boolean;
         };
-        /** @enum {string} */
-        LevelEnum: "ok" | "watch" | "saturated" | "error" | "not_observable";
         LevelLatency: {
             level: number;
             sides: components["schemas"]["SideLatency"][];
@@ -1256,7 +1256,6 @@ export interface components {
             runs: number;
             judged: number;
             steps: components["schemas"]["ResourceAtLevel"][];
-            /** @default [] */
             readings: components["schemas"]["UseReading"][];
         };
         Limits: {
@@ -1294,15 +1293,15 @@ export interface components {
         };
         LoadLevels: {
             side: string;
-            metric: components["schemas"]["ComparedMetric"];
-            rungs: components["schemas"]["LoadLevelData"][];
             best_threads: number | null;
-            fit: components["schemas"]["Fit"] | null;
-            refused: string;
             collapse: components["schemas"]["Collapse"] | null;
             saturation: components["schemas"]["Saturation"][];
             by_littles_law: boolean;
             reach: components["schemas"]["Reach"] | null;
+            fit: components["schemas"]["Fit"] | null;
+            refused: string;
+            metric: components["schemas"]["ComparedMetric"];
+            rungs: components["schemas"]["LoadLevelData"][];
         };
         Machines: {
             count: number;
@@ -1604,6 +1603,7 @@ export interface components {
             id: number;
             subscription: number | null;
             to: string;
+            address: string;
             is_test: boolean;
             findings: components["schemas"]["NotifiedFinding"][];
             total: number;
@@ -1618,7 +1618,6 @@ export interface components {
             /** Format: date-time */
             given_up_at: string | null;
             answer: string;
-            address: string;
             said: string;
         };
         OneSeries: {
@@ -1724,29 +1723,19 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
-        PlanAgain: {
-            repetitions: number;
-            why: string;
-            entries: components["schemas"]["PlannedAgain"][];
-            jobs: number;
-            runs: number;
-            /** Format: double */
-            seconds: number;
-            under_way: number | null;
-        };
-        PlannedAgain: {
-            workload: string;
-            readonly systems: string[];
-            readonly load_levels: string[];
-            /** Format: double */
-            warmup: number;
-            /** Format: double */
-            duration: number;
-        };
         PlannedLoadLevel: {
             threads: number;
             /** Format: double */
             rate?: number | null;
+        };
+        PlannedWorkload: {
+            /** Format: double */
+            warmup: number;
+            /** Format: double */
+            duration: number;
+            workload: string;
+            systems: string[];
+            load_levels: string[];
         };
         Platform: {
             slug: string;
@@ -1917,19 +1906,22 @@ export interface components {
             first_beyond: number | null;
         };
         Reading: {
+            aspect: components["schemas"]["Aspect"];
+            unit: string;
             indicator: string;
-            resource: string;
-            aspect: string;
             node: string;
-            level: components["schemas"]["LevelEnum"];
+            level: components["schemas"]["UseLevel"];
             /** Format: double */
             value: number | null;
-            /** Format: double */
-            peak: number | null;
-            unit: string;
             words: string;
             metric: string;
-            spans: number[][];
+            resource: string;
+            /** Format: double */
+            peak: number | null;
+            spans: [
+                number,
+                number
+            ][];
         };
         RegisteredSystem: {
             slug: string;
@@ -1973,11 +1965,11 @@ export interface components {
             tolerance: number;
             /** Format: date-time */
             checked_at: string;
-            title: string;
-            summary: string;
             counts: {
                 [key: string]: number;
             };
+            title: string;
+            summary: string;
             readonly address: string;
         };
         ReleaseList: {
@@ -1990,6 +1982,16 @@ export interface components {
             seen?: string | null;
             /** @default  */
             reason: string;
+        };
+        RepeatPlan: {
+            entries: components["schemas"]["PlannedWorkload"][];
+            repetitions: number;
+            why: string;
+            jobs: number;
+            runs: number;
+            /** Format: double */
+            seconds: number;
+            under_way: number | null;
         };
         Repetition: {
             campaign: number;
@@ -2024,7 +2026,7 @@ export interface components {
             resource: string;
             title: string;
             layer: string;
-            level: components["schemas"]["LevelEnum"];
+            level: components["schemas"]["UseLevel"];
             whole: components["schemas"]["Whole"][];
         };
         Rested: {
@@ -2036,8 +2038,6 @@ export interface components {
         };
         /** @enum {string} */
         Result: "fine" | "regression" | "cannot tell";
-        /** @enum {string} */
-        ResultEnum: "fine" | "regression" | "cannot tell";
         /** @enum {string} */
         RoleEnum: "writer" | "reader" | "proxy" | "manager" | "client";
         RowSpan: {
@@ -2056,20 +2056,16 @@ export interface components {
         RowVerdict: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "inconclusive" | "unchanged";
         Run: {
             id: number;
-            readonly address: string;
-            readonly api: string;
             /** Format: date-time */
             started_at: string;
             platform: string;
             platform_name: string;
             release: string;
             release_id: number;
-            hardware: string;
             hardware_name: string;
+            hardware: string;
             system: string;
             system_name: string;
-            workload: components["schemas"]["RunWorkload"];
-            load_level: components["schemas"]["RunLoadLevel"];
             repetition: number;
             state: components["schemas"]["StateEnum"];
             outcome: string;
@@ -2086,6 +2082,10 @@ export interface components {
             /** Format: double */
             p95: number | null;
             p95_unit: string;
+            workload: components["schemas"]["RunWorkload"];
+            load_level: components["schemas"]["RunLoadLevel"];
+            readonly address: string;
+            readonly api: string;
         };
         RunCell: {
             id: number;
@@ -2129,32 +2129,24 @@ export interface components {
         RunDescriptionFormatEnum: "sysbench" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows";
         RunDetail: {
             id: number;
-            /** Format: uuid */
-            uid: string;
             readonly address: string;
             readonly api: string;
+            /** Format: date-time */
+            started_at: string;
+            workload: components["schemas"]["RunWorkload"];
+            load_level: components["schemas"]["RunLoadLevel"];
+            repetition: number;
             state: components["schemas"]["StateEnum"];
             outcome: string;
             reason: string;
             provenance: components["schemas"]["ProvenanceEnum"];
-            system: components["schemas"]["RunSystem"];
-            workload: components["schemas"]["RunWorkload"];
-            parameters: {
-                [key: string]: unknown;
-            };
-            load_level: components["schemas"]["RunLoadLevel"];
-            repetition: number;
             tags: string[];
             failed_checks: string[];
             is_excluded: boolean;
-            checks: components["schemas"]["Check"][];
-            exclusions: components["schemas"]["Exclusion"][];
             campaign_id: number | null;
             campaign_name: string | null;
-            job_id: number | null;
-            attempt: number | null;
-            /** Format: date-time */
-            started_at: string;
+            /** Format: uuid */
+            uid: string;
             /** Format: date-time */
             ended_at: string | null;
             /** Format: date-time */
@@ -2173,12 +2165,20 @@ export interface components {
             host: {
                 [key: string]: unknown;
             };
+            parameters: {
+                [key: string]: unknown;
+            };
             primary_metric: string;
+            system: components["schemas"]["RunSystem"];
+            job_id: number | null;
+            attempt: number | null;
+            nodes: components["schemas"]["NodeDetail"][];
             measurements: components["schemas"]["Measurement"][];
             events: components["schemas"]["EventDetail"][];
-            nodes: components["schemas"]["NodeDetail"][];
-            readonly artifacts: components["schemas"]["Artifact"][];
+            artifacts: components["schemas"]["Artifact"][];
             unparsed_lines: string[];
+            checks: components["schemas"]["Check"][];
+            exclusions: components["schemas"]["Exclusion"][];
         };
         RunDistributions: {
             run: number;
@@ -2293,11 +2293,14 @@ export interface components {
         RunUse: {
             run: number;
             live: boolean;
-            rules: number;
-            measured: number[] | null;
+            measured: [
+                number,
+                number
+            ] | null;
             nodes: components["schemas"]["PanelNode"][];
             resources: components["schemas"]["ResourceLevel"][];
             readings: components["schemas"]["Reading"][];
+            rules: number;
         };
         RunWithoutFault: {
             run: number;
@@ -2320,20 +2323,20 @@ export interface components {
             author: string;
             /** Format: date-time */
             created_at: string;
-            readonly address: string;
             query: {
                 [key: string]: string[];
             };
-            snapshot: components["schemas"]["Snapshot"];
             snapshots: components["schemas"]["Snapshot"][];
+            snapshot: components["schemas"]["Snapshot"];
             comparison: components["schemas"]["Comparison"] | null;
             problem: string;
-            readonly content: {
+            content: {
                 [key: string]: unknown;
             } | null;
+            out_of_date: boolean;
+            changes: string[];
+            readonly address: string;
             readonly parts: components["schemas"]["Parts"];
-            readonly out_of_date: boolean;
-            readonly changes: string[];
         };
         SavedComparisonList: {
             /** Format: uri */
@@ -2347,11 +2350,11 @@ export interface components {
             author: string;
             /** Format: date-time */
             created_at: string;
-            readonly address: string;
             snapshots: number;
             /** Format: date-time */
             made_at: string;
             runs: number;
+            readonly address: string;
         };
         SavedWords: {
             title: string;
@@ -2486,8 +2489,8 @@ export interface components {
         SettingDifference: {
             field: string;
             label: string;
-            group: string;
-            weight: string;
+            group: components["schemas"]["FieldGroup"];
+            weight: components["schemas"]["Weight"];
             values: string[];
             hidden: string;
         };
@@ -2533,13 +2536,13 @@ export interface components {
         /** @enum {string} */
         SideEnum: "before" | "after";
         SideLatency: {
-            side: string;
             runs: number;
             with_histogram: number;
-            count: number | null;
-            grid: string;
-            quantiles: components["schemas"]["Quantile"][];
             problem: string;
+            grid: string;
+            side: string;
+            count: number | null;
+            quantiles: components["schemas"]["Quantile"][];
         };
         SideMemory: {
             side: string;
@@ -2555,6 +2558,7 @@ export interface components {
         };
         SideRun: {
             id: number;
+            side: components["schemas"]["SideEnum"];
             /** Format: double */
             value: number | null;
             /** Format: date-time */
@@ -2565,7 +2569,6 @@ export interface components {
             provenance: string;
             is_excluded: boolean;
             failed_checks: string[];
-            side: components["schemas"]["SideEnum"];
         };
         SideSummary: {
             count: number;
@@ -2732,8 +2735,8 @@ export interface components {
             id: number;
             /** Format: uuid */
             uid: string;
-            address: string;
-            api: string;
+            readonly address: string;
+            readonly api: string;
             state: components["schemas"]["StateEnum"];
             outcome: string;
             reason: string;
@@ -2745,10 +2748,14 @@ export interface components {
             id: number;
             team: number;
             team_name: string;
+            kind: string;
+            address: string;
             secret: string;
             asks: {
                 [key: string]: unknown;
             };
+            events: components["schemas"]["EventsEnum"][];
+            digest: components["schemas"]["DigestEnum"];
             hour: number;
             zone: string;
             is_enabled: boolean;
@@ -2756,10 +2763,6 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             created_at: string;
-            kind: string;
-            address: string;
-            events: components["schemas"]["EventsEnum"][];
-            digest: components["schemas"]["DigestEnum"];
         };
         SubscriptionList: {
             /** Format: uri */
@@ -2813,19 +2816,15 @@ export interface components {
         };
         Table: {
             artifact: string;
-            readonly format: string;
-            readonly address: string;
-            /** @default  */
             title: string;
-            /** @default  */
-            note: string;
-            /** @default [] */
             columns: components["schemas"]["Column"][];
-            readonly rows: unknown[][];
-            /** @default 0 */
+            rows: unknown[][];
             total: number;
-            readonly unparsed_lines: string[];
+            note: string;
+            unparsed_lines: string[];
             problem: string;
+            format: string;
+            readonly address: string;
         };
         TeamList: {
             /** Format: uri */
@@ -2851,13 +2850,13 @@ export interface components {
             id: number;
             workload: number | null;
             metric: string | null;
-            by: string;
-            /** Format: date-time */
-            at: string;
             /** Format: double */
             smallest: number;
             /** Format: double */
             significant: number;
+            by: string;
+            /** Format: date-time */
+            at: string;
         };
         ThresholdBand: {
             start: number;
@@ -3020,10 +3019,10 @@ export interface components {
             changes: number;
             /** Format: date-time */
             analysed_at: string | null;
-            threshold: components["schemas"]["Limits"];
             points: components["schemas"]["SeriesRun"][];
             changes_told: components["schemas"]["TrendChange"][];
             levels: components["schemas"]["TrendLevel"][];
+            threshold: components["schemas"]["Limits"];
         };
         TrendLevel: {
             start: number;
@@ -3076,12 +3075,12 @@ export interface components {
             shares: components["schemas"]["TimeoutShare"][];
         };
         TrialPhase: {
+            key: components["schemas"]["KeyEnum"];
             /** Format: double */
             start: number;
             /** Format: double */
             end: number;
             words: string;
-            key: components["schemas"]["KeyEnum"];
         };
         TrialSpread: {
             count: number;
@@ -3166,8 +3165,8 @@ export interface components {
         /** @enum {string} */
         Weight: "withholds the verdict" | "important" | "minor";
         Whole: {
-            aspect: string;
-            level: components["schemas"]["LevelEnum"];
+            aspect: components["schemas"]["Aspect"];
+            level: components["schemas"]["UseLevel"];
             indicator: string;
             node: string;
             nodes: string[];
@@ -3484,6 +3483,7 @@ export type AgentList = components['schemas']['AgentList'];
 export type AgentRow = components['schemas']['AgentRow'];
 export type ArticleValue = components['schemas']['ArticleValue'];
 export type Artifact = components['schemas']['Artifact'];
+export type Aspect = components['schemas']['Aspect'];
 export type AspectEnum = components['schemas']['AspectEnum'];
 export type AttachedForm = components['schemas']['AttachedForm'];
 export type AttachedFormFormatEnum = components['schemas']['AttachedFormFormatEnum'];
@@ -3597,7 +3597,6 @@ export type LatencyPanel = components['schemas']['LatencyPanel'];
 export type LeftOut = components['schemas']['LeftOut'];
 export type Level = components['schemas']['Level'];
 export type LevelDot = components['schemas']['LevelDot'];
-export type LevelEnum = components['schemas']['LevelEnum'];
 export type LevelLatency = components['schemas']['LevelLatency'];
 export type LevelLine = components['schemas']['LevelLine'];
 export type LevelQuantile = components['schemas']['LevelQuantile'];
@@ -3664,9 +3663,8 @@ export type Part = components['schemas']['Part'];
 export type Parts = components['schemas']['Parts'];
 export type PercentileLine = components['schemas']['PercentileLine'];
 export type Pin = components['schemas']['Pin'];
-export type PlanAgain = components['schemas']['PlanAgain'];
-export type PlannedAgain = components['schemas']['PlannedAgain'];
 export type PlannedLoadLevel = components['schemas']['PlannedLoadLevel'];
+export type PlannedWorkload = components['schemas']['PlannedWorkload'];
 export type Platform = components['schemas']['Platform'];
 export type PlatformList = components['schemas']['PlatformList'];
 export type Pool = components['schemas']['Pool'];
@@ -3688,6 +3686,7 @@ export type Release = components['schemas']['Release'];
 export type ReleaseCheck = components['schemas']['ReleaseCheck'];
 export type ReleaseList = components['schemas']['ReleaseList'];
 export type Reopening = components['schemas']['Reopening'];
+export type RepeatPlan = components['schemas']['RepeatPlan'];
 export type Repetition = components['schemas']['Repetition'];
 export type RepetitionShare = components['schemas']['RepetitionShare'];
 export type Replicate = components['schemas']['Replicate'];
@@ -3696,7 +3695,6 @@ export type ResourceAtLevel = components['schemas']['ResourceAtLevel'];
 export type ResourceLevel = components['schemas']['ResourceLevel'];
 export type Rested = components['schemas']['Rested'];
 export type Result = components['schemas']['Result'];
-export type ResultEnum = components['schemas']['ResultEnum'];
 export type RoleEnum = components['schemas']['RoleEnum'];
 export type RowSpan = components['schemas']['RowSpan'];
 export type RowVerdict = components['schemas']['RowVerdict'];

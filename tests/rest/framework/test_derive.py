@@ -7,7 +7,20 @@ from typing import Annotated, Literal
 
 import pytest
 
-from apps.core.answers import Hidden, Rounded, Seconds, Unbounded, Words
+from apps.core.answers import (
+    Cell,
+    Hidden,
+    Inline,
+    Name,
+    Omitted,
+    OneOf,
+    Rounded,
+    Seconds,
+    Shown,
+    Unbounded,
+    Words,
+    component,
+)
 from apps.rest.framework.derive import Answer, field_of, serializer_of
 
 
@@ -24,26 +37,48 @@ class Spot:
 @dataclass(frozen=True)
 class Thing:
     name: Words
-    mood: Mood
+    mood: Annotated[Mood, Name("temper")]
     kind: Literal["a", "b"]
+    color: Annotated[str, OneOf(("red", "green"))]
     ratio: Annotated[Rounded | None, "after over before"]
     high: Unbounded
     secret: Hidden[str]
     spots: tuple[Spot, ...]
     counts: dict[str, int | None]
+    cells: tuple[Cell, ...]
 
     @property
-    def size(self) -> Annotated[int, "how many spots"]:
+    def size(self) -> Annotated[Shown[int], "how many spots"]:
         return len(self.spots)
+
+    @property
+    def inner(self) -> int:
+        return 1
 
 
 class ThingSerializer(Answer):
     of = Thing
-    also = ("size",)
-    names = {"mood": "temper"}
 
 
-THING = Thing("6\N{NO-BREAK SPACE}s", Mood.CALM, "a", 1 / 3, math.inf, "x", (Spot(1.23456, (0.5, 2.0)),), {"n": None})
+@component("Box", "Holds a thing.")
+@dataclass(frozen=True)
+class BoxRow:
+    thing: Annotated[Thing, Inline("temper", "size")]
+    lid: Omitted[str] = None
+
+
+THING = Thing(
+    name="6\N{NO-BREAK SPACE}s",
+    mood=Mood.CALM,
+    kind="a",
+    color="red",
+    ratio=1 / 3,
+    high=math.inf,
+    secret="x",
+    spots=(Spot(1.23456, (0.5, 2.0)),),
+    counts={"n": None},
+    cells=("a", 1.5, None),
+)
 
 
 def test_every_field_is_written_in_its_form() -> None:
@@ -51,10 +86,12 @@ def test_every_field_is_written_in_its_form() -> None:
         "name": "6 s",
         "temper": "calm",
         "kind": "a",
+        "color": "red",
         "ratio": 0.333333,
         "high": None,
         "spots": [{"at": 1.235, "span": [0.5, 2.0]}],
         "counts": {"n": None},
+        "cells": ["a", 1.5, None],
         "size": 1,
     }
 
@@ -70,6 +107,13 @@ def test_descriptions_and_nulls_come_from_the_annotations() -> None:
 def test_the_stated_serializer_is_used_wherever_the_dataclass_is() -> None:
     assert serializer_of(Thing) is ThingSerializer
     assert isinstance(field_of(Thing), ThingSerializer)
+
+
+def test_a_dataclass_has_the_fields_of_one_that_it_holds_inline() -> None:
+    kind = serializer_of(BoxRow)
+    assert kind(BoxRow(THING)).data == {"temper": "calm", "size": 1}
+    assert (kind.__name__, kind.__doc__) == ("BoxSerializer", "Holds a thing.")
+    assert not kind().fields["lid"].required
 
 
 @pytest.mark.parametrize("hint", [int | str, bytes])

@@ -14,7 +14,6 @@ from django.test.utils import CaptureQueriesContext
 from pyarrow import csv, ipc, parquet
 from rest_framework.test import APIClient
 
-from apps.rest.series import json_encoder
 from apps.runs import queries
 from apps.runs.ingest import accept
 from apps.runs.models import Block, Run, RunNode
@@ -180,7 +179,7 @@ def test_several_runs_in_json_name_their_run_with_each_series(anyone: APIClient,
     run.refresh_from_db()
     document = anyone.get(f"/api/v1/series/?run={other.pk}&run={run.pk}&metric={RUNNING}&metric=no.such").json()
     assert [entry["run"] for entry in document["runs"]] == [other.pk, run.pk]
-    assert document["runs"][1] == {"run": run.pk, "uid": str(run.uid), "measured": json_encoder.measured(run)}
+    assert document["runs"][1] == {"run": run.pk, "uid": str(run.uid), "measured": [run.measured_from, run.measured_to]}
     assert [(entry["run"], entry["node"]) for entry in document["series"]] == [
         (other.pk, "db1"),
         (run.pk, "db1"),

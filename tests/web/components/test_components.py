@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from django import forms
 from django.template import Context, Template, TemplateSyntaxError
 from django.template.loader import get_template
 
@@ -80,6 +81,33 @@ def test_a_control_is_described_by_its_hint_and_errors() -> None:
     assert '<span class="field__error" id="rate-error">Enter a number.</span>' in with_error
     assert 'aria-describedby="rate-hint"' in rendered(source, value="5", errors=[])
     assert 'value=""' in rendered(source, value=None, errors=[])
+
+
+def test_all_errors_of_a_control_stand_under_one_id_that_begins_with_that_of_the_control() -> None:
+    source = '{% component "textarea" id="own-note" name="note" value=value errors=errors %}rows="2"{% endcomponent %}'
+    page = rendered(source, value="a <b>", errors=["Too long.", "No words."])
+    assert page.count('id="own-note-error"') == 1
+    assert "Too long.<br>No words.</span>" in page
+    assert 'rows="2" aria-describedby="own-note-error" aria-invalid="true" >a &lt;b&gt;</textarea>' in page
+
+
+def test_a_form_s_field_stands_for_all_that_it_knows() -> None:
+    class Plan(forms.Form):
+        threads = forms.IntegerField(label="Threads")
+        digest = forms.CharField(label="Sent", widget=forms.Select(choices=[(1, "at once"), (2, "daily")]))
+
+    form = Plan({"threads": "x", "digest": "2"})
+    control = rendered('{% component "input" field=form.threads %}{% endcomponent %}', form=form)
+    assert '<label for="id_threads">Threads</label>' in control
+    assert 'name="threads" value="x" aria-describedby="threads-error" aria-invalid="true"' in control
+    choice = rendered('{% component "select" field=form.digest label="When" %}{% endcomponent %}', form=form)
+    assert '<label for="id_digest">When</label>' in choice
+    assert '<option value="1">at once</option> <option value="2" selected>daily</option>' in choice
+
+
+def test_a_password_is_not_sent_back() -> None:
+    source = '{% component "input" name="password" type="password" value="secret" label="Password" %}{% endcomponent %}'
+    assert "secret" not in rendered(source)
 
 
 def test_a_pager_names_the_pages_that_there_are() -> None:

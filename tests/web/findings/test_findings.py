@@ -111,7 +111,7 @@ def test_a_finding_says_what_changed_and_what_the_servers_did(finding: Finding, 
     detail = load_finding(finding.pk, now=timezone.now())
     assert detail is not None
     (change,) = detail.changes
-    assert element(html, "[data-answer]").text().split("\n")[1].strip() == lede(detail)
+    assert element(html, "[data-answer]").text().split("\n")[0].strip() == lede(detail)
     assert element(html, "p[data-change]").text().strip() == change_answer(change)
     assert "340\xa0waits/s" in element(html, "[data-use]").text()
     assert ("redo_log.waits", "ok", "saturated") in states(html, "[data-indicator]", "indicator", "before", "after")
@@ -251,6 +251,8 @@ def test_what_is_refused_says_why_and_keeps_what_was_typed(
     html = act(engineer, finding, action, 400, **form)
     assert states(html, ".problem [data-field]", "field") == [(field,)]
     assert value in element(html, ".problem [data-field]").text()
+    tied = {f"{control.attributes['id']}-error" for control in elements(html, "[aria-invalid=true]")}
+    assert tied == {each.attributes["id"] for each in elements(html, ".field__error")}
     assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or action in ("assign", "due")
     assert Finding.objects.get().state == "new"
 
@@ -269,6 +271,11 @@ def test_a_date_is_refused_with_how_to_write_it(db: None, rf: RequestFactory, gi
     with pytest.raises(Invalid) as refused:
         ActionForm(request, 1).day("until", needed=True)
     assert str(refused.value) == problem
+
+
+def test_no_two_fields_of_a_finding_have_the_same_label(finding: Finding, engineer: Client) -> None:
+    labels = [each.text() for each in elements(page(engineer, f"/findings/{finding.pk}/"), "label[for]")]
+    assert len(set(labels)) == len(labels)
 
 
 def test_who_comes_second_sees_what_happened(finding: Finding, engineer: Client) -> None:

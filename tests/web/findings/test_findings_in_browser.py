@@ -77,7 +77,7 @@ def test_alice_triages_by_keys_and_bob_accepts_with_a_reason_and_an_end(browser_
     follow(browser_page.get_by_role("button", name="Comment"))
     expect(browser_page.locator("[data-what=comment][data-by=bob][data-mentions=alice]")).to_be_visible()
     browser_page.locator("details:has(#accept) summary").click()
-    browser_page.get_by_label("Reason", exact=True).fill("The price of a fix for lost writes")
+    browser_page.get_by_label("Reason for accepting", exact=True).fill("The price of a fix for lost writes")
     until = timezone.localdate() + timedelta(days=90)
     browser_page.get_by_label("Until the end of").fill(str(until))
     follow(browser_page.get_by_role("button", name="Accept", exact=True))

@@ -5,10 +5,10 @@ from django.test import Client
 from playwright.sync_api import Page, expect
 
 from apps.catalog.models import System
+from apps.comparison.values import tones
 from apps.runs import queries
 from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Distribution, Run
-from apps.comparison.values import tones
 from apps.runs.samples.histograms import SYSBENCH
 from apps.runs.samples.histograms import HistogramCounts as Counts
 from apps.web.runs.latency import LatencyCurve, latency_chart, missing, rows, step

@@ -41,7 +41,6 @@ NO_PAGES = {
     "acknowledge",
     "campaign-size",
     "campaign-file",
-    "own-address",
     "schedule-times",
 }
 # Pages that fetch parts of themselves.

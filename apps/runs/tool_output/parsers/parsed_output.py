@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, TypeGuard
+from typing import Annotated, Any, TypeGuard
+
+from apps.core.answers import Cell, Name, component
 
 LINE_SHOWN = 160
 # Longer than any output of these tools; parsing more would take minutes.
@@ -89,12 +91,13 @@ class ParsedOutput:
     measured: tuple[float, float] | None = None
 
 
+@component("Column")
 @dataclass(frozen=True)
 class TableColumn:
     """`unit`: empty for text and plain counts."""
 
     name: str
-    unit: str = ""
+    unit: Annotated[str, "empty: text, or a plain count"] = ""
 
 
 @dataclass(frozen=True)
@@ -103,10 +106,10 @@ class OutputTable:
 
     title: str
     columns: tuple[TableColumn, ...]
-    rows: tuple[tuple[str | float | None, ...], ...]
-    total: int
-    note: str = ""
-    unparsed: tuple[str, ...] = ()
+    rows: Annotated[tuple[tuple[Cell, ...], ...], "a list of cells each, the largest first; null: not reported"]
+    total: Annotated[int, "rows of the file; at most 200 are here"]
+    note: Annotated[str, "what the rows cover"] = ""
+    unparsed: Annotated[tuple[str, ...], Name("unparsed_lines")] = ()
 
 
 def shown(text: bytes) -> str:
