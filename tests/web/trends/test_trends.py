@@ -8,7 +8,6 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
 
-from apps.core.problems import Invalid
 from apps.core.units import with_unit
 from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.findings.titles import percent
@@ -16,7 +15,7 @@ from apps.regressions.models import Threshold, Trend
 from apps.regressions.releases.threshold_preview import TriedReleases
 from apps.regressions.trends.queries import TrendFilter, TrendLevel, TrendRow, Tried, detail, listed, preview, rows_of
 from apps.regressions.trends.series import SeriesRun
-from apps.web.findings.thresholds import ThresholdFields, on_releases
+from apps.web.findings.thresholds import ThresholdForm, on_releases
 from apps.web.findings.thresholds import answer as threshold_answer
 from apps.web.templatetags.changes import share
 from apps.web.trends import trends
@@ -331,12 +330,11 @@ def test_what_is_no_threshold_is_refused_where_it_stands(client: Client, fell: T
 
 
 def test_numbers_of_a_threshold_are_refused_with_an_example() -> None:
-    with pytest.raises(Invalid) as refused:
-        ThresholdFields(workload="", metric="", percent="x", significant="y").values()
-    assert [problem.sentence() for problem in refused.value.errors] == [
-        "percent: is not a number (write, for example, 2)",
-        "significant: is not a number (write, for example, 1e-06)",
-    ]
+    form = ThresholdForm({"percent": "x", "significant": "y"})
+    assert form.errors == {
+        "percent": ["is not a number (write, for example, 2)"],
+        "significant": ["is not a number (write, for example, 1e-06)"],
+    }
 
 
 def test_readers_and_strangers_keep_no_threshold(client: Client, fell: Trend) -> None:
