@@ -41,7 +41,7 @@ from apps.comparison.sections import (
 )
 from apps.comparison.sections.all_metrics import SECTION as ALL_METRICS_SECTION
 from apps.comparison.sections.all_metrics import Everything, Measured, everything
-from apps.comparison.sections.cost import HOURS_A_MONTH, ComparedCost, Machines, OtherSize, SideCost
+from apps.comparison.sections.cost import HOURS_A_MONTH, ComparedCost, OtherSize, SideCost
 from apps.comparison.sections.cost import SECTION as COST_SECTION
 from apps.comparison.sections.latency import SECTION as LATENCY_SECTION
 from apps.comparison.sections.latency import SideLatency
@@ -57,7 +57,6 @@ from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.baselines import Pin
 from apps.comparison.selection.data import variables_of
 from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, Chosen, ChosenSide, UnknownSide, system_slug
-from apps.comparison.values import ComparedCampaign
 
 __all__ = [
     "ABOUT",
@@ -86,7 +85,6 @@ __all__ = [
     "Chosen",
     "ChosenSide",
     "ClockEvent",
-    "ComparedCampaign",
     "ComparedCost",
     "ComparedSteadiness",
     "ComparedWork",
@@ -96,7 +94,6 @@ __all__ = [
     "FailoverTrial",
     "Finishing",
     "Growing",
-    "Machines",
     "Matrix",
     "MatrixRow",
     "MatrixSide",
