@@ -38,7 +38,7 @@ from apps.comparison.sections import (
 )
 from apps.comparison.sections.all_metrics import SECTION as ALL_METRICS_SECTION
 from apps.comparison.sections.all_metrics import Everything, Measured, everything
-from apps.comparison.sections.cost import HOURS_A_MONTH, ComparedCost, Machines, OtherSize, SideCost
+from apps.comparison.sections.cost import HOURS_A_MONTH, ComparedCost, OtherSize, SideCost
 from apps.comparison.sections.cost import SECTION as COST_SECTION
 from apps.comparison.sections.latency import SECTION as LATENCY_SECTION
 from apps.comparison.sections.latency import SideLatency
@@ -60,7 +60,6 @@ from apps.comparison.tables.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, M
 from apps.comparison.tables.matrix import MOST_SIDES as MOST_MATRIX_SIDES
 from apps.comparison.tables.scorecard import FAMILIES as SCORECARD_FAMILIES
 from apps.comparison.tables.scorecard import Family, ScorecardCell, ScorecardRow, load_scorecard
-from apps.comparison.values import ComparedCampaign
 
 __all__ = [
     "ABOUT",
@@ -90,7 +89,6 @@ __all__ = [
     "Chosen",
     "ChosenSide",
     "ClockEvent",
-    "ComparedCampaign",
     "ComparedCost",
     "ComparedSteadiness",
     "ComparedWork",
@@ -101,7 +99,6 @@ __all__ = [
     "Family",
     "Finishing",
     "Growing",
-    "Machines",
     "Matrix",
     "MatrixRow",
     "MatrixSide",

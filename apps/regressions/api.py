@@ -3,14 +3,13 @@
 from apps.regressions import look, synthetic, thresholds
 from apps.regressions.findings import activity, evidence, filters, missing_results, review
 from apps.regressions.findings import queries as finding_queries
-from apps.regressions.findings.evidence import Evidence, SideRun, WorkDifference
+from apps.regressions.findings.evidence import Evidence, SideRun
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.findings.repeat import RepeatPlan
 from apps.regressions.findings.review import FindingChanged, NoSuchFinding
 from apps.regressions.findings.titles import percent, share
-from apps.regressions.findings.use_difference import IndicatorDifference, IndicatorValue
-from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow, NamedSubject, NoteRow, RepetitionRow
+from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
 from apps.regressions.releases import check as release_check
 from apps.regressions.releases import markdown, sign_offs, stored_checks
 from apps.regressions.releases.check import check as check_release
@@ -34,12 +33,10 @@ from apps.regressions.trends.queries import (
     TrendChange,
     TrendDetail,
     TrendFilter,
-    TrendLevel,
     TrendRow,
     Tried,
     TriedSeries,
 )
-from apps.regressions.trends.series import SeriesRun
 
 __all__ = [
     "OPEN",
@@ -52,28 +49,20 @@ __all__ = [
     "FindingDetail",
     "FindingFilter",
     "FindingRow",
-    "IndicatorDifference",
-    "IndicatorValue",
-    "NamedSubject",
     "NoSuchFinding",
-    "NoteRow",
     "ReleaseCheck",
     "RepeatPlan",
-    "RepetitionRow",
     "Result",
     "RowVerdict",
-    "SeriesRun",
     "SideRun",
     "StoredCheck",
     "StoredThreshold",
     "TrendChange",
     "TrendDetail",
     "TrendFilter",
-    "TrendLevel",
     "TrendRow",
     "Tried",
     "TriedSeries",
-    "WorkDifference",
     "activity",
     "check_release",
     "evidence",

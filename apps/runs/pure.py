@@ -27,7 +27,7 @@ from apps.runs.samples.histograms import (
 from apps.runs.samples.rates import COUNTER, Phase, interval_middles
 from apps.runs.storage import codec
 from apps.runs.storage.codec import Column
-from apps.runs.timeline import LANES, NO_MOMENT, TimelineEntry
+from apps.runs.timeline import NO_MOMENT, TimelineEntry
 from apps.runs.tool_output import LATENCY
 from apps.runs.tool_output.formats import ATTACHED, DEFAULT, SUBMITTED, Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
@@ -44,7 +44,6 @@ __all__ = [
     "FAILED",
     "KIND_LIMIT",
     "LABEL_LIMIT",
-    "LANES",
     "LATENCY",
     "LEAST_MATCHED",
     "LEAST_OUTSIDE",

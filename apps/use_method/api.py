@@ -2,13 +2,12 @@
 
 from apps.use_method.bottlenecks import limits
 from apps.use_method.bottlenecks.limits import SECTION as LIMITS_SECTION
-from apps.use_method.bottlenecks.limits import ComparedUse, LevelUse, ResourceAtLevel, SideUse, panels_of
+from apps.use_method.bottlenecks.limits import ComparedUse, ResourceAtLevel, SideUse, panels_of
 from apps.use_method.panels import panels
 
 __all__ = [
     "LIMITS_SECTION",
     "ComparedUse",
-    "LevelUse",
     "ResourceAtLevel",
     "SideUse",
     "limits",
