@@ -4,11 +4,10 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client, RequestFactory
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.core.problems import Invalid
 from apps.dispatch.models import Campaign, Schedule
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results, reconcile
@@ -17,7 +16,6 @@ from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Finding, Trend
 from apps.runs.models import Run
 from apps.web.components.axes import value_axis
-from apps.web.findings.actions import ActionForm
 from apps.web.findings.wording import change_answer, lede
 from tests.dispatch.schedules.scheduled import a_schedule
 from tests.support.builders import a_metric, a_user
@@ -255,22 +253,6 @@ def test_what_is_refused_says_why_and_keeps_what_was_typed(
     assert tied == {each.attributes["id"] for each in elements(html, ".field__error")}
     assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or action in ("assign", "due")
     assert Finding.objects.get().state == "new"
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ("soon", "until: 'soon' is not a date (write it as 2026-12-31)"),
-        ("2026-02-31", "until: '2026-02-31' is not a date (write it as 2026-12-31)"),
-        ("", "until: is missing (write it as 2026-12-31)"),
-    ],
-)
-def test_a_date_is_refused_with_how_to_write_it(db: None, rf: RequestFactory, given: str, problem: str) -> None:
-    request = rf.post("/", {"until": given})
-    request.user = a_user()
-    with pytest.raises(Invalid) as refused:
-        ActionForm(request, 1).day("until", needed=True)
-    assert str(refused.value) == problem
 
 
 def test_no_two_fields_of_a_finding_have_the_same_label(finding: Finding, engineer: Client) -> None:

@@ -3,11 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from django.test import RequestFactory
 from django.utils import timezone
 
+from apps.core.problems import Invalid
 from apps.regressions.findings.queries import load_finding
 from apps.regressions.findings.values import FindingDetail
+from apps.web.findings.actions import ActionForm
 from apps.web.findings.wording import change_answer, lede, list_answer
+from tests.support.builders import a_user
 from tests.web.findings.found import a_finding
 
 NONE = dict.fromkeys(("new", "under review", "confirmed", "verify"), 0)
@@ -57,3 +61,19 @@ def test_a_change_is_given_with_its_interval_its_runs_and_its_corrected_p(detail
     assert change_answer(change) == f"{where}: {size}; {runs} corrected for all tests of the release"
     assert change_answer(replace(change, kind="history", p=1e-6)).endswith("p < 0.0001 within its trend")
     assert change_answer(replace(change, ratio=None, reason="no agent")).endswith("4 threads: no agent")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("soon", "until: 'soon' is not a date (write it as 2026-12-31)"),
+        ("2026-02-31", "until: '2026-02-31' is not a date (write it as 2026-12-31)"),
+        ("", "until: is missing (write it as 2026-12-31)"),
+    ],
+)
+def test_a_date_is_refused_with_how_to_write_it(db: None, rf: RequestFactory, given: str, problem: str) -> None:
+    request = rf.post("/", {"until": given})
+    request.user = a_user()
+    with pytest.raises(Invalid) as refused:
+        ActionForm(request, 1).day("until", needed=True)
+    assert str(refused.value) == problem
