@@ -32,6 +32,8 @@ def test_every_chip_of_a_system_has_its_platforms_colour(client: Client, order: 
         }
         assert shown <= {("the-pxc", "1"), ("the-mha", "2")}, address
         assert len(shown) == 2 or address in ("/", "/catalog/")
+        cards = [each.attributes["style"] for each in elements(page, ".compare-sides__side")]
+        assert cards in ([], [f"--side: var(--side-{({'pxc': 1, 'mha': 2})[slug]})" for slug in order])
 
 
 def test_a_second_system_of_a_platform_takes_another_tone_and_no_other_platforms_colour() -> None:
