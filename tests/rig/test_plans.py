@@ -33,7 +33,6 @@ from apps.rig import world
 from apps.runs.models import Artifact, Run
 from apps.saved.services import save
 from apps.web.compare.parts import PARTS
-from apps.web.overview import overview
 from tests.notifications.made import a_subscription
 from tests.regressions.a_finding import a_finding
 from tests.support.builders import a_user
@@ -261,7 +260,6 @@ def _problems(sql: str, params: Any) -> Iterator[str]:
 
 @pytest.mark.django_db
 def test_no_page_reads_more_of_a_large_table_than_it_shows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview, "MOST_COUNTED", 1000)
     call_command("seed_catalog", verbosity=0)
     call_command("load_published", verbosity=0)
     call_command("seed_rig", runs=RUNS, series=4, seconds=20, processes=1, verbosity=0)

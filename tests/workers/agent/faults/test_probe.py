@@ -43,7 +43,7 @@ def a_target(platform: str = "galera", **controls: Any) -> TargetSystem:
         ("cut_writer", a_target(db1=NODE), "cut_writer needs a control of node db1: add `cut`"),
         ("switch", a_target(db1=NODE), r"switch needs the system's own control: add `switch` to \[systems.controls\]"),
         ("crash", a_target(), "crash is Aurora's ALTER SYSTEM CRASH; platform galera has no such statement"),
-        ("rds_failover", a_target(), "asks AWS; platform galera has switch instead"),
+        ("rds_failover", a_target(), "needs AWS; platform galera has switch instead"),
         ("rds_failover", a_target("aurora"), "needs the system's own control: add `switch`"),
     ],
 )
