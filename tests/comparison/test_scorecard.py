@@ -54,6 +54,13 @@ def test_pxc_stands_in_the_column_of_galera() -> None:
     assert [key for key, _ in _measured(_row(MIXED))] == ["galera", "mha"]
 
 
+def test_of_two_systems_of_a_column_the_one_measured_last_stands_there() -> None:
+    workload = a_workload("oltp_read_write")
+    for slug, platform in (("g", "galera"), ("p", "pxc"), ("m", "mha")):
+        a_measured_run({"client.throughput": 1.0}, system=_system(slug, platform), workload=workload)
+    assert _measured(_row(MIXED)) == [("galera", "p"), ("mha", "m")]
+
+
 def test_the_load_is_the_one_that_most_architectures_share() -> None:
     workload = a_workload("oltp_read_write")
     one, other = _system("g", "galera"), _system("m", "mha")

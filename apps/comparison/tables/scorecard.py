@@ -6,11 +6,12 @@ Shipped examples and synthetic runs stand only in rows without any other runs. A
 import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.comparison import compare
+from apps.comparison.selection.runs import MOST_RUNS
 from apps.comparison.selection.sides import Chosen, ChosenSide
 from apps.comparison.stats.welch import Direction
 from apps.comparison.tables import verdict_table
@@ -46,8 +47,6 @@ CRASHES = ("kill_writer", "crash")
 FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 # With more runs of each side no load is preferred to another.
 ENOUGH_RUNS = 5
-# Of each side, to order the sides.
-NEWEST_RUNS = 10
 
 
 @dataclass(frozen=True)
@@ -97,9 +96,10 @@ class _Place:
 def load_scorecard() -> tuple[ScorecardRow, ...]:
     """One row for each of KINDS. Ratios are corrected together, since the rows are read together."""
     chosen = _chosen()
+    runs = _runs(chosen.values())
     drafts = [
         _at_level(draft, place.level.pk)
-        for draft, place in zip(compare.judge(_best_first(chosen)), chosen.values(), strict=True)
+        for draft, place in zip(compare.judge(_best_first(chosen, runs), runs=list(runs)), chosen.values(), strict=True)
     ]
     corrected = iter(verdict_table.corrected([cell for draft in drafts for cell in draft.cells]))
     found = {
@@ -110,9 +110,10 @@ def load_scorecard() -> tuple[ScorecardRow, ...]:
 
 
 def _chosen() -> dict[str, _Place]:
-    """Kind of load -> the place to show: most families, then most runs of each, then most threads."""
+    """Kind of load -> the place to show: most families, then most runs of each, then most threads. Of a family the
+    system that was measured last."""
     families = {slug: family.key for family in FAMILIES for slug in family.platforms}
-    counted = places.counted(most=ENOUGH_RUNS)
+    counted = places.counted(most=ENOUGH_RUNS, newest=1)
     systems = {
         system.pk: system
         for system in System.objects.select_related("release__platform", "hardware_class").filter(
@@ -130,7 +131,7 @@ def _chosen() -> dict[str, _Place]:
     levels = LoadLevel.objects.in_bulk({place.level for own in by_kind.values() for place in own})
 
     def rank(alike: Sequence[RunPlace]) -> tuple[int, bool, int, int, int]:
-        """Of places in the order of their releases: the last of each family counts."""
+        """Of places in the order in which they were measured: the last of each family counts."""
         workload = workloads[alike[0].workload]
         is_own = kind_of(workload.tool, workload.parameters) in KINDS
         runs = {families[systems[place.system].release.platform.slug]: place.amount.runs for place in alike}
@@ -139,7 +140,7 @@ def _chosen() -> dict[str, _Place]:
     found = {}
     for kind, own in by_kind.items():
         groups: dict[tuple[int, int, int], list[RunPlace]] = defaultdict(list)
-        for place in sorted(_without_fillers(own), key=lambda each: _age(systems[each.system], each)):
+        for place in sorted(_without_fillers(own), key=lambda each: each.newest):
             groups[place.workload, place.level, systems[place.system].hardware_class_id].append(place)
         alike = max(groups.values(), key=rank)
         newest = {families[systems[place.system].release.platform.slug]: systems[place.system] for place in alike}
@@ -161,26 +162,24 @@ def _without_fillers(alike: Sequence[RunPlace]) -> list[RunPlace]:
     return measured or list(alike)
 
 
-def _age(system: System, place: RunPlace) -> tuple[list[int], int, int]:
-    return system.release.version_key, place.amount.runs, system.pk
-
-
-def _best_first(chosen: Mapping[str, _Place]) -> list[Chosen]:
-    """The sides of each place, the best mean of the newest runs first: ratios are to it."""
-    at = {
-        (system.pk, place.workload.pk): place.level.pk for place in chosen.values() for system in place.systems.values()
-    }
-    newest = {
+def _runs(chosen: Iterable[_Place]) -> dict[int, tuple[int, int]]:
+    """Run -> system and workload: those that Compare takes at this load."""
+    at = {(system.pk, place.workload.pk): place.level.pk for place in chosen for system in place.systems.values()}
+    return {
         run: (place.system, place.workload)
-        for place in places.counted(pairs=list(at), most=0, newest=NEWEST_RUNS)
+        for place in places.counted(pairs=list(at), most=0, newest=MOST_RUNS)
         if at[place.system, place.workload] == place.level
         for run in place.newest
     }
+
+
+def _best_first(chosen: Mapping[str, _Place], runs: Mapping[int, tuple[int, int]]) -> list[Chosen]:
+    """The sides of each place, the best mean first: ratios are to it."""
     values: dict[tuple[int, int, str], list[float]] = defaultdict(list)
     keys = {place.workload.primary_metric.key for place in chosen.values()}
-    measured = Measurement.objects.filter(run_id__in=newest, metric__key__in=keys).order_by()
+    measured = Measurement.objects.filter(run_id__in=runs, metric__key__in=keys).order_by()
     for run, key, value in measured.values_list("run_id", "metric__key", "value"):
-        values[*newest[run], key].append(value)
+        values[*runs[run], key].append(value)
     return [_sides(place, values) for place in chosen.values()]
 
 
