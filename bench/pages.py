@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import psycopg
 
@@ -80,7 +80,8 @@ def made(bench: Bench, folder: Path, *, runs: int, series: int, seconds: int) ->
     url = os.environ["DATABASE_URL"]
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    url = f"{url.rpartition('/')[0]}/{name}"
+    # The address names a socket's folder in its query.
+    url = urlsplit(url)._replace(path=f"/{name}").geturl()
     env = {**os.environ, "DATABASE_URL": url}
     began = time.monotonic()
     warehouse.manage("migrate", "--verbosity", "0", env=env)
