@@ -120,6 +120,7 @@ def _chosen() -> dict[str, _Place]:
             pk__in={place.system for place in counted}, release__platform__slug__in=families
         )
     }
+    family_of = {pk: families[system.release.platform.slug] for pk, system in systems.items()}
     workloads = Workload.objects.select_related("primary_metric").in_bulk(
         {place.workload for place in counted if place.system in systems}
     )
@@ -134,7 +135,7 @@ def _chosen() -> dict[str, _Place]:
         """Of places in the order in which they were measured: the last of each family counts."""
         workload = workloads[alike[0].workload]
         is_own = kind_of(workload.tool, workload.parameters) in KINDS
-        runs = {families[systems[place.system].release.platform.slug]: place.amount.runs for place in alike}
+        runs = {family_of[place.system]: place.amount.runs for place in alike}
         return len(runs), is_own, min(runs.values()), levels[alike[0].level].threads, workload.pk
 
     found = {}
@@ -143,7 +144,7 @@ def _chosen() -> dict[str, _Place]:
         for place in sorted(_without_fillers(own), key=lambda each: each.newest):
             groups[place.workload, place.level, systems[place.system].hardware_class_id].append(place)
         alike = max(groups.values(), key=rank)
-        newest = {families[systems[place.system].release.platform.slug]: systems[place.system] for place in alike}
+        newest = {family_of[place.system]: systems[place.system] for place in alike}
         found[kind] = _Place(workloads[alike[0].workload], levels[alike[0].level], newest)
     return found
 

@@ -18,10 +18,12 @@ from workers.protocol.workloads.kinds import FAILOVER, SCHEMA_CHANGE
 
 # Width of the longest bar in per cent; the rest is for words beside bars.
 LONGEST = 56.0
+# Characters of a unit that stands beside each value (s, ms); a longer one stands once a row.
+LONGEST_UNIT = 2
 
 
 @dataclass(frozen=True)
-class Bar:
+class ScorecardBar:
     """In per cent of the track. `low`, `high`: whisker; None: there is none. `is_open`: the value is a bound."""
 
     width: float
@@ -53,10 +55,10 @@ class CardCell:
     failed: int
     word: str
     is_best: bool
-    bar: Bar | None
+    bar: ScorecardBar | None
     stated: str
     stated_title: str
-    stated_bar: Bar | None
+    stated_bar: ScorecardBar | None
     is_fastest: bool
 
 
@@ -81,7 +83,7 @@ class CardRow:
 
 
 @dataclass(frozen=True)
-class Head:
+class ColumnHead:
     """What a column rests on."""
 
     family: Family
@@ -93,7 +95,7 @@ class Head:
 @dataclass(frozen=True)
 class Scorecard:
     answer: str
-    heads: tuple[Head, ...]
+    heads: tuple[ColumnHead, ...]
     rows: tuple[CardRow, ...]
 
     @property
@@ -122,12 +124,12 @@ def _families(frame: Frame) -> list[str]:
     return [slugs[mark.side.platform] for mark in frame.marks if mark.side.platform in slugs]
 
 
-def _head(family: Family, rows: Sequence[ScorecardRow], figures: Iterable[FigureValue]) -> Head:
+def _head(family: Family, rows: Sequence[ScorecardRow], figures: Iterable[FigureValue]) -> ColumnHead:
     sides = [cell.side for row in rows for cell in row.cells if cell.family is family and cell.side]
     articles = {figure.article.slug for figure in figures for side in figure.sides if side.platform in family.platforms}
     releases = dict.fromkeys(f"{side.platform} {side.release.partition('-')[0]}" for side in sides)
     origins = sorted({origin for side in sides for origin in side.origins})
-    return Head(family, tuple(releases), len(articles), tuple(origins))
+    return ColumnHead(family, tuple(releases), len(articles), tuple(origins))
 
 
 def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
@@ -139,7 +141,7 @@ def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
     values = [cell.cell.summary.maximum for cell in row.measured if cell.cell and cell.cell.summary]
     absolute = [figure.value or 0.0 for figure in _absolute(marks.values())]
     is_shared = bool(absolute) and unit in ("", *(figure.unit for figure in _absolute(marks.values())))
-    scale = max(values + absolute * is_shared, default=0.0)
+    scale = max(values + absolute if is_shared else values, default=0.0)
     return CardRow(
         key=row.kind,
         title=wording.TITLES[row.kind],
@@ -197,7 +199,7 @@ def _cell(cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, 
         family=cell.family,
         slug=cell.side.slug if cell.side else "",
         value=summary.value if summary else None,
-        unit=unit if len(unit) < 3 else "",
+        unit=unit if len(unit) <= LONGEST_UNIT else "",
         span=span,
         runs=summary.count if summary else 0,
         failed=cell.failed,
@@ -211,16 +213,16 @@ def _cell(cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, 
     )
 
 
-def _bar(value: float, scale: float, low: float, high: float) -> Bar:
+def _bar(value: float, scale: float, low: float, high: float) -> ScorecardBar:
     share = LONGEST / scale if scale > 0 else 0.0
-    return Bar(value * share, low * share, high * share) if high > low else Bar(value * share)
+    return ScorecardBar(value * share, low * share, high * share) if high > low else ScorecardBar(value * share)
 
 
-def _stated_bar(mark: FrameMark, scale: float, *, is_shared: bool) -> Bar:
+def _stated_bar(mark: FrameMark, scale: float, *, is_shared: bool) -> ScorecardBar:
     is_open = mark.speed.low != mark.speed.high
     if is_shared and mark.figure and scale > 0:
-        return Bar((mark.figure.value or 0.0) / scale * LONGEST, is_open=is_open)
-    return Bar(mark.speed.middle * LONGEST, is_open=is_open)
+        return ScorecardBar((mark.figure.value or 0.0) / scale * LONGEST, is_open=is_open)
+    return ScorecardBar(mark.speed.middle * LONGEST, is_open=is_open)
 
 
 def _source(mark: FrameMark) -> str:

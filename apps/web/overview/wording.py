@@ -21,7 +21,9 @@ ARTICLES = {
 # Kind of load -> question of the articles.
 QUESTIONS = {INGEST: "ingest", MIXED: "oltp", TPCC: "tpcc", FAILOVER: "failover", SCHEMA_CHANGE: "ddl"}
 DECIDED = ("better", "worse")
-EQUIVALENT, TOO_FEW = "equivalent", "too few repetitions"
+# More runs than this are no advice.
+MOST_NAMED = 200
+EQUIVALENT = "equivalent"
 
 
 def answer(rows: Sequence[ScorecardRow], *, has_figures: bool) -> str:
@@ -86,10 +88,6 @@ def _undecided(cell: ScorecardCell) -> str:
     more = max((each.runs for each in found.more), default=0)
     needed = f"; about {more} more run{'' if more == 1 else 's'} per side needed" if 0 < more <= MOST_NAMED else ""
     return f"{_named(cell)}: {found.words}{needed}"
-
-
-# More runs than this are no advice.
-MOST_NAMED = 200
 
 
 def _ratio(cell: ScorecardCell) -> str:
