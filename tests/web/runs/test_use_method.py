@@ -53,12 +53,33 @@ def test_the_answer_names_what_is_saturated_where_and_with_its_evidence(client: 
     assert f"({evidence})" in " ".join(saturated.text().split())
 
 
-def test_without_trouble_it_says_so_and_how_many_resources_were_seen(client: Client) -> None:
+def test_without_trouble_the_answer_counts_the_resources_with_room_and_names_those_not_monitored(
+    client: Client,
+) -> None:
     page = part(client, a_cluster(g1=20.0))
-    assert elements(page, ".use-answer [data-state=unsaturated]")
-    ((room,),) = states(page, ".use-answer", "room")
+    ((room, unseen),) = states(page, ".use-answer", "room", "unseen")
     assert int(room or "") > 0
+    assert int(unseen or "") > 0
+    assert not elements(page, ".use-answer [data-state=unsaturated]")
+    assert f" {unseen} of " in text(page, ".use-answer [data-state=partly-monitored]")
+    assert "memory" in text(page, ".use-answer [data-not-monitored]")
     assert room in text(page, ".use-answer > .small").split()
+
+
+@pytest.mark.parametrize(
+    ("readings", "state"),
+    [
+        ([("cpu.busy", "g1", UseLevel.OK), ("memory.used", "g1", UseLevel.WATCH)], "unsaturated"),
+        ([("cpu.busy", "g1", UseLevel.OK), ("memory.used", "g1", UseLevel.NOT_OBSERVABLE)], "partly-monitored"),
+        ([("cpu.busy", "g1", UseLevel.NOT_OBSERVABLE)], "not-monitored"),
+        ([("client.host", "client", UseLevel.OK), ("cpu.busy", "g1", UseLevel.NOT_OBSERVABLE)], "not-monitored"),
+        ([("cpu.busy", "g1", UseLevel.SATURATED), ("memory.used", "g1", UseLevel.NOT_OBSERVABLE)], ""),
+    ],
+)
+def test_only_what_was_monitored_is_called_unsaturated(readings: list[tuple[str, str, UseLevel]], state: str) -> None:
+    answer = laid(*readings).answer
+    assert answer.state == state
+    assert bool(answer.headline) == bool(state)
 
 
 def test_the_whole_is_shown_and_every_node_below_it(client: Client) -> None:

@@ -71,18 +71,40 @@ class NamedResource:
 class PanelAnswer:
     """The worst resources. `parts`: resources by level.
 
-    `quiet` and `unseen`: numbers of resources without problems, and of unmonitored ones. `client`: the load generator
-    is saturated itself.
+    `quiet`: number of resources without problems; `unseen`: titles of those that were not monitored. `client`: the load
+    generator is saturated itself. `monitored`: number of monitored resources; `servers`: any of them is not the load
+    generator's.
     """
 
     parts: tuple[tuple[UseLevel, tuple[NamedResource, ...]], ...]
     quiet: int
-    unseen: int
+    unseen: tuple[str, ...]
     client: bool
+    monitored: int
+    servers: bool
 
     @property
     def limits(self) -> bool:
         return any(level is UseLevel.SATURATED for level, _ in self.parts)
+
+    @property
+    def state(self) -> str:
+        """How far the panel excludes a limit; empty if it names one."""
+        if self.limits:
+            return ""
+        if not self.servers:
+            return "not-monitored"
+        return "partly-monitored" if self.unseen else "unsaturated"
+
+    @property
+    def headline(self) -> str:
+        """What is known where nothing is saturated; empty if the answer names a limit."""
+        if self.state == "not-monitored":
+            what = "only the load generator was sampled" if self.monitored else "nothing was sampled"
+            return f"Limit not monitored: {what}."
+        if self.state == "partly-monitored":
+            return f"No limit found: {len(self.unseen)} of {self.monitored + len(self.unseen)} resources not monitored."
+        return "No resource is saturated." if self.state else ""
 
 
 @dataclass(frozen=True)
@@ -134,11 +156,14 @@ def answered(found: Sequence[cells.ResourceCells], run: str, panel: Panel) -> Pa
         rows = [row for row in found if (row.level is level if level is UseLevel.WATCH else _has(row, level))]
         named = [NamedResource(row.resource, _worst(row, level, run, panel)) for row in rows]
         parts.append((level, tuple(sorted(named, key=_weight))))
+    monitored = [row for row in found if row.level is not UseLevel.NOT_OBSERVABLE]
     return PanelAnswer(
         parts=tuple(part for part in parts if part[1]),
         quiet=sum(row.level is UseLevel.OK for row in found),
-        unseen=sum(row.level is UseLevel.NOT_OBSERVABLE for row in found),
+        unseen=tuple(row.resource.title for row in found if row not in monitored),
         client=any(row.resource.layer == "client" and _has(row, UseLevel.SATURATED) for row in found),
+        monitored=len(monitored),
+        servers=any(row.resource.layer != "client" for row in monitored),
     )
 
 
