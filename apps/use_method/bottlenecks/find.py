@@ -78,7 +78,8 @@ class Onset:
     watched: Annotated[int, "threads from which on it was at least at watch"] = 0
     relents: Hidden[tuple[int, ...]] = ()
     holds: Annotated[
-        int | None, "threads from which on throughput does not grow; null: it grows to the highest level"
+        int | None,
+        "threads above which throughput grows less than half as fast as they do; null: it grows to the highest level",
     ] = None
     grew: Annotated[Rounded | None, "throughput at `holds` / throughput at `threads`"] = None
 
@@ -91,8 +92,9 @@ class Onset:
 class Bottleneck:
     """The limit of a side. `first`: the named resources, several if at the same level; `onsets`: all resources that
     saturate, in order; `passing`: resources saturated at single levels only, with those levels. `unseen`: resources
-    that were not observable. `top`: threads of the highest judged level; `stands`: threads from which on throughput
-    does not grow although nothing is saturated there or at the next level. `generator`: remark about the load generator
+    that were not observable. `top`: threads of the highest judged level; `stands`: threads above which throughput
+    hardly grows (see `_stands`) although nothing is saturated there or at the next level; `reaches`: the higher level
+    with the most throughput, and that throughput over the one at `stands`. `generator`: remark about the load generator
     where the first resource saturates, empty: none; `is_shared`: it takes CPU from the servers."""
 
     kind: Kind
@@ -103,7 +105,10 @@ class Bottleneck:
     errors: Hidden[tuple[tuple[str, int], ...]] = ()
     top: Hidden[int | None] = None
     levels: Hidden[int] = 0
-    stands: Annotated[int | None, "threads from which on throughput does not grow with nothing saturated"] = None
+    stands: Annotated[
+        int | None, "threads above which throughput grows less than half as fast as they do, with nothing saturated"
+    ] = None
+    reaches: Hidden[tuple[int, float] | None] = None
     generator: Hidden[str] = ""
     is_shared: Hidden[bool] = False
 
@@ -127,6 +132,7 @@ def find(rungs: Sequence[PanelsAtLevel]) -> Bottleneck:
     onsets.sort(key=_first)
     first = _named(onsets)
     generator = _generator(judged, first)
+    stands = _unexplained(rungs, min((onset.threads for onset in onsets), default=None))
     return Bottleneck(
         kind=_kind(judged, first),
         first=first,
@@ -138,7 +144,8 @@ def find(rungs: Sequence[PanelsAtLevel]) -> Bottleneck:
         levels=len(judged),
         generator=generator.words if generator else "",
         is_shared=generator is not None and generator.indicator == SHARED,
-        stands=_unexplained(rungs, min((onset.threads for onset in onsets), default=None)),
+        stands=stands,
+        reaches=_reaches(rungs, stands),
     )
 
 
@@ -291,8 +298,8 @@ def _growth(rungs: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, flo
 
 
 def _stands(known: Sequence[tuple[int, float]], since: int = 0) -> int | None:
-    """First level, from `since` threads on, above which throughput does not grow; for the highest level, up to which it
-    does not. None: it grows to the end. `known`: throughput by threads."""
+    """First level, from `since` threads on, above which throughput does not grow as `_grows` demands; for the highest
+    level, up to which it does not. None: it grows to the end. `known`: throughput by threads."""
     for place, (threads, rate) in enumerate(known):
         above = known[place + 1 :] or [known[place - 1]]
         if threads >= since and not any(_grows((threads, rate), other) for other in above):
@@ -321,6 +328,16 @@ def _unexplained(rungs: Sequence[PanelsAtLevel], first: int | None) -> int | Non
     above = [threads for threads, _ in known if stands is not None and threads > stands]
     # A resource that saturates at the next level explains the stall here.
     return stands if above and (first is None or above[0] < first) else None
+
+
+def _reaches(rungs: Sequence[PanelsAtLevel], stands: int | None) -> tuple[int, float] | None:
+    """`reaches` of a Bottleneck."""
+    rates = {rung.threads: rate for rung in rungs if (rate := rung.typical_throughput) is not None}
+    above = [threads for threads in rates if stands is not None and threads > stands]
+    if stands is None or not above:
+        return None
+    best = max(above, key=rates.__getitem__)
+    return best, rates[best] / rates[stands]
 
 
 def _first(onset: Onset) -> tuple[bool, int, int, int]:

@@ -103,13 +103,17 @@ def _notes(found: Bottleneck, grown: Grown) -> Iterator[str]:
         yield f"{name(key)}: saturated at {_levels(levels)}, and not above"
     if found.errors:
         yield "errors: " + ", ".join(f"{name(key)} from {threads(since)} on" for key, since in found.errors)
-    if found.stands is not None:
-        yield (
-            f"throughput does not grow above {threads(found.stands)}: its limit was not observed or "
-            "reached no threshold"
-        )
+    if found.stands is not None and found.reaches is not None:
+        yield f"{_flat(found.stands, found.reaches, grown)}: its limit was not monitored or reached no threshold"
     if found.unseen:
         yield f"not observable: {', '.join(name(key) for key in found.unseen)}"
+
+
+def _flat(since: int, reaches: tuple[int, float], grown: Grown) -> str:
+    """What was measured above `since` threads; `reaches` as in Bottleneck."""
+    best, ratio = reaches
+    growth = "grows less than half as fast as the threads" if ratio > 1 else "does not grow"
+    return f"above {threads(since)} throughput {growth} ({grown(best, since)} at {threads(best)})"
 
 
 def _disagreements(onset: Onset, grown: Grown) -> Iterator[str]:

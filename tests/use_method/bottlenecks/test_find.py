@@ -149,10 +149,25 @@ def test_a_side_whose_nodes_nobody_sampled_is_not_called_unsaturated() -> None:
     assert (found.kind, headline(found).partition(":")[0]) == (Kind.UNSEEN, "limit not observed")
 
 
-def test_throughput_that_stands_with_nothing_saturated_is_reported() -> None:
-    found = found_of(*((n, value, [panel(cpu=OK)]) for n, value in ((1, 100.0), (4, 390.0), (16, 400.0))))
-    assert (headline(found), found.stands) == ("nothing saturated up to 16 threads", 4)
-    assert any("throughput does not grow above 4 threads" in note.lower() for note in notes_of(found))
+def flat_note(*rungs: tuple[int, float]) -> tuple[int | None, str]:
+    found = found_of(*((n, value, [panel(cpu=OK)]) for n, value in rungs))
+    return found.stands, next(note for note in notes_of(found) if "throughput" in note).replace("\u00a0", " ")
+
+
+def test_throughput_that_grew_by_half_is_not_said_to_stand() -> None:
+    """From 4 to 16 threads 899 to 1,350 transactions/s."""
+    stands, note = flat_note((1, 250.0), (4, 899.0), (16, 1350.0))
+    assert stands == 4
+    assert "does not grow" not in note
+    assert note.startswith(
+        "Above 4 threads throughput grows less than half as fast as the threads (16:4 at 16 threads)"
+    )
+
+
+def test_throughput_that_stands_or_falls_with_nothing_saturated_is_reported_with_its_best_level() -> None:
+    stands, note = flat_note((1, 100.0), (4, 390.0), (16, 380.0), (64, 350.0))
+    assert stands == 4
+    assert note.startswith("Above 4 threads throughput does not grow (16:4 at 16 threads)")
 
 
 def test_a_ladder_without_panels_is_not_judged() -> None:
