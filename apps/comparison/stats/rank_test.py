@@ -39,7 +39,7 @@ def compare(baseline: Sequence[float], side: Sequence[float]) -> Ratio:
     if p <= SIGNIFICANT:
         verdict = Verdict.HIGHER if delta > 0 else Verdict.LOWER
     reason = f"by the rank test: a run is {_what(baseline, side)}, so no ratio exists"
-    return Ratio(verdict, p=p, delta=delta, few_runs=True, reason=reason)
+    return Ratio(verdict, p=p, delta=delta, few_runs=welch.is_few(min(len(baseline), len(side)), 0), reason=reason)
 
 
 def _what(baseline: Sequence[float], side: Sequence[float]) -> str:

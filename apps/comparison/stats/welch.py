@@ -103,7 +103,9 @@ class Ratio:
     adjusted_p: Annotated[float | None, "Benjamini-Hochberg over the table, of cautious_p"] = None
     delta: Annotated[float | None, "Cliff's delta, -1 to 1"] = None
     needed: Annotated[int | None, "runs per side for a conclusive result at 80 % power; 1001: more than 1,000"] = None
-    few_runs: Annotated[bool, "the spread is estimated from these runs alone"] = False
+    few_runs: Annotated[bool, "the spread of a side is estimated from fewer than ten runs, none of them earlier"] = (
+        False
+    )
     reason: str = ""
     systematic: Annotated[float, "part of the interval's half width, of logarithms, that more runs do not reduce"] = 0.0
 
@@ -182,6 +184,11 @@ def draft(baseline: Sample, side: Sample) -> DraftRatio:
     return DraftRatio(_judge(found, basis), basis)
 
 
+def is_few(runs: int, history: int) -> bool:
+    """Whether the spread of a side rests on fewer runs than a full history has."""
+    return not history and runs < HISTORY_RUNS
+
+
 def noise(sample: Sample) -> RunNoise | None:
     """None: too few runs for an estimate, and no history."""
     count = len(sample.values)
@@ -206,7 +213,9 @@ def _on_grid(found: RunNoise, resolution: float) -> RunNoise:
 
 def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
     noises, counts, difference = basis.noises, basis.counts, basis.difference
-    found = replace(found, few_runs=not all(each.history for each in noises))
+    found = replace(
+        found, few_runs=any(is_few(count, each.history) for count, each in zip(counts, noises, strict=True))
+    )
     squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
     error = math.sqrt(sum(squares))
     if error == 0:

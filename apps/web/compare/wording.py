@@ -20,6 +20,7 @@ from apps.comparison.pure import (
     interval_text,
     label,
     ratio_text,
+    welch,
 )
 from apps.core.text import counted
 from apps.core.units import all_digits, format_number
@@ -269,7 +270,7 @@ def _row(comparison: Comparison, level: Level, side: Side) -> TableRow:
         doubted=sum(bool(run.failed_checks) for run in runs),
         failed=tuple(dict.fromkeys(title_of(key) for run in runs for key in run.failed_checks)),
         runs_title=f"the spread includes {history} earlier runs" if history else NO_HISTORY,
-        few_runs=not history,
+        few_runs=welch.is_few(len(runs), history),
         entries=tuple(entry(metric, cell, names) for metric, cell in cells.items()),
     )
 

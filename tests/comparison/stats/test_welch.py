@@ -38,6 +38,12 @@ def test_history_pools_the_variance_and_lends_its_degrees_of_freedom() -> None:
     assert not welch.compare(Sample(A, history), Sample(B, history)).few_runs
 
 
+@pytest.mark.parametrize(("runs", "few"), [(9, True), (10, False), (58, False)])
+def test_many_runs_without_history_are_not_called_few(runs: int, few: bool) -> None:
+    many = tuple(1000.0 + 7 * (step % 5) for step in range(runs))
+    assert welch.compare(Sample(many), Sample(many)).few_runs is few
+
+
 def test_own_spread_counts_when_it_exceeds_that_of_the_past() -> None:
     calm = tuple(1000.0 + step for step in range(10))
     found = welch.noise(Sample((900.0, 1000.0, 1100.0), calm))
