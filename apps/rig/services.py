@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection, connections, transaction
-from django.db.models import ProtectedError
+from django.db.models import CASCADE, ProtectedError
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.catalog.api import services as catalog_services
 from apps.catalog.models import HardwareClass, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
-from apps.dispatch.models import Agent, Campaign, JobRun
+from apps.dispatch.models import Agent, Campaign
 from apps.regressions.api import synthetic
 from apps.rig import world
 from apps.rig.make_runs import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
@@ -20,18 +20,7 @@ from apps.rig.plan import PlannedCampaign, campaigns
 from apps.rig.world import SystemSpec
 from apps.rig.write import STATEMENT, Catalog, write_campaign
 from apps.runs.api import artifacts
-from apps.runs.models import (
-    ArchivedRun,
-    Artifact,
-    Block,
-    Configuration,
-    Distribution,
-    Event,
-    Measurement,
-    Run,
-    RunNode,
-    Series,
-)
+from apps.runs.models import Configuration, Run
 
 AGENT = "rig"
 TABLES = 8
@@ -101,11 +90,13 @@ def remove() -> Iterator[int]:
 
 @transaction.atomic
 def _delete_runs(ids: Sequence[int]) -> None:
-    """Table by table: Django would load every row first to find references."""
+    """Table by table: Django would load every row first to find references. In any order: PostgreSQL checks references
+    at the end of the transaction."""
     with connection.cursor() as cursor:
-        for model in (Measurement, Distribution, Event, Artifact, Series, Block, RunNode, ArchivedRun, JobRun):
-            table = model._meta.db_table
-            cursor.execute(f"DELETE FROM {table} WHERE run_id = ANY(%s)", [list(ids)])  # noqa: S608  our own name
+        for relation in Run._meta.related_objects:
+            if relation.on_delete is CASCADE:
+                table, column = relation.field.model._meta.db_table, relation.field.column
+                cursor.execute(f"DELETE FROM {table} WHERE {column} = ANY(%s)", [list(ids)])  # noqa: S608  our own names
         cursor.execute("DELETE FROM runs_run WHERE id = ANY(%s)", [list(ids)])
 
 

@@ -10,11 +10,14 @@ from django.db.models import Count
 
 from apps.catalog.models import Platform, System
 from apps.dispatch.models import Agent, Campaign, JobRun
+from apps.regressions.models import Looked
 from apps.rig import recordings, world
 from apps.rig.plan import campaigns
-from apps.runs.models import Artifact, Measurement, Run, RunNode, Series
+from apps.runs.models import Artifact, Measurement, Run, RunCheck, RunNode, Series
 from apps.runs.samples import rates
 from apps.runs.storage import artifacts, blocks
+from apps.use_method.models import UsePanel
+from apps.use_method.panels import panels
 from tests.support.builders import a_run
 
 pytestmark = pytest.mark.django_db
@@ -130,6 +133,17 @@ def test_removing_takes_all_that_was_made_and_nothing_else() -> None:
     assert not Agent.objects.exists()
     assert list(System.objects.all()) == [own.system]
     assert Platform.objects.exists()
+
+
+def test_removing_takes_what_pages_and_tasks_have_stored_of_the_runs() -> None:
+    _seed(6)
+    run = Run.objects.order_by("pk")[0]
+    panels.judge(run_id=run.pk)
+    Looked.objects.create(run=run, sealed_at=run.started_at, is_excluded=False)
+    RunCheck.objects.create(run=run, check_key="duration", status="passed", evidence="60 s")
+    call_command("seed_rig", remove=True)
+    assert not Run.objects.exists()
+    assert not UsePanel.objects.exists()
 
 
 def test_made_up_runs_are_not_sealed_again() -> None:
