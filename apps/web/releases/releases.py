@@ -24,7 +24,7 @@ from apps.web.accounts import writers_only
 from apps.web.components.lists import this_page, typed
 from apps.web.components.pages import refused_file, render_page, status_of
 from apps.web.releases import badges, exports
-from apps.web.releases.sheet import RESULTS, Times, counts, overall, seldom, sheet, to_repeat
+from apps.web.releases.sheet import RESULTS, Times, counts, overall, result_words, seldom, sheet, to_repeat, worst_first
 
 # Releases × hardware classes per page.
 PAGE = 60
@@ -41,6 +41,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
     found = found.filter(hardware_class__slug=asked["hardware"]) if asked["hardware"] else found
     ids = list(found.values_list("pk", flat=True)[: PAGE + 1])
     rows = stored_checks.load(CheckedRelease.objects.filter(pk__in=ids[:PAGE]).order_by("-checked_at", "-id"))
+    rows.sort(key=lambda row: worst_first(row.check))
     signed = sign_offs.of_releases((row.check.release_id, row.check.hardware_id, row.fingerprint) for row in rows)
     context = {
         "rows": [_listed(row, signed.get((row.check.release_id, row.check.hardware_id), [])) for row in rows],
@@ -64,7 +65,7 @@ def _waiting() -> list[str]:
 
 
 def _listed(row: StoredCheck, signed: list[sign_offs.SignedOff]) -> dict[str, Any]:
-    mark, sign, words = RESULTS[row.check.result]
+    mark, sign, words = result_words(row.check)
     standing = [each for each in signed if each.stands]
     return {
         "kept": row,
@@ -94,7 +95,7 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
         return render_page(request, "web/releases/release.html", context, status=status)
     context = {
         "release": release,
-        "others": [(each.check, address(each.check), RESULTS[each.check.result]) for each in known],
+        "others": [(each.check, address(each.check), result_words(each.check)) for each in known],
     }
     if check is not None:
         context |= _shown(request, release, row, check)

@@ -19,6 +19,9 @@ RESULTS = {
     Result.REGRESSION: ("bad", "✗", "regression"),
     Result.CANNOT_TELL: ("waiting", "?", "cannot tell"),
 }
+FIRST = ("waiting", "–", "first release")
+# Order of the list.
+WORST_FIRST = (Result.REGRESSION, Result.CANNOT_TELL, Result.FINE)
 # In column order of the list.
 COUNTED = (
     (RowVerdict.WORSE, "worse"),
@@ -64,21 +67,35 @@ class ReleaseRow:
 
 @dataclass(frozen=True)
 class ReleaseSheet:
-    """`relevant`: rows to read; `others`: unchanged, or inconclusive and at most slightly worse."""
+    """`relevant`: rows to read; `others`: unchanged, or inconclusive and at most slightly worse. `why`: reasons beside
+    the counts of `answer`. `finding`: of the most significant row that counts against the release; None: no such row
+    has one."""
 
     check: ReleaseCheck
     mark: str
     sign: str
     words: str
     answer: str
+    why: tuple[str, ...]
     relevant: tuple[ReleaseRow, ...]
     others: tuple[ReleaseRow, ...]
     missing: tuple[ReleaseRow, ...]
+    finding: int | None
+
+
+def result_words(check: ReleaseCheck) -> tuple[str, str, str]:
+    """Class, sign and words of its mark."""
+    return RESULTS[check.result] if check.baseline else FIRST
+
+
+def worst_first(check: ReleaseCheck) -> tuple[bool, int]:
+    """Sort key of the list: regressions first, releases without an earlier one last."""
+    return not check.baseline, WORST_FIRST.index(check.result)
 
 
 def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> ReleaseSheet:
     """`times`: of the runs in `to_repeat`."""
-    mark, sign, words = RESULTS[check.result]
+    mark, sign, words = result_words(check)
     shown = [_shown(row, times) for row in check.rows]
     return ReleaseSheet(
         check=check,
@@ -86,10 +103,18 @@ def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> ReleaseSheet:
         sign=sign,
         words=words,
         answer=f"{check.title}: {check.summary}",
+        why=_why(check),
         relevant=tuple(each for each in shown if is_telling(each.row, check.tolerance) and not _is_missing(each)),
         others=tuple(each for each in shown if not is_telling(each.row, check.tolerance)),
         missing=tuple(each for each in shown if _is_missing(each)),
+        finding=next((row.finding for row in check.rows if row.counts_against and row.finding), None),
     )
+
+
+def _why(check: ReleaseCheck) -> tuple[str, ...]:
+    """The reasons, without the number of worse rows where the answer gives the same."""
+    is_said = any(row.counts_against for row in check.rows) and not check.counts["accepted"]
+    return check.why[1:] if is_said else check.why
 
 
 def _value(value: float | None, unit: str) -> str:
@@ -221,9 +246,7 @@ def overall(checks: Sequence[ReleaseCheck]) -> str:
         more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
         parts.append(f"{_number(len(bad))} regressed beyond what was accepted: {named}{more}")
     parts += [f"{_number(unsure)} inconclusive"] if unsure else []
-    parts += [f"{_number(first)} {'is the first on its' if first == 1 else 'are the first on their'} hardware"] * (
-        first > 0
-    )
+    parts += [f"{_number(first)} without an earlier one"] if first else []
     parts += [f"{_number(fine)} {'is' if fine == 1 else 'are'} no worse than the one before"] if fine else []
     return "; ".join(parts) + "."
 

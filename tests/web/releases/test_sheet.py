@@ -19,8 +19,8 @@ REGRESSED = "regressed beyond what was accepted: MariaDB 10.11.20 on small"
     ("checks", "text"),
     [
         ([], ""),
-        ([WORSE, FIRST], f"1 release {REGRESSED}; 1 release is the first on its hardware."),
-        ([UNSURE, FIRST], "1 release inconclusive; 1 release is the first on its hardware."),
+        ([WORSE, FIRST], f"1 release {REGRESSED}; 1 release without an earlier one."),
+        ([UNSURE, FIRST], "1 release inconclusive; 1 release without an earlier one."),
         (
             [WORSE] * 4,
             f"4 releases {REGRESSED}, MariaDB 10.11.20 on small, MariaDB 10.11.20 on small and 1 more.",
