@@ -63,6 +63,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "release_url": _release_url(found.row),
         "problems": problems,
         "change": change,
+        "change_rows": _rows(found),
         "change_answer": change_answer(change) if change else "",
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
         "evidence": gathered,
@@ -104,6 +105,12 @@ def _chosen(found: FindingDetail, asked: str) -> ChangeRow | None:
         if str(change.id) == asked:
             return change
     raise Http404(f"Finding {found.row.id} has no change {asked[:40]!r}.")
+
+
+def _rows(found: FindingDetail) -> list[tuple[ChangeRow, list[ChangeRow]]]:
+    """One row per effect: a change, with those in the trend that are the same effect."""
+    alone = [change for change in found.changes if change.beneath is None]
+    return [(change, [other for other in found.changes if other.beneath == change.id]) for change in alone]
 
 
 def _review(request: HttpRequest, found: FindingDetail) -> dict[str, Any]:

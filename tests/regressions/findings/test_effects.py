@@ -13,7 +13,7 @@ from apps.regressions.findings.values import FindingDetail
 from apps.regressions.models import Change, Finding, Trend
 from tests.regressions.a_finding import a_detected_change, a_pair
 from tests.support.builders import a_user
-from tests.support.pages import squeezed
+from tests.support.pages import squeezed, states
 
 Pair = tuple[tuple[FindingKey, DetectedChange], tuple[FindingKey, DetectedChange]]
 pytestmark = pytest.mark.django_db
@@ -98,10 +98,14 @@ def test_what_history_says_of_another_workload_is_counted(
 
 def test_pages_lists_and_the_api_count_alike(pair: Pair, client: Client) -> None:
     (finding,) = reconcile.settle(pair)
-    page = squeezed(client.get(f"/findings/{finding.pk}/").content.decode())
+    html = client.get(f"/findings/{finding.pk}/").content.decode()
+    page = squeezed(html)
     assert "1 of 1 hold" in page
-    assert "also in the trend </td>" in page
-    assert "it is counted once" in page
+    between, along = the_finding().changes
+    assert states(html, "tr[data-change]", "change") == [(str(between.id),)]
+    assert states(html, "tr[data-change] [data-also]", "also") == [(str(along.id),)]
+    other = client.get(f"/findings/{finding.pk}/?change={along.id}").content.decode()
+    assert states(other, "tr[aria-current]", "change") == [(str(between.id),)]
     assert "other change" not in page
     assert "changes hold" not in client.get("/findings/").content.decode()
     told_by_api = client.get(f"/api/v1/findings/{finding.pk}/").json()
