@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from apps.catalog.models import Workload
 from apps.comparison.api import FAULTS, FailoverFilter, FailoverResults, FailoverTrial, TrialGroup, load_failovers
 from apps.comparison.pure import PHASES, Course
 from apps.core.problems import Invalid
@@ -143,6 +144,8 @@ def show(request: HttpRequest) -> HttpResponse:
     context = {
         "address": address,
         "found": found,
+        "stated_answer": "" if found.groups else wording.stated_answer(found.stated),
+        "plan_url": "" if found.groups else _plan_url(),
         "sheets": [_sheet(group, scale) for group in found.groups],
         "ticks": _ticks(scale),
         "bars": bars,
@@ -252,8 +255,19 @@ def _bars(found: FailoverResults) -> tuple[list[FailoverBar], list[tuple[str, fl
     longest += [group.interruption.watched or 0.0 for group in found.groups]
     scale = 1.04 * max([*longest, *(figure.value or 0.0 for figure in found.stated)], default=1.0) or 1.0
     measured = [_measured_bar(group, scale) for group in found.groups if group.interruption.trials]
-    stated = [_stated_bar(figure, scale) for figure in found.stated if figure.value is not None]
+    figures = sorted((figure for figure in found.stated if figure.value is not None), key=_by_conditions)
+    stated = [_stated_bar(figure, scale) for figure in figures]
     return measured + stated, _ticks(scale)
+
+
+def _plan_url() -> str:
+    """The form of a campaign, with a failover chosen where the catalog has one."""
+    known = Workload.objects.filter(tool="failover").order_by("pk").values_list("pk", flat=True).first()
+    return reverse("web:campaign-new") + (f"?workload={known}" if known else "")
+
+
+def _by_conditions(figure: FigureValue) -> tuple[str, float]:
+    return figure.conditions_text, figure.value or 0.0
 
 
 def _measured_bar(group: TrialGroup, scale: float) -> FailoverBar:

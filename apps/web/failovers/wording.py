@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from apps.comparison.api import TrialGroup
 from apps.comparison.pure import Course, Insert, Interruption, TimeoutShare, TrialSpread, WriteRows
-from apps.core.units import NBSP, format_number
+from apps.core.units import NBSP, all_digits, format_number
+from apps.published.values import FigureValue
 
 COUNT_WORDS = {
     "lost": "lost",
@@ -55,6 +56,19 @@ def answer(group: TrialGroup) -> str:
     ]
     words = "no acknowledged write lost" if not lost[1] else f"{_of(lost)} acknowledged writes lost"
     return "; ".join([found, ", ".join([words, *others])])
+
+
+def stated_answer(figures: Iterable[FigureValue]) -> str:
+    """Published write downtimes by platform, the shortest first; empty: none."""
+    by_platform: dict[str, list[float]] = {}
+    for figure in figures:
+        if figure.side is not None and figure.value is not None:
+            by_platform.setdefault(figure.side.name, []).append(figure.value)
+    parts = [
+        f"{name} {' to '.join(all_digits(end) for end in dict.fromkeys((min(values), max(values))))}{NBSP}s"
+        for name, values in sorted(by_platform.items(), key=lambda item: min(item[1]))
+    ]
+    return f"Not measured here. Published write downtimes: {'; '.join(parts)}." if parts else ""
 
 
 def _of(span: tuple[int, int]) -> str:

@@ -11,14 +11,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from selectolax.lexbor import LexborNode
 
-from apps.catalog.models import System
+from apps.catalog.models import System, Workload
 from apps.catalog.services import seed
 from apps.comparison.failovers.results import FailoverFilter, load_failovers
 from apps.published import services as published
 from apps.web.failovers import wording
 from tests.support.builders import a_campaign, a_run
 from tests.support.failed_over import FAULT_AT, OFFSET, a_failover, a_failover_workload, made_up, recordings, reported
-from tests.support.pages import data, element, elements, states
+from tests.support.pages import data, element, elements, states, text
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +64,20 @@ def test_before_anything_failed_over_the_page_says_what_would_fill_it(client: Cl
     page = page_of(client)
     assert element(page, "[data-state=empty] a").attributes["href"] == "/campaigns/new/"
     assert elements(page, ".failover-group") == []
+    assert elements(page, "[data-stated-answer]") == []
+
+
+def test_before_anything_failed_over_the_published_downtimes_answer(client: Client) -> None:
+    seed()
+    published.load_all(published.OWN_DATA)
+    page = page_of(client)
+    answer = text(page, "[data-stated-answer]").replace("\xa0", " ")
+    places = [answer.index(part) for part in ("PXC 8 to 15 s", "Aurora 50 s", "MHA 120 s")]
+    assert places == sorted(places)
+    conditions = [row.css("td")[0].text(strip=True) for row in elements(page, ".failover-bars tr[data-article]")]
+    assert conditions == sorted(conditions)
+    link = element(page, "[data-state=empty] a").attributes["href"] or ""
+    assert link == f"/campaigns/new/?workload={Workload.objects.filter(tool='failover')[0].pk}"
 
 
 def test_recorded_failovers_have_their_recorded_median_and_range(client: Client, galera: System) -> None:
