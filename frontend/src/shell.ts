@@ -2,6 +2,8 @@
 import "./styles/index.css";
 import htmx from "htmx.org";
 import { copyFrom } from "./charts/actions";
+import { mountNarrowing } from "./page/narrow";
+import { mountSorts } from "./page/sort";
 import { localTime } from "./page/time";
 
 declare global {
@@ -78,6 +80,10 @@ function localTimes(root: ParentNode): void {
   }
 }
 localTimes(document);
+mountSorts();
+mountNarrowing();
 document.addEventListener("htmx:load", (event) => {
-  if (event.target instanceof Element) localTimes(event.target);
+  if (!(event.target instanceof Element)) return;
+  localTimes(event.target);
+  mountSorts(event.target);
 });

@@ -20,6 +20,7 @@ from apps.dispatch.api import LEAST_GAIN, PlanSize
 from apps.dispatch.models import Campaign
 from apps.web.components.forms import FormProblem, PageForm
 from workers.protocol.workloads import WORKLOADS, sysbench
+from workers.protocol.workloads.kinds import KINDS, kind_of
 
 # dispatch's field names -> the form's, where they differ.
 FIELDS = {"load_levels": "threads", "workload": "workloads", "": None}
@@ -107,8 +108,14 @@ class PlanForm(PageForm):
             except forms.ValidationError as error:
                 self.add_error(name, error)
 
-    def offers(self) -> list[Offer]:
-        """The available workloads, each with its overrides as typed."""
+    def offers(self) -> list[tuple[str, list[Offer]]]:
+        """The available workloads by kind of load, each with its overrides as typed."""
+        kinds: dict[str, list[Offer]] = {kind: [] for kind in KINDS}
+        for offer in self._offers():
+            kinds[kind_of(offer.workload.tool, offer.workload.parameters)].append(offer)
+        return [(KINDS[kind], offers) for kind, offers in kinds.items() if offers]
+
+    def _offers(self) -> list[Offer]:
         chosen = {str(key) for key in self["workloads"].value() or ()}
         workloads = self.fields["workloads"]
         assert isinstance(workloads, forms.ModelMultipleChoiceField)  # noqa: S101  for mypy

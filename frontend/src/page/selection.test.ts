@@ -1,14 +1,21 @@
 import { expect, test } from "vitest";
 import { facetWords, selection, type TickedRun } from "./selection";
 
-function aRun(id: string, system: string, workload = "7"): TickedRun {
-  return { id, system, workload };
+function aRun(id: string, system: string, workload = "7", started = 0): TickedRun {
+  return { id, system, workload, started };
 }
 
-test("runs of two systems lead to their comparison, the first ticked is the baseline", () => {
+test("runs of two systems lead to their comparison", () => {
   const chosen = selection([aRun("3", "pxc"), aRun("1", "aurora"), aRun("2", "aurora")]);
   expect(chosen.address).toBe("/compare/?side=pxc&side=aurora&workload=7&runs=3,1,2");
   expect(chosen.words).toBe("3 runs of 2 systems");
+});
+
+test("the system measured first is the baseline, in whatever order its runs were ticked", () => {
+  const runs = [aRun("24", "pxc-8-0-35", "7", 2000), aRun("9", "pxc-8-0-34", "7", 1000)];
+  for (const ticked of [runs, runs.toReversed()]) {
+    expect(selection(ticked).address).toBe("/compare/?side=pxc-8-0-34&side=pxc-8-0-35&workload=7&runs=9,24");
+  }
 });
 
 test("one system is not a comparison", () => {

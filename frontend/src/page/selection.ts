@@ -3,6 +3,8 @@ export interface TickedRun {
   id: string;
   system: string;
   workload: string;
+  /** Start, s since 1970. */
+  started: number;
 }
 
 export interface Selection {
@@ -17,8 +19,9 @@ function plural(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? "" : "s"}`;
 }
 
-/** A comparison has two to four systems and one workload; the first ticked system is the baseline. */
-export function selection(runs: TickedRun[], page = "/compare/"): Selection {
+/** A comparison has two to four systems and one workload; the system measured first is the baseline. */
+export function selection(ticked: TickedRun[], page = "/compare/"): Selection {
+  const runs = [...ticked].sort((one, other) => one.started - other.started);
   const systems = [...new Set(runs.map((run) => run.system))];
   const workloads = [...new Set(runs.map((run) => run.workload))];
   const what = `${plural(runs.length, "run")} of ${plural(systems.length, "system")}`;

@@ -29,7 +29,8 @@ def sign_in(page: Page) -> None:
 
 
 def test_plan_counts_itself_and_becomes_a_campaign(browser_page: Page) -> None:
-    a_system("a"), a_system("b"), a_workload()
+    a_workload()
+    an_agent(a_system("a"), a_system("b"), last_seen_at=timezone.now())
     sign_in(browser_page)
     browser_page.goto("/campaigns/new/")
     expect(browser_page.locator("#size [data-count='']")).to_be_visible()
@@ -45,11 +46,16 @@ def test_plan_counts_itself_and_becomes_a_campaign(browser_page: Page) -> None:
 
 
 def test_a_chosen_workload_shows_fields_of_its_own_which_count(browser_page: Page) -> None:
-    a_system("a"), a_workload("oltp_insert"), a_workload("oltp_read_only")
+    an_agent(a_system("a"), last_seen_at=timezone.now())
+    a_workload("oltp_insert"), a_workload("oltp_read_only")
     sign_in(browser_page)
     browser_page.goto("/campaigns/new/")
     own = browser_page.locator(".pick__own").first.get_by_label("Threads of")
     expect(own).to_be_hidden()
+    browser_page.get_by_label("Find a workload").fill("insert")
+    expect(browser_page.locator(".pick-group:visible")).to_have_count(1)
+    expect(browser_page.locator("input[name=workloads]:visible")).to_have_count(1)
+    browser_page.get_by_label("Find a workload").fill("")
     browser_page.locator("input[name=systems]").check()
     for box in browser_page.locator("input[name=workloads]").all():
         box.check()

@@ -11,6 +11,7 @@ from apps.dispatch.models import Campaign
 from tests.support.builders import a_system, a_user, a_workload, an_agent
 from tests.support.pages import data, element, elements, states, text
 from tests.web.campaigns.pages import HTMX, a_form
+from workers.protocol.workloads.kinds import KINDS, READS, WRITES
 
 pytestmark = pytest.mark.usefixtures("enqueued")
 
@@ -166,6 +167,7 @@ def test_the_plan_offers_first_what_an_agent_reaches_and_marks_the_rest(client: 
     page = client.get("/campaigns/new/").content.decode()
     assert [node.attributes["value"] for node in elements(page, "[name=systems]")] == ["reached", "alone"]
     assert data(page, "unreachable") == ["alone"]
+    assert [node.attributes["value"] for node in elements(page, "[name=systems][disabled]")] == ["alone"]
 
 
 def test_a_plan_that_is_refused_leaves_no_workload_behind(engineer: Client) -> None:
@@ -205,3 +207,13 @@ def test_a_plan_may_climb_until_the_system_is_saturated(engineer: Client) -> Non
     engineer.post("/campaigns/new/", a_form(climb="on"))
     entry = Campaign.objects.get().entries.get()
     assert (entry.ends_when_refused, entry.least_gain) == (True, 0.05)
+
+
+def test_workloads_are_offered_by_kind_of_load_with_tool_and_parameters(engineer: Client) -> None:
+    a_workload("oltp_insert"), a_workload("oltp_read_only")
+    page = engineer.get("/campaigns/new/").content.decode()
+    assert data(page, "kind") == [KINDS[READS], KINDS[WRITES]]
+    for kind, name in ((READS, "oltp_read_only"), (WRITES, "oltp_insert")):
+        offer = text(page, f"[data-kind='{KINDS[kind]}'] .pick")
+        assert name in offer
+        assert "sysbench: " in offer

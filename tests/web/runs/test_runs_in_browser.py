@@ -42,6 +42,20 @@ def test_ticked_runs_of_two_systems_lead_to_their_comparison(browser_page: Page)
     expect(browser_page.locator("h1")).to_be_visible()
 
 
+def test_a_heading_sorts_the_runs_and_turns_the_order_around(browser_page: Page) -> None:
+    system, workload, level = a_system("small-box"), a_workload(), a_load_level()
+    low, high, middle = (
+        a_measured_run({"client.throughput": value}, system=system, workload=workload, load_level=level)
+        for value in (30, 1200, 200)
+    )
+    a_run(system=system, workload=workload)
+    browser_page.goto("/runs/")
+    for order in ((high, middle, low), (low, middle, high)):
+        browser_page.get_by_role("button", name="Throughput").click()
+        shown = browser_page.locator("#results tbody tr").evaluate_all("rows => rows.map(row => row.dataset.run)")
+        assert shown[:3] == [str(run.pk) for run in order]
+
+
 def test_ticked_runs_survive_a_change_of_filter(browser_page: Page) -> None:
     first, second = a_run(system=a_system("small-box")), a_run(system=a_system("large-box"), workload=a_workload())
     browser_page.goto("/runs/")

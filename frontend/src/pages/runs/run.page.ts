@@ -9,7 +9,6 @@ import { combobox } from "../../page/combobox";
 import { mountLatency } from "../../charts/mount_latency";
 import { mountRunClock, timelineOf } from "./timeline";
 import { mountUse } from "./use_method";
-import { mountVariables } from "./variables";
 
 const REFRESH_MS = 2000;
 
@@ -112,8 +111,6 @@ document.querySelector("#counters-reset")?.addEventListener("click", () => {
   for (const metric of chosen) show(metric);
   remember();
 });
-
-mountVariables();
 
 if (data.live) {
   const again = async (): Promise<void> => {

@@ -24,8 +24,8 @@ function show(): void {
 }
 
 function tick(box: HTMLInputElement): void {
-  const { system = "", workload = "" } = box.dataset;
-  if (box.checked) ticked.set(box.value, { id: box.value, system, workload });
+  const { system = "", workload = "", started = "" } = box.dataset;
+  if (box.checked) ticked.set(box.value, { id: box.value, system, workload, started: Number(started) });
   else ticked.delete(box.value);
 }
 
