@@ -40,6 +40,14 @@ def test_throughput_is_drawn_as_it_was_measured_on_one_clock_for_all(browser_pag
     assert browser_page.locator("#counters figure").count() >= 12
 
 
+def test_the_console_stays_empty(browser_page: Page) -> None:
+    run, messages = a_sealed_run(), list[str]()
+    browser_page.on("console", lambda message: messages.append(message.text))
+    browser_page.goto(f"/runs/{run.pk}/")
+    _drawn(browser_page, "chart-throughput")
+    assert messages == []
+
+
 def test_a_chart_drawn_alone_shows_the_warm_up_from_0(browser_page: Page) -> None:
     run = a_sealed_run()
     Run.objects.filter(pk=run.pk).update(measured_from=5.0)
