@@ -11,6 +11,7 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.core.stores import store_at
+from apps.core.units import format_number
 from apps.runs import archive, queries, seal
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Run
 from apps.runs.storage import artifacts
@@ -42,10 +43,15 @@ def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> N
     assert detail is not None
     (shown,) = (one for one in detail.measurements if one.metric == "client.throughput")
     assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 2" in shown.source()
-    link = element(page, "[data-metric='client.throughput'] .origin")
-    assert link.attributes["title"] == shown.source()
+    link = element(page, "[data-metric='client.throughput'] dd a")
+    assert link.attributes["title"] == f"{throughput.value:,.2f} transactions/s. {shown.source()}"
     assert link.attributes["href"] == f"/api/v1/runs/{run.pk}/artifacts/sysbench.txt"
-    assert text(page, "[data-metric='client.throughput'] dd").startswith(f"{throughput.value:,.2f} ")
+    assert text(page, "[data-metric='client.throughput'] dd") == f"{format_number(throughput.value)} transactions/s"
+
+
+def test_styles_of_charts_are_preloaded_as_the_script_asks_for_them(client: Client) -> None:
+    (style,) = elements(_page(client, a_sealed_run()), "link[rel=preload][as=style]")
+    assert style.attributes["crossorigin"] == "anonymous"
 
 
 def test_all_samples_and_statistics_are_linked_as_files(client: Client) -> None:
