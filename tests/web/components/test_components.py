@@ -45,9 +45,13 @@ def test_a_table_without_rows_shows_what_is_missing() -> None:
     assert "empty" not in table
 
 
-def test_a_table_without_rows_shows_its_headings_if_nothing_else_is_said() -> None:
-    source = '{% component "table" %}{% slot head %}<th>Run</th>{% endslot %}{% endcomponent %}'
-    assert "<thead><tr><th>Run</th></tr></thead> <tbody></tbody>" in rendered(source)
+@pytest.mark.parametrize("rows", ["", "{% slot bodies %}<tbody> </tbody>{% endslot %}"])
+def test_a_table_without_rows_is_no_empty_shell_unless_a_script_fills_it(rows: str) -> None:
+    source = (
+        '{% component "table" filled=filled %}{% slot head %}<th>Run</th>{% endslot %}' + rows + "{% endcomponent %}"
+    )
+    assert rendered(source, filled=False) == '<div class="empty" data-state="empty">No data</div>'
+    assert "<thead><tr><th>Run</th></tr></thead>" in rendered(source, filled=True)
     assert "region" not in rendered(source), "without a name the box is no landmark"
 
 
