@@ -7,6 +7,7 @@
 {% for name, value in parameters|pairs %}
 {{ parameters|in_words }}       tables 4, table_size 1000
 {{ name|with_tool:tool }}       sysbench oltp_read_only
+{{ problem|with_help }}         the text with docs/….md as links to help pages
 {{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
 {% time_in zone moment %}       2026-03-01 02:30 Europe/Berlin, the same for every reader
@@ -19,6 +20,7 @@
 {% level "saturated" %}         level of a resource by the USE method: word with its sign
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -26,8 +28,8 @@ from zoneinfo import ZoneInfo
 
 from django import template
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import is_naive
 
 from apps.comparison.pure import COLORS, TONES
@@ -40,6 +42,7 @@ from apps.use_method.pure import UseLevel
 register = template.Library()
 
 PALETTE = COLORS * TONES
+DOCUMENT = re.compile(r"\bdocs/([\w/-]+)\.md\b")
 
 # Groups of the navigation: label, its pages by name of the address. The group leads to its first page.
 GROUPS = (
@@ -75,6 +78,15 @@ def number(value: float | None, digits: int = 3) -> SafeString:
 @register.filter
 def with_tool(name: str, tool: str) -> str:
     return tool_and_name(tool, name)
+
+
+@register.filter
+def with_help(text: str) -> SafeString:
+    return mark_safe(DOCUMENT.sub(_help_link, conditional_escape(text)))  # noqa: S308  escaped before
+
+
+def _help_link(named: re.Match[str]) -> str:
+    return format_html('<a href="{}">this help page</a>', reverse("web:help-page", args=[named[1]]))
 
 
 @register.filter

@@ -5,8 +5,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from apps.aws.clients import ALLOW
+from apps.dispatch.campaigns.file import HELP as CAMPAIGN_HELP
+from apps.published.parse import HELP as PUBLISHED_HELP
 from apps.web.help import documents
 from apps.web.help.documents import INDEX
+from apps.web.templatetags.splash import with_help
 from tests.paths import DOCS
 from tests.support.pages import data, elements
 
@@ -72,3 +76,12 @@ def test_a_word_begins_where_it_is_sought() -> None:
     page = documents.HelpDocument("a", "Releases", "", (documents.HelpSection("Gate", "gate", "a release"),), ())
     assert documents.search([page], ["lease"]) == []
     assert len(documents.search([page], ["rel", "GATE"])) == 1
+
+
+def test_a_document_named_in_a_problem_is_a_link_to_its_help_page(client: Client) -> None:
+    for text in (ALLOW, PUBLISHED_HELP, CAMPAIGN_HELP):
+        html = str(with_help(f"<{text}>"))
+        (link,) = elements(html, "a")
+        assert client.get(link.attributes["href"] or "").status_code == 200
+        assert "docs/" not in html
+        assert html.startswith("&lt;")
