@@ -1,4 +1,4 @@
-"""Search by words or id, from every page's search field. Every word must match; seventeen queries at most."""
+"""Search by words or id, from every page's search field. Every word must match; eighteen queries at most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,12 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Metric, Release, System, Workload
+from apps.core.units import format_number
 from apps.dispatch.models import Campaign, Schedule
 from apps.dispatch.pure import cron
 from apps.published.models import Article
 from apps.regressions.models import CheckedRelease, Finding
-from apps.runs.api import newest_left_out, word_conditions
+from apps.runs.api import newest_left_out, rows_of, word_conditions
 from apps.runs.models import Run
 from apps.saved import services
 from apps.web.components.addresses import runs_address
@@ -30,11 +31,12 @@ MAX_ID = 2**63 - 1
 
 @dataclass(frozen=True)
 class Hit:
-    """`failed_checks`, `is_excluded`: of a run."""
+    """`value`: what was measured or found, with its unit; empty: nothing. `failed_checks`, `is_excluded`: of a run."""
 
     label: str
     note: str
     address: str
+    value: str = ""
     failed_checks: tuple[str, ...] = ()
     is_excluded: bool = False
 
@@ -90,26 +92,19 @@ def _runs(words: Sequence[str]) -> list[Hit]:
     named = len(words) == 1 or (len(words) == 2 and words[0].lower() == "run")
     exact = int(number) if named and number.isascii() and number.isdecimal() and int(number) <= MAX_ID else None
     found = {*newest, *newest_left_out(words, conditions, EACH + 1), exact}
-    rows = (
-        Run.objects.filter(pk__in=[pk for pk in found if pk is not None])
-        .select_related("system", "workload", "load_level")
-        .only(
-            *("id", "started_at", "state", "outcome", "failed_checks", "is_excluded"),
-            *("system__name", "workload__name", "workload__tool", "load_level"),
-        )
-        .order_by(
-            Case(When(pk=exact, then=Value(0)), default=Value(1), output_field=IntegerField()), "-started_at", "-id"
-        )
+    chosen = Run.objects.filter(pk__in=[pk for pk in found if pk is not None]).order_by(
+        Case(When(pk=exact, then=Value(0)), default=Value(1), output_field=IntegerField()), "-started_at", "-id"
     )
     return [
         Hit(
-            f"Run {run.pk}",
-            f"{run.system.name}, {run.workload.name}, {run.load_level}, {run.started_at:%Y-%m-%d}",
-            reverse("web:run", args=[run.pk]),
-            failed_checks=tuple(run.failed_checks),
+            f"Run {run.id}",
+            f"{run.system_name}, {run.workload_name}, {run.load_level}, {run.started_at:%Y-%m-%d}",
+            reverse("web:run", args=[run.id]),
+            value=f"{format_number(run.throughput)} {run.throughput_unit}" if run.throughput is not None else "",
+            failed_checks=run.failed_checks,
             is_excluded=run.is_excluded,
         )
-        for run in rows[: EACH + 1]
+        for run in rows_of(chosen[: EACH + 1])
     ]
 
 
@@ -178,6 +173,7 @@ def _findings(words: Sequence[str]) -> list[Hit]:
             finding.title,
             f"{finding.get_state_display().lower()}, found {finding.found_at:%Y-%m-%d}",
             reverse("web:finding", args=[finding.pk]),
+            value=finding.verdict,
         )
         for finding in rows[: EACH + 1]
     ]
@@ -191,7 +187,10 @@ def _saved(words: Sequence[str]) -> list[Hit]:
 
 
 def _articles(words: Sequence[str]) -> list[Hit]:
-    rows = Article.objects.filter(_every(words, "title", "author", "publisher", "slug", "published"))
+    """Also by the platforms that its figures are of."""
+    sides = ("figures__side", "figures__numerator", "figures__denominator", "figures__platform__name")
+    found = _every(words, "title", "author", "publisher", "slug", "published", *sides)
+    rows = Article.objects.filter(pk__in=Article.objects.filter(found).values("pk"))
     return [
         Hit(
             article.title,

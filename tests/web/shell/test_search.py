@@ -6,12 +6,14 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.catalog.models import Release
+from apps.catalog.services import seed
 from apps.dispatch.models import Campaign
+from apps.published import services as published
 from apps.published.models import Article
 from apps.regressions.models import Finding
 from apps.web.search import EACH, find
 from tests.dispatch.schedules.scheduled import a_schedule
-from tests.support.builders import a_metric, a_run, a_system, a_workload
+from tests.support.builders import a_measured_run, a_metric, a_run, a_system, a_workload
 from tests.support.pages import data, elements
 
 pytestmark = pytest.mark.django_db
@@ -65,13 +67,28 @@ def test_more_than_can_be_read_are_cut_and_said_so(client: Client) -> None:
     assert len(elements(page, "section:has([data-first]) .hits li")) == EACH
 
 
-def test_search_takes_seventeen_queries_at_most(
+def test_a_match_shows_its_value_or_verdict() -> None:
+    run = a_measured_run({"client.throughput": 1234.567}, system=a_system("box"))
+    Finding.objects.create(kind="change", title="box: throughput −12 %", verdict="worse", changed_at=timezone.now())
+    values = {group.name: [hit.value for hit in group.hits] for group in find(["box"])}
+    assert values["Runs"] == [f"1,230 {run.measurements.get().metric.unit}"]
+    assert values["Findings"] == ["worse"]
+
+
+def test_an_article_is_found_by_the_platforms_of_its_figures() -> None:
+    seed()
+    published.load_all(published.OWN_DATA)
+    stated = Article.objects.filter(figures__platform__name__icontains="pxc").distinct()
+    assert set(_found("pxc")["Published articles"]) >= {article.title for article in stated} != set()
+
+
+def test_search_takes_eighteen_queries_at_most(
     client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     system = a_system("box")
     for _ in range(12):
         a_run(system=system)
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         client.get("/search/?q=box")
 
 
