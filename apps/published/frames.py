@@ -14,8 +14,8 @@ from apps.published import wording
 from apps.published.queries import compared
 from apps.published.values import ArticleValue, FigureValue, PublishedComparison, SideValue
 
-# Metrics that have a direction and are no speed: how far a load could be raised.
-NOT_SPEEDS = ("threads_reached",)
+# Metrics that have a direction and are no speed: how far a load could be raised, how much a rate varied.
+NOT_SPEEDS = ("threads_reached", "tps_stddev", "latency_stddev")
 # Machines as the articles abbreviate them.
 BOXES = {"SB": "small box", "LB": "large box"}
 
@@ -126,10 +126,11 @@ class Frame:
 FASTEST = Span(1.0, 1.0, is_about=False)
 
 
-def frames(figures: Iterable[FigureValue]) -> list[Frame]:
-    """Of figures as from list_figures; those of tables and of metrics without direction are left out."""
+def frames(figures: Iterable[FigureValue], *, with_tables: bool = False) -> list[Frame]:
+    """Of figures as from list_figures. Metrics without direction are left out, and the ratios of tables, which have a
+    matrix of their own; `with_tables`: the absolute values of tables, too."""
     groups: dict[tuple[str, str], list[list[PublishedComparison]]] = defaultdict(list)
-    wanted = [figure for figure in figures if _is_placed(figure)]
+    wanted = [figure for figure in figures if _is_placed(figure, with_tables=with_tables)]
     for comparison in compared(wanted):
         alike = groups[comparison.article.slug, comparison.workload]
         fitting = next((group for group in alike if all(_fits(comparison, each) for each in group)), None)
@@ -141,9 +142,9 @@ def frames(figures: Iterable[FigureValue]) -> list[Frame]:
     return [frame for frame in found if frame]
 
 
-def _is_placed(figure: FigureValue) -> bool:
+def _is_placed(figure: FigureValue, *, with_tables: bool) -> bool:
     return (
-        not figure.entry.startswith("tables[")
+        (not figure.entry.startswith("tables[") or (with_tables and not figure.is_ratio))
         and figure.metric not in NOT_SPEEDS
         and figure.direction != "neutral"
         and figure.value is not None

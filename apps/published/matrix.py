@@ -1,7 +1,8 @@
 """Matrix of an article's ratios to one baseline: test × load level × side. Without verdicts."""
 
+import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -18,6 +19,8 @@ from apps.published.values import ArticleValue, FigureFilter, FigureValue, SideV
 LOADS = ("connections", "threads", "clients", "users")
 # Fewest ratios of an article for a matrix.
 FEWEST_RATIOS = 4
+# Fewest tests of a side at a load whose mean says anything.
+FEWEST_TESTS = 4
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,52 @@ def load_matrix(slug: str) -> StatedMatrix | None:
         rows=tuple(_row(test, load, own, sides) for (test, load, _), own in ordered),
         elsewhere=len(ratios) - len(figures),
     )
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Speeds of one side at one load, relative to the baseline. `mean`: geometric mean over the tests."""
+
+    side: SideValue
+    load: str
+    ratios: tuple[tuple[str, float], ...]  # test, speed
+
+    @property
+    def mean(self) -> float:
+        return statistics.geometric_mean(value for _, value in self.ratios)
+
+    @property
+    def tests(self) -> int:
+        return len(self.ratios)
+
+    @property
+    def faster(self) -> int:
+        return sum(value > 1 for _, value in self.ratios)
+
+    @property
+    def slower(self) -> int:
+        return sum(value < 1 for _, value in self.ratios)
+
+
+def spreads(matrix: StatedMatrix) -> list[Spread]:
+    """By side, then load; a ratio of times counts as its inverse. Of one metric: that of most tests. Bounds, ranges and
+    notes are left out, since they have no place among values, and sides at loads with fewer than FEWEST_TESTS."""
+    metric = Counter(row.metric for row in matrix.rows if row.direction != "neutral").most_common(1)
+    rows = [row for row in matrix.rows if metric and row.metric == metric[0][0]]
+    loads = list(dict.fromkeys(row.load for row in rows))
+    return [
+        Spread(side, load, ratios)
+        for place, side in enumerate(matrix.sides)
+        for load in loads
+        if len(ratios := tuple(_speeds([row for row in rows if row.load == load], place))) >= FEWEST_TESTS
+    ]
+
+
+def _speeds(rows: Sequence[StatedTest], side: int) -> Iterator[tuple[str, float]]:
+    for row in rows:
+        cell = row.cells[side]
+        if cell and cell.value and cell.value > 0 and cell.qualifier in ("exact", "approx"):
+            yield row.test, cell.value if row.direction == "higher" else 1 / cell.value
 
 
 def _row(test: str, load: str, figures: Sequence[FigureValue], sides: Sequence[SideValue]) -> StatedTest:

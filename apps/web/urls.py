@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path, re_path
 
-from apps.web import accounts, agents, published, saved, search
+from apps.web import accounts, agents, saved, search
 from apps.web.campaigns import campaigns, files, schedules
 from apps.web.catalog import catalog, prices
 from apps.web.compare import claims, compare, exports
@@ -13,6 +13,7 @@ from apps.web.help import help
 from apps.web.matrix import matrix
 from apps.web.notifications import forms, notifications
 from apps.web.overview import overview
+from apps.web.published import article, figures, results
 from apps.web.releases import releases
 from apps.web.runs import quality, run, runs, upload_pages, variables
 from apps.web.runs.use_method import page
@@ -80,8 +81,9 @@ urlpatterns: list[URLPattern] = [
     path("releases/<slug:platform>/<path:version>/sign-off/", releases.sign_off, name="release-sign-off"),
     path("releases/<slug:platform>/<path:version>/", releases.show, name="release"),
     path("badge/<slug:platform>/<path:version>.svg", releases.badge, name="release-badge"),
-    path("published/", published.show, name="published"),
-    path("published/<slug:slug>/", published.show_article, name="article"),
+    path("published/", results.show, name="published"),
+    path("published/figures/", figures.show, name="published-figures"),
+    path("published/<slug:slug>/", article.show, name="article"),
     path("claims/", claims.show, name="claims"),
     path("catalog/", catalog.show, name="catalog"),
     path("catalog/hardware/<str:slug>/price/", prices.state, name="price"),

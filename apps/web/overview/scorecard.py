@@ -13,6 +13,7 @@ from apps.published import queries as published
 from apps.published.frames import Frame, FrameMark, frames
 from apps.published.values import FigureFilter, FigureValue
 from apps.published.wording import UNSPOKEN
+from apps.web.components.tracks import TrackBar
 from apps.web.overview import wording
 from workers.protocol.workloads.kinds import FAILOVER, SCHEMA_CHANGE
 
@@ -20,25 +21,6 @@ from workers.protocol.workloads.kinds import FAILOVER, SCHEMA_CHANGE
 LONGEST = 56.0
 # Characters of a unit that stands beside each value (s, ms); a longer one stands once a row.
 LONGEST_UNIT = 2
-
-
-@dataclass(frozen=True)
-class ScorecardBar:
-    """In per cent of the track. `low`, `high`: whisker; None: there is none. `is_open`: the value is a bound."""
-
-    width: float
-    low: float | None = None
-    high: float | None = None
-    is_open: bool = False
-
-    @property
-    def span(self) -> float:
-        return 0.0 if self.low is None or self.high is None else self.high - self.low
-
-    @property
-    def end(self) -> float:
-        """Where bar and whisker end."""
-        return max(self.width, self.high or 0.0)
 
 
 @dataclass(frozen=True)
@@ -55,10 +37,10 @@ class CardCell:
     failed: int
     word: str
     is_best: bool
-    bar: ScorecardBar | None
+    bar: TrackBar | None
     stated: str
     stated_title: str
-    stated_bar: ScorecardBar | None
+    stated_bar: TrackBar | None
     is_fastest: bool
 
 
@@ -134,8 +116,8 @@ def _head(family: Family, rows: Sequence[ScorecardRow], figures: Iterable[Figure
 
 def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
     tool = row.workload.tool if row.workload else ""
-    shown = max(stated, key=lambda frame: _rank(frame, tool), default=None)
-    other = _contrary(shown, stated)
+    shown = max(stated, key=lambda frame: rank(frame, tool), default=None)
+    other = contrary(shown, stated)
     marks = {family.key: shown.mark_of(family.platforms) if shown else None for family in SCORECARD_FAMILIES}
     unit = row.metric.unit if row.metric else ""
     values = [cell.cell.summary.maximum for cell in row.measured if cell.cell and cell.cell.summary]
@@ -152,7 +134,7 @@ def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
         cells=tuple(_cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared) for cell in row.cells),
         conclusion=wording.conclusion(row),
         stated=wording.stated(shown, other) if shown else "",
-        action=_action(row),
+        action=action(row),
     )
 
 
@@ -163,14 +145,15 @@ def _absolute(marks: Iterable[FrameMark | None]) -> list[FigureValue]:
     return known if len(known) == len(figures) and len({figure.unit for figure in known}) == 1 else []
 
 
-def _rank(frame: Frame, tool: str) -> tuple[int, bool, bool, str]:
-    """Most architectures, then the tool that the row is measured with, then values rather than bounds, then newest."""
+def rank(frame: Frame, tool: str) -> tuple[int, bool, bool, str]:
+    """Of several frames the shown one has most: architectures, then the tool that the row is measured with, then values
+    rather than bounds, then newest."""
     is_like = bool(tool) and frame.workload.startswith(tool)
     has_values = all(mark.speed.low == mark.speed.high for mark in frame.marks)
     return len(set(_families(frame))), is_like, has_values, frame.article.published
 
 
-def _contrary(shown: Frame | None, stated: Sequence[Frame]) -> Frame | None:
+def contrary(shown: Frame | None, stated: Sequence[Frame]) -> Frame | None:
     """The newest frame whose fastest architecture is behind another one of it in the frame shown."""
     if shown is None:
         return None
@@ -213,16 +196,16 @@ def _cell(cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, 
     )
 
 
-def _bar(value: float, scale: float, low: float, high: float) -> ScorecardBar:
+def _bar(value: float, scale: float, low: float, high: float) -> TrackBar:
     share = LONGEST / scale if scale > 0 else 0.0
-    return ScorecardBar(value * share, low * share, high * share) if high > low else ScorecardBar(value * share)
+    return TrackBar(value * share, low * share, high * share) if high > low else TrackBar(value * share)
 
 
-def _stated_bar(mark: FrameMark, scale: float, *, is_shared: bool) -> ScorecardBar:
+def _stated_bar(mark: FrameMark, scale: float, *, is_shared: bool) -> TrackBar:
     is_open = mark.speed.low != mark.speed.high
     if is_shared and mark.figure and scale > 0:
-        return ScorecardBar((mark.figure.value or 0.0) / scale * LONGEST, is_open=is_open)
-    return ScorecardBar(mark.speed.middle * LONGEST, is_open=is_open)
+        return TrackBar((mark.figure.value or 0.0) / scale * LONGEST, is_open=is_open)
+    return TrackBar(mark.speed.middle * LONGEST, is_open=is_open)
 
 
 def _source(mark: FrameMark) -> str:
@@ -231,7 +214,8 @@ def _source(mark: FrameMark) -> str:
     return mark.figure.exact_sentence
 
 
-def _action(row: ScorecardRow) -> tuple[str, str]:
+def action(row: ScorecardRow) -> tuple[str, str]:
+    """The address that shows more of the row or fills it, with its words."""
     title = wording.TITLES[row.kind]
     if not row.measured:
         return reverse("web:campaign-new"), f"Plan {wording.ARTICLES[row.kind]} campaign"

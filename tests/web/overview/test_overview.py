@@ -75,7 +75,7 @@ def test_bars_of_a_row_share_one_scale(client: Client) -> None:
     _measure(_system("g", "pxc"), 100.0)
     _measure(_system("m", "mha"), 200.0)
     row = element(page_of(client, "/"), "[data-kind=mixed]")
-    widths = [float((bar.attributes["style"] or "").split()[1].rstrip("%")) for bar in row.css(".scorecard__bar")]
+    widths = [float((bar.attributes["style"] or "").split()[1].rstrip("%")) for bar in row.css(".track__bar")]
     assert widths == [LONGEST / 2, LONGEST]
 
 

@@ -1,4 +1,4 @@
-"""The published results: what articles state, always marked as published, never with an interval."""
+"""The published figures: what articles state, always marked as published, never with an interval."""
 
 import re
 
@@ -25,7 +25,7 @@ def articles(db: None) -> None:
     services.load_all(services.OWN_DATA)
 
 
-def page_of(client: Client, query: str = "") -> str:
+def page_of(client: Client, query: str = "figures/") -> str:
     response = client.get(f"/published/{query}")
     assert response.status_code == 200
     return response.content.decode()
@@ -54,7 +54,7 @@ def test_without_articles_the_page_says_how_to_load_them(client: Client) -> None
 
 @pytest.mark.usefixtures("articles")
 def test_a_figure_is_shown_with_its_side_qualifier_unit_and_parts(client: Client) -> None:
-    shown = figures_of(page_of(client, "?question=failover"))
+    shown = figures_of(page_of(client, "figures/?question=failover"))
     loaded = [figure_of(metric="service_interruption", value=value).id for value in (15, 50, 120)]
     assert [shown[each] for each in loaded] == ["PXC 15 s", "Aurora 50 s", "MHA at least 120 s"]
     idle = [f for f in queries.list_figures() if f.of_which == {"proxy_detection": 6}]
@@ -103,27 +103,27 @@ def test_every_figure_is_on_the_page_or_in_a_table_that_it_links_to(client: Clie
 
 @pytest.mark.usefixtures("articles")
 def test_the_address_filters_and_can_be_shared(client: Client) -> None:
-    page = page_of(client, "?platform=mha&question=failover")
+    page = page_of(client, "figures/?platform=mha&question=failover")
     # With MHA come the figures that it stands beside, and nothing else.
     assert [*figures_of(page).values()] == ["PXC 15 s", "Aurora 50 s", "MHA at least 120 s"]
     assert states(page, "[data-shown]", "shown", "total") == [("3", str(len(queries.list_figures())))]
     assert [each.attributes["id"] for each in elements(page, ".published__question th")] == ["failover"]
-    one = page_of(client, "?article=iibench-ec2-2012")
-    assert len(elements(one, "a[href='/published/iibench-ec2-2012/']")) == 3
+    one = page_of(client, "figures/?article=iibench-ec2-2012")
+    assert len(elements(one, "a[href='/published/iibench-ec2-2012/']")) == 2
 
 
 @pytest.mark.usefixtures("articles")
 def test_a_filter_without_figures_says_so(client: Client) -> None:
-    page = page_of(client, "?platform=galera")
-    assert element(page, "[data-state=no-matches] a").attributes["href"] == "/published/"
+    page = page_of(client, "figures/?platform=galera")
+    assert element(page, "[data-state=no-matches] a").attributes["href"] == "/published/figures/"
     assert data(page, "figure") == []
 
 
 @pytest.mark.usefixtures("articles")
 def test_a_filter_is_turned_off_by_its_own_link(client: Client) -> None:
-    page = page_of(client, "?platform=mha&question=failover")
+    page = page_of(client, "figures/?platform=mha&question=failover")
     chosen = [each.attributes["href"] for each in elements(page, "a.toggle[aria-current=true]")]
-    assert chosen == ["/published/?question=failover", "/published/?platform=mha"]
+    assert chosen == ["/published/figures/?question=failover", "/published/figures/?platform=mha"]
 
 
 @pytest.mark.usefixtures("articles")
@@ -166,14 +166,15 @@ def test_an_unknown_article_is_not_found(client: Client) -> None:
 @pytest.mark.usefixtures("articles")
 def test_words_of_an_article_cannot_become_markup(client: Client) -> None:
     Article.objects.filter(slug="iibench-ec2-2012").update(title="<script>alert(1)</script>")
-    assert "<script>alert(1)" not in client.get("/published/").content.decode()
+    for address in ("/published/", "/published/figures/"):
+        assert "<script>alert(1)" not in client.get(address).content.decode()
 
 
 @pytest.mark.usefixtures("articles")
 def test_the_page_asks_the_database_a_fixed_number_of_times(client: Client) -> None:
     with CaptureQueriesContext(connection) as asked:
-        client.get("/published/?platform=pxc")
-    assert len(asked) <= 7
+        client.get("/published/figures/?platform=pxc")
+    assert len(asked) <= 6
 
 
 @pytest.mark.browser
@@ -181,12 +182,12 @@ def test_the_page_asks_the_database_a_fixed_number_of_times(client: Client) -> N
 def test_charts_are_hatched_and_plot_what_is_stated(browser_page: Page) -> None:
     catalog.seed()
     services.load_all(services.OWN_DATA)
-    browser_page.goto("/published/?question=failover")
+    browser_page.goto("/published/figures/?question=failover")
     plot = browser_page.locator(".chart__plot[data-drawn]").first
     plot.scroll_into_view_if_needed()
     expect(plot.locator("text", has_text="at least 120")).to_be_visible()
     bars = plot.evaluate("plot => plot.data.map(trace => [Array.from(trace.x), trace.marker.pattern.shape])")
     assert bars == [[[15, 50, 120], "/"]]
     browser_page.set_viewport_size({"width": 390, "height": 844})
-    browser_page.goto("/published/")
+    browser_page.goto("/published/figures/")
     assert browser_page.evaluate("document.documentElement.scrollWidth") == 390

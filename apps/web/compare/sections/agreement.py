@@ -38,7 +38,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     campaign = comparison.campaign.id if comparison.campaign else None
     return {
         **shown(found, sides, campaign=campaign, here=comparison.workload.id),
-        "published_url": f"{reverse('web:published')}?{urlencode(_platforms(found))}",
+        "published_url": f"{reverse('web:published-figures')}?{urlencode(_platforms(found))}",
         "only_chosen_runs": seen.address.runs is not None,
     }
 

@@ -1,32 +1,17 @@
-"""The pages of published results: figures about the platforms, and each article in full."""
+"""The page of one article: its set-up, figures and tables in full."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.urls import reverse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from apps.published import queries
 from apps.published.format import QUESTIONS
-from apps.published.headlines import headlines
 from apps.published.matrix import FEWEST_RATIOS
-from apps.published.values import BarChart, FigureFilter
 from apps.published.wording import NO_INTERVAL, label, plain
 from apps.web.components.pages import render_page
-
-# Chart heights in pixels: axis and title, then each bar.
-CHART_HEIGHT, BAR_HEIGHT, TALL_BAR_HEIGHT = 78, 34, 42
-
-
-@dataclass(frozen=True)
-class Toggle:
-    """A filter choice; its address toggles it and keeps the others."""
-
-    label: str
-    address: str
-    chosen: bool
-    color: int | None = None
+from apps.web.published.figures import chart_heights
 
 
 @dataclass(frozen=True)
@@ -38,48 +23,7 @@ class SetupFacts:
 
 
 @require_safe
-def show(request: HttpRequest) -> HttpResponse:
-    every = queries.list_figures()
-    chosen = FigureFilter(
-        platforms=tuple(text for text in request.GET.getlist("platform") if text),
-        questions=tuple(text for text in request.GET.getlist("question") if text),
-        articles=tuple(text for text in request.GET.getlist("article") if text),
-    )
-    filtered = any((chosen.platforms, chosen.questions, chosen.articles))
-    figures = queries.narrowed(every, chosen)
-    platforms = queries.list_platforms(every)
-    asked = {figure.question for figure in every}
-    charts = queries.list_charts(figures)
-    context = {
-        "every": every,
-        "figures": figures,
-        "filtered": filtered,
-        "articles": queries.list_articles(),
-        "headlines": headlines(figures, platforms),
-        "questions": queries.list_questions(figures),
-        "charts": charts,
-        "chart_heights": [(chart, _height(chart)) for chart in charts],
-        "no_interval": NO_INTERVAL,
-        "platform_toggles": [
-            Toggle(p.name, _toggled(request.GET, "platform", p.slug), p.slug in chosen.platforms, p.color)
-            for p in platforms
-        ],
-        "question_toggles": [
-            Toggle(text, _toggled(request.GET, "question", key), key in chosen.questions)
-            for key, text in QUESTIONS.items()
-            if key in asked
-        ],
-        "article_toggles": [
-            Toggle(title, _toggled(request.GET, "article", slug), True)
-            for slug, title in {figure.article.slug: figure.article.title for figure in every}.items()
-            if slug in chosen.articles
-        ],
-    }
-    return render_page(request, "web/published/published.html", context)
-
-
-@require_safe
-def show_article(request: HttpRequest, slug: str) -> HttpResponse:
+def show(request: HttpRequest, slug: str) -> HttpResponse:
     detail = queries.load_article(slug)
     if detail is None:
         raise Http404(f"no published article has the name {slug!r}; the Published page lists them all")
@@ -96,23 +40,9 @@ def show_article(request: HttpRequest, slug: str) -> HttpResponse:
         "errors": [_about_side(setup, found, "code") for found in setup.get("errors", [])],
         "notes": setup.get("notes", []),
         "charts": charts,
-        "chart_heights": [(chart, _height(chart)) for chart in charts],
+        "chart_heights": chart_heights(charts),
     }
     return render_page(request, "web/published/article.html", context)
-
-
-def _toggled(given: QueryDict, name: str, value: str) -> str:
-    query = given.copy()
-    values = query.getlist(name)
-    query.setlist(name, [v for v in values if v != value] if value in values else [*values, value])
-    text = query.urlencode()
-    return reverse("web:published") + (f"?{text}" if text else "")
-
-
-def _height(chart: BarChart) -> int:
-    """In pixels."""
-    bar = TALL_BAR_HEIGHT if any(bar.group for bar in chart.bars) else BAR_HEIGHT
-    return CHART_HEIGHT + bar * len(chart.bars)
 
 
 def _facts(name: str, stated: dict[str, Any], *, skip: tuple[str, ...] = ("workload", "side")) -> SetupFacts:

@@ -1,0 +1,22 @@
+"""Bars of HTML (styles/components/tracks.css). Pure."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TrackBar:
+    """In per cent of the track. `low`, `high`: whisker; None: there is none. `is_open`: the value is a bound."""
+
+    width: float
+    low: float | None = None
+    high: float | None = None
+    is_open: bool = False
+
+    @property
+    def span(self) -> float:
+        return 0.0 if self.low is None or self.high is None else self.high - self.low
+
+    @property
+    def end(self) -> float:
+        """Where bar and whisker end."""
+        return max(self.width, self.high or 0.0)

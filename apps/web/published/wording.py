@@ -1,0 +1,134 @@
+"""Sentences of the cards of published results. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from apps.comparison.api import ScorecardCell, ScorecardRow
+from apps.core import units
+from apps.core.text import and_list, counted
+from apps.core.units import NBSP
+from apps.published.frames import Frame, FrameMark
+from apps.published.wording import label, times
+
+# In the order of the cards.
+TITLES = {
+    "ingest": "Ingest",
+    "oltp": "OLTP",
+    "tpcc": "TPC-C",
+    "failover": "Failover",
+    "latency": "Latency near saturation",
+    "ddl": "Schema change",
+    "engines": "Storage engines",
+    "disk": "Disk",
+    "cost": "Cost",
+    "steadiness": "Steadiness",
+    "other": "Other figures",
+}
+# What the first of a frame is, where "fastest" would be odd.
+FIRST = {"failover": "is back first"}
+FASTEST = f"1{NBSP}×"
+
+
+def ratio(text: str) -> str:
+    """ "≈ 3 ×" of "≈ 3"."""
+    return f"{text}{NBSP}×"
+
+
+def speed(mark: FrameMark) -> str:
+    """Beside a bar: "1 × · 15 s", "≈ 0.11 × chained"."""
+    parts = [FASTEST if mark.is_fastest else ratio(mark.speed.text)]
+    if mark.stated:
+        parts.append(mark.stated)
+    return f"{' · '.join(parts)}{' chained' if mark.is_chained else ''}"
+
+
+def caption(frame: Frame) -> str:
+    """ "2016, large box: tpcc mysql, warehouses 400; threads 256"."""
+    where = f", {frame.box}" if frame.box else ""
+    conditions = f", {_conditions(frame)}" if _conditions(frame) else ""
+    return f"{_year(frame)}{where}: {frame.workload}{conditions}"
+
+
+def _conditions(frame: Frame) -> str:
+    """Without the machine, which is named already."""
+    return "; ".join(part for part in frame.conditions_text.split("; ") if not part.startswith(f"{label('box')} "))
+
+
+def _year(frame: Frame) -> str:
+    return frame.article.published[:4]
+
+
+def answer(drawn: Sequence[Frame]) -> str:
+    """For example "MHA is fastest: PXC about 0.33 ×, Aurora about 0.11 × (chained)."; of frames with several fastest
+    "PXC is fastest on the small box, Aurora on the large box."."""
+    fastest = {frame.marks[0].side.platform: frame.marks[0].side.name for frame in drawn}
+    first = FIRST.get(drawn[0].question, "is fastest")
+    if len(fastest) == 1:
+        (name,) = fastest.values()
+        scope = f" in all {len(drawn)}" if len(drawn) > 1 else ""
+        return f"{name} {first}{scope}: {_others(drawn)}."
+    places = [
+        f"{name} {f'{first} ' if number == 0 else ''}{_places(drawn, slug)}"
+        for number, (slug, name) in enumerate(fastest.items())
+    ]
+    return f"{', '.join(places)}."
+
+
+def _places(drawn: Iterable[Frame], platform: str) -> str:
+    """ "on the large box", "in 2015"."""
+    own = [frame for frame in drawn if frame.marks[0].side.platform == platform]
+    places = dict.fromkeys(f"on the {frame.box}" if frame.box else f"in {_year(frame)}" for frame in own)
+    return and_list(list(places))
+
+
+def _others(drawn: Sequence[Frame]) -> str:
+    if len(drawn) == 1:
+        return ", ".join(
+            f"{mark.side.name} {times(mark.speed.text)}{' (chained)' if mark.is_chained else ''}"
+            for mark in drawn[0].marks[1:]
+        )
+    names = dict.fromkeys(mark.side.name for frame in drawn for mark in frame.marks[1:])
+    return "; ".join(f"{name} {_range(drawn, name)}" for name in names)
+
+
+def _range(drawn: Iterable[Frame], name: str) -> str:
+    own = sorted(
+        (mark for frame in drawn for mark in frame.marks[1:] if mark.side.name == name),
+        key=lambda mark: mark.speed.middle,
+    )
+    least, most = times(own[0].speed.text), times(own[-1].speed.text)
+    return least if least == most else f"{least} to {most}"
+
+
+def product(first: FrameMark, last: FrameMark) -> str:
+    """ "MHA about 9 × Aurora, chained"."""
+    return f"{first.side.name} {times(last.speed.inverse.text)} {last.side.name}, chained"
+
+
+def remark(frame: Frame) -> str:
+    """A frame that is not drawn: "2015, iibench: MHA 281 s, PXC 4,039 s"."""
+    return f"{caption(frame)}: {frame.sentence}."
+
+
+def measured(cell: ScorecardCell, row: ScorecardRow) -> str:
+    """ "1,230 transactions/s, 5 runs"."""
+    summary = cell.cell.summary if cell.cell else None
+    if summary is None or row.metric is None:
+        return ""
+    return f"{units.with_unit(summary.value, row.metric.unit)}, {counted(summary.count, 'run')}"
+
+
+def overall(fastest: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Of pairs of a card's title and the platforms that lead in it: "No platform is fastest everywhere: MHA in Ingest,
+    PXC in Failover; OLTP depends on the machine or article."."""
+    single: dict[str, list[str]] = {}
+    for title, names in fastest:
+        if len(names) == 1:
+            single.setdefault(names[0], []).append(title)
+    open_titles = [title for title, names in fastest if len(names) > 1]
+    parts = [f"{name} in {and_list(titles)}" for name, titles in single.items()]
+    depends = f"{and_list(open_titles)} depend{'s' if len(open_titles) == 1 else ''} on the machine or the article"
+    if not parts:
+        return f"{depends}." if open_titles else ""
+    if len(single) == 1 and not open_titles:
+        return f"{next(iter(single))} is fastest in every question."
+    return f"No platform is fastest everywhere: {', '.join(parts)}{f'; {depends}' if open_titles else ''}."
