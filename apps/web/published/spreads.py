@@ -61,7 +61,7 @@ def _card(article: ArticleValue) -> SpreadCard | None:
     def place(value: float) -> float:
         return (math.log(value) - low) / (high - low) * 100
 
-    strips = []
+    strips: list[SpreadStrip] = []
     for each in found:
         strips.append(
             SpreadStrip(
