@@ -1,6 +1,7 @@
 """Interface of this app for other apps, as far as it needs no database. Pure."""
 
 from apps.comparison.comparability import differences, variables
+from apps.comparison.comparability.claim_limits import ClaimLimit, Meaning, claim_limits
 from apps.comparison.comparability.differences import (
     ACCEPTABLE,
     NOT_KNOWN,
@@ -78,7 +79,7 @@ from apps.comparison.values import (
     Side,
     with_tones,
 )
-from apps.comparison.wording import interval_text, label, ratio_text, with_interval
+from apps.comparison.wording import interval_text, interval_words, inverse, label, ratio_text, with_interval
 
 __all__ = [
     "ACCEPTABLE",
@@ -110,6 +111,7 @@ __all__ = [
     "Box",
     "Cell",
     "ChangeTrial",
+    "ClaimLimit",
     "ComparedMetric",
     "ComparedRun",
     "ComparedSides",
@@ -130,6 +132,7 @@ __all__ = [
     "LoadLevelAnalysis",
     "LoadLevelData",
     "LoadSeconds",
+    "Meaning",
     "More",
     "NotKept",
     "ObjectiveState",
@@ -151,8 +154,11 @@ __all__ = [
     "Verdict",
     "Weight",
     "WriteRows",
+    "claim_limits",
     "differences",
     "interval_text",
+    "interval_words",
+    "inverse",
     "label",
     "load_level_analysis",
     "ratio_text",

@@ -1,6 +1,7 @@
 """Ratios, their intervals and metrics as text, the same on every page and in every export. Pure."""
 
 import math
+from dataclasses import replace
 
 from apps.comparison.stats.welch import Ratio, Verdict
 from apps.comparison.values import ComparedMetric
@@ -38,6 +39,21 @@ def interval_text(ratio: Ratio) -> str:
     if ratio.low is None or ratio.high is None:
         return ""
     return f"[{_end(ratio.low, decimals(ratio))},\u00a0{_end(ratio.high, decimals(ratio))}]"
+
+
+def interval_words(ratio: Ratio) -> str:
+    """“1.27 to 1.33”; empty: no interval."""
+    if ratio.low is None or ratio.high is None:
+        return ""
+    return f"{_end(ratio.low, decimals(ratio))} to {_end(ratio.high, decimals(ratio))}"
+
+
+def inverse(ratio: Ratio) -> Ratio:
+    """The baseline over the side, as far as its value and interval: “2.7 × slower”."""
+    if not ratio.value:
+        return replace(ratio, value=None, low=None, high=None)
+    low, high = (None if end is None else 1 / end if end else math.inf for end in (ratio.high, ratio.low))
+    return replace(ratio, value=1 / ratio.value, low=low, high=high)
 
 
 def with_interval(ratio: Ratio) -> str:

@@ -9,9 +9,11 @@ from apps.published.values import BarChart
 from apps.rest.api import field_of
 from apps.web.compare.charts import CompareCharts
 from apps.web.compare.sections.load_level_charts import GrowthChart, LoadLevelCharts
+from apps.web.compare.sections.seconds import SecondsCharts
 from apps.web.compare.sections.steadiness import SteadinessChart
 from apps.web.compare.sections.work import WorkChart
 from apps.web.findings.chart import FindingChart
+from apps.web.runs.latency import LatencyChart
 from apps.web.runs.run import RunPageData
 from apps.web.schema_changes.charts import ChangeChart
 from apps.web.timeline.timeline import TimelinePageData
@@ -22,9 +24,11 @@ PAGE_DATA: dict[str, Any] = {
     "compare-data": CompareCharts,
     "finding-chart": FindingChart,
     "growth-data": GrowthChart,
+    "latency-data": LatencyChart,
     "load-levels-data": LoadLevelCharts,
     "published-charts": list[BarChart],
     "run-data": RunPageData,
+    "seconds-data": SecondsCharts,
     "steadiness-data": SteadinessChart,
     "timeline-data": TimelinePageData,
     "trend-charts": list[TrendChart],

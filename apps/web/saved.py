@@ -20,12 +20,12 @@ from apps.core.query import whole_number
 from apps.saved import services
 from apps.saved.services import Saved
 from apps.web.accounts import writers_only
-from apps.web.compare.compare import level_of, page_context
+from apps.web.compare.compare import TAB_TEMPLATE, level_of, page_context, part_context, tab_response
 from apps.web.compare.parts import PARTS, rendered
 from apps.web.compare.sections.load_levels import objective_of
-from apps.web.compare.view import CompareAddress, CompareView, no_current_data
+from apps.web.compare.view import FIRST_TAB, CompareAddress, CompareView, no_current_data
 from apps.web.components.lists import cursor, page_of, typed
-from apps.web.components.pages import render_page
+from apps.web.components.pages import is_partial, render_page
 
 PAGE = 50
 
@@ -57,6 +57,8 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     if "edition" in request.GET:
         return _renamed_link(request)
     found = _load(slug, request.GET.get("snapshot", ""))
+    if is_partial(request):
+        return _tab(request, found)
     context = {
         "saved": found,
         "standing": services.standing(found),
@@ -73,7 +75,15 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404(str(error)) from error
     except NotKept as error:
         return render_page(request, "web/saved/older_form.html", context | {"problem": str(error)})
-    return render_page(request, "web/compare/compare.html", context)
+    return render_page(request, "web/compare/compare.html", context, part=TAB_TEMPLATE)
+
+
+def _tab(request: HttpRequest, found: Saved) -> HttpResponse:
+    """A tab of the page by itself, from the snapshot."""
+    try:
+        return tab_response(_seen(request, found))
+    except (Invalid, NotKept) as error:
+        raise Http404(str(error)) from error
 
 
 @require_safe
@@ -86,7 +96,7 @@ def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     try:
         seen = _seen(request, _load(slug, request.GET.get("snapshot", "")))
         context["html"] = rendered(chosen, seen)
-        context |= {"comparison": seen.comparison, "back_url": seen.address.url()}
+        context |= part_context(seen)
     except Invalid as error:
         raise Http404(str(error)) from error
     except NotKept as error:
@@ -147,7 +157,7 @@ def save(request: HttpRequest) -> HttpResponse:
         address = CompareAddress.read(query)
         # Invalid view options would make every snapshot fail.
         objective_of(address)
-        asked = QueryDict(address.query())
+        asked = QueryDict(address.with_tab(FIRST_TAB).query())
         row = services.save(
             query={name: asked.getlist(name) for name in asked},
             title=request.POST.get("title", ""),

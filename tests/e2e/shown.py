@@ -20,7 +20,7 @@ PERCENTILES = (50, 90, 95, 99)
 
 def check_compare(page: Page, readings: Readings, *, tool: str) -> None:
     """The answer's table and the merged percentiles below it."""
-    rows = page.locator(".compare-answer__table tr[data-side]").all()
+    rows = page.locator("#results tr[data-side]").all()
     baseline = rows[0].get_attribute("data-side") or ""
     checked = 0
     for row in rows:
@@ -50,7 +50,7 @@ def check_compare(page: Page, readings: Readings, *, tool: str) -> None:
 def _check_percentiles(page: Page, readings: Readings) -> None:
     threads = int(re.findall(r"\d+", page.locator("#latency-title").inner_text())[0])
     names = [text.split()[0] for text in page.locator(".compare-latency th.num").all_inner_texts()]
-    sides = [row.get_attribute("data-side") or "" for row in page.locator(".compare-answer__table tr[data-side]").all()]
+    sides = [row.get_attribute("data-side") or "" for row in page.locator("#results tr[data-side]").all()]
     for side, row in zip(dict.fromkeys(sides), page.locator(".compare-latency tbody tr").all(), strict=True):
         cells = row.locator("td").all_inner_texts()
         whole = [each for each in readings[side, threads] if each.has_whole_histogram(threads)]

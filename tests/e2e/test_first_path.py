@@ -58,6 +58,7 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
         _follow(page)
         _plan_second_tool()
         follow(page.get_by_role("link", name="Open the comparison"))
+        page.goto(f"{page.url}&tab=all")
         sysbench = _readings("sysbench")
         shown.check_compare(page, sysbench, tool="sysbench")
         _check_plots(page, sysbench)

@@ -2,15 +2,13 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from apps.comparison.api import ClockEvent, RunTimeline, newest
 from apps.comparison.pure import (
     MARGIN,
     Cell,
     ComparedMetric,
-    ComparedRun,
     Comparison,
     Direction,
     Level,
@@ -21,34 +19,23 @@ from apps.comparison.pure import (
     ratio_text,
 )
 from apps.core.answers import Hidden, Unbounded
-from apps.runs.pure import CLIENT
+from apps.core.units import format_number
 from apps.web.components.ticks import linear_ticks, log_ticks
-from apps.web.runs.latency import LatencyChart
-from apps.web.runs.steps import UNMARKED
 
 Scale = Literal["linear", "log"]
 Span = tuple[float, float]
 
-# Thread counts, or ratios, that span more than this factor get a logarithmic axis.
+# Thread counts that span more than this factor get a logarithmic axis; ratios always have one, and from this on also
+# its ticks.
 WIDE_LEVELS = 8
 WIDE_RATIOS = 4
 # An interval's end farther than this multiple of the outermost ratio is cut, or it would flatten the others; a cut bar
 # reaches the second multiple.
 FARTHEST_END = 10
 CUT_ROOM = 2
-
-
-@dataclass(frozen=True)
-class SeriesView:
-    """Content of the timeline chart: the seconds of one load level; `apart`: one panel per side.
-
-    `clocks`: timelines of the drawn runs; `on_run`: t = 0 is the start of the run, not of its measured phase.
-    """
-
-    level: Level | None
-    apart: bool
-    clocks: tuple[RunTimeline, ...] = ()
-    on_run: bool = False
+# Margin of a curve's axis, as a factor; fewer round numbers than these do not make a logarithmic axis readable.
+CURVE_ROOM = 1.08
+FEWEST_TICKS = 3
 
 
 @dataclass(frozen=True)
@@ -69,11 +56,14 @@ class ChartLevel:
 
 @dataclass(frozen=True)
 class ChartMetric:
+    """`figure`: id of the chart of its ratios."""
+
     key: str
     kind: str
     label: str
     unit: str
     direction: Direction
+    figure: Hidden[str]
 
 
 @dataclass(frozen=True)
@@ -85,10 +75,9 @@ class ThreadsAxis:
 
 @dataclass(frozen=True)
 class RatioAxis:
-    """`band`: of equivalence. `ends`: where cut bars end."""
+    """Logarithmic: 0.5 and 2 are mirror images. `band`: of equivalence. `ends`: where cut bars end."""
 
     band: Span
-    scale: Scale
     range: Span
     ends: Hidden[Span]
     ticks: Sequence[float]
@@ -99,8 +88,8 @@ class RatioAxis:
 class RatioPoint:
     """One side at one load level: the value shown, its runs, and its ratio to the baseline with the 95 % interval.
 
-    `ratio_text`: ratio and interval as in the table. `bar`: the interval as drawn; None: there is none. `cut`: whether
-    its lower and upper end lie beyond the bar.
+    `lowest`, `highest`: of the runs. `ratio_text`: ratio and interval as in the table; without an interval, why. `bar`:
+    the interval as drawn; None: there is none. `cut`: whether its lower and upper end lie beyond the bar.
     """
 
     metric: str
@@ -109,6 +98,9 @@ class RatioPoint:
     threads: int
     rate: float | None
     value: float
+    value_text: str
+    lowest: float
+    highest: float
     runs: Sequence[Replicate]
     ratio: Unbounded | None
     low: Unbounded | None
@@ -120,55 +112,71 @@ class RatioPoint:
 
 
 @dataclass(frozen=True)
-class SecondsRun:
-    """A run whose seconds are drawn; times are s on the chosen clock. `measured` None: unknown."""
+class CurveAxis:
+    """The values of a metric over the load levels: throughput from zero, latency on a logarithmic axis."""
 
-    run: int
-    side: int
-    repetition: int
-    measured: Span | None
-    events: Sequence[ClockEvent]
-
-
-@dataclass(frozen=True)
-class SecondsView:
-    """The newest runs of each side at a load level; `runs_total` over all sides."""
-
-    level: str | None
-    apart: bool
-    clock: Literal["run", "measured"]
-    runs: Sequence[SecondsRun]
-    runs_total: Hidden[int]
+    metric: str
+    scale: Scale
+    range: Span
+    ticks: Sequence[float]
+    texts: Sequence[str]
 
 
 @dataclass(frozen=True)
 class CompareCharts:
-    """`latency`: of the level of `series`, every side's runs together; None: none has a histogram."""
+    """`chosen`: key of the chosen load level. `curves`: of the metrics that are drawn over the load levels."""
 
     sides: Sequence[ChartSide]
     levels: Sequence[ChartLevel]
+    chosen: str | None
     metrics: Sequence[ChartMetric]
     threads: ThreadsAxis
     ratios: RatioAxis
+    curves: Sequence[CurveAxis]
     points: Sequence[RatioPoint]
-    series: SecondsView
-    latency: LatencyChart | None
 
 
-def charts(comparison: Comparison, view: SeriesView, latency: LatencyChart | None) -> CompareCharts:
+def charts(comparison: Comparison, level: Level | None) -> CompareCharts:
     shown = {metric.key for metric in comparison.metrics if metric.kind != "errors"}
     cells = [cell for cell in comparison.cells if cell.metric in shown and cell.summary is not None]
     axis = ratio_axis(cell.ratio for cell in cells)
     return CompareCharts(
         sides=chart_sides(comparison),
         levels=[ChartLevel(level.key, level.text, level.threads, level.rate) for level in comparison.levels],
-        metrics=[_metric(metric) for metric in comparison.metrics if metric.kind != "errors"],
+        chosen=level.key if level else None,
+        metrics=chart_metrics(comparison),
         threads=threads_axis([level.threads for level in comparison.levels]),
         ratios=axis,
+        curves=[_curve_axis(metric, cells) for metric in curve_metrics(comparison)],
         points=_points(comparison, cells, axis),
-        series=_seconds(comparison, view),
-        latency=latency,
     )
+
+
+def chart_metrics(comparison: Comparison) -> list[ChartMetric]:
+    """All but errors, the primary one first."""
+    metrics = [metric for metric in comparison.metrics if metric.kind != "errors"]
+    return [_metric(metric) for metric in sorted(metrics, key=lambda metric: not metric.primary)]
+
+
+def curve_metrics(comparison: Comparison) -> list[ChartMetric]:
+    """The primary metric and the latency percentile."""
+    found = chart_metrics(comparison)
+    return [*found[:1], *sorted(found[1:], key=lambda metric: metric.kind != "latency")[:1]]
+
+
+def _curve_axis(metric: ChartMetric, cells: Iterable[Cell]) -> CurveAxis:
+    summaries = [cell.summary for cell in cells if cell.metric == metric.key and cell.summary]
+    ends = [end for each in summaries for end in (each.minimum, each.maximum)] or [0.0]
+    low, high = min(ends), max(ends) or 1.0
+    if metric.kind == "latency" and low > 0:
+        shown = (low / CURVE_ROOM, high * CURVE_ROOM)
+        ticks = log_ticks(*shown)
+        ticks = ticks if len(ticks) >= FEWEST_TICKS else linear_ticks(*shown)
+    else:
+        shown = (min(low, 0.0), high * CURVE_ROOM if high > 0 else 1.0)
+        ticks = linear_ticks(*shown)
+    scale: Scale = "log" if metric.kind == "latency" and low > 0 else "linear"
+    return CurveAxis(metric.key, scale, shown, ticks, [f"{tick:,.10g}" for tick in ticks])
 
 
 def chart_sides(comparison: Comparison) -> list[ChartSide]:
@@ -177,9 +185,9 @@ def chart_sides(comparison: Comparison) -> list[ChartSide]:
 
 def _metric(metric: ComparedMetric) -> ChartMetric:
     quantity = label(metric)
-    return ChartMetric(
-        metric.key, metric.kind, quantity[:1].upper() + quantity[1:], metric.unit, Direction(metric.direction)
-    )
+    title = quantity if metric.kind == "latency" else quantity[:1].upper() + quantity[1:]
+    figure = f"chart-ratio-{metric.key.replace('.', '-')}"
+    return ChartMetric(metric.key, metric.kind, title, metric.unit, Direction(metric.direction), figure)
 
 
 def threads_axis(threads: Sequence[int]) -> ThreadsAxis:
@@ -194,7 +202,7 @@ def threads_axis(threads: Sequence[int]) -> ThreadsAxis:
 
 
 def ratio_axis(ratios: Iterable[Ratio | None]) -> RatioAxis:
-    """One axis for the ratios of all metrics, so that they are visually comparable."""
+    """One logarithmic axis for the ratios of all metrics, so that they are visually comparable."""
     known = [ratio for ratio in ratios if ratio]
     band = (1 / (1 + MARGIN), 1 + MARGIN)
     values = [ratio.value for ratio in known if ratio.value and math.isfinite(ratio.value)] or [1.0]
@@ -212,7 +220,6 @@ def ratio_axis(ratios: Iterable[Ratio | None]) -> RatioAxis:
     ticks = log_ticks(*shown) if wide else linear_ticks(*shown)
     return RatioAxis(
         band=band,
-        scale="log" if wide else "linear",
         range=shown,
         ends=(low, high),
         ticks=ticks,
@@ -228,6 +235,13 @@ def ratio_bar(ratio: Ratio | None, axis: RatioAxis) -> tuple[Span | None, tuple[
     is_low_shown, is_high_shown = bool(ratio.low) and ratio.low >= first, ratio.high <= last
     bar = (ratio.low if is_low_shown else first, ratio.high if is_high_shown else last)
     return bar, (not is_low_shown, not is_high_shown)
+
+
+def _ratio_text(ratio: Ratio | None, words: str) -> str:
+    """No ratio is shown without its interval."""
+    if ratio is None:
+        return ""
+    return f"{ratio_text(ratio)} {interval}" if (interval := interval_text(ratio)) else words
 
 
 def _points(comparison: Comparison, cells: Iterable[Cell], axis: RatioAxis) -> list[RatioPoint]:
@@ -247,54 +261,17 @@ def _points(comparison: Comparison, cells: Iterable[Cell], axis: RatioAxis) -> l
                 threads=level.threads,
                 rate=level.rate,
                 value=cell.summary.value,
+                value_text=format_number(cell.summary.value),
+                lowest=cell.summary.minimum,
+                highest=cell.summary.maximum,
                 runs=cell.replicates,
                 ratio=ratio.value if ratio else None,
                 low=ratio.low if ratio else None,
                 high=ratio.high if ratio else None,
                 bar=bar,
                 cut=cut,
-                ratio_text=f"{ratio_text(ratio)} {interval_text(ratio)}" if ratio else "",
+                ratio_text=_ratio_text(ratio, cell.words),
                 words=cell.words,
             )
         )
     return found
-
-
-def timeline_series(comparison: Comparison, view: SeriesView) -> list[tuple[int, str, str]]:
-    """Run, metric and node of the newest run of each side: the initial selection of the Timeline page."""
-    last = {run.side: run.id for run in newest(comparison, view.level)}
-    metrics = [metric.key for metric in comparison.metrics if metric.kind == "throughput"]
-    return [(run, metric, CLIENT) for metric in metrics for run in last.values()]
-
-
-def _seconds(comparison: Comparison, view: SeriesView) -> SecondsView:
-    level = view.level
-    positions = {side.slug: side.position for side in comparison.sides}
-    known = {clock.run: clock for clock in view.clocks}
-    return SecondsView(
-        level=level.key if level else None,
-        apart=view.apart,
-        clock="run" if view.on_run else "measured",
-        runs=[
-            _seconds_run(run, positions[run.side], known.get(run.id), view.on_run) for run in newest(comparison, level)
-        ],
-        runs_total=sum(level is not None and run.level == level.id for run in comparison.counted),
-    )
-
-
-def _seconds_run(run: ComparedRun, side: int, clock: RunTimeline | None, on_run: bool) -> SecondsRun:
-    """Measured phase and events are on the chosen clock."""
-    if clock is None or clock.measured_from is None or clock.measured_to is None:
-        return SecondsRun(run.id, side, run.repetition, None, ())
-    zero = 0.0 if on_run else clock.measured_from
-    events = [
-        replace(
-            event,
-            starts_at=event.starts_at - zero,
-            ends_at=None if event.ends_at is None else event.ends_at - zero,
-        )
-        for event in clock.events
-        if event.kind not in UNMARKED
-    ]
-    measured = (clock.measured_from - zero, clock.measured_to - zero)
-    return SecondsRun(run.id, side, run.repetition, measured, events)

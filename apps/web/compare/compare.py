@@ -11,32 +11,26 @@ from django.views.decorators.http import require_safe
 from apps.accounts.current_user import may_write
 from apps.comparison.api import (
     FEWEST_SIDES,
-    LATENCY_SECTION,
     MOST_SIDES,
     UnknownSide,
     baselines,
     choices,
     compare,
     system_slug,
-    timelines,
 )
-from apps.comparison.pure import MARGIN, NO_VALUES, ComparedRun, Comparison, Level, label
+from apps.comparison.pure import MARGIN, NO_VALUES, ComparedRun, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.runs.pure import Amount
 from apps.saved.services import LONGEST_TITLE
-from apps.web.compare.charts import SeriesView, charts, timeline_series
-from apps.web.compare.parts import PARTS, common, rendered, shown
-from apps.web.compare.view import CompareAddress, CompareView
-from apps.web.compare.wording import answers, doubted_runs, table, value_note, value_words
-from apps.web.components.addresses import matrix_address, runs_address, timeline_address
+from apps.web.compare.charts import chart_metrics, charts, curve_metrics
+from apps.web.compare.parts import PARTS, common, panel, rendered, tabs
+from apps.web.compare.verdicts import ribbons, verdicts
+from apps.web.compare.view import ALL, FIRST_TAB, CompareAddress, CompareView
+from apps.web.components.addresses import matrix_address
 from apps.web.components.pages import is_partial, render_page, status_of
-from apps.web.runs import latency
 
-# Longer lists of runs or variables are collapsed.
-SHOWN_AT_ONCE = 24
-# Only the newest compared runs are listed, but all runs that were chosen one by one.
-LISTED_RUNS = 100
+TAB_TEMPLATE = "web/compare/panel.html"
 
 
 @require_safe
@@ -64,8 +58,7 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
         seen = seen_at(request, address)
         context: dict[str, Any] = {
             "html": rendered(chosen, seen),
-            "comparison": seen.comparison,
-            "back_url": address.url(),
+            **part_context(seen),
         }
         status = 200
     except Invalid as error:
@@ -83,6 +76,8 @@ def _compare(request: HttpRequest, address: CompareAddress) -> HttpResponse:
             return HttpResponseRedirect(replace(address, workload=shared[0].id).url())
     try:
         seen = seen_at(request, address)
+        if is_partial(request):
+            return tab_response(seen)
     except Invalid as error:
         status = status_of(error)
         return _choose(request, address, problems=error.errors, status=status)
@@ -93,7 +88,22 @@ def _compare(request: HttpRequest, address: CompareAddress) -> HttpResponse:
     picker = _picker(address, () if chosen_runs else seen.comparison.runs)
     pin = baselines.pins([seen.comparison.workload.id]).get(seen.comparison.workload.id)
     context = page_context(seen) | picker | {"pin": pin, "may_write": may_write(request), "default_title": title(seen)}
-    return render_page(request, "web/compare/compare.html", context)
+    return render_page(request, "web/compare/compare.html", context, part=TAB_TEMPLATE)
+
+
+def tab_response(seen: CompareView) -> HttpResponse:
+    """The tab of the address by itself, which the page fetches before it is opened."""
+    parts = panel(seen, seen.address.tab, at_once=True)
+    return render_page(seen.request, TAB_TEMPLATE, {"parts": parts}, part=TAB_TEMPLATE)
+
+
+def part_context(seen: CompareView) -> dict[str, Any]:
+    """Context of the page of one part beside its HTML."""
+    return {
+        "comparison": seen.comparison,
+        "back_url": seen.address.url(),
+        "charts": charts(seen.comparison, seen.level),
+    }
 
 
 def _against_pinned(address: CompareAddress) -> CompareAddress | None:
@@ -209,75 +219,31 @@ def title(seen: CompareView) -> str:
 def page_context(seen: CompareView) -> dict[str, Any]:
     """Context of the page for a current or saved comparison. Raises NotKept."""
     comparison, address, level = seen.comparison, seen.address, seen.level
-    on_run = address.option("clock") == "run"
-    view = SeriesView(level=level, apart=address.apart, clocks=seen.read(timelines.SECTION), on_run=on_run)
-    columns = _columns(comparison)
-    read = seen.read(LATENCY_SECTION)
-    sides = latency.of_sides(read)
-    listed = comparison.runs if address.runs is not None else comparison.runs[-LISTED_RUNS:]
+    threads_only = all(each.rate is None for each in comparison.levels)
     return {
         **common(seen),
-        "parts": shown(seen),
-        "answers": answers(comparison),
-        "metrics": [{"metric": metric, "label": label(metric)} for metric in comparison.metrics],
-        "rows": table(comparison),
-        "columns": columns,
-        "value_note": value_note(comparison, [each["metric"] for each in columns]),
-        "no_errors": _no_errors(comparison),
-        "few_runs": not any(cell.history for cell in comparison.cells),
-        "fold_runs": len(listed) > SHOWN_AT_ONCE,
-        "runs": _run_rows(comparison, listed),
-        "listed_left_out": sum(bool(run.left_out) for run in listed),
+        "tabs": tabs(seen),
+        "verdicts": verdicts(comparison, level),
+        "ribbons": ribbons(comparison, level),
+        "loads": [
+            (each, f"{each.threads:,}" if threads_only else each.text, replace(address, level=each.key).url())
+            for each in comparison.levels
+        ],
+        "threads_only": threads_only,
+        "main_metric": next(iter(chart_metrics(comparison)), None),
+        "curves": curve_metrics(comparison),
         "left_out": _left_out(comparison),
-        "older": sum(tally.amount.runs for tally in comparison.tallies) > len(listed),
-        "runs_url": runs_address(
-            system=[side.system for side in comparison.sides],
-            workload=sorted({side.workload.id for side in comparison.sides}),
-        ),
-        "seconds_runs": timelines.SECONDS_RUNS,
-        **doubted_runs(timelines.newest(comparison, level)),
-        "clock_url": address.with_option("clock", "" if on_run else "run").url() + "#seconds",
-        "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
-        "apart_url": replace(address, apart=not address.apart).url() + "#seconds",
+        "runs_tab_url": address.with_tab("runs").url(),
+        "differences_tab_url": address.with_tab("differences").url(),
+        "limits_url": address.with_tab("limits").url(),
+        "all_tabs_url": address.with_tab(FIRST_TAB if address.tab == ALL else ALL).url(),
+        "shows_all": address.tab == ALL,
         "all_runs_url": replace(address.live(), runs=None).url(),
-        "baseline_urls": [(side, address.live().with_baseline(side.slug).url()) for side in comparison.sides],
-        "api_query": address.query(),
-        "limits_url": address.part_url("use"),
+        "api_query": address.with_tab(FIRST_TAB).query(),
         "matrix_url": matrix_address(comparison),
-        "timeline_url": timeline_address(timeline_series(comparison, view), align="run" if view.on_run else "measured"),
-        "charts": charts(comparison, view, sides.chart),
+        "charts": charts(comparison, level),
         "margin": MARGIN,
-        "latency": sides,
     }
-
-
-def _no_errors(comparison: Comparison) -> bool:
-    """Errors were counted, and no run had any."""
-    counted = [cell for cell in comparison.cells if cell.metric == compare.ERRORS and cell.replicates]
-    return bool(counted) and all(each.value == 0 for cell in counted for each in cell.replicates)
-
-
-def _columns(comparison: Comparison) -> list[dict[str, Any]]:
-    """The metrics of the table; errors only if there were any."""
-    shown = [metric for metric in comparison.metrics if metric.kind != "errors" or not _no_errors(comparison)]
-    return [
-        {"metric": metric, "label": label(metric), "value_words": value_words(comparison, metric)} for metric in shown
-    ]
-
-
-def _run_rows(comparison: Comparison, listed: Sequence[ComparedRun]) -> list[dict[str, Any]]:
-    sides = {side.slug: side for side in comparison.sides}
-    levels = {level.id: level for level in comparison.levels}
-    order = sorted(listed, key=lambda run: (list(levels).index(run.level), sides[run.side].position, run.started_at))
-    return [
-        {
-            "run": run,
-            "side": sides[run.side],
-            "level": levels[run.level],
-            "values": [run.values.get(metric.key) for metric in comparison.metrics],
-        }
-        for run in order
-    ]
 
 
 def _left_out(comparison: Comparison) -> list[tuple[str, Amount]]:

@@ -1,4 +1,4 @@
-"""A view of a comparison: its address, its data, and the parts that show it."""
+"""A view of a comparison: its address, its data, its tabs and the parts that show it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +18,19 @@ from apps.core.query import Address
 OPTIONS: tuple[str, ...] = ("show", "per", "clock", "variables", "objective", "percentile")
 # Parameters that define what is compared.
 WHAT = ("side", "under", "workload", "campaign", "runs", "acknowledged")
+# Tabs of the page: name in addresses -> label. The first is the usual one; ALL shows every tab, as for printing.
+TABS = {
+    "results": "Results",
+    "scalability": "Scalability",
+    "limits": "Limits (USE)",
+    "latency": "Latency",
+    "steadiness": "Steadiness",
+    "work": "Work",
+    "cost": "Cost",
+    "differences": "Differences",
+    "runs": "Runs",
+}
+FIRST_TAB, ALL = next(iter(TABS)), "all"
 # Switches: parameters with a single value. The other parameters are checked by their parts.
 SWITCHES = {"series": "apart", "clock": "run", "variables": "all"}
 
@@ -42,11 +55,12 @@ class CompareAddress:
     options: tuple[tuple[str, str], ...] = ()
     at: str = ""
     snapshot: str = ""
+    tab: str = FIRST_TAB
 
     @classmethod
     def read(cls, query: QueryDict) -> "CompareAddress":
         """Raises Invalid."""
-        address = Address(query, *WHAT, "level", "snapshot", *SWITCHES, *OPTIONS)
+        address = Address(query, *WHAT, "level", "snapshot", "tab", *SWITCHES, *OPTIONS)
         switches = {name: address.choice(name, (on,)) for name, on in SWITCHES.items()}
         found = cls(
             sides=_sides(query, address),
@@ -57,6 +71,7 @@ class CompareAddress:
             apart=bool(switches["series"]),
             acknowledged=tuple(address.texts("acknowledged")),
             options=tuple((name, text) for name in OPTIONS if (text := address.text(name))),
+            tab=address.choice("tab", (*TABS, ALL)) or FIRST_TAB,
         )
         address.check()
         return found
@@ -98,7 +113,11 @@ class CompareAddress:
         snapshot = [("snapshot", self.snapshot)] if self.snapshot else []
         level = [("level", self.level)] if self.level else []
         apart = [("series", "apart")] if self.apart else []
-        return [*snapshot, *level, *apart, *self.options]
+        tab = [("tab", self.tab)] if self.tab != FIRST_TAB else []
+        return [*snapshot, *level, *apart, *self.options, *tab]
+
+    def with_tab(self, tab: str) -> "CompareAddress":
+        return replace(self, tab=tab)
 
     def option(self, name: str) -> str:
         """Empty if the address does not have it."""
@@ -159,16 +178,14 @@ class ComparePart:
     """A section of the Compare page. `context` returns its template's context; None: nothing to show.
 
     It reads data through `seen.read`, so that snapshots can store it.
-    `after`: the section that it follows, "sides", "answer", "latency" or "seconds". `lazy`: more expensive than the
-    answer, fetched when scrolled into view; `at_once`: fetched on page load, since the answer includes a line of it.
+    `tab`: where it stands. `deferred`: more expensive than the answer, so that an opened page fetches it after its tab.
     `nothing`: message for an empty part.
     """
 
     name: str
     title: str
-    after: str
+    tab: str
     template: str
     context: Callable[[CompareView], dict[str, Any] | None]
-    lazy: bool = False
-    at_once: bool = False
+    deferred: bool = False
     nothing: str = "No data for these sides."

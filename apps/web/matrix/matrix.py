@@ -209,7 +209,7 @@ def _withheld(measured: Matrix, address: MatrixAddress) -> list[dict[str, Any]]:
             for label, _, _ in difference.fields
         }
         if rows:
-            url = f"{address.compare(rows[0], side.slug)}#comparability"
+            url = f"{address.compare(rows[0], side.slug)}&tab=differences#comparability"
             found.append({"side": side, "cells": len(rows), "fields": list(fields), "url": url})
     return found
 

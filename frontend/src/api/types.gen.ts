@@ -511,12 +511,12 @@ export interface components {
         CompareCharts: {
             sides: components["schemas"]["ChartSide"][];
             levels: components["schemas"]["ChartLevel"][];
+            chosen: string | null;
             metrics: components["schemas"]["ChartMetric"][];
             threads: components["schemas"]["ThreadsAxis"];
             ratios: components["schemas"]["RatioAxis"];
+            curves: components["schemas"]["CurveAxis"][];
             points: components["schemas"]["RatioPoint"][];
-            series: components["schemas"]["SecondsView"];
-            latency: components["schemas"]["LatencyChart"] | null;
         };
         Compared: {
             workload: components["schemas"]["ComparedWorkload"];
@@ -660,6 +660,16 @@ export interface components {
                 [key: string]: number | null;
             };
             rows: components["schemas"]["WriteRows"];
+        };
+        CurveAxis: {
+            metric: string;
+            scale: components["schemas"]["ScaleEnum"];
+            range: [
+                number,
+                number
+            ];
+            ticks: number[];
+            texts: string[];
         };
         Delivery: {
             id: number;
@@ -1679,9 +1689,11 @@ export interface components {
             "compare-data": components["schemas"]["CompareCharts"];
             "finding-chart": components["schemas"]["FindingChart"];
             "growth-data": components["schemas"]["GrowthChart"];
+            "latency-data": components["schemas"]["LatencyChart"];
             "load-levels-data": components["schemas"]["LoadLevelCharts"];
             "published-charts": components["schemas"]["BarChart"][];
             "run-data": components["schemas"]["RunPageData"];
+            "seconds-data": components["schemas"]["SecondsCharts"];
             "steadiness-data": components["schemas"]["SteadinessChart"];
             "timeline-data": components["schemas"]["TimelinePageData"];
             "trend-charts": components["schemas"]["TrendChart"][];
@@ -1861,7 +1873,6 @@ export interface components {
                 number,
                 number
             ];
-            scale: components["schemas"]["ScaleEnum"];
             range: [
                 number,
                 number
@@ -1878,6 +1889,11 @@ export interface components {
             rate: number | null;
             /** Format: double */
             value: number;
+            value_text: string;
+            /** Format: double */
+            lowest: number;
+            /** Format: double */
+            highest: number;
             runs: components["schemas"]["Replicate"][];
             /** Format: double */
             ratio: number | null;
@@ -2434,6 +2450,11 @@ export interface components {
             has_more: boolean;
             stated: components["schemas"]["Figure"][];
         };
+        SecondsCharts: {
+            sides: components["schemas"]["ChartSide"][];
+            metrics: components["schemas"]["ChartMetric"][];
+            series: components["schemas"]["SecondsView"];
+        };
         SecondsRun: {
             run: number;
             side: number;
@@ -2650,6 +2671,7 @@ export interface components {
             label: string;
             run: number | null;
             runs: number;
+            doubted: boolean;
             box: components["schemas"]["Box"];
         };
         StaleRead: {
@@ -3538,6 +3560,7 @@ export type ComparedWork = components['schemas']['ComparedWork'];
 export type ComparedWorkload = components['schemas']['ComparedWorkload'];
 export type Comparison = components['schemas']['Comparison'];
 export type Course = components['schemas']['Course'];
+export type CurveAxis = components['schemas']['CurveAxis'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryList = components['schemas']['DeliveryList'];
 export type Difference = components['schemas']['Difference'];
@@ -3729,6 +3752,7 @@ export type ScheduleDetail = components['schemas']['ScheduleDetail'];
 export type ScheduleList = components['schemas']['ScheduleList'];
 export type SchemaChange = components['schemas']['SchemaChange'];
 export type SchemaChanges = components['schemas']['SchemaChanges'];
+export type SecondsCharts = components['schemas']['SecondsCharts'];
 export type SecondsRun = components['schemas']['SecondsRun'];
 export type SecondsView = components['schemas']['SecondsView'];
 export type SeriesEntry = components['schemas']['SeriesEntry'];

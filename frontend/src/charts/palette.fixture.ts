@@ -7,6 +7,7 @@ export const palette: Palette = {
   line: "#dddddd",
   surface: "#ffffff",
   shade: "rgba(0,0,0,0.1)",
+  chosen: "#e6f0f8",
   better: "#116329",
   worse: "#b3261e",
   sides: ["#0072b2", "#d55e00"],

@@ -8,6 +8,8 @@ export interface Palette {
   line: string;
   surface: string;
   shade: string;
+  /** Behind what is chosen. */
+  chosen: string;
   better: string;
   worse: string;
   sides: string[];
@@ -28,6 +30,7 @@ export function readPalette(root: Element = document.documentElement): Palette {
     line: value("--line"),
     surface: value("--surface"),
     shade: value("--shade"),
+    chosen: value("--accent-soft"),
     better: value("--better"),
     worse: value("--worse"),
     sides: Array.from({ length: COLORS * TONES }, (_, side) => value(`--side-${side}`)),
@@ -43,6 +46,22 @@ export function sideColor(palette: Palette, side: number): string {
 /** The dash of a line in this tone: a second system of a platform differs by more than lightness. */
 export function sideDash(side: number): "solid" | "dash" | "dot" | "dashdot" {
   return (["solid", "dash", "dot", "dashdot"] as const)[Math.floor(side / COLORS) % TONES] ?? "solid";
+}
+
+// Beside its colour every platform has a shape.
+const SYMBOLS = [
+  "circle",
+  "square",
+  "diamond",
+  "triangle-up",
+  "pentagon",
+  "triangle-down",
+  "hexagon",
+  "cross",
+] as const;
+
+export function sideSymbol(side: number): (typeof SYMBOLS)[number] {
+  return SYMBOLS[side % COLORS] ?? "circle";
 }
 
 /** "Throughput, transactions/s", or the quantity alone where it has no unit. */

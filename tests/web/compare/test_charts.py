@@ -14,20 +14,20 @@ def a_ratio(ratio: float | None, low: float | None = None, high: float | None = 
 
 
 @pytest.mark.parametrize(
-    ("ratio", "low", "high", "scale", "texts"),
+    ("ratio", "low", "high", "texts"),
     [
-        (1.2, 1.15, 1.28, "linear", ["1", "1.05", "1.1", "1.15", "1.2", "1.25", "1.3"]),
-        (0.5, 0.4, 1.5, "linear", ["0.4", "0.6", "0.8", "1", "1.2", "1.4", "1.6"]),
-        (0.4, 0.25, 0.6, "log", ["0.3", "0.4", "0.5", "0.7", "1"]),
-        (0.5, 0.2, 5.0, "log", ["0.2", "0.3", "0.5", "1", "2", "3", "5"]),
-        (1000.0, 900.0, 1100.0, "log", ["1", "3", "10", "30", "100", "300", "1,000"]),
+        (1.2, 1.15, 1.28, ["1", "1.05", "1.1", "1.15", "1.2", "1.25", "1.3"]),
+        (0.5, 0.4, 1.5, ["0.4", "0.6", "0.8", "1", "1.2", "1.4", "1.6"]),
+        (0.4, 0.25, 0.6, ["0.3", "0.4", "0.5", "0.7", "1"]),
+        (0.5, 0.2, 5.0, ["0.2", "0.3", "0.5", "1", "2", "3", "5"]),
+        (1000.0, 900.0, 1100.0, ["1", "3", "10", "30", "100", "300", "1,000"]),
     ],
 )
 def test_the_ticks_are_round_ratios_and_one_is_among_them(
-    ratio: float, low: float, high: float, scale: str, texts: list[str]
+    ratio: float, low: float, high: float, texts: list[str]
 ) -> None:
     axis = ratio_axis([a_ratio(ratio, low, high)])
-    assert (axis.scale, axis.texts) == (scale, texts)
+    assert axis.texts == texts
 
 
 @pytest.mark.parametrize("ratio", [1e-30, 0.003, 0.97, 1.0, 1.7, 3.9, 81.0, 1e12])

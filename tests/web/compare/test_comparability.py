@@ -16,19 +16,20 @@ from tests.web.compare.compared import address, page
 
 pytestmark = pytest.mark.django_db
 BETTER = "[data-answer] [data-verdict=better]"
+AT = {"tab": "differences", "level": "4"}
 
 
 def test_other_hardware_is_loud_and_withholds_the_verdict(client: Client, workload: Workload, sides: object) -> None:
     large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
     System.objects.filter(slug="b").update(hardware_class=large)
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     assert states(html, "[data-blocking]", "blocking") == [("hardware",)]
-    assert html.index("data-blocking") < html.index("data-answer")
+    assert states(html, "[data-ribbon]", "ribbon") == [("not-comparable",)]
+    assert text(html, "[data-tab=differences] [data-mark]") == "! 1"
     assert elements(html, "[data-answer] [data-verdict='verdict withheld']")
-    assert elements(html, "td[data-verdict='verdict withheld']")
     assert not elements(html, BETTER)
     # An old link that accepted it itself still opens, and says why that is no longer enough.
-    linked = page(client, address(workload) + "&acknowledged=hardware")
+    linked = page(client, address(workload, **AT) + "&acknowledged=hardware")
     assert not elements(linked, BETTER)
     assert elements(linked, "[data-link-accepts]")
     assert not elements(html, "[data-link-accepts]")
@@ -39,14 +40,14 @@ def test_an_engineer_accepts_the_difference_with_a_reason_and_everybody_reads_it
 ) -> None:
     large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
     System.objects.filter(slug="b").update(hardware_class=large)
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     assert not elements(html, "form[action='/compare/acknowledge/']")
     assert elements(html, "#comparability [data-state=signed-out]")
     client.force_login(a_user(username="ann"))
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     accept = [each.attributes["value"] or "" for each in elements(html, "[name=accept]")]
     assert [len(each) for each in accept] == [64]
-    query = address(workload).partition("?")[2]
+    query = address(workload, level="4").partition("?")[2]
     form = {"query": query, "accept": accept, "reason": ""}
     refused = client.post("/compare/acknowledge/", form, follow=True)
     assert "reason" in text(refused.content.decode(), "[data-message=error]")
@@ -54,15 +55,15 @@ def test_an_engineer_accepts_the_difference_with_a_reason_and_everybody_reads_it
     accepted = client.post("/compare/acknowledge/", form | {"reason": "the next <size>"}, follow=True)
     assert elements(accepted.content.decode(), BETTER)
     client.logout()
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     assert text(html, "#comparability [data-accepted-by=ann]").endswith(": the next <size>")
     assert elements(html, BETTER)
     withdraw = f"/compare/acknowledgements/{Acknowledgement.objects.get().pk}/withdraw/"
     assert client.post(withdraw).status_code == 302
-    assert elements(page(client, address(workload)), BETTER)  # nobody signed in: nothing happened
+    assert elements(page(client, address(workload, **AT)), BETTER)  # nobody signed in: nothing happened
     client.force_login(User.objects.get(username="ann"))
     client.post(withdraw, {"next": address(workload)})
-    assert not elements(page(client, address(workload)), BETTER)
+    assert not elements(page(client, address(workload, **AT)), BETTER)
 
 
 def test_all_variables_are_shown_when_asked_for(
@@ -73,12 +74,12 @@ def test_all_variables_are_shown_when_asked_for(
         configuration = Configuration.objects.create(content_hash=f"{system.pk:064x}", variables=own)
         run = system.runs.earliest("started_at")
         RunNode.objects.create(run=run, number=1, name="db1", configuration=configuration, defaults=configuration)
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     assert "variables.innodb_flush_method" not in data(html, "field")
     hidden = states(html, "[data-hidden] [data-count]", "count", "named")
     assert hidden[0] == ("1", "innodb_flush_method")
     assert hidden[1][0] == "1"
-    html = page(client, address(workload) + "&variables=all")
+    html = page(client, address(workload, **AT) + "&variables=all")
     assert {"variables.innodb_flush_method", "variables.datadir"} <= set(data(html, "field"))
     assert "variables=all" in html  # kept by the page's other links
 
@@ -87,7 +88,7 @@ def test_memory_and_buffer_pool_are_always_shown_known_or_not(
     client: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
     sides[1].runs.update(data_bytes=2 * 2**30)
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     assert data(html, "memory") == ["a", "b"]
     for name in ("size", "pool"):
         assert text(html, f"[data-memory=a] [data-{name}]") == "not known"
@@ -95,7 +96,6 @@ def test_memory_and_buffer_pool_are_always_shown_known_or_not(
     known = [text(html, f"[data-memory=b] [data-{name}]") for name in ("size", "machine", "ratio")]
     assert known[:2] == ["2.00 GiB", "8.00 GiB"]
     assert known[2].startswith("4.00 ×")
-    assert html.index("data-memory") < html.index("data-answer")
 
 
 def test_a_table_that_grows_is_only_said_to_have_fitted_when_the_runs_began() -> None:
@@ -104,14 +104,13 @@ def test_a_table_that_grows_is_only_said_to_have_fitted_when_the_runs_began() ->
 
 
 def test_the_settings_that_differ_are_shown(client: Client, workload: Workload, sides: object) -> None:
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     cells = element(html, "tr[data-field='settings.sync_binlog']").css("th, td")
     assert [" ".join(each.text().split()) for each in cells] == ["sync_binlog", "not set", "0", "important"]
 
 
 def differ(html: str) -> tuple[list[str], str, str]:
-    """Above the numbers: the important differences with their values, the noted ones, and how many there are."""
-    assert html.index("data-differences") < html.index("data-answer")
+    """The important differences with their values, the noted ones, and how many there are."""
     named = [" ".join(each.text().split()) for each in elements(html, "[data-differences] [data-difference]")]
     minor = [each.text() for each in elements(html, "[data-differences] [data-minor]")]
     return (
@@ -121,13 +120,12 @@ def differ(html: str) -> tuple[list[str], str, str]:
     )
 
 
-def test_the_differences_stand_above_the_numbers(
+def test_the_differences_are_said_in_a_sentence(
     client: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
     System.objects.filter(slug="a").update(settings={"sync_binlog": "1"})
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     assert differ(html) == (["sync_binlog (1 / 0)"], "", "1")
-    assert html.index('data-field="settings.sync_binlog"') < html.index("data-answer")
     for system, connections in zip(sides, ("100", "200"), strict=True):
         configuration = Configuration.objects.create(
             content_hash=f"{system.pk:064x}", variables={"max_connections": connections}
@@ -136,41 +134,37 @@ def test_the_differences_stand_above_the_numbers(
             run=system.runs.earliest("started_at"), number=1, name="db1", configuration=configuration
         )
     sides[1].runs.update(started_at=START + timedelta(days=2))
-    assert differ(page(client, address(workload))) == (
+    assert differ(page(client, address(workload, **AT))) == (
         ["sync_binlog (1 / 0)", "max_connections (100 / 200)"],
         "dates of the runs",
         "3",
     )
     System.objects.update(settings={})
-    assert differ(page(client, address(workload))) == (["max_connections (100 / 200)"], "dates of the runs", "2")
+    assert differ(page(client, address(workload, **AT))) == (["max_connections (100 / 200)"], "dates of the runs", "2")
     RunNode.objects.all().delete()
     sides[1].runs.update(started_at=START)
-    assert differ(page(client, address(workload))) == ([], "", "")
+    assert differ(page(client, address(workload, **AT))) == ([], "", "")
 
 
 def test_many_and_long_differences_are_shown_in_short(client: Client, workload: Workload, sides: object) -> None:
     System.objects.filter(slug="b").update(settings={f"setting_{number}": "x" * 500 for number in range(7)})
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     named, _, count = differ(html)
     assert named[0] == f"setting_0 (not set / {'x' * 32}…)"
     assert [each.partition(" ")[0] for each in named] == [f"setting_{number}" for number in range(4)]
     assert (text(html, "[data-differences] [data-more]"), count) == ("3", "7")
 
 
-def test_other_hardware_is_named_once_above_the_numbers(client: Client, workload: Workload, sides: object) -> None:
+def test_other_hardware_is_named_once(client: Client, workload: Workload, sides: object) -> None:
     large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
     System.objects.filter(slug="b").update(hardware_class=large)
-    named, _, _ = differ(page(client, address(workload)))
+    named, _, _ = differ(page(client, address(workload, **AT)))
     assert named[:2] == ["hardware (above)", "sync_binlog (not set / 0)"]
 
 
-def test_all_differences_stand_once_on_the_page_closed_and_above_the_numbers(
-    client: Client, workload: Workload, sides: object
-) -> None:
+def test_all_differences_stand_once_on_the_page(client: Client, workload: Workload, sides: object) -> None:
     System.objects.filter(slug="b").update(settings={f"setting_{number}": "1" for number in range(12)})
-    html = page(client, address(workload))
-    assert "open" not in element(html, "#differences").attributes
-    assert html.index('id="differences"') < html.index("data-answer")
+    html = page(client, address(workload, **AT))
     listed = [field for (field,) in states(html, "#differences tr[data-field]", "field")]
     assert all(listed.count(f"settings.setting_{number}") == 1 for number in range(12))
     assert all(data(html, "field").count(f"settings.setting_{number}") == 1 for number in range(12))
@@ -185,7 +179,7 @@ def test_provider_options_of_one_side_alone_are_one_row_that_opens(
         RunNode.objects.create(
             run=system.runs.earliest("started_at"), number=1, name="db1", configuration=configuration
         )
-    html = page(client, address(workload))
+    html = page(client, address(workload, **AT))
     assert data(html, "folded") == ["0 30"]
     assert "wsrep_provider_options" in text(html, "[data-folded] th")
     assert len(elements(html, "[data-folded] dt")) == 30

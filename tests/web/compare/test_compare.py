@@ -15,7 +15,8 @@ from apps.comparison import compare as comparison_compare
 from apps.comparison.selection import runs
 from apps.comparison.values import Comparison
 from apps.runs.models import Measurement, Run
-from apps.web.compare import compare, wording
+from apps.web.compare import wording
+from apps.web.compare.sections import runs as listed
 from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 from tests.support.pages import data, element, elements, page_data, states, text
@@ -28,27 +29,50 @@ def chart_data(html: str) -> Any:
     return page_data(html, "compare-data")
 
 
-def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload, sides: object) -> None:
-    html = page(client, address(workload))
-    found = wording.answers(comparison_compare.compare(sides=["a", "b"], workload_id=workload.pk))
-    assert states(html, "[data-answer]", "answer", "metric") == [("b", TPS), ("b", P95)]
-    for answer in found:
-        shown = elements(html, f"[data-metric='{answer.metric.key}'] > [data-verdict]")
-        assert [each.attributes["data-verdict"] for each in shown] == ["better", "too few repetitions"]
-        assert [" ".join(each.text().split()) for each in shown] == [
-            f"{part.words} {part.text}".replace("\xa0", " ") for part in answer.parts
-        ]
-    assert html.index("data-answer") < html.index("compare-table")
+def seconds_data(html: str) -> Any:
+    return page_data(html, "seconds-data")["series"]
 
 
-def test_with_several_sides_the_baseline_is_named_once(client: Client, workload: Workload, sides: object) -> None:
-    a_measured_run({TPS: 900.0}, system=a_system("c", name="Gamma"), load_level=a_load_level(4))
-    html = page(client, address(workload, sides=("a", "b", "c")))
-    assert states(html, "[data-answer]", "answer", "metric")[0] == ("b", TPS)
-    assert elements(html, "[data-answer=b] [data-verdict=better]")
-    assert not [each for each in elements(html, "[data-answer]") if "Alpha" in each.text()]
+def said(html: str, side: str) -> list[tuple[str | None, str | None, str]]:
+    """Metric, verdict and words of a side's sentence."""
+    return [
+        (each.attributes["data-metric"], each.attributes["data-verdict"], " ".join(each.text().split()))
+        for each in elements(html, f"[data-answer={side}] [data-verdict]")
+    ]
+
+
+def test_the_answer_comes_first_in_a_sentence_at_the_chosen_load(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    html = page(client, address(workload, level="4"))
+    assert said(html, "b") == [
+        (TPS, "better", "1.30 × faster (95 % interval 1.27 to 1.33);"),
+        (P95, "better", "p95 better 0.769 × (0.744 to 0.794)."),
+    ]
+    assert "1,000 transactions/s" in " ".join(text(html, "[data-baseline=a]").split())
+    assert html.index("data-answer") < html.index("data-tabs") < html.index("<table")
+    # At 8 threads one run of Beta is no verdict, and no ratio is shown.
+    (first, _) = said(page(client, address(workload, level="8")), "b")
+    assert first == (TPS, "too few repetitions", "too few repetitions needs 2 more runs of Beta;")
+
+
+def test_a_slower_side_is_said_with_its_factor_and_its_ratio(client: Client, workload: Workload, sides: object) -> None:
+    html = page(client, address(workload, sides=("b", "a"), level="4"))
+    assert said(html, "a")[0] == (
+        TPS,
+        "worse",
+        "1.30 × slower 0.769 × the throughput (95 % interval 0.749 to 0.789);",
+    )
+
+
+def test_every_side_has_a_sentence_and_one_without_runs_says_so(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    a_measured_run({TPS: 900.0}, system=a_system("c", name="Gamma"), load_level=a_load_level(8))
+    html = page(client, address(workload, sides=("a", "b", "c"), level="4"))
+    assert data(html, "answer") == ["a", "b", "c"]
     assert data(html, "baseline") == ["a"]
-    assert html.index("data-baseline") < html.index("data-answer")
+    assert said(html, "c") == [(TPS, "no runs", "no runs at 4 threads.")]
 
 
 def test_the_charts_numbers_are_those_of_the_comparison(client: Client, workload: Workload, sides: object) -> None:
@@ -72,16 +96,16 @@ def test_a_wide_ladder_is_drawn_on_a_logarithmic_axis(client: Client, workload: 
 
 
 def test_the_level_of_the_seconds_is_in_the_address(client: Client, workload: Workload, sides: object) -> None:
-    assert chart_data(page(client, address(workload)))["series"]["level"] == "8"
-    chosen = chart_data(page(client, address(workload, level="4", apart=True)))["series"]
+    assert seconds_data(page(client, address(workload, tab="steadiness")))["level"] == "8"
+    chosen = seconds_data(page(client, address(workload, level="4", apart=True, tab="steadiness")))
     assert (chosen["level"], chosen["apart"], len(chosen["runs"])) == ("4", True, 6)
 
 
 def test_the_newest_run_of_each_side_can_be_laid_over_any_series(
     client: Client, workload: Workload, sides: object
 ) -> None:
-    html = page(client, address(workload, level="4"))
-    newest = {run["side"]: run["run"] for run in chart_data(html)["series"]["runs"]}
+    html = page(client, address(workload, level="4", tab="steadiness"))
+    newest = {run["side"]: run["run"] for run in seconds_data(html)["runs"]}
     series = "&".join(f"series={run}:{TPS}:client" for run in newest.values())
     assert elements(html, f"a[href='/timeline/?{series}&align=measured']")
 
@@ -92,7 +116,7 @@ def test_every_run_is_listed_with_its_link_and_why_it_is_left_out(
     failed = a_measured_run(
         {TPS: 1.0}, system=sides[0], load_level=a_load_level(4), outcome="failed", reason="out of disk"
     )
-    html = page(client, address(workload))
+    html = page(client, address(workload, tab="runs"))
     assert text(html, ".lede [data-reason=failed]") == "1 failed"
     assert states(html, "tr[data-left-out]", "run", "left-out") == [(str(failed.pk), "failed: out of disk")]
     assert "failed: out of disk" in text(html, f"tr[data-run='{failed.pk}']")
@@ -105,8 +129,8 @@ def test_a_side_shows_where_its_runs_come_from_unless_agents_measured_them_all(
     client: Client, workload: Workload, sides: tuple[System, System], provenance: str
 ) -> None:
     def cards() -> list[str]:
-        """The classes of the marks on each side's card."""
-        found = elements(page(client, address(workload)), ".compare-sides__side")
+        """The classes of the marks in each side's sentence."""
+        found = elements(page(client, address(workload)), "[data-answer]")
         return [" ".join(mark.attributes["class"] or "" for mark in card.css(".mark")) for card in found]
 
     assert cards() == ["", ""]
@@ -154,7 +178,7 @@ def test_only_the_newest_runs_are_shown_and_that_is_said(
             started_at=START + timedelta(hours=number + 1),
         )
     monkeypatch.setattr(runs, "MOST_RUNS", 25)
-    html = page(client, address(workload, level="4"))
+    html = page(client, address(workload, level="4", tab="all"))
     notes = comparison_compare.compare(sides=["a", "b"], workload_id=workload.pk).notes
     assert [note for note in notes if "25 of 33 runs of Alpha at 4 threads" in note]
     assert [each.text() for each in elements(html, "[data-note]")] == list(notes)
@@ -165,24 +189,24 @@ def test_only_the_newest_runs_are_shown_and_that_is_said(
     drawn = chart_data(html)
     assert [len(p["runs"]) for p in drawn["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 0, "4")] == [25]
     newest = [run.pk for run in sides[0].runs.order_by("-started_at")[:20]]
-    assert [run["run"] for run in drawn["series"]["runs"] if run["side"] == 0] == newest[::-1]
+    assert [run["run"] for run in seconds_data(html)["runs"] if run["side"] == 0] == newest[::-1]
 
 
 def test_of_very_many_runs_the_newest_are_listed_and_a_link_leads_to_all(
     client: Client, workload: Workload, sides: tuple[System, System], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compare, "LISTED_RUNS", 4)
-    html = page(client, address(workload))
+    monkeypatch.setattr(listed, "LISTED_RUNS", 4)
+    html = page(client, address(workload, tab="runs"))
     assert len(data(html, "run")) == 4
     assert states(html, "#runs", "state", "listed") == [("newest", "4")]
     assert elements(html, f"a[href='/runs/?system={sides[0].slug}&system={sides[1].slug}&workload={workload.pk}']")
     named = ",".join(str(run.pk) for side in sides for run in side.runs.all())
-    chosen = page(client, f"{address(workload)}&runs={named}")
+    chosen = page(client, f"{address(workload, tab='runs')}&runs={named}")
     assert len(data(chosen, "run")) == len(named.split(","))
 
 
 def test_another_baseline_gives_the_reciprocal(client: Client, workload: Workload, sides: object) -> None:
-    html = page(client, address(workload))
+    html = page(client, address(workload, tab="differences"))
     link = element(html, ".compare-sides__side a.small").attributes["href"] or ""
     there = {p["level"]: p["ratio"] for p in chart_data(html)["points"] if p["metric"] == TPS and p["side"] == 1}
     swapped = page(client, link)
@@ -229,6 +253,7 @@ def test_chosen_runs_say_their_sides_themselves(
         ("side=a&side=b&workload={workload}&series=diagonal", 400, "series", "series"),
         ("side=a&side=b&workload={workload}&clock=foo", 400, "clock", "clock"),
         ("side=a&side=b&workload={workload}&variables=foo", 400, "variables", "variables"),
+        ("side=a&side=b&workload={workload}&tab=everything", 400, "tab", "scalability"),
         ("side=a&side=b&workload={workload}&campaign=999", 404, "campaign", "999"),
         ("side=a&side=b&workload={workload}&runs=999999", 404, "", "oltp_write_only"),
         ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side", "2 to 4"),
@@ -253,7 +278,7 @@ def test_a_workload_that_neither_side_ran_is_not_an_error_page(client: Client, s
 
 
 def test_an_address_survives_being_read_and_written() -> None:
-    full = CompareAddress(("a", "b"), 3, 4, (5, 6), "4@100", True, ("hardware",))
+    full = CompareAddress(("a", "b"), 3, 4, (5, 6), "4@100", True, ("hardware",), tab="limits")
     assert CompareAddress.read(QueryDict(full.url().partition("?")[2])) == full
 
 

@@ -29,12 +29,13 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> None:
         ComparePart(
             "told",
             "Told",
-            "answer",
+            "results",
             "web/compare/part.html",
             lambda seen: {"html": f"{len(seen.comparison.counted)} runs"},
         ),
-        ComparePart("silent", "Silent", "answer", "web/compare/part.html", lambda _: None),
-        ComparePart("late", "Late", "seconds", "web/compare/part.html", _late, lazy=True),
+        ComparePart("silent", "Silent", "results", "web/compare/part.html", lambda _: None, nothing="Nothing here."),
+        ComparePart("late", "Late", "results", "web/compare/part.html", _late, deferred=True),
+        ComparePart("other", "Other", "cost", "web/compare/part.html", lambda _: {"html": "a price"}),
     )
     monkeypatch.setattr(compare_parts, "PARTS", found)
     monkeypatch.setattr(compare, "PARTS", found)
@@ -45,14 +46,38 @@ def _late(seen: CompareView) -> dict[str, str]:
     return {"html": f"late, {seen.level.text if seen.level else 'no level'}"}
 
 
-def test_a_part_stands_in_the_page_and_a_lazy_one_says_where_it_comes_from(
+def test_the_opened_tab_stands_in_the_page_and_its_deferred_part_follows(
     client: Client, address: str, parts: None
 ) -> None:
     html = client.get(f"/compare/{address}").content.decode()
-    assert "6 runs" in html
-    assert 'id="silent"' not in html
-    assert element(html, "#late").attributes["hx-get"] == f"/compare/part/late/{address}"
+    assert "6 runs" in text(html, "[data-panel=results]")
+    assert "Nothing here." in text(html, "[data-panel=results] #silent")
+    late = element(html, "[data-panel=results] #late").attributes
+    assert (late["hx-get"], late["hx-trigger"]) == (f"/compare/part/late/{address}", "load")
     assert "late, 4 threads" not in html
+
+
+def test_a_tab_has_an_address_and_is_fetched_before_it_is_opened(client: Client, address: str, parts: None) -> None:
+    html = client.get(f"/compare/{address}").content.decode()
+    place = element(html, "[data-panel=cost]").attributes
+    assert "data-closed" in place
+    assert (place["hx-get"], place["hx-trigger"]) == (f"/compare/{address}&tab=cost", "prefetch")
+    assert element(html, "a[data-tab=cost]").attributes["href"] == place["hx-get"]
+    fetched = client.get(place["hx-get"] or "", headers={"HX-Request": "true"})
+    assert "a price" in fetched.content.decode()
+    assert "<html" not in fetched.content.decode()
+    assert "HX-Request" in fetched["Vary"]
+    opened = client.get(place["hx-get"] or "").content.decode()
+    assert "a price" in text(opened, "[data-panel=cost]")
+    assert element(opened, "a[data-tab=cost]").attributes["aria-current"] == "page"
+    assert not elements(opened, "#late")
+
+
+def test_all_tabs_stand_on_one_page_for_print(client: Client, address: str, parts: None) -> None:
+    html = client.get(f"/compare/{address}&tab=all").content.decode()
+    assert all(words in html for words in ("6 runs", "a price", "late, 4 threads"))
+    assert not elements(html, "[data-closed]")
+    assert not elements(html, "[data-panel] [hx-get]")
 
 
 def test_a_part_comes_alone_for_htmx_and_as_a_page_of_its_own(client: Client, address: str, parts: None) -> None:

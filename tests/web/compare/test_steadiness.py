@@ -14,7 +14,7 @@ from apps.web.compare.view import OPTIONS, CompareAddress
 from tests.comparison.sections.test_steadiness import noisy, runs_of
 from tests.comparison.sections.test_work import a_redo_run
 from tests.support.builders import a_system, a_workload
-from tests.support.pages import data, element, elements, page_data, states, text
+from tests.support.pages import data, elements, page_data, states, text
 
 pytestmark = pytest.mark.django_db
 
@@ -55,12 +55,6 @@ def test_runs_that_failed_a_check_are_marked_in_both_parts(client: Client, sides
             a_redo_run(system, 100.0, number)
     Run.objects.filter(system=sides[1]).update(failed_checks=["generator"])
     assert data(page(client, address().part_url("work")), "doubted") == ["6"]
-
-
-def test_the_page_fetches_both_when_they_come_into_view(client: Client, sides: object) -> None:
-    html = page(client, address().url())
-    for name in ("steadiness", "work"):
-        assert element(html, f"#{name}").attributes["hx-get"] == address().part_url(name)
 
 
 def test_a_sentence_says_who_is_steadier_before_the_table(client: Client, sides: object) -> None:
@@ -167,7 +161,7 @@ def test_the_seconds_lie_on_the_clock_of_the_measured_phase_with_their_events(
     Event.objects.create(run=run, kind="sampler_error", label="too late", starts_at=26.0)
 
     def series(**changes: Any) -> tuple[Any, Any]:
-        found = page_data(page(client, address(**changes).url()), "compare-data")["series"]
+        found = page_data(page(client, address(**changes, tab="steadiness").url()), "seconds-data")["series"]
         return found["clock"], next(each for each in found["runs"] if each["run"] == run.pk)
 
     clock, own = series()

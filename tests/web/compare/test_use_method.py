@@ -46,14 +46,11 @@ def texts(html: str, selector: str) -> list[str]:
     return [" ".join(each.text().split()) for each in elements(html, selector)]
 
 
-def test_the_answer_asks_for_what_limits_the_sides_as_soon_as_the_page_is_open(
-    client: Client, workload: Workload
-) -> None:
+def test_the_answer_has_a_place_for_what_limits_each_side(client: Client, workload: Workload) -> None:
     page = client.get(f"/compare/?side=a&side=b&workload={workload.pk}").content.decode()
-    use = element(page, "#use").attributes
-    assert (use["hx-get"] or "").startswith("/compare/part/use/")
-    assert use["hx-trigger"] == "load"
-    assert page.index('id="limits"') < page.index("</table>")
+    assert data(page, "limit-of") == ["a", "b"]
+    leads = {each.attributes["href"] for each in elements(page, "[data-limit-of]")}
+    assert leads == {element(page, "a[data-tab=limits]").attributes["href"]}
 
 
 def test_each_side_has_its_bottleneck_with_the_evidence_and_where_nodes_disagree(
@@ -67,14 +64,6 @@ def test_each_side_has_its_bottleneck_with_the_evidence_and_where_nodes_disagree
         assert texts(html, f"{place} [data-evidence]") == side["evidence"]
         assert texts(html, f"{place} [data-throughput]") == [side["throughput"]] * bool(side["throughput"])
         assert texts(html, f"{place} li") == [f"{note}." for note in side["notes"]]
-
-
-def test_htmx_gets_the_answers_line_too_and_a_page_by_itself_does_not(client: Client, workload: Workload) -> None:
-    alone = part(client, workload, HX_Request="true")
-    headlines = [each.text() for each in elements(alone, "[data-headline]")]
-    assert element(alone, "#limits").attributes["hx-swap-oob"] == "true"
-    assert [each.text() for each in elements(alone, "#limits a")] == headlines
-    assert not elements(part(client, workload), "[hx-swap-oob]")
 
 
 def test_every_level_is_shown_in_words_and_quiet_resources_are_marked(client: Client, workload: Workload) -> None:

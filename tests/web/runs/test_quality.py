@@ -77,15 +77,16 @@ def test_a_run_that_is_left_out_says_so_wherever_it_appears(client: Client, doub
     assert elements(html(client, PAGES[page](doubted)), "span.mark--excluded")
 
 
-def test_compare_says_above_its_answer_what_failed_on_which_side_and_what_was_left_out(
-    client: Client, doubted: Run
-) -> None:
-    address = comparison_with(doubted)
+def test_compare_says_what_failed_on_which_side_and_what_was_left_out(client: Client, doubted: Run) -> None:
+    address = comparison_with(doubted) + "&tab=all"
     page = html(client, address)
-    assert page.index('id="quality"') < page.index("data-answer")
-    runs = element(page, "tr[data-side=a] [data-label=Runs]")
+    assert text(page, "[data-tab=runs] [data-mark]") == "! 1"
+    runs = element(page, "#results tr[data-side=a] [data-label=Runs]")
     assert runs.text().split()[:2] == ["4", "1"]
-    assert element(page, "tr[data-side=a] [data-doubted='1']").attributes["title"] == f"Failed: {title_of('generator')}"
+    assert (
+        element(page, "#results tr[data-side=a] [data-doubted='1']").attributes["title"]
+        == f"Failed: {title_of('generator')}"
+    )
     assert not elements(page, "tr[data-side=b] [data-doubted]")
     assert data(page, "marked") == [str(doubted.pk)]
     assert elements(page, f"[data-marked='{doubted.pk}'][href='/runs/{doubted.pk}/']")

@@ -73,8 +73,8 @@ def page(client: Client, url: str, status: int = 200) -> str:
 
 
 def answer_of(html: str) -> str:
-    """From the answer to the end of the page's sections, without addresses: those name the snapshot."""
-    start, end = html.index('<section class="compare-answer"'), html.index('id="runs"')
+    """From the answer to the end of the page's tabs, without addresses: those name the snapshot."""
+    start, end = html.index('<section class="compare-answer"'), html.index("</main>")
     return re.sub(r'(href|hx-get)="[^"]*"', "", html[start:end])
 
 
@@ -165,11 +165,14 @@ def test_another_load_level_of_a_snapshot_is_still_the_snapshot(
 ) -> None:
     url = save(engineer, workload, level="4")
     html = page(engineer, url)
-    assert states(html, "#seconds-title", "level") == [("4",)]
-    assert elements(html, f"a[href='{url}?level=8#latency']")
-    html = page(engineer, f"{url}?snapshot=1&level=8")
-    assert states(html, "#seconds-title", "level") == [("8",)]
-    assert elements(html, f"a[href='{url}?snapshot=1&level=4#latency']")
+    assert text(html, "#answer") == "Answer at 4 threads"
+    assert elements(html, f".compare-loads a[href='{url}?level=8']")
+    html = page(engineer, f"{url}?snapshot=1&level=8&tab=latency")
+    assert text(html, "#answer") == "Answer at 8 threads"
+    assert elements(html, f"a[href='{url}?snapshot=1&level=4&tab=latency#latency']")
+    tab = engineer.get(f"{url}?tab=latency", headers={"HX-Request": "true"}).content.decode()
+    assert elements(tab, "#latency")
+    assert "<html" not in tab
     page(engineer, f"{url}?level=77", status=404)
     page(engineer, f"{url}?snapshot=7", status=404)
     page(engineer, f"{url}?snapshot=x", status=404)
@@ -277,10 +280,12 @@ def test_one_side_is_held_against_the_pinned_baseline(
     engineer: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
     live = question(workload).url()
-    assert elements(page(engineer, live), f"form[action='/workloads/{workload.pk}/baseline/'] [name=system][value=a]")
+    sides_tab = question(workload, tab="differences").url()
+    form = f"form[action='/workloads/{workload.pk}/baseline/'] [name=system][value=a]"
+    assert elements(page(engineer, sides_tab), form)
     answer = engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "a", "next": live})
     assert answer.headers["Location"] == live
-    pinned = page(engineer, live)
+    pinned = page(engineer, sides_tab)
     assert states(pinned, "[data-pinned]", "pinned", "by") == [("a", "ann")]
     assert workload.name in (element(pinned, "[data-pinned]").attributes["title"] or "")
     assert engineer.get(f"/compare/?side=b&workload={workload.pk}").headers["Location"] == live

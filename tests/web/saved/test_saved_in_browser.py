@@ -31,10 +31,10 @@ def test_a_saved_comparison_is_drawn_from_what_was_kept(browser_page: Page) -> N
     Measurement.objects.update(value=7.0)
     browser_page.reload()
     expect(browser_page.locator("[data-out-of-date]")).to_be_visible()
-    plot = browser_page.locator("#chart-ratio-throughput .chart__plot")
+    plot = browser_page.locator("#chart-answer .chart__plot")
     plot.scroll_into_view_if_needed()
     expect(plot.locator(".main-svg").first).to_be_visible()
-    drawn = plot.evaluate("plot => plot.data.flatMap(trace => [...trace.y])")
+    drawn = plot.evaluate("plot => plot.data.flatMap(trace => [...trace.x])")
     kept = [cell["ratio"] for cell in Snapshot.objects.get().content["comparison"]["cells"] if cell["ratio"]]
     assert kept[0]["value"] == pytest.approx(1.3, abs=0.01)
     assert pytest.approx(kept[0]["value"]) in [value for value in drawn if value]

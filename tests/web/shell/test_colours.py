@@ -11,7 +11,13 @@ from apps.comparison.values import COLORS, tones
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_workload
 from tests.support.pages import elements
 
-PAGES = ("/", "/runs/", "/catalog/", "/compare/?side={}&side={}&workload={}", "/matrix/?side={}&side={}")
+PAGES = (
+    "/",
+    "/runs/",
+    "/catalog/",
+    "/compare/?side={}&side={}&workload={}&tab=differences",
+    "/matrix/?side={}&side={}",
+)
 
 
 @pytest.mark.django_db

@@ -14,7 +14,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from apps.accounts.current_user import may_write, writer
-from apps.comparison.api import RunSpread, SideMemory, acknowledgements, compare, memory
+from apps.comparison.api import RunSpread, SideMemory, acknowledgements, baselines, compare, memory
 from apps.comparison.pure import NOT_KNOWN, TITLES, BlockingDifference, FieldGroup, Level, NotKept, Side
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import and_list, counted
@@ -81,6 +81,8 @@ def context(seen: CompareView) -> dict[str, Any]:
         "longest_reason": acknowledgements.LONGEST_REASON,
         "memories": _memories(seen, level),
         "memory_level": level,
+        "baseline_urls": [(side, seen.address.live().with_baseline(side.slug).url()) for side in comparison.sides],
+        "pin": seen.kept is None and baselines.pins([comparison.workload.id]).get(comparison.workload.id),
     }
 
 
@@ -153,9 +155,10 @@ def _range(spread: RunSpread, formatted: Callable[[float], str]) -> str:
 def acknowledge(request: HttpRequest) -> HttpResponse:
     """`query`: query string of the comparison; `accept`: fingerprints of the differences to accept."""
     query = QueryDict(request.POST.get("query", ""))
-    back = f"{reverse('web:compare')}?{query.urlencode()}#comparability"
+    back = f"{reverse('web:compare')}?{query.urlencode()}"
     try:
         address = CompareAddress.read(query)
+        back = f"{address.with_tab('differences').url()}#comparability"
         if address.workload is None:
             raise Invalid([FieldProblem("workload", "is missing", "open the comparison and accept it there")])
         comparison = compare.compare(

@@ -36,12 +36,13 @@ class SteadinessRow:
 
 @dataclass(frozen=True)
 class SpreadBox:
-    """One run, or (`run` None) all runs of a side together."""
+    """One run, or (`run` None) all runs of a side together. `doubted`: it failed a quality check, as `label` says."""
 
     side: int
     label: str
     run: int | None
     runs: int
+    doubted: bool
     box: Box
 
 
@@ -71,7 +72,6 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "run_rows": _run_rows(seen.comparison, runs),
         "chart": chart(seen.comparison, found, level),
         "shown_level": level,
-        "level_links": [(each, replace(seen.address, level=each.key).url()) for each in seen.comparison.levels],
         "most_boxes": MOST_BOXES,
         "hiccup": DIP_SHARE,
         "fewest": FEWEST_VALUES,
@@ -86,10 +86,17 @@ def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> St
         if together is None:
             continue
         words = f"{counted(together.runs, 'run')} together"
-        boxes.append(SpreadBox(side.position, words, None, together.runs, together.box))
+        boxes.append(SpreadBox(side.position, words, None, together.runs, doubted=False, box=together.box))
         own = [run for run in found.runs if (run.side, run.level) == (side.slug, level.id)]
         boxes += [
-            SpreadBox(side.position, run_words(run.run, failed.get(run.run, ())), run.run, 1, run.steadiness.box)
+            SpreadBox(
+                side=side.position,
+                label=run_words(run.run, checks := failed.get(run.run, ())),
+                run=run.run,
+                runs=1,
+                doubted=bool(checks),
+                box=run.steadiness.box,
+            )
             for run in own[-MOST_BOXES:]
         ]
     return SteadinessChart(level.key, found.name, found.unit, chart_sides(comparison), boxes)

@@ -1,7 +1,7 @@
 """The USE part of the Compare page: what limits each side, and USE panels side by side."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
@@ -90,7 +90,6 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     over_levels, beside = _over_levels(comparison, found), _beside(comparison, laid)
     return {
         "limits": [(sides[each.side], each) for each in found.sides],
-        "headlines": _headlines(found, sides),
         "stated": found.stated,
         "pending": found.pending,
         "judged": (judged := sum(each.judged for each in levels)),
@@ -104,16 +103,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "any_quiet": any(each.quiet for each in over_levels) or any(each.quiet for each in beside),
         "aspects": [aspect.value for aspect in ASPECTS],
         "shown_level": level,
-        "level_links": [(each, replace(seen.address, level=each.key).url()) for each in comparison.levels],
     }
-
-
-def _headlines(found: ComparedUse, sides: Mapping[str, Side]) -> list[tuple[str, list[Side]]]:
-    """What limits the sides; sides with the same answer are grouped."""
-    values: dict[str, list[Side]] = {}
-    for each in found.sides:
-        values.setdefault(each.headline, []).append(sides[each.side])
-    return list(values.items())
 
 
 def _over_levels(comparison: Comparison, found: ComparedUse) -> list[ResourceOverLevels]:

@@ -99,7 +99,6 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "node_rows": node_rows,
         "not_observed": _not_observed(seen.comparison, chosen),
         "shown_level": level,
-        "level_links": [(each, replace(seen.address, level=each.key).url()) for each in seen.comparison.levels],
         "per_links": [
             (each.per, seen.address.with_option("per", "" if each is found[0] else each.per).url()) for each in found
         ],

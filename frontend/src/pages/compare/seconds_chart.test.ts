@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SeriesAnswer } from "../../api/series";
-import type { CompareCharts } from "../../api/types.gen";
+import type { SecondsCharts } from "../../api/types.gen";
 import { hasLines, missing, panels, secondsChart, secondsRows, sharedEnds, type LoadedRun } from "./seconds_chart";
 import { palette } from "../../charts/palette.fixture";
 
@@ -11,18 +11,13 @@ const latency = {
   unit: "ms",
   direction: "lower",
 } as const;
-const data: CompareCharts = {
+const data: SecondsCharts = {
   sides: [
     { slug: "a", name: "Alpha", position: 0, tone: 0 },
     { slug: "b", name: "Beta", position: 1, tone: 1 },
   ],
-  levels: [],
   metrics: [latency],
-  threads: { ticks: [4], scale: "linear", range: [3, 5] },
-  ratios: { band: [0.98, 1.02], scale: "linear", range: [0.9, 1.1], ticks: [1], texts: ["1"] },
-  points: [],
   series: { level: "4", apart: false, clock: "run", runs: [] },
-  latency: null,
 };
 
 function answer(run: number, values: (number | null)[]): SeriesAnswer {

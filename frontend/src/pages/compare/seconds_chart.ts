@@ -1,7 +1,7 @@
 // The seconds of all repetitions of all sides on one clock, as pure functions of the series that were loaded.
 import type { Data, Layout } from "plotly.js";
 import type { Series, SeriesAnswer } from "../../api/series";
-import type { ChartMetric, ChartSide, CompareCharts, SecondsRun } from "../../api/types.gen";
+import type { ChartMetric, ChartSide, SecondsCharts, SecondsRun } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
 import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
@@ -20,7 +20,7 @@ export interface Panel {
 }
 
 /** Metric by metric; apart: side by side in the order of the sides. */
-export function panels(data: CompareCharts): Panel[] {
+export function panels(data: SecondsCharts): Panel[] {
   return data.metrics.flatMap((metric) => {
     const title =
       metric.kind === "latency" ? `Latency per second, ${metric.key.split(".").pop()}` : `${metric.label} per second`;
@@ -177,7 +177,7 @@ export function missing(runs: LoadedRun[], panel: Panel): string[] {
 }
 
 export function secondsRows(
-  data: CompareCharts,
+  data: SecondsCharts,
   runs: LoadedRun[],
   panel: Panel,
 ): { header: string[]; rows: Cell[][] } {

@@ -10,6 +10,7 @@ function box(side: number, run: number | null, p50: number): SpreadBox {
     label,
     run,
     runs: run === null ? 2 : 1,
+    doubted: run === 3,
     box: { least: p50 / 2, p5: p50 - 2, p25: p50 - 1, p50, p75: p50 + 1, p95: p50 + 2, greatest: p50 * 2 },
   };
 }

@@ -89,8 +89,9 @@ export function steadinessChart(data: SteadinessChart, palette: Palette): Chart 
       xaxis: {
         tickvals: at,
         ticktext: data.boxes.map((box) =>
-          box.run === null ? `<b>${box.label.replace(" together", "<br>together")}</b>` : box.label,
+          box.run === null ? `<b>${box.runs}<br>runs</b>` : `${box.run}${box.doubted ? "<br>!" : ""}`,
         ),
+        tickangle: 0,
         range: [0.3, (at.at(-1) ?? 1) + 0.7],
         zeroline: false,
       },

@@ -25,7 +25,7 @@ const data: WorkChart = {
     { slug: "b", name: "Beta", position: 1, tone: 1 },
   ],
   points: [point("redo log", 0.97), point("fsyncs", 0.1), point("server CPU", 2)],
-  ratios: { band: [0.98, 1.02], scale: "log", range: [0.08, 2.5], ticks: [0.1, 1, 2], texts: ["0.1", "1", "2"] },
+  ratios: { band: [0.98, 1.02], range: [0.08, 2.5], ticks: [0.1, 1, 2], texts: ["0.1", "1", "2"] },
 };
 
 test("what differs most stands on top", () => {

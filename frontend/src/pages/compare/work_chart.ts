@@ -66,8 +66,8 @@ export function workChart(data: WorkChart, palette: Palette): Chart {
     layout: {
       showlegend: data.sides.length > 2,
       xaxis: axis("Ratio to the baseline", "", {
-        type: data.ratios.scale,
-        range: ends(data.ratios.range, data.ratios.scale),
+        type: "log",
+        range: ends(data.ratios.range, "log"),
         tickvals: data.ratios.ticks,
         ticktext: data.ratios.texts,
       }),

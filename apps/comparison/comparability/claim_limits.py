@@ -1,0 +1,102 @@
+"""What failed quality checks mean for the claim about each side at one load level. Pure."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from apps.comparison.stats.welch import Direction, Verdict
+from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison, Level
+
+# What did not do its work is worth nothing; a bottleneck outside the servers makes unequal sides more alike; the rest
+# leaves the claim true of what was measured, but less general or less certain than it looks. Gaps between samples
+# concern what limits the sides, not how fast they are.
+VOID = ("happened", "told")
+OUTSIDE = ("generator", "network")
+LOCAL = ("neighbours",)
+UNSTEADY = ("steady", "reproducible", "errors")
+# Share of a side's runs at the level that must fail for a check to limit the claim; one suffices to make it void.
+MOST = 0.5
+
+
+class Meaning(StrEnum):
+    """The worst first."""
+
+    VOID = "void"
+    UPPER_BOUND = "upper bound"
+    LOWER_BOUND = "lower bound"
+    HIDDEN = "hidden difference"
+    LOCAL = "this machine only"
+    UNCERTAIN = "uncertain"
+
+
+@dataclass(frozen=True)
+class ClaimLimit:
+    """How `checks` limit the claims about `sides`. `failed` of the `runs` of these and the baseline at the level failed
+    any of them."""
+
+    meaning: Meaning
+    checks: tuple[str, ...]
+    sides: tuple[str, ...]
+    failed: int
+    runs: int
+
+
+def claim_limits(comparison: Comparison, level: Level, metric: ComparedMetric) -> list[ClaimLimit]:
+    """Of the claims of this level in this metric, the worst first."""
+    baseline, *others = comparison.sides
+    runs = {side.slug: _runs(comparison, level, side.slug) for side in comparison.sides}
+    found: dict[tuple[Meaning, tuple[str, ...]], list[str]] = defaultdict(list)
+    for side in others:
+        if not runs[side.slug] or not runs[baseline.slug]:
+            continue
+        cell = comparison.cell(side=side.slug, level=level.id, metric=metric.key)
+        for meaning, checks in _meanings(cell, metric, runs[side.slug], runs[baseline.slug]).items():
+            found[meaning, checks].append(side.slug)
+    return [
+        _limit(meaning, checks, sides, [run for slug in (baseline.slug, *sides) for run in runs[slug]])
+        for (meaning, checks), sides in sorted(found.items(), key=lambda item: list(Meaning).index(item[0][0]))
+    ]
+
+
+def _runs(comparison: Comparison, level: Level, side: str) -> list[ComparedRun]:
+    return [run for run in comparison.counted if (run.level, run.side) == (level.id, side)]
+
+
+def _limit(meaning: Meaning, checks: tuple[str, ...], sides: list[str], runs: list[ComparedRun]) -> ClaimLimit:
+    failed = sum(not set(checks).isdisjoint(run.failed_checks) for run in runs)
+    return ClaimLimit(meaning, checks, tuple(sides), failed, len(runs))
+
+
+def _meanings(
+    cell: Cell, metric: ComparedMetric, own: list[ComparedRun], base: list[ComparedRun]
+) -> dict[Meaning, tuple[str, ...]]:
+    either = {
+        Meaning.VOID: tuple(key for key in VOID if _share(key, own) or _share(key, base)),
+        Meaning.LOCAL: _failing(LOCAL, own, base),
+        Meaning.UNCERTAIN: _failing(UNSTEADY, own, base),
+    }
+    if outside := _failing(OUTSIDE, own, base):
+        either[_bound(cell, metric, outside, own, base)] = outside
+    return {meaning: checks for meaning, checks in either.items() if checks}
+
+
+def _failing(keys: Collection[str], *sides: list[ComparedRun]) -> tuple[str, ...]:
+    return tuple(key for key in keys if any(_share(key, runs) >= MOST for runs in sides))
+
+
+def _share(key: str, runs: list[ComparedRun]) -> float:
+    return sum(key in run.failed_checks for run in runs) / len(runs)
+
+
+def _bound(
+    cell: Cell, metric: ComparedMetric, checks: Collection[str], own: list[ComparedRun], base: list[ComparedRun]
+) -> Meaning:
+    """What is limited from outside could have been faster. Where that is the faster side, or both alike, the servers
+    differ at least as much as was seen; where it is the slower side alone, at most."""
+    verdict = cell.ratio.verdict if cell.ratio else None
+    if verdict not in (Verdict.HIGHER, Verdict.LOWER) or metric.direction is Direction.NEUTRAL:
+        return Meaning.HIDDEN
+    is_better = (verdict is Verdict.HIGHER) == (metric.direction is Direction.HIGHER)
+    faster = own if is_better else base
+    return Meaning.LOWER_BOUND if _failing(checks, faster) else Meaning.UPPER_BOUND

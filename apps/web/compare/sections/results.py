@@ -1,0 +1,32 @@
+"""The table of all verdicts: value, ratio and verdict of each side at each load level."""
+
+from typing import Any
+
+from apps.comparison.api import compare
+from apps.comparison.pure import Comparison, label
+from apps.web.compare.charts import chart_metrics
+from apps.web.compare.view import CompareView
+from apps.web.compare.wording import table, value_note, value_words
+
+
+def context(seen: CompareView) -> dict[str, Any]:
+    comparison = seen.comparison
+    no_errors = _no_errors(comparison)
+    shown = [metric for metric in comparison.metrics if metric.kind != "errors" or not no_errors]
+    return {
+        "rows": table(comparison),
+        "columns": [
+            {"metric": metric, "label": label(metric), "value_words": value_words(comparison, metric)}
+            for metric in shown
+        ],
+        "value_note": value_note(comparison, shown),
+        "no_errors": no_errors,
+        "few_runs": not any(cell.history for cell in comparison.cells),
+        "ratio_metrics": [metric for metric in chart_metrics(comparison)[1:] if metric.kind != "latency"],
+    }
+
+
+def _no_errors(comparison: Comparison) -> bool:
+    """Errors were counted, and no run had any."""
+    counted = [cell for cell in comparison.cells if cell.metric == compare.ERRORS and cell.replicates]
+    return bool(counted) and all(each.value == 0 for cell in counted for each in cell.replicates)

@@ -1,0 +1,184 @@
+"""The answer of the Compare page: a verdict of each side at the chosen load, and what limits the claim."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from apps.comparison.pure import (
+    Cell,
+    ClaimLimit,
+    ComparedMetric,
+    Comparison,
+    Level,
+    Meaning,
+    Side,
+    Verdict,
+    claim_limits,
+    interval_words,
+    inverse,
+    label,
+    ratio_text,
+)
+from apps.core.text import and_list, counted
+from apps.core.units import NBSP, with_unit
+from apps.web.compare.wording import remedy
+
+CAUSES = {
+    "happened": "the servers did not do the work that the load generator counted",
+    "told": "the tool's own checks failed",
+    "generator": "the load generator ran short of CPU or took the servers'",
+    "network": "the network was a limit",
+    "neighbours": "other work shared the hosts",
+    "steady": "no steady state was reached",
+    "reproducible": "runs under the same conditions disagree",
+    "errors": "operations failed",
+}
+HEADS = {
+    Meaning.VOID: "Not usable",
+    Meaning.UPPER_BOUND: "Upper bound",
+    Meaning.LOWER_BOUND: "Lower bound",
+    Meaning.HIDDEN: "May hide a difference",
+    Meaning.LOCAL: "Holds for these machines only",
+    Meaning.UNCERTAIN: "Less certain than its interval",
+}
+MEANS = {
+    Meaning.VOID: "do not use the result",
+    Meaning.UPPER_BOUND: "the servers differ at most this much, perhaps not at all",
+    Meaning.LOWER_BOUND: "the servers differ at least this much; the size is not portable",
+    Meaning.HIDDEN: "the servers may differ more than was seen",
+    Meaning.LOCAL: "the direction holds here; the size is not portable",
+    Meaning.UNCERTAIN: "other runs may give another size",
+}
+SEVERE = (Meaning.VOID,)
+
+
+@dataclass(frozen=True)
+class MetricVerdict:
+    """One metric of a side at the load: `words` as in the table, `shown` in its place, and the `text` after it."""
+
+    metric: ComparedMetric
+    label: str
+    words: str
+    shown: str
+    text: str
+
+
+@dataclass(frozen=True)
+class SideVerdict:
+    """A side's sentence. `values` of the baseline; empty for the others."""
+
+    side: Side
+    values: str
+    metrics: tuple[MetricVerdict, ...]
+
+
+@dataclass(frozen=True)
+class Ribbon:
+    """What limits the claim. `tab`: the one with the evidence, which `link` names."""
+
+    key: str
+    is_severe: bool
+    head: str
+    text: str
+    tab: str
+    link: str
+
+
+def verdicts(comparison: Comparison, level: Level | None) -> list[SideVerdict]:
+    """The baseline first."""
+    if level is None:
+        return []
+    metrics = sorted((each for each in comparison.metrics if each.kind != "errors"), key=lambda each: not each.primary)
+    baseline, *others = comparison.sides
+    return [
+        SideVerdict(baseline, _values(comparison, baseline, level, metrics), ()),
+        *(SideVerdict(side, "", tuple(_verdicts(comparison, side, level, metrics))) for side in others),
+    ]
+
+
+def _values(comparison: Comparison, side: Side, level: Level, metrics: list[ComparedMetric]) -> str:
+    cells = [(each, comparison.cell(side=side.slug, level=level.id, metric=each.key)) for each in metrics]
+    known = [(metric, cell.summary) for metric, cell in cells if cell.summary]
+    texts = [
+        with_unit(summary.value, metric.unit)
+        if metric.kind == "throughput"
+        else f"{label(metric)} {with_unit(summary.value, metric.unit)}"
+        for metric, summary in known
+    ]
+    return ", ".join(texts) or f"no runs at {level.text}"
+
+
+def _verdicts(
+    comparison: Comparison, side: Side, level: Level, metrics: list[ComparedMetric]
+) -> Iterator[MetricVerdict]:
+    names = {each.slug: each.name for each in comparison.sides}
+    for metric in metrics:
+        cell = comparison.cell(side=side.slug, level=level.id, metric=metric.key)
+        if not cell.replicates:
+            yield MetricVerdict(metric, label(metric), cell.words, cell.words, f"at {level.text}")
+            return
+        shown, text = _said(metric, cell, names)
+        yield MetricVerdict(metric, label(metric), cell.words, shown, text)
+
+
+def _said(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> tuple[str, str]:
+    ratio = cell.ratio
+    if ratio is None or ratio.value is None:
+        return cell.words, ratio.reason if ratio and ratio.reason != cell.words else ""
+    if ratio.low is None:
+        return cell.words, remedy(cell, names) if cell.words == Verdict.TOO_FEW else ratio.reason
+    if metric.kind == "latency" and not metric.primary:
+        # Named before its verdict.
+        interval, text = f"({interval_words(ratio)})", f"{ratio_text(ratio)} ({interval_words(ratio)})"
+    else:
+        interval = f"(95{NBSP}% interval {interval_words(ratio)})"
+        text = f"{ratio_text(ratio)} the {label(metric)} {interval}"
+    if cell.words == Verdict.INCONCLUSIVE:
+        return cell.words, f"{text}; {remedy(cell, names)}"
+    if label(metric) == "throughput" and cell.words == "better":
+        return f"{ratio_text(ratio)} faster", interval
+    if label(metric) == "throughput" and cell.words == "worse":
+        return f"{ratio_text(inverse(ratio))} slower", text
+    return cell.words, text
+
+
+def ribbons(comparison: Comparison, level: Level | None) -> list[Ribbon]:
+    """The worst first."""
+    return [*_obstacles(comparison), *_limits(comparison, level)]
+
+
+def _obstacles(comparison: Comparison) -> Iterator[Ribbon]:
+    names = {side.slug: side.name for side in comparison.sides}
+    for is_open in (True, False):
+        found = [each for each in comparison.obstacles if (each.accepted is None) is is_open]
+        if not found:
+            continue
+        titles = and_list(list(dict.fromkeys(each.title for each in found)))
+        sides = and_list([names[slug] for slug in dict.fromkeys(each.side for each in found)])
+        if is_open:
+            text = f"other {titles}: verdicts on {sides} are withheld until someone accepts the difference"
+            yield Ribbon("not-comparable", True, "Not comparable", f"{text}.", "differences", "Differences")
+        else:
+            text = f"other {titles} of {sides}, accepted: what is seen may be due to it"
+            yield Ribbon("accepted", False, "Different conditions", f"{text}.", "differences", "Differences")
+
+
+def _limits(comparison: Comparison, level: Level | None) -> Iterator[Ribbon]:
+    metric = next((each for each in comparison.metrics if each.primary), next(iter(comparison.metrics), None))
+    if level is None or metric is None:
+        return
+    names = {side.slug: side.name for side in comparison.sides}
+    for each in claim_limits(comparison, level, metric):
+        yield Ribbon(
+            each.meaning.value,
+            each.meaning in SEVERE,
+            HEADS[each.meaning],
+            _limit_text(each, names, several=len(comparison.sides) > 2),
+            "runs",
+            f"{each.failed:,} of {counted(each.runs, 'run')} at {level.text}",
+        )
+
+
+def _limit_text(limit: ClaimLimit, names: dict[str, str], *, several: bool) -> str:
+    causes = and_list([CAUSES[key] for key in limit.checks])
+    sides = f"{and_list([names[slug] for slug in limit.sides])}: " * several
+    return f"{sides}{causes}; {MEANS[limit.meaning]}."

@@ -1,0 +1,178 @@
+// The forest plot of Compare: a row for each load, the ratio of each side to the baseline with its interval. Pure functions
+// of what the server computed.
+import type { Annotations, Data, Shape } from "plotly.js";
+import type { ChartMetric, ChartSide, CompareCharts, RatioPoint } from "../../api/types.gen";
+import type { Cell } from "../../charts/csv";
+import type { Chart } from "../../charts/plotly";
+import { axis, ends, sideColor, sideSymbol, type Palette } from "../../charts/style";
+
+// Sides of one load stand below each other: by this share of the step between loads.
+const STEP = 0.7;
+// More rows than these have no room for their numbers; those of the chosen load keep them.
+const NAMED_ROWS = 20;
+const ROOM = { wide: 168, narrow: 8 };
+
+function levelText(data: CompareCharts, point: RatioPoint): string {
+  return data.levels.find((level) => level.key === point.level)?.text ?? point.level;
+}
+
+/** Where a side's row stands. Only the place on the page: no value changes. */
+export function row(level: number, place: number, sides: number): number {
+  return level + (sides > 1 ? (place / (sides - 1) - 0.5) * STEP * (1 - 1 / sides) : 0);
+}
+
+function hover(data: CompareCharts, point: RatioPoint): string {
+  const goesOn = point.cut.some(Boolean) ? "<br>the arrow: the interval goes on beyond the chart" : "";
+  return `${levelText(data, point)}<br>${point.ratio_text}<br>${point.words}${goesOn}`;
+}
+
+interface Placed {
+  point: RatioPoint;
+  at: number;
+}
+
+function placed(data: CompareCharts, metric: ChartMetric, side: ChartSide, place: number): Placed[] {
+  return data.points
+    .filter((point) => point.metric === metric.key && point.side === side.position && point.ratio !== null)
+    .map((point) => ({
+      point,
+      at: row(
+        data.levels.findIndex((level) => level.key === point.level),
+        place,
+        data.sides.length - 1,
+      ),
+    }));
+}
+
+function sideTraces(data: CompareCharts, side: ChartSide, rows: Placed[], palette: Palette): Data[] {
+  const color = sideColor(palette, side.tone);
+  const symbol = sideSymbol(side.tone);
+  const shared = { type: "scatter", name: side.name, showlegend: false } as const;
+  const cuts = rows.flatMap(({ point, at }) =>
+    ([0, 1] as const).flatMap((end) =>
+      point.bar && point.cut[end]
+        ? [{ x: point.bar[end], y: at, symbol: end ? "triangle-right" : "triangle-left", text: hover(data, point) }]
+        : [],
+    ),
+  );
+  return [
+    {
+      ...shared,
+      mode: "lines",
+      hoverinfo: "skip",
+      x: rows.flatMap(({ point }) => (point.bar ? [...point.bar, null] : [])),
+      y: rows.flatMap(({ point, at }) => (point.bar ? [at, at, null] : [])),
+      line: { color, width: 2 },
+    },
+    // An arrowhead where the interval goes on.
+    {
+      ...shared,
+      mode: "markers",
+      x: cuts.map((cut) => cut.x),
+      y: cuts.map((cut) => cut.y),
+      marker: { size: 10, symbol: cuts.map((cut) => cut.symbol), color },
+      text: cuts.map((cut) => cut.text),
+      hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
+    } as Data,
+    // A ratio without an interval is no result: its mark is hollow.
+    {
+      ...shared,
+      mode: "markers",
+      showlegend: data.sides.length > 2,
+      x: rows.map(({ point }) => point.ratio),
+      y: rows.map(({ at }) => at),
+      marker: {
+        size: 9,
+        symbol: rows.map(({ point }) => (point.bar ? symbol : `${symbol}-open`)),
+        color,
+        line: { color: rows.map(({ point }) => (point.bar ? palette.surface : color)), width: 1.5 },
+      },
+      text: rows.map(({ point }) => hover(data, point)),
+      hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
+    } as Data,
+  ];
+}
+
+export function forestChart(data: CompareCharts, metric: ChartMetric, palette: Palette, narrow = false): Chart {
+  const others = data.sides.slice(1);
+  const rows = others.map((side, place) => placed(data, metric, side, place));
+  const [low, high] = data.ratios.band;
+  const span = { yref: "paper", y0: 0, y1: 1, xref: "x", layer: "below" } as const;
+  const shapes: Partial<Shape>[] = [
+    { ...span, type: "rect", x0: low, x1: high, fillcolor: palette.shade, line: { width: 0 } },
+    { ...span, type: "line", x0: 1, x1: 1, line: { color: palette.muted, width: 1 } },
+  ];
+  const chosen = data.levels.findIndex((level) => level.key === data.chosen);
+  if (chosen >= 0)
+    shapes.push({
+      type: "rect",
+      layer: "below",
+      xref: "paper",
+      x0: 0,
+      x1: 1,
+      yref: "y",
+      y0: chosen - 0.5,
+      y1: chosen + 0.5,
+      fillcolor: palette.chosen,
+      line: { width: 0 },
+    });
+  const named = rows.flat();
+  const annotations: Partial<Annotations>[] = narrow
+    ? []
+    : named
+        .filter(({ point }) => named.length <= NAMED_ROWS || point.level === data.chosen)
+        .map(({ point, at }) => ({
+          xref: "paper",
+          x: 1,
+          xanchor: "left",
+          yref: "y",
+          y: at,
+          text: point.ratio_text,
+          showarrow: false,
+          font: { size: 11, color: point.level === data.chosen ? palette.ink : palette.muted },
+        }));
+  return {
+    traces: others.flatMap((side, place) => sideTraces(data, side, rows[place] ?? [], palette)),
+    layout: {
+      margin: { l: 8, r: narrow ? ROOM.narrow : ROOM.wide, t: 8, b: 8 },
+      xaxis: axis("Ratio to the baseline", "", {
+        type: "log",
+        range: ends(data.ratios.range, "log"),
+        tickvals: data.ratios.ticks,
+        ticktext: data.ratios.texts,
+        zeroline: false,
+      }),
+      yaxis: {
+        range: [data.levels.length - 0.5, -0.5],
+        tickvals: data.levels.map((_, place) => place),
+        ticktext: data.levels.map((level) => level.text),
+        showgrid: false,
+        zeroline: false,
+        fixedrange: true,
+      },
+      shapes,
+      annotations,
+      showlegend: others.length > 1,
+    },
+  };
+}
+
+/** Every plotted ratio of a metric. */
+export function ratioRows(data: CompareCharts, metric: ChartMetric): { header: string[]; rows: Cell[][] } {
+  return {
+    header: ["side", "baseline", "threads", "rate, 1/s", "runs", "ratio", "low", "high", "verdict"],
+    rows: data.points
+      .filter((point) => point.metric === metric.key && point.side > 0)
+      .map((point) => [
+        data.sides[point.side]?.slug,
+        data.sides[0]?.slug,
+        point.threads,
+        point.rate,
+        point.runs.length,
+        point.ratio,
+        point.low,
+        point.high,
+        point.words,
+      ]),
+  };
+}

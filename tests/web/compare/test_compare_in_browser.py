@@ -1,0 +1,54 @@
+"""The answer of Compare in Chromium: complete above the fold, and nothing moves while tabs come."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.catalog.models import Workload
+from apps.runs.models import Run
+from tests.support.browser import drawn_points
+from tests.web.compare.compared import address
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SHIFTS = """window.shifts = [];
+new PerformanceObserver((list) => window.shifts.push(...list.getEntries().filter((one) => !one.hadRecentInput)
+  .map((one) => one.value))).observe({type: "layout-shift", buffered: true});"""
+TABS = ("scalability", "limits", "latency", "steadiness", "work", "cost", "differences", "runs", "results")
+
+
+def test_verdict_and_charts_are_complete_above_the_fold_and_nothing_moves(
+    browser_page: Page, workload: Workload, sides: object
+) -> None:
+    Run.objects.update(failed_checks=["generator"])
+    browser_page.add_init_script(SHIFTS)
+    browser_page.goto(address(workload, level="4"))
+    expect(browser_page.locator("[data-ribbon='lower bound']")).to_be_visible()
+    for figure in ("chart-answer", "chart-curve-throughput", "chart-curve-latency"):
+        assert drawn_points(browser_page, figure)
+        box = browser_page.locator(f"#{figure}").bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= 900
+    expect(browser_page.locator("[data-answer]")).to_have_count(2)
+    for tab in TABS:
+        expect(browser_page.locator(f"[data-panel={tab}]")).to_have_attribute("data-loaded", "")
+    browser_page.mouse.wheel(0, 3000)
+    browser_page.wait_for_timeout(300)
+    assert sum(browser_page.evaluate("window.shifts")) < 0.05
+
+
+def test_a_tab_opens_in_its_place_and_has_an_address(browser_page: Page, workload: Workload, sides: object) -> None:
+    browser_page.goto(address(workload, level="4"))
+    browser_page.locator("a[data-tab=differences]").click()
+    expect(browser_page.locator("#comparability")).to_be_visible()
+    expect(browser_page.locator("#results")).to_be_hidden()
+    assert browser_page.url.endswith(address(workload, level="4", tab="differences"))
+    # The other load keeps the tab, going back opens the one before.
+    follow = browser_page.locator(".compare-loads a").last.get_attribute("href") or ""
+    assert follow.endswith(address(workload, level="8", tab="differences"))
+    browser_page.go_back()
+    expect(browser_page.locator("#results")).to_be_visible()
+    # An address from before there were tabs.
+    browser_page.goto("about:blank")
+    browser_page.goto(f"{address(workload)}#runs")
+    expect(browser_page.locator("#runs")).to_be_visible()
+    expect(browser_page.locator("a[data-tab=runs]")).to_have_attribute("aria-current", "page")
