@@ -109,13 +109,6 @@ class Ratio:
     reason: str = ""
     systematic: Annotated[float, "part of the interval's half width, of logarithms, that more runs do not reduce"] = 0.0
 
-    @property
-    def as_speed(self) -> "Ratio":
-        """Of times the ratio of speeds: value and interval inverted. The verdict is left as it is."""
-        low, high = (None if end is None else 1 / end if end else math.inf for end in (self.high, self.low))
-        value = None if self.value is None else 1 / self.value if self.value else math.inf
-        return replace(self, value=value, low=low, high=high)
-
 
 @dataclass(frozen=True)
 class DraftRatio:

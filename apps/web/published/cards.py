@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from apps.comparison.api import ScorecardCell, ScorecardRow, load_scorecard
-from apps.comparison.pure import Direction, with_interval
+from apps.comparison.pure import Direction, inverse, with_interval
 from apps.core.names import with_tool
 from apps.published.format import QUESTIONS
 from apps.published.frames import Frame, FrameMark, frames
@@ -171,7 +171,7 @@ def _position(cell: ScorecardCell) -> int:
 def _measured_bar(cell: ScorecardCell, row: ScorecardRow) -> SpeedBar:
     ratio = cell.cell.ratio if cell.cell else None
     if ratio and row.metric and row.metric.direction == Direction.LOWER:
-        ratio = ratio.as_speed
+        ratio = inverse(ratio)
     value = (ratio.value or 0.0) if ratio else 1.0
     low, high = (ratio.low, ratio.high) if ratio else (None, None)
     return SpeedBar(

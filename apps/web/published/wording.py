@@ -1,4 +1,4 @@
-"""Sentences of the cards of published results. Pure."""
+"""Sentences of the cards of published results."""
 
 from collections.abc import Iterable, Sequence
 

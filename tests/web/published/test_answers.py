@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborNode
 
 from apps.catalog import services as catalog
 from apps.catalog.models import Platform
+from apps.comparison.pure import Ratio, Verdict, inverse
 from apps.published import queries, services
 from apps.published.matrix import load_matrix, spreads
 from apps.web.published.cards import QuestionCard, cards
@@ -83,6 +84,13 @@ def test_what_was_measured_here_stands_in_a_frame_of_its_own_with_intervals(arti
     assert other.bar.low < other.bar.width < other.bar.high
     assert card.action is not None
     assert card.action[0].startswith("/compare/?side=my-mha&side=my-pxc")
+
+
+def test_of_times_the_interval_of_the_speed_is_the_inverse() -> None:
+    found = inverse(Ratio(Verdict.HIGHER, value=2.0, low=1.6, high=2.5))
+    assert (found.value, found.low, found.high) == (0.5, 0.4, 0.625)
+    without = inverse(Ratio(Verdict.TOO_FEW, value=4.0))
+    assert (without.value, without.low, without.high) == (0.25, None, None)
 
 
 def test_frames_that_are_not_drawn_are_said(found: dict[str, QuestionCard]) -> None:
