@@ -3,7 +3,6 @@
 import csv
 import io
 import math
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +20,7 @@ from apps.comparison.values import Cell, ComparedMetric, Comparison
 from apps.runs.models import Measurement, Run
 from apps.web.compare.sections.all_metrics import summary
 from tests.support.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
+from tests.support.pages import elements
 
 pytestmark = pytest.mark.django_db
 
@@ -127,18 +127,28 @@ def address(comparison: Comparison, **options: Any) -> str:
 
 
 def rows(html: str) -> list[tuple[str, str]]:
-    return re.findall(r'<tr data-metric="([^"]+)" data-level="([^"]+)"', html)
+    """Metrics, and how many of their load levels have a cell."""
+    return [
+        (each.attributes["data-metric"] or "", str(len(each.css("td[data-level]"))))
+        for each in elements(html, "tr[data-metric]")
+    ]
 
 
-def test_the_page_shows_the_differences_and_on_request_the_rest(client: Client, comparison: Comparison) -> None:
+def test_the_page_shows_the_metrics_that_differ_a_row_each_and_on_request_the_rest(
+    client: Client, comparison: Comparison
+) -> None:
     html = client.get(f"/compare/part/all-metrics/?{address(comparison)}").content.decode()
     found = everything(comparison)
     relevant = [one for one in found.measured if one.is_relevant]
     assert f'data-relevant="{len(relevant)}"' in html
-    assert [key for key, _ in rows(html)] == [one.metric.key for one in relevant]
+    keys = [key for key, _ in rows(html)]
+    assert len(keys) == len(set(keys))
+    assert set(keys) == {one.metric.key for one in relevant}
+    answered = {one.metric.key for one in found.measured if one.answered}
+    assert keys == sorted(keys, key=lambda key: key not in answered)
     whole = client.get(f"/compare/part/all-metrics/?{address(comparison, show='all')}").content.decode()
-    assert len(rows(whole)) == len(found.measured) == 12
-    assert "30.0, 31.0, 90.0, 35.0 against 10.0, 11.0, 14.0, 12.0" in html
+    assert sum(int(cells) for _, cells in rows(whole)) == len(found.measured) == 12
+    assert "30.0, 31.0, 90.0, 35.0 against 10.0, 11.0, 14.0, 12.0" in whole
 
 
 def test_what_nobody_can_judge_is_not_called_without_a_difference() -> None:

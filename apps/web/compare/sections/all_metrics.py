@@ -8,7 +8,17 @@ from typing import Any
 from django.urls import reverse
 
 from apps.comparison.api import ALL_METRICS_SECTION, Everything, Measured
-from apps.comparison.pure import MOST_REPETITIONS, WITHHELD, Comparison, Direction, Level, Ratio, Side, Verdict
+from apps.comparison.pure import (
+    MOST_REPETITIONS,
+    WITHHELD,
+    ComparedMetric,
+    Comparison,
+    Direction,
+    Level,
+    Ratio,
+    Side,
+    Verdict,
+)
 from apps.core import tabular
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_number
@@ -58,6 +68,24 @@ class MetricRow:
     needed: str
     each: str
 
+    @property
+    def statistics(self) -> str:
+        """What the cell does not show: values with all digits, the ratio's statistics."""
+        values = f"{self.base.title or 'no runs'} → {self.entry.title or 'no runs'}"
+        parts = [values, self.entry.ratio_title, self.entry.note, f"each: {self.each}" * bool(self.each)]
+        return "; ".join(filter(None, parts))
+
+
+@dataclass(frozen=True)
+class MetricGroup:
+    """A metric of one side at each load level, in the order of the levels; None: not measured there."""
+
+    metric: ComparedMetric
+    side: Side
+    meaning: str
+    direction: str
+    cells: tuple[MetricRow | None, ...]
+
 
 def context(seen: CompareView) -> dict[str, Any] | None:
     """Raises Invalid for an unknown `show`."""
@@ -69,12 +97,12 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         return None
     relevant = [one for one in found.measured if one.is_relevant]
     return {
-        "lines": lines(seen.comparison, found, show_all=show == "all"),
+        "groups": groups(seen.comparison, found, show_all=show == "all"),
         "summary": summary(found.measured),
         "relevant": len(relevant),
-        "rest": len(found.measured) - len(relevant),
-        "total": len(found.measured),
-        "metrics": len({one.metric.key for one in found.measured}),
+        "rest": len(all_metrics := {one.metric.key for one in found.measured})
+        > len({one.metric.key for one in relevant}),
+        "metrics": len(all_metrics),
         "tests": found.tests,
         "shows_all": show == "all",
         "other": _other(seen, "" if show else "all"),
@@ -139,6 +167,26 @@ def lines(comparison: Comparison, found: Everything, *, show_all: bool) -> list[
         )
         for one in found.measured
         if show_all or one.is_relevant
+    ]
+
+
+def groups(comparison: Comparison, found: Everything, *, show_all: bool) -> list[MetricGroup]:
+    """The metrics of the answer first, then by significance; without `show_all` those with a difference at any load."""
+    rows: dict[tuple[str, str], dict[str, MetricRow]] = {}
+    for line in sorted(lines(comparison, found, show_all=True), key=lambda line: not line.measured.answered):
+        rows.setdefault((line.measured.metric.key, line.side.slug), {})[line.level.key] = line
+    places = {key: place for place, (key, _) in reversed(list(enumerate(rows)))}  # of its first row
+    shown = sorted(rows.items(), key=lambda item: (places[item[0][0]], next(iter(item[1].values())).side.position))
+    return [
+        MetricGroup(
+            metric=(first := next(iter(own.values()))).measured.metric,
+            side=first.side,
+            meaning=first.meaning,
+            direction=first.direction,
+            cells=tuple(own.get(level.key) for level in comparison.levels),
+        )
+        for _, own in shown
+        if show_all or any(line.measured.is_relevant for line in own.values())
     ]
 
 
