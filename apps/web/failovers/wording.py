@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from apps.comparison.api import TrialGroup
 from apps.comparison.pure import Course, Insert, Interruption, TimeoutShare, TrialSpread, WriteRows
-from apps.core.units import NBSP, all_digits, format_number
+from apps.core.units import NBSP, format_number
 from apps.published.values import FigureValue
 
 COUNT_WORDS = {
@@ -60,13 +60,13 @@ def answer(group: TrialGroup) -> str:
 
 def stated_answer(figures: Iterable[FigureValue]) -> str:
     """Published write downtimes by platform, the shortest first; empty: none."""
-    by_platform: dict[str, list[float]] = {}
-    for figure in figures:
+    ends: dict[str, list[FigureValue]] = {}
+    for figure in sorted(figures, key=lambda figure: figure.value or 0.0):
         if figure.side is not None and figure.value is not None:
-            by_platform.setdefault(figure.side.name, []).append(figure.value)
+            ends.setdefault(figure.side.name, []).append(figure)
     parts = [
-        f"{name} {' to '.join(all_digits(end) for end in dict.fromkeys((min(values), max(values))))}{NBSP}s"
-        for name, values in sorted(by_platform.items(), key=lambda item: min(item[1]))
+        f"{name} {f'{own[0].stated} to ' if own[0].value != own[-1].value else ''}{own[-1].text}"
+        for name, own in ends.items()
     ]
     return f"Not measured here. Published write downtimes: {'; '.join(parts)}." if parts else ""
 

@@ -70,7 +70,7 @@ class FindingsFeed(FindingFeed):
     def item_description(self, item: FeedEntry) -> str:
         row = item.row
         shown = row.shown.words if row.shown else "no active change"
-        owner = f"owner {row.owner}" if row.owner else "nobody's yet"
+        owner = f"owner {row.owner}" if row.owner else "unassigned"
         text = format_html_join(
             "", "<li>{} UTC: {}</li>", ((f"{at:%Y-%m-%d %H:%M}", words) for at, words in item.activity)
         )

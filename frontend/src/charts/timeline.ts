@@ -106,7 +106,7 @@ export function resetTrace(series: Series, color: string): Data[] {
       text: series.resets.map(() => "started over"),
       // Inwards, so that the edge of the chart does not cut it.
       textposition: series.resets.map((time) => (time > middle ? "top left" : "top right")) as unknown as "top left",
-      textfont: { size: 10 },
+      textfont: { size: 11 },
       marker: { symbol: "x-thin-open", size: 8, color },
       hovertemplate: "counter started over<br>%{x:,.1f} s<extra></extra>",
       showlegend: false,
@@ -176,7 +176,7 @@ export function shown<T extends { kind: string }>(events: T[], hidden: string[] 
 }
 
 function named(shape: Partial<Shape>, text: string, palette: Palette, textposition = "bottom left"): Partial<Shape> {
-  const label = { text, textposition, font: { size: 10, color: palette.muted } };
+  const label = { text, textposition, font: { size: 11, color: palette.muted } };
   return { ...shape, label } as Partial<Shape>;
 }
 
