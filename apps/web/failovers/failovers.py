@@ -144,7 +144,8 @@ def show(request: HttpRequest) -> HttpResponse:
     context = {
         "address": address,
         "found": found,
-        "stated_answer": "" if found.groups else wording.stated_answer(found.stated),
+        # With trials that the filter leaves out, it would be wrong that nothing was measured.
+        "stated_answer": "" if found.choices.systems else wording.stated_answer(found.stated),
         "plan_url": "" if found.groups else _plan_url(),
         "sheets": [_sheet(group, scale) for group in found.groups],
         "ticks": _ticks(scale),
