@@ -1,7 +1,7 @@
 """Interface of this app for other apps, as far as it needs no database. Pure."""
 
 from apps.comparison.comparability import differences, variables
-from apps.comparison.comparability.claim_limits import ClaimLimit, Meaning, claim_limits
+from apps.comparison.comparability.claim_limits import ClaimLimit, LimitedClaims, Meaning, claim_limits, limited_claims
 from apps.comparison.comparability.differences import (
     ACCEPTABLE,
     NOT_KNOWN,
@@ -129,6 +129,7 @@ __all__ = [
     "Insert",
     "Interruption",
     "Level",
+    "LimitedClaims",
     "LoadLevelAnalysis",
     "LoadLevelData",
     "LoadSeconds",
@@ -160,6 +161,7 @@ __all__ = [
     "interval_words",
     "inverse",
     "label",
+    "limited_claims",
     "load_level_analysis",
     "ratio_text",
     "serialisation",

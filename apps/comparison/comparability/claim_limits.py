@@ -4,9 +4,12 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 from apps.comparison.stats.welch import Direction, Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison, Level
+from apps.core.answers import Shown, Words
+from apps.core.text import and_list
 
 # What did not do its work is worth nothing; a bottleneck outside the servers makes unequal sides more alike; the rest
 # leaves the claim true of what was measured, but less general or less certain than it looks. Gaps between samples
@@ -30,16 +33,77 @@ class Meaning(StrEnum):
     UNCERTAIN = "uncertain"
 
 
+CAUSES = {
+    "happened": "the servers did not do the work that the load generator counted",
+    "told": "the tool's own checks failed",
+    "generator": "the load generator ran short of CPU or took the servers'",
+    "network": "the network was a limit",
+    "neighbours": "other work shared the hosts",
+    "steady": "no steady state was reached",
+    "reproducible": "runs under the same conditions disagree",
+    "errors": "operations failed",
+}
+HEADS = {
+    Meaning.VOID: "Not usable",
+    Meaning.UPPER_BOUND: "Upper bound",
+    Meaning.LOWER_BOUND: "Lower bound",
+    Meaning.HIDDEN: "May hide a difference",
+    Meaning.LOCAL: "Holds for these machines only",
+    Meaning.UNCERTAIN: "Less certain than its interval",
+}
+MEANS = {
+    Meaning.VOID: "do not use the result",
+    Meaning.UPPER_BOUND: "the servers differ at most this much, perhaps not at all",
+    Meaning.LOWER_BOUND: "the servers differ at least this much; the size is not portable",
+    Meaning.HIDDEN: "the servers may differ more than was seen",
+    Meaning.LOCAL: "the direction holds here; the size is not portable",
+    Meaning.UNCERTAIN: "other runs may give another size",
+}
+
+
 @dataclass(frozen=True)
 class ClaimLimit:
     """How `checks` limit the claims about `sides`. `failed` of the `runs` of these and the baseline at the level failed
     any of them."""
 
-    meaning: Meaning
-    checks: tuple[str, ...]
-    sides: tuple[str, ...]
-    failed: int
-    runs: int
+    meaning: Annotated[Meaning, "what the failed checks make of the verdict"]
+    checks: Annotated[tuple[str, ...], "keys of quality checks"]
+    sides: Annotated[tuple[str, ...], "the claims about these, against the baseline"]
+    failed: Annotated[int, "runs of these sides and the baseline at the level that failed any of the checks"]
+    runs: Annotated[int, "runs of these sides and the baseline at the level"]
+
+    @property
+    def head(self) -> str:
+        return HEADS[self.meaning]
+
+    @property
+    def text(self) -> str:
+        """What failed, and what it means."""
+        return f"{and_list([CAUSES[key] for key in self.checks])}; {MEANS[self.meaning]}."
+
+    @property
+    def words(self) -> Annotated[Shown[Words], "the same in a sentence"]:
+        return f"{self.head}: {self.text}"
+
+
+@dataclass(frozen=True)
+class LimitedClaims:
+    """The verdicts at a load level in a metric that failed checks limit."""
+
+    level: Annotated[int, "id of a load level"]
+    metric: Annotated[str, "key"]
+    limits: Annotated[tuple[ClaimLimit, ...], "the worst first"]
+
+
+def limited_claims(comparison: Comparison) -> tuple[LimitedClaims, ...]:
+    """Of the whole comparison; levels and metrics that nothing limits are left out."""
+    found = (
+        LimitedClaims(level.id, metric.key, tuple(claim_limits(comparison, level, metric)))
+        for level in comparison.levels
+        for metric in comparison.metrics
+        if metric.kind != "errors"
+    )
+    return tuple(each for each in found if each.limits)
 
 
 def claim_limits(comparison: Comparison, level: Level, metric: ComparedMetric) -> list[ClaimLimit]:

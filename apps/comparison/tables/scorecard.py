@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.comparison import compare
+from apps.comparison.comparability.claim_limits import ClaimLimit, claim_limits
 from apps.comparison.selection.runs import MOST_RUNS
 from apps.comparison.selection.sides import Chosen, ChosenSide
 from apps.comparison.stats.welch import Direction
@@ -78,6 +79,13 @@ class ScorecardRow:
     @property
     def workload(self) -> ComparedWorkload | None:
         return self.comparison.workload if self.comparison else None
+
+    @property
+    def limits(self) -> tuple[ClaimLimit, ...]:
+        """What failed checks make of the row's verdicts, the worst first."""
+        if self.comparison is None or self.level is None or self.metric is None:
+            return ()
+        return tuple(claim_limits(self.comparison, self.level, self.metric))
 
     @property
     def measured(self) -> tuple[ScorecardCell, ...]:

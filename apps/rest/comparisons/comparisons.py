@@ -30,7 +30,7 @@ from apps.comparison.api import (
     time_to_finish,
     work,
 )
-from apps.comparison.pure import PERCENTILES, Comparison, SectionSource
+from apps.comparison.pure import PERCENTILES, Comparison, LimitedClaims, SectionSource, limited_claims
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.comparisons.latency import LevelLatency, latencies
 from apps.rest.comparisons.load_levels import LoadLevels, growth, load_levels
@@ -142,7 +142,16 @@ def _parts() -> dict[str, serializers.BaseSerializer[Any]]:
 
 
 # The schema of INCLUDES: in a comparison, and in a snapshot.
-ComparedSerializer = type("ComparedSerializer", (serializer_of(Comparison),), _parts())
+LimitedSerializer = serializer_of(LimitedClaims)
+LIMITS_HELP = "what failed quality checks make of the verdicts"
+ComparedSerializer = type(
+    "ComparedSerializer",
+    (serializer_of(Comparison),),
+    {
+        "claim_limits": LimitedSerializer(many=True, help_text=LIMITS_HELP),
+        **_parts(),
+    },
+)
 PartsSerializer = type("PartsSerializer", (serializers.Serializer,), _parts())
 
 
@@ -158,6 +167,7 @@ class Comparisons(APIView):
             runs=[int(run) for run in parameters["runs"].split(",")] if "runs" in parameters else None,
         )
         answer = dict(serializer_of(Comparison)(comparison).data)
+        answer["claim_limits"] = LimitedSerializer(limited_claims(comparison), many=True).data
         for name in _included(parameters.get("include", "")):
             answer[name] = included(name, SectionSource(comparison), parameters)
         return Response(answer)

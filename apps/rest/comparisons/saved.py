@@ -16,9 +16,9 @@ from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
 from apps.comparison.api import FEWEST_SIDES, MOST_SIDES
-from apps.comparison.pure import Comparison, NotKept, SectionSource
+from apps.comparison.pure import Comparison, NotKept, SectionSource, limited_claims
 from apps.core.answers import Inline, component
-from apps.rest.comparisons.comparisons import INCLUDES, PartsSerializer, included
+from apps.rest.comparisons.comparisons import INCLUDES, LIMITS_HELP, LimitedSerializer, PartsSerializer, included
 from apps.rest.framework.derive import Answer
 from apps.rest.framework.fields import AddressField
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
@@ -46,10 +46,17 @@ class SavedSerializer(Answer):
         help_text="more of it as seen: all that `include` of GET /comparisons/ names; null: nothing, or not kept"
     )
 
+    claim_limits = serializers.SerializerMethodField(help_text=LIMITS_HELP)
+
     def get_address(self, shown: SavedAndNow) -> str:
         request: Request = self.context["request"]
         address = request.build_absolute_uri(reverse("web:saved", args=[shown.saved.slug]))
         return address if shown.saved.is_newest else f"{address}?snapshot={shown.saved.snapshot.number}"
+
+    @extend_schema_field(LimitedSerializer(many=True))
+    def get_claim_limits(self, shown: SavedAndNow) -> Any:
+        found = shown.saved.comparison
+        return [] if found is None else LimitedSerializer(limited_claims(found), many=True).data
 
     @extend_schema_field(PartsSerializer)
     def get_parts(self, shown: SavedAndNow) -> dict[str, Any]:

@@ -22,32 +22,6 @@ from apps.core.text import and_list, counted
 from apps.core.units import NBSP, with_unit
 from apps.web.compare.wording import remedy
 
-CAUSES = {
-    "happened": "the servers did not do the work that the load generator counted",
-    "told": "the tool's own checks failed",
-    "generator": "the load generator ran short of CPU or took the servers'",
-    "network": "the network was a limit",
-    "neighbours": "other work shared the hosts",
-    "steady": "no steady state was reached",
-    "reproducible": "runs under the same conditions disagree",
-    "errors": "operations failed",
-}
-HEADS = {
-    Meaning.VOID: "Not usable",
-    Meaning.UPPER_BOUND: "Upper bound",
-    Meaning.LOWER_BOUND: "Lower bound",
-    Meaning.HIDDEN: "May hide a difference",
-    Meaning.LOCAL: "Holds for these machines only",
-    Meaning.UNCERTAIN: "Less certain than its interval",
-}
-MEANS = {
-    Meaning.VOID: "do not use the result",
-    Meaning.UPPER_BOUND: "the servers differ at most this much, perhaps not at all",
-    Meaning.LOWER_BOUND: "the servers differ at least this much; the size is not portable",
-    Meaning.HIDDEN: "the servers may differ more than was seen",
-    Meaning.LOCAL: "the direction holds here; the size is not portable",
-    Meaning.UNCERTAIN: "other runs may give another size",
-}
 SEVERE = (Meaning.VOID,)
 
 
@@ -171,7 +145,7 @@ def _limits(comparison: Comparison, level: Level | None) -> Iterator[Ribbon]:
         yield Ribbon(
             each.meaning.value,
             each.meaning in SEVERE,
-            HEADS[each.meaning],
+            each.head,
             _limit_text(each, names, several=len(comparison.sides) > 2),
             "runs",
             f"{each.failed:,} of {counted(each.runs, 'run')} at {level.text}",
@@ -179,6 +153,5 @@ def _limits(comparison: Comparison, level: Level | None) -> Iterator[Ribbon]:
 
 
 def _limit_text(limit: ClaimLimit, names: dict[str, str], *, several: bool) -> str:
-    causes = and_list([CAUSES[key] for key in limit.checks])
     sides = f"{and_list([names[slug] for slug in limit.sides])}: " * several
-    return f"{sides}{causes}; {MEANS[limit.meaning]}."
+    return f"{sides}{limit.text}"

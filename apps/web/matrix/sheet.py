@@ -11,7 +11,9 @@ from apps.comparison.pure import (
     Cell,
     ComparedMetric,
     ComparedWorkload,
+    Comparison,
     Direction,
+    claim_limits,
     interval_text,
     label,
     ratio_text,
@@ -108,9 +110,30 @@ class MatrixSheet:
     stated: bool
 
 
+@dataclass(frozen=True)
+class Doubts:
+    """`runs` that failed a check, and what that makes of the verdicts, by workload."""
+
+    runs: Collection[int]
+    comparisons: Mapping[int, Comparison]
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> "Doubts":
+        failed = {run.id for one in matrix.comparisons for run in one.runs if run.failed_checks}
+        return cls(failed, {one.workload.id: one for one in matrix.comparisons})
+
+    def note(self, row: MatrixRow, cell: Cell) -> str:
+        """For example "3 of 3 failed a check; lower bound"."""
+        failed = sum(each.run in self.runs for each in cell.replicates)
+        parts = [f"{failed} of {len(cell.replicates)} failed a check"] if failed else []
+        limits = claim_limits(self.comparisons[row.workload.id], row.level, row.metric) if self.runs else []
+        parts += [each.head.lower() for each in limits if cell.side in each.sides][:1]
+        return "; ".join(parts)
+
+
 def measured_sheet(matrix: Matrix, *, address: Callable[[MatrixRow, str], str]) -> MatrixSheet:
     """`address` returns the Compare address of a row and a side (empty: all sides)."""
-    doubted = {run.id for one in matrix.comparisons for run in one.runs if run.failed_checks}
+    doubts = Doubts.of(matrix)
     heads = tuple(
         Head(
             name=side.name,
@@ -122,7 +145,7 @@ def measured_sheet(matrix: Matrix, *, address: Callable[[MatrixRow, str], str]) 
         for side in matrix.sides
     )
     groups = [
-        _group(list(rows), matrix, doubted, address)
+        _group(list(rows), matrix, doubts, address)
         for _, rows in groupby(matrix.rows, key=lambda row: (row.workload.id, row.metric.key))
     ]
     words = {side.slug: [row.cells[side.position] for row in matrix.rows] for side in matrix.sides[1:]}
@@ -147,7 +170,7 @@ def _common(groups: Sequence[TestGroup]) -> str:
 
 
 def _group(
-    rows: Sequence[MatrixRow], matrix: Matrix, doubted: Collection[int], address: Callable[[MatrixRow, str], str]
+    rows: Sequence[MatrixRow], matrix: Matrix, doubts: Doubts, address: Callable[[MatrixRow, str], str]
 ) -> TestGroup:
     first = rows[0]
     names = {side.slug: side.name for side in matrix.sides}
@@ -163,7 +186,7 @@ def _group(
                 cells=tuple(
                     replace(
                         _shown(row.metric, cell, matrix.sides[place].origins, names),
-                        note=_doubts(cell, doubted),
+                        note=doubts.note(row, cell),
                         url=address(row, cell.side) if place and cell.replicates else "",
                     )
                     for place, cell in enumerate(row.cells)
@@ -180,11 +203,6 @@ def _name(workload: ComparedWorkload) -> str:
     if spec and workload.name.lower().startswith(spec.title.lower()):
         return workload.name
     return with_tool(workload.tool, workload.name)
-
-
-def _doubts(cell: Cell, doubted: Collection[int]) -> str:
-    failed = sum(each.run in doubted for each in cell.replicates)
-    return f"{failed} of {len(cell.replicates)} failed a check" if failed else ""
 
 
 def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Mapping[str, str]) -> MatrixCell:

@@ -46,7 +46,8 @@ class CardCell:
 
 @dataclass(frozen=True)
 class CardRow:
-    """`action`: the address that shows more or fills the row, with its words."""
+    """`limit`: what failed checks make of the conclusion, in short and as a sentence. `action`: the address that shows
+    more or fills the row, with its words."""
 
     key: str
     title: str
@@ -56,6 +57,7 @@ class CardRow:
     hardware: str
     cells: tuple[CardCell, ...]
     conclusion: str
+    limit: tuple[str, str]
     stated: str
     action: tuple[str, str]
 
@@ -133,6 +135,7 @@ def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
         hardware=row.measured[0].side.hardware if row.measured and row.measured[0].side else "",
         cells=tuple(_cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared) for cell in row.cells),
         conclusion=wording.conclusion(row),
+        limit=wording.limit(row),
         stated=wording.stated(shown, other) if shown else "",
         action=action(row),
     )

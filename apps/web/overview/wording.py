@@ -7,6 +7,7 @@ from apps.comparison.pure import WITHHELD, with_interval
 from apps.core.text import and_list, counted
 from apps.core.units import NBSP
 from apps.published.frames import Frame, FrameMark
+from apps.runs.pure import title_of
 from workers.protocol.workloads.kinds import FAILOVER, INGEST, MIXED, SCHEMA_CHANGE, TPCC
 
 TITLES = {INGEST: "Ingest", MIXED: "OLTP", TPCC: "TPC-C", FAILOVER: "Failover", SCHEMA_CHANGE: "Schema change"}
@@ -73,6 +74,15 @@ def conclusion(row: ScorecardRow) -> str:
     if decided:
         return _sentence("; ".join([f"{_best(row)} is best: {', '.join(decided)}", *rest]))
     return _sentence(f"{_best(row)} and {'; '.join(rest)}")
+
+
+def limit(row: ScorecardRow) -> tuple[str, str]:
+    """What failed checks make of the conclusion at worst: "Lower bound for MHA: load generator", and the sentence."""
+    names = {cell.side.slug: _named(cell) for cell in row.measured if cell.side}
+    for each in row.limits:
+        sides = and_list([names[slug] for slug in each.sides if slug in names])
+        return f"{each.head} for {sides}: {and_list([title_of(key) for key in each.checks])}", each.words
+    return "", ""
 
 
 def _sentence(text: str) -> str:

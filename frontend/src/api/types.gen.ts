@@ -442,6 +442,14 @@ export interface components {
             node: string;
             label: string;
         };
+        ClaimLimit: {
+            meaning: components["schemas"]["Meaning"];
+            checks: string[];
+            sides: string[];
+            failed: number;
+            runs: number;
+            words: string;
+        };
         /** @enum {string} */
         ClockEnum: "run" | "measured";
         ClockEvent: {
@@ -530,6 +538,7 @@ export interface components {
             notes: string[];
             cells: components["schemas"]["Cell"][];
             withheld: string[];
+            claim_limits: components["schemas"]["LimitedClaims"][];
             memory?: components["schemas"]["SideMemory"][] | null;
             ladder?: components["schemas"]["LoadLevels"][] | null;
             finishing?: components["schemas"]["Finishing"] | null;
@@ -1268,6 +1277,11 @@ export interface components {
             steps: components["schemas"]["ResourceAtLevel"][];
             readings: components["schemas"]["UseReading"][];
         };
+        LimitedClaims: {
+            level: number;
+            metric: string;
+            limits: components["schemas"]["ClaimLimit"][];
+        };
         Limits: {
             /** Format: double */
             smallest: number;
@@ -1357,6 +1371,8 @@ export interface components {
             runs: number;
             origins: string[];
         };
+        /** @enum {string} */
+        Meaning: "void" | "upper bound" | "lower bound" | "hidden difference" | "this machine only" | "uncertain";
         Measured: {
             metric: components["schemas"]["ComparedMetric"];
             baseline: components["schemas"]["Cell"];
@@ -2353,6 +2369,7 @@ export interface components {
             changes: string[];
             readonly address: string;
             readonly parts: components["schemas"]["Parts"];
+            readonly claim_limits: components["schemas"]["LimitedClaims"][];
         };
         SavedComparisonList: {
             /** Format: uri */
@@ -3543,6 +3560,7 @@ export type CheckedRelease = components['schemas']['CheckedRelease'];
 export type CheckedReleaseList = components['schemas']['CheckedReleaseList'];
 export type ChosenRun = components['schemas']['ChosenRun'];
 export type ChosenSeries = components['schemas']['ChosenSeries'];
+export type ClaimLimit = components['schemas']['ClaimLimit'];
 export type ClockEnum = components['schemas']['ClockEnum'];
 export type ClockEvent = components['schemas']['ClockEvent'];
 export type Collapse = components['schemas']['Collapse'];
@@ -3625,6 +3643,7 @@ export type LevelLine = components['schemas']['LevelLine'];
 export type LevelQuantile = components['schemas']['LevelQuantile'];
 export type LevelResult = components['schemas']['LevelResult'];
 export type LevelUse = components['schemas']['LevelUse'];
+export type LimitedClaims = components['schemas']['LimitedClaims'];
 export type Limits = components['schemas']['Limits'];
 export type LinkRow = components['schemas']['LinkRow'];
 export type LoadLevelCharts = components['schemas']['LoadLevelCharts'];
@@ -3636,6 +3655,7 @@ export type Manner = components['schemas']['Manner'];
 export type Matrix = components['schemas']['Matrix'];
 export type MatrixRow = components['schemas']['MatrixRow'];
 export type MatrixSide = components['schemas']['MatrixSide'];
+export type Meaning = components['schemas']['Meaning'];
 export type Measured = components['schemas']['Measured'];
 export type MeasuredRun = components['schemas']['MeasuredRun'];
 export type Measurement = components['schemas']['Measurement'];

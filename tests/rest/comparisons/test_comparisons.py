@@ -170,3 +170,18 @@ def test_readers_may_call_nothing_that_writes(anyone: APIClient, reader: APIClie
 def test_every_part_that_can_be_included_is_documented() -> None:
     documented = (DOCS / "reference" / "api.md").read_text()
     assert [name for name in INCLUDES if f"`{name}`" not in documented] == []
+
+
+def test_verdicts_come_with_what_failed_checks_make_of_them(workload: Workload, anyone: APIClient) -> None:
+    address = f"{COMPARISONS}?workload={workload.pk}&side=a&side=b"
+    assert anyone.get(address).json()["claim_limits"] == []
+    Run.objects.filter(system__slug="b", load_level=a_load_level(4)).update(failed_checks=["generator"])
+    found = anyone.get(address).json()["claim_limits"]
+    assert {(each["level"], each["metric"]) for each in found} == {
+        (a_load_level(4).pk, "client.throughput"),
+        (a_load_level(4).pk, "client.latency.p95"),
+    }
+    (limit,) = next(each["limits"] for each in found if each["metric"] == "client.throughput")
+    assert (limit["meaning"], limit["checks"], limit["sides"]) == ("lower bound", ["generator"], ["b"])
+    assert (limit["failed"], limit["runs"]) == (RUNS, 2 * RUNS)
+    assert limit["words"].startswith("Lower bound: ")

@@ -151,6 +151,9 @@ def test_runs_that_failed_a_check_are_marked_in_their_cell(client: Client) -> No
     measure(b, "oltp_insert", B[2:], failed_checks=["steal"])
     cells = elements(page_of(client, "/matrix/?side=a&side=b"), "td")
     assert [cell.text() for cell in cells[1].css(".matrix__note")] == ["1 of 3 failed a check"]
+    Run.objects.filter(system=b).update(failed_checks=["happened"])
+    cells = elements(page_of(client, "/matrix/?side=a&side=b"), "td")
+    assert [cell.text() for cell in cells[1].css(".matrix__note")] == ["3 of 3 failed a check; not usable"]
 
 
 @pytest.mark.usefixtures("measured")

@@ -10,6 +10,7 @@ from apps.catalog import services as catalog
 from apps.catalog.models import Platform, System
 from apps.comparison.api import ScorecardRow, load_scorecard
 from apps.published import services as published
+from apps.runs.models import Run
 from apps.web.overview import wording
 from apps.web.overview.scorecard import LONGEST
 from tests.support.builders import a_job, a_load_level, a_measured_run, a_system, a_workload
@@ -85,6 +86,17 @@ def test_runs_that_failed_a_check_are_counted_beside_the_figure(client: Client) 
     _measure(system, 101.0, failed_checks=["generator"])
     marks = element(page_of(client, "/"), "[data-kind=mixed] .mark--doubt")
     assert marks.text(strip=True) == "1/2"
+
+
+def test_a_conclusion_says_what_failed_checks_make_of_it(client: Client) -> None:
+    for slug, platform, value in (("g", "pxc", 100.0), ("m", "mha", 200.0)):
+        system = _system(slug, platform)
+        _measure(system, value, value * 1.01, value * 0.99)
+    assert elements(page_of(client, "/"), "[data-limit]") == []
+    Run.objects.filter(system__slug="m").update(failed_checks=["generator"])
+    limit = element(page_of(client, "/"), "[data-kind=mixed] [data-limit]")
+    assert limit.text().startswith("Lower bound for ")
+    assert (limit.attributes["title"] or "").startswith("Lower bound: ")
 
 
 def test_published_figures_stand_beside_measured_ones_in_one_frame_each(client: Client) -> None:
