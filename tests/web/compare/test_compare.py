@@ -205,6 +205,21 @@ def test_of_very_many_runs_the_newest_are_listed_and_a_link_leads_to_all(
     assert len(data(chosen, "run")) == len(named.split(","))
 
 
+def test_only_few_runs_are_marked_few(client: Client, workload: Workload, sides: tuple[System, System]) -> None:
+    def marked() -> list[str | None]:
+        html = page(client, address(workload, tab="results"))
+        return [row for (row,) in states(html, "#results tr[data-level='4']:has(.tag)", "side")]
+
+    for number in range(20):
+        level = {"load_level": a_load_level(4), "started_at": START + timedelta(hours=1 + number)}
+        a_measured_run({TPS: 1000.0 + number % 4}, system=sides[0], **level)
+    assert marked() == ["b"]
+    for number in range(20):
+        level = {"load_level": a_load_level(4), "started_at": START + timedelta(hours=1 + number)}
+        a_measured_run({TPS: 1300.0 + number % 4}, system=sides[1], **level)
+    assert marked() == []
+
+
 def test_another_baseline_gives_the_reciprocal(client: Client, workload: Workload, sides: object) -> None:
     html = page(client, address(workload, tab="differences"))
     link = element(html, ".compare-sides__side a.small").attributes["href"] or ""

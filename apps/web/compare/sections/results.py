@@ -11,17 +11,18 @@ from apps.web.compare.wording import table, value_note, value_words
 
 def context(seen: CompareView) -> dict[str, Any]:
     comparison = seen.comparison
-    no_errors = _no_errors(comparison)
+    no_errors, rows = _no_errors(comparison), table(comparison)
     shown = [metric for metric in comparison.metrics if metric.kind != "errors" or not no_errors]
     return {
-        "rows": table(comparison),
+        "rows": rows,
         "columns": [
             {"metric": metric, "label": label(metric), "value_words": value_words(comparison, metric)}
             for metric in shown
         ],
         "value_note": value_note(comparison, shown),
         "no_errors": no_errors,
-        "few_runs": not any(cell.history for cell in comparison.cells),
+        "few_runs": all(row.few_runs for row in rows),
+        "no_history": not any(cell.history for cell in comparison.cells),
         "ratio_metrics": [metric for metric in chart_metrics(comparison)[1:] if metric.kind != "latency"],
     }
 
