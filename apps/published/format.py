@@ -139,7 +139,7 @@ class StatedBottleneck(_Entry):
     note: str = ""
 
 
-class LoadLevels(_Entry):
+class StatedLoadLevels(_Entry):
     """Load levels tested."""
 
     workload: str
@@ -198,7 +198,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     topology: dict[str, Scalar]
     client: dict[str, Scalar]
     releases: list[str]
-    load_levels: list[LoadLevels]
+    load_levels: list[StatedLoadLevels]
     tables: list[TableEntry]
     bottlenecks: list[StatedBottleneck]
     errors: list[StatedError]

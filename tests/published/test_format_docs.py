@@ -36,7 +36,7 @@ def test_every_field_is_explained() -> None:
         fields.TableEntry,
         fields.FigureColumn,
         fields.StatedBottleneck,
-        fields.LoadLevels,
+        fields.StatedLoadLevels,
         fields.StatedError,
     ]
     known = {field.name for kind in kinds for field in msgspec.structs.fields(kind)}

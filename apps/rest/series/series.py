@@ -38,7 +38,7 @@ class Tabular(APIView):
     content_negotiation_class = formats.ByQuality
 
 
-class RunSeries(Tabular):
+class ReadSeries(Tabular):
     @extend_schema(
         operation_id="read_series",
         parameters=[SeriesParameters, IF_NONE_MATCH],
@@ -56,7 +56,7 @@ class RunSeries(Tabular):
         return _samples(request, [run], parameters, head=head, filename=f"run-{run.pk}-series")
 
 
-class SeriesOfRuns(Tabular):
+class ReadSeriesOfRuns(Tabular):
     @extend_schema(
         operation_id="read_series_of_runs",
         parameters=[SeriesOfRunsParameters, IF_NONE_MATCH],
@@ -71,7 +71,7 @@ class SeriesOfRuns(Tabular):
         )
 
 
-class SeriesIndex(Tabular):
+class ListSeries(Tabular):
     @extend_schema(
         operation_id="list_series",
         parameters=[IndexParameters, IF_NONE_MATCH],
