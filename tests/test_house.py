@@ -131,3 +131,9 @@ def test_each_door_lists_what_others_use_and_nothing_else() -> None:
 def test_no_line_of_a_template_is_longer_than_160() -> None:
     lines = [(str(file), line) for file in _tracked("apps/*.html") for line in (ROOT / file).read_text().splitlines()]
     assert [(file, line) for file, line in lines if len(line) > LONGEST_LINE] == []
+
+
+def test_breadcrumbs_are_written_by_their_component() -> None:
+    files = _tracked("apps/*.html")
+    by_hand = [str(file) for file in files if 'class="breadcrumbs"' in (ROOT / file).read_text()]
+    assert by_hand == ["apps/web/templates/web/components/breadcrumbs.html"]
