@@ -53,7 +53,15 @@ from apps.comparison.sections.work import SECTION as WORK_SECTION
 from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.baselines import Pin
 from apps.comparison.selection.data import variables_of
-from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, Chosen, ChosenSide, UnknownSide, system_slug
+from apps.comparison.selection.sides import (
+    FEWEST_SIDES,
+    MOST_SIDES,
+    Chosen,
+    ChosenSide,
+    UnknownSide,
+    check_systems,
+    system_slug,
+)
 from apps.comparison.tables import matrix
 from apps.comparison.tables.matrix import FEWEST_SIDES as FEWEST_MATRIX_SIDES
 from apps.comparison.tables.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, MatrixSide, compare_systems
@@ -124,6 +132,7 @@ __all__ = [
     "acknowledgements",
     "all_metrics",
     "baselines",
+    "check_systems",
     "choices",
     "claims",
     "compare",

@@ -67,6 +67,13 @@ def chosen_sides(keys: Sequence[str], workload_id: int) -> Chosen:
     return Chosen(base, tuple(_chosen(systems[slug], workloads[own], base) for slug, own in wanted))
 
 
+def check_systems(slugs: Sequence[str]) -> None:
+    """Raises UnknownSide with those that do not exist."""
+    known = set(System.objects.filter(slug__in=slugs).values_list("slug", flat=True))
+    if missing := [no_system(slug) for slug in slugs if slug not in known]:
+        raise UnknownSide(missing)
+
+
 def no_system(slug: str) -> FieldProblem:
     return FieldProblem("side", f"there is no system {slug[:100]!r}", "choose one of the catalog's systems")
 

@@ -14,6 +14,7 @@ from apps.comparison.api import (
     MOST_SIDES,
     UnknownSide,
     baselines,
+    check_systems,
     choices,
     compare,
     system_slug,
@@ -42,8 +43,7 @@ def show(request: HttpRequest) -> HttpResponse:
     if address.runs and not address.sides:
         return _from_runs(request, address)
     if len(address.sides) < FEWEST_SIDES:
-        held = _against_pinned(address)
-        return HttpResponseRedirect(held.url()) if held else _choose(request, address)
+        return _too_few(request, address)
     return _compare(request, address)
 
 
@@ -106,6 +106,16 @@ def part_context(seen: CompareView) -> dict[str, Any]:
     }
 
 
+def _too_few(request: HttpRequest, address: CompareAddress) -> HttpResponse:
+    """A single side is compared with the pinned baseline; without one, or without a side, others are chosen."""
+    try:
+        check_systems([system_slug(side) for side in address.sides])
+    except Invalid as error:
+        return _choose(request, address, problems=error.errors, status=status_of(error))
+    pinned = _against_pinned(address)
+    return HttpResponseRedirect(pinned.url()) if pinned else _choose(request, address)
+
+
 def _against_pinned(address: CompareAddress) -> CompareAddress | None:
     """Adds the pinned baseline of the workload to a single side; None if there is none."""
     if len(address.sides) != 1 or address.workload is None:
@@ -129,9 +139,11 @@ def seen_at(request: HttpRequest, address: CompareAddress) -> CompareView:
 
 def _workload(address: CompareAddress) -> int:
     if address.workload is None:
-        shared = choices.workloads([system_slug(side) for side in address.sides])
+        systems = [system_slug(side) for side in address.sides]
+        shared = choices.workloads(systems)
         if shared and shared[0].sides >= FEWEST_SIDES:
             raise Invalid([FieldProblem("workload", "is missing", "name the workload under which the sides ran")])
+        check_systems(systems)
         raise UnknownSide([FieldProblem("side", "no two of these sides ran the same workload", "choose others")])
     return address.workload
 

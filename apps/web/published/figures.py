@@ -7,8 +7,12 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from apps.catalog.models import Platform
+from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import Address
 from apps.published import queries
 from apps.published.format import QUESTIONS
+from apps.published.models import Article
 from apps.published.values import BarChart, FigureFilter
 from apps.published.wording import NO_INTERVAL
 from apps.web.components.pages import render_page
@@ -30,40 +34,51 @@ class Toggle:
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     every = queries.list_figures()
-    chosen = FigureFilter(
-        platforms=tuple(text for text in request.GET.getlist("platform") if text),
-        questions=tuple(text for text in request.GET.getlist("question") if text),
-        articles=tuple(text for text in request.GET.getlist("article") if text),
-    )
-    filtered = any((chosen.platforms, chosen.questions, chosen.articles))
-    figures = queries.narrowed(every, chosen)
+    given, problems = request.GET, tuple[FieldProblem, ...]()
+    try:
+        chosen = read(given)
+        figures = queries.narrowed(every, chosen)
+    except Invalid as error:
+        chosen, figures, given, problems = FigureFilter(), [], QueryDict(), error.errors
     platforms = queries.list_platforms(every)
     asked = {figure.question for figure in every}
     charts = queries.list_charts(figures)
     context = {
         "every": every,
         "figures": figures,
-        "filtered": filtered,
+        "problems": problems,
+        "filtered": chosen != FigureFilter(),
         "questions": queries.list_questions(figures),
         "charts": charts,
         "chart_heights": chart_heights(charts),
         "no_interval": NO_INTERVAL,
         "platform_toggles": [
-            Toggle(p.name, _toggled(request.GET, "platform", p.slug), p.slug in chosen.platforms, p.color)
-            for p in platforms
+            Toggle(p.name, _toggled(given, "platform", p.slug), p.slug in chosen.platforms, p.color) for p in platforms
         ],
         "question_toggles": [
-            Toggle(text, _toggled(request.GET, "question", key), key in chosen.questions)
+            Toggle(text, _toggled(given, "question", key), key in chosen.questions)
             for key, text in QUESTIONS.items()
             if key in asked
         ],
         "article_toggles": [
-            Toggle(title, _toggled(request.GET, "article", slug), True)
+            Toggle(title, _toggled(given, "article", slug), True)
             for slug, title in {figure.article.slug: figure.article.title for figure in every}.items()
             if slug in chosen.articles
         ],
     }
-    return render_page(request, "web/published/figures.html", context)
+    return render_page(request, "web/published/figures.html", context, status=400 if problems else 200)
+
+
+def read(given: QueryDict) -> FigureFilter:
+    """Raises Invalid."""
+    address = Address(given, "platform", "question", "article")
+    chosen = FigureFilter(
+        platforms=tuple(address.choices("platform", list(Platform.objects.values_list("slug", flat=True)))),
+        questions=tuple(address.choices("question", QUESTIONS)),
+        articles=tuple(address.choices("article", list(Article.objects.values_list("slug", flat=True)))),
+    )
+    address.check()
+    return chosen
 
 
 def _toggled(given: QueryDict, name: str, value: str) -> str:

@@ -1,19 +1,36 @@
 """Filters of the list of runs: parsing the query string to a RunFilter, and the choices of the form."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.http import QueryDict
 
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
+from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import Address
 from apps.runs.api import EXCLUDED, FAILED_CHECK, RunFilter
 from apps.runs.models import Run
 
 # Tags have no table of their own: those of this many newest runs are offered.
 TAGGED_RUNS = 2000
 OLDER_TAGS = f"Tags of the latest {TAGGED_RUNS:,} runs; search for older ones under Words."
+# Where the label says less than the word that the rows have.
+ORIGINS = {Run.Provenance.RIG.value: "synthetic"}
+NUMBERED = ("release", "workload")  # facets whose values are ids
+FACETS = (
+    "platform",
+    "release",
+    "hardware",
+    "system",
+    "workload",
+    "state",
+    "outcome",
+    "provenance",
+    "quality",
+    "tag",
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +42,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Facet:
-    """One filter with its choices; only values of existing runs. `note`: what is not offered, and the remedy."""
+    """One filter with its choices: values of existing runs, and known ones that the address names.
+
+    `note`: what is not offered, and the remedy.
+    """
 
     name: str
     label: str
@@ -47,14 +67,14 @@ class Facet:
 
 @dataclass(frozen=True)
 class Filters:
-    """The parsed query string, and `problems` of parameters that were ignored."""
+    """The parsed query string, and its `problems`, with which no run is listed: a refused filter must not widen it."""
 
     run_filter: RunFilter
     facets: tuple[Facet, ...]
     text: str
     since: str
     until: str
-    problems: tuple[str, ...]
+    problems: tuple[FieldProblem, ...]
 
     @property
     def set(self) -> bool:
@@ -63,23 +83,25 @@ class Filters:
 
 def read(query: QueryDict) -> Filters:
     """One query per kind of object to choose from, and one for each requested tag that no recent run has."""
-    problems: list[str] = []
-    tags, all_tags = _tags(query.getlist("tag"))
-    offered = _offered(tags)
+    address = Address(query, *FACETS, "since", "until", "text", "before")
+    asked = {name: _asked(address, name) for name in FACETS}
+    tags, all_tags = _tags(asked["tag"])
+    offered = _offered(tags, asked)
     chosen: dict[str, tuple[str, ...]] = {}
     for name, _, options in offered:
         known = {value for value, _ in options}
-        asked = [value for value in query.getlist(name) if value]
-        chosen[name] = tuple(value for value in asked if value in known)
-        problems += [f"No run has {name} “{value}”; this filter was left out." for value in asked if value not in known]
-    since = _day(query.get("since", ""), "since", problems)
-    until = _day(query.get("until", ""), "until", problems)
-    text = query.get("text", "").replace("\0", " ").strip()  # database columns cannot store NUL
+        chosen[name] = tuple(value for value in asked[name] if value in known)
+        for value in asked[name]:
+            if value not in known:
+                address.refuse(name, f"{value!r:.60} is not known", "choose one from the list")
+    since, until = _day(address, "since"), _day(address, "until")
+    address.number("before")
+    text = address.text("text").strip()
     run_filter = RunFilter(
         platforms=chosen["platform"],
-        releases=_numbers(chosen["release"]),
+        releases=tuple(map(int, chosen["release"])),
         hardware=chosen["hardware"],
-        workloads=_numbers(chosen["workload"]),
+        workloads=tuple(map(int, chosen["workload"])),
         systems=chosen["system"],
         states=chosen["state"],
         outcomes=chosen["outcome"],
@@ -105,30 +127,46 @@ def read(query: QueryDict) -> Filters:
         text=text,
         since=since.isoformat() if since else "",
         until=until.isoformat() if until else "",
-        problems=tuple(problems),
+        problems=_problems(address),
     )
 
 
 Options = list[tuple[str, str]]
 
 
-def _offered(tags: Iterable[str]) -> list[tuple[str, str, Options]]:
+def _asked(address: Address, name: str) -> tuple[str, ...]:
+    if name in NUMBERED:
+        return tuple(str(number) for number in address.numbers(name))
+    return tuple(text for text in address.texts(name) if text.isprintable())
+
+
+def _problems(address: Address) -> tuple[FieldProblem, ...]:
+    try:
+        address.check()
+    except Invalid as error:
+        return error.errors
+    return ()
+
+
+def _offered(tags: Iterable[str], asked: Mapping[str, Iterable[str]]) -> list[tuple[str, str, Options]]:
     # From the small tables, with one index lookup of the runs per row: joins would read every run.
-    systems = System.objects.filter(Exists(Run.objects.order_by().filter(system=OuterRef("pk"))))
-    workloads = Workload.objects.filter(Exists(Run.objects.order_by().filter(workload=OuterRef("pk"))))
-    measured = list(systems)
-    platforms = Platform.objects.filter(releases__systems__in=measured).distinct()
-    releases = Release.objects.filter(systems__in=measured).select_related("platform").distinct()
-    hardware = HardwareClass.objects.filter(systems__in=measured).distinct()
+    of_system = Exists(Run.objects.order_by().filter(system=OuterRef("pk")))
+    of_workload = Exists(Run.objects.order_by().filter(workload=OuterRef("pk")))
+    systems = list(System.objects.filter(of_system | Q(slug__in=asked["system"])))
+    workloads = Workload.objects.filter(of_workload | Q(pk__in=asked["workload"]))
+    of_systems = Q(systems__in=systems)
+    platforms = Platform.objects.filter(Q(releases__systems__in=systems) | Q(slug__in=asked["platform"])).distinct()
+    releases = Release.objects.filter(of_systems | Q(pk__in=asked["release"])).select_related("platform").distinct()
+    hardware = HardwareClass.objects.filter(of_systems | Q(slug__in=asked["hardware"])).distinct()
     return [
         ("platform", "Platform", [(platform.slug, platform.name) for platform in platforms]),
         ("release", "Release", [(str(release.pk), str(release)) for release in releases]),
         ("hardware", "Hardware", [(one.slug, one.name) for one in hardware]),
-        ("system", "System", [(system.slug, system.name) for system in measured]),
+        ("system", "System", [(system.slug, system.name) for system in systems]),
         ("workload", "Workload", [(str(workload.pk), str(workload)) for workload in workloads]),
         ("state", "State", [(str(value), str(label)) for value, label in Run.State.choices]),
         ("outcome", "Outcome", [(str(value), str(label).lower()) for value, label in Run.Outcome.choices]),
-        ("provenance", "Origin", [(str(value), str(label)) for value, label in Run.Provenance.choices]),
+        ("provenance", "Origin", [(value, ORIGINS.get(value, label)) for value, label in Run.Provenance.choices]),
         ("quality", "Quality", [(FAILED_CHECK, "failed a check"), (EXCLUDED, "excluded by a user")]),
         ("tag", "Tag", [(tag, tag) for tag in tags]),
     ]
@@ -140,23 +178,19 @@ def _tags(asked: Iterable[str]) -> tuple[list[str], bool]:
     rows = list(newest)
     found = {tag for tags in rows for tag in tags}
     for tag in set(asked) - found:
-        if "\0" not in tag and Run.objects.filter(tags__contains=[tag]).exists():
+        if Run.objects.filter(tags__contains=[tag]).exists():
             found.add(tag)
     return sorted(found), len(rows) < TAGGED_RUNS
 
 
-def _numbers(values: Iterable[str]) -> tuple[int, ...]:
-    convert: Callable[[str], int] = int
-    return tuple(map(convert, values))
-
-
-def _day(value: str, name: str, problems: list[str]) -> date | None:
-    if not value:
+def _day(address: Address, name: str) -> date | None:
+    text = address.text(name)
+    if not text:
         return None
     try:
-        return date.fromisoformat(value)
+        return date.fromisoformat(text)
     except ValueError:
-        problems.append(f"{name} “{value}” is not a date; write it as 2026-01-31. This filter was left out.")
+        address.refuse(name, f"{text!r:.60} is not a date", "write it as 2026-01-31")
         return None
 
 

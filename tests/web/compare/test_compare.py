@@ -274,13 +274,17 @@ def test_chosen_runs_say_their_sides_themselves(
         ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side", "2 to 4"),
         ("side=a&side=a&workload={workload}", 400, "side", "once"),
         ("side=a%00&side=b&workload={workload}", 400, "side", "characters"),
-        ("side=c&side=d", 404, "side", "same workload"),
+        ("side=nope", 404, "side", "side: there is no system 'nope' (choose one of the catalog's systems)"),
+        ("side=nope&side=a", 404, "side", "there is no system 'nope'"),
+        ("colour=blue", 400, "colour", "colour: unknown parameter; known here: side"),
+        ("side=a&side=idle", 404, "side", "same workload"),
         ("runs=999999", 400, "runs", "0 systems"),
     ],
 )
 def test_an_address_that_shows_nothing_says_why(
     client: Client, workload: Workload, sides: object, query: str, status: int, field: str, named: str
 ) -> None:
+    a_system("idle")
     html = page(client, f"/compare/?{query.format(workload=workload.pk)}", status)
     assert states(html, ".problem [data-field]", "field") == [(field,)]
     assert named in text(html, ".problem [data-field]")

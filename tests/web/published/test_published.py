@@ -164,6 +164,25 @@ def test_an_unknown_article_is_not_found(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("articles")
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("platform=oracle", "platform: 'oracle' is not known; choose from: aurora"),
+        ("question=why", "question: 'why' is not known; choose from: "),
+        ("article=none&platform=pxc", "article: 'none' is not known; choose from: "),
+        ("colour=blue", "colour: unknown parameter; known here: platform, question, article"),
+    ],
+)
+def test_an_unknown_filter_is_refused_with_a_word(client: Client, query: str, sentence: str) -> None:
+    response = client.get(f"/published/figures/?{query}")
+    page = response.content.decode()
+    assert response.status_code == 400
+    assert plain(element(page, ".problem [data-field]")).startswith(sentence)
+    assert figures_of(page) == {}
+    assert elements(page, ".toggle[href='/published/figures/?question=failover']")  # the way back keeps nothing unknown
+
+
+@pytest.mark.usefixtures("articles")
 def test_words_of_an_article_cannot_become_markup(client: Client) -> None:
     Article.objects.filter(slug="iibench-ec2-2012").update(title="<script>alert(1)</script>")
     for address in ("/published/", "/published/figures/"):
