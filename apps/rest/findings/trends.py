@@ -9,9 +9,8 @@ from rest_framework.views import APIView
 
 from apps.regressions.api import SIGHTS, TrendDetail, TrendFilter, TrendRow
 from apps.regressions.api import trend_queries as queries
-from apps.regressions.models import Trend
 from apps.rest.framework.derive import serializer_of
-from apps.rest.framework.lists import LARGEST_ID, Cursors, NoParameters, PageParameters, listing
+from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of
 from apps.rest.framework.strict import ChoiceField
 
 
@@ -41,10 +40,8 @@ class Trends(APIView):
         """
         asked = TrendParameters.read(request)
         chosen = TrendFilter(**{name: value for name, value in asked.items() if name not in ("limit", "cursor")})
-        pages = Cursors()
-        pages.ordering = "pk"
-        page: list[Trend] = pages.paginate_queryset(queries.rows_of(chosen), request, view=self) or []
-        return pages.get_paginated_response(serializer_of(TrendRow)(queries.listed(page), many=True).data)
+        rows = queries.rows_of(chosen)
+        return page_of(self, request, rows, key="pk", serializer=serializer_of(TrendRow), load=queries.listed)
 
 
 class OneTrend(APIView):

@@ -30,6 +30,8 @@ def test_histories_are_listed_by_pages_and_filtered(reader: APIClient, fell: Tre
     assert 0.01 < row["effect"] < 0.1
     assert reader.get(f"{API}trends/?sight=blue").status_code == 400
     assert reader.get(f"{API}trends/?sihgt=fit").status_code == 400
+    refused = reader.get(f"{API}trends/?cursor=nonsense")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "cursor")
 
 
 def test_a_history_has_its_runs_levels_and_changes(reader: APIClient, fell: Trend) -> None:
