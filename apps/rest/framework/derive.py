@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
 from functools import cache, cached_property, partial
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from rest_framework import serializers
@@ -44,12 +44,20 @@ class Answer(serializers.Serializer[Any]):
     # No docstring: it would describe every subclass in the schema.
     # Has the fields of `of`, and those declared by the subclass.
     of: ClassVar[type]
+    is_derived: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "of" in vars(cls):
-            _known[cls.of] = cls
-            cls.__doc__ = _component(cls.of)[1] or cls.__doc__
+        if "of" not in vars(cls):
+            return
+        cls.__doc__ = _component(cls.of)[1] or cls.__doc__
+        if not cls.is_derived and _registry.setdefault(cls.of, cls) is not cls:
+            raise TypeError(f"{cls.of.__name__} is stated by {_registry[cls.of].__name__} already")
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        # Its subclass may have been imported after `serializer_of`: the order of imports must not change the schema.
+        stated = _registry.get(cls.of) if cls.is_derived else None
+        return cast(Self, stated(*args, **kwargs)) if stated else super().__new__(cls, *args, **kwargs)
 
     def get_fields(self) -> dict[str, AnyField]:
         declared = super().get_fields()
@@ -76,12 +84,18 @@ class Answer(serializers.Serializer[Any]):
         return written
 
 
-# The serializer of a dataclass: the subclass of Answer that states it, else a derived one.
-_known: dict[type, type[Answer]] = {}
+# Dataclass -> the subclass of Answer that states its serializer.
+_registry: dict[type, type[Answer]] = {}
+
+
+@cache
+def _derived(kind: type) -> type[Answer]:
+    return type(f"{_component(kind)[0]}Serializer", (Answer,), {"of": kind, "is_derived": True})
 
 
 def serializer_of(kind: type) -> type[Answer]:
-    return _known.get(kind) or type(f"{_component(kind)[0]}Serializer", (Answer,), {"of": kind})
+    """Also before the subclass of Answer that states it is imported: instances are that subclass's."""
+    return _registry.get(kind) or _derived(kind)
 
 
 def _component(kind: type) -> tuple[str, str]:

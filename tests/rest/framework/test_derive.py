@@ -22,6 +22,7 @@ from apps.core.answers import (
     component,
 )
 from apps.rest.framework.derive import Answer, field_of, serializer_of
+from apps.rest.framework.lists import listing
 
 
 class Mood(Enum):
@@ -107,6 +108,28 @@ def test_descriptions_and_nulls_come_from_the_annotations() -> None:
 def test_the_stated_serializer_is_used_wherever_the_dataclass_is() -> None:
     assert serializer_of(Thing) is ThingSerializer
     assert isinstance(field_of(Thing), ThingSerializer)
+
+
+def test_a_serializer_that_is_stated_later_is_used_where_the_dataclass_was_before() -> None:
+    @dataclass(frozen=True)
+    class Late:
+        name: str
+
+    @dataclass(frozen=True)
+    class Holder:
+        late: Late
+
+    before, page = serializer_of(Late), listing(serializer_of(Late), name="Late")
+
+    class LateAnswer(Answer):
+        of = Late
+
+    assert isinstance(before(), LateAnswer)
+    assert isinstance(before(many=True).child, LateAnswer)  # type: ignore[attr-defined]  # many: a ListSerializer
+    assert isinstance(field_of(Holder).fields["late"], LateAnswer)  # type: ignore[attr-defined]  # a serializer
+    assert isinstance(page().fields["results"].child, LateAnswer)  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="LateAnswer already"):
+        type("SecondAnswer", (Answer,), {"of": Late})
 
 
 def test_a_dataclass_has_the_fields_of_one_that_it_holds_inline() -> None:

@@ -1,5 +1,8 @@
 """The OpenAPI schema says all of the API, without warnings, and the page for people says the same."""
 
+import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from apps.dispatch.campaigns import plan as campaigns_plan
 from apps.rest.framework.formats import FORMATS
 from apps.rest.series.parameters import SeriesOfRunsParameters, SeriesParameters
 from apps.rest.urls import urlpatterns
+from tests.paths import ROOT
 
 # For people, not for programs.
 NOT_IN_THE_SCHEMA = {"docs/"}
@@ -38,6 +42,24 @@ def test_it_is_generated_without_a_warning_and_is_valid(schema: dict[str, Any]) 
     GENERATOR_STATS.emit_summary()  # shown when the test fails
     assert not GENERATOR_STATS
     validate(schema)
+
+
+IN_ANOTHER_ORDER = """
+import importlib, json, pkgutil
+import django
+django.setup()
+from drf_spectacular.generators import SchemaGenerator
+import apps.rest
+names = [found.name for found in pkgutil.walk_packages(apps.rest.__path__, "apps.rest.")]
+for name in sorted(set(names) - {"apps.rest.urls"}, reverse=True):
+    importlib.import_module(name)
+print(json.dumps(SchemaGenerator().get_schema(request=None, public=True)["components"], sort_keys=True))
+"""
+
+
+def test_the_order_of_imports_does_not_change_it(schema: dict[str, Any]) -> None:
+    found = subprocess.run([sys.executable, "-c", IN_ANOTHER_ORDER], cwd=ROOT, check=True, capture_output=True)
+    assert json.loads(found.stdout) == json.loads(json.dumps(schema["components"]))
 
 
 def test_every_address_is_described(schema: dict[str, Any]) -> None:
