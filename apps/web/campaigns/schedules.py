@@ -1,11 +1,13 @@
 """The schedule pages: the list, one schedule with its scheduled runs, and the form."""
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
@@ -25,30 +27,45 @@ from apps.dispatch.pure import cron
 from apps.regressions.models import Finding
 from apps.web.accounts import writers_only
 from apps.web.campaigns.files import EXAMPLE
+from apps.web.components.forms import PageForm
 from apps.web.components.lists import cursor, page_of
 from apps.web.components.pages import render_page
 from workers import tasks
 
 PAGE = 50
 START = ScheduleFields(name="", plan=EXAMPLE, cron="30 2 * * *")
-FIELDS = ("name", "cron", "zone", "patience")
-
-
-@dataclass(frozen=True)
-class Field:
-    """A form field: value as typed, and its errors."""
-
-    name: str
-    value: str
-    errors: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Due:
-    """`said`: the time as text, in the schedule's time zone."""
+    """`text`: the time in the schedule's time zone."""
 
     isoformat: str
-    said: str
+    text: str
+
+
+class ScheduleForm(PageForm):
+    """Its rules: dispatch.schedules. `seen`: fingerprint of the edited version."""
+
+    name = forms.CharField(label="Name", required=False)
+    cron = forms.CharField(label="Cron expression", required=False)
+    zone = forms.CharField(label="Time zone", required=False)
+    patience = forms.CharField(label="Deadline, h", required=False)
+    plan = forms.CharField(label="Campaign file", required=False, strip=False)
+    seen = forms.CharField(label="", required=False)
+
+    def clean_patience(self) -> float:
+        """Not a number, if it is none: the service reports it with the problems of the other fields."""
+        try:
+            return float(self.cleaned_data["patience"].replace(",", "."))
+        except ValueError:
+            return math.nan
+
+    def clean_plan(self) -> str:
+        return str(self.cleaned_data["plan"]).replace("\r\n", "\n")
+
+    def stated(self) -> ScheduleFields:
+        return ScheduleFields(**{name: value for name, value in self.cleaned_data.items() if name != "seen"})
 
 
 # ---------------------------------------------------------------- reading
@@ -132,8 +149,8 @@ def _plan_problems(plan: str) -> Sequence[FieldProblem]:
 def new(request: HttpRequest) -> HttpResponse:
     """`campaign` in the query string: copy the plan of that campaign."""
     if request.method != "POST":
-        return _form(request, _prefilled(request.GET))
-    return _sent(request, lambda stated: services.create(stated=stated, by=writer(request), now=timezone.now()).pk)
+        return _page(request, _unsent(_prefilled(request.GET)))
+    return _sent(request, lambda form: services.create(stated=form.stated(), by=writer(request), now=timezone.now()).pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -144,13 +161,14 @@ def edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
         raise Http404(f"There is no schedule {schedule_id}.")
     if request.method != "POST":
         row = detail.row
-        return _form(request, ScheduleFields(row.name, detail.plan, row.cron, row.zone, row.patience), known=detail)
-    seen = request.POST.get("seen", "")
-    return _sent(
-        request,
-        lambda stated: services.edit(schedule_id=schedule_id, stated=stated, now=timezone.now(), seen=seen).pk,
-        known=detail,
-    )
+        stated = ScheduleFields(row.name, detail.plan, row.cron, row.zone, row.patience)
+        return _page(request, _unsent(stated, seen=detail.seen), known=detail)
+
+    def keep(form: ScheduleForm) -> int:
+        seen = form.cleaned_data["seen"]
+        return services.edit(schedule_id=schedule_id, stated=form.stated(), now=timezone.now(), seen=seen).pk
+
+    return _sent(request, keep, known=detail)
 
 
 def _prefilled(query: QueryDict) -> ScheduleFields:
@@ -161,63 +179,45 @@ def _prefilled(query: QueryDict) -> ScheduleFields:
     return ScheduleFields(name=campaign.name, plan=text.of(campaign), cron=START.cron)
 
 
+def _unsent(stated: ScheduleFields, *, seen: str = "") -> ScheduleForm:
+    return ScheduleForm(initial=asdict(stated) | {"patience": f"{stated.patience:g}", "seen": seen})
+
+
 def _sent(
-    request: HttpRequest, keep: Callable[[ScheduleFields], int], *, known: queries.ScheduleDetail | None = None
+    request: HttpRequest, keep: Callable[[ScheduleForm], int], *, known: queries.ScheduleDetail | None = None
 ) -> HttpResponse:
-    typed = {name: request.POST.get(name, "").strip() for name in FIELDS}
-    try:
-        patience = float(typed["patience"].replace(",", "."))
-    except ValueError:
-        patience = float("nan")
-    plan = request.POST.get("plan", "").replace("\r\n", "\n")
-    stated = ScheduleFields(typed["name"], plan, typed["cron"], typed["zone"], patience)
-    known_id = known.row.id if known else None
-    seen = request.POST.get("seen", "")
-    try:
-        if "check" in request.POST:
-            checked = services.check(stated, known_id=known_id)
-            return _form(request, stated, typed=typed, known=known, seen=seen, checked=checked)
-        kept = keep(stated)
-    except services.ScheduleChanged as refused:
-        # The conflict has been shown: saving again is intentional.
-        return _form(request, stated, typed=typed, known=known, problems=refused.errors, status=409)
-    except Invalid as refused:
-        return _form(request, stated, typed=typed, known=known, seen=seen, problems=refused.errors)
-    messages.info(request, f"{stated.name} is saved.")
+    form = ScheduleForm(request.POST)
+    if "check" in request.POST:
+        checked = form.attempt(lambda: services.check(form.stated(), known_id=known.row.id if known else None))
+        return _page(request, form, known=known, checked=checked)
+    kept = form.attempt(lambda: keep(form))
+    if kept is None:
+        return _page(request, form, known=known)
+    messages.info(request, f"{form.cleaned_data['name']} is saved.")
     return redirect("web:schedule", kept)
 
 
-def _form(
+def _page(
     request: HttpRequest,
-    stated: ScheduleFields,
+    form: ScheduleForm,
     *,
-    typed: dict[str, str] | None = None,
     known: queries.ScheduleDetail | None = None,
-    seen: str = "",
     checked: file.Checked | None = None,
-    problems: Sequence[FieldProblem] = (),
-    status: int = 422,
 ) -> HttpResponse:
-    """`seen`: fingerprint of the edited version, empty: that of `known`. `status`: used if there are problems."""
-    values = typed or {name: getattr(stated, name) for name in FIELDS} | {"patience": f"{stated.patience:g}"}
-    own = {name: [_words(each) for each in problems if each.field == name] for name in FIELDS}
+    is_conflict = form.has_error("seen")
     context = {
-        "fields": {name: Field(name, values[name], own[name]) for name in FIELDS},
-        "plan": stated.plan,
+        "form": form,
         "known": known.row if known else None,
-        "seen": seen or (known.seen if known else ""),
+        # Once the conflict has been shown, saving again is intentional.
+        "seen": known.seen if known and is_conflict else form["seen"].value(),
         "checked": checked,
-        "problems": problems,
-        "plan_problems": [_words(each) for each in problems if each.field.partition(".")[0] == "plan"],
+        "problems": form.problems(),
         "zones": sorted(cron.zones()),
         "example": cron.EXAMPLE,
-        **_times(stated.cron, stated.zone),
+        **_times(*(str(form[name].value() or "").strip() for name in ("cron", "zone"))),
     }
-    return render_page(request, "web/schedules/form.html", context, status=status if problems else 200)
-
-
-def _words(problem: FieldProblem) -> str:
-    return f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message
+    status = 409 if is_conflict else 422 if form.errors else 200
+    return render_page(request, "web/schedules/form.html", context, status=status)
 
 
 # ---------------------------------------------------------------- actions

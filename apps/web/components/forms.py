@@ -6,18 +6,19 @@ from typing import ClassVar, TypeVar
 
 from django import forms
 
-from apps.core.problems import Invalid
+from apps.core.problems import FieldProblem, Invalid
 
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
 class FormProblem:
-    """`field` and `label` empty: of the form as a whole."""
+    """`field` and `label` empty: of the form as a whole. `control`: its id, if not id_FIELD."""
 
     field: str
     label: str
     message: str
+    control: str = ""
 
 
 class Texts(forms.MultipleChoiceField):
@@ -28,7 +29,10 @@ class Texts(forms.MultipleChoiceField):
 
 
 class PageForm(forms.Form):
-    """`names`: the service's names of fields -> the form's, where they differ."""
+    """`names`: the service's names of fields -> the form's, where they differ.
+
+    A problem within a field (`plan.systems.1`) stands at that field.
+    """
 
     names: ClassVar[Mapping[str, str]] = {}
 
@@ -40,12 +44,22 @@ class PageForm(forms.Form):
             return call()
         except Invalid as refused:
             for problem in refused.errors:
-                name = self.names.get(problem.field, problem.field)
-                is_own = name in self.fields
-                self.add_error(name if is_own else None, problem.text() if is_own else problem.sentence())
+                self._refuse(problem)
         return None
+
+    def _refuse(self, problem: FieldProblem) -> None:
+        name = self.names.get(problem.field, problem.field)
+        outer, _, inner = name.partition(".")
+        if name in self.fields:
+            self.add_error(name, problem.text())
+        elif outer in self.fields:
+            self.add_error(outer, f"{inner}: {problem.text()}")
+        else:
+            self.add_error(None, problem.sentence())
 
     def problems(self) -> list[FormProblem]:
         """Of the form as a whole, then of its fields in their order."""
         found = [FormProblem("", "", str(text)) for text in self.non_field_errors()]
-        return found + [FormProblem(each.name, str(each.label), str(text)) for each in self for text in each.errors]
+        return found + [
+            FormProblem(each.name, str(each.label), str(text), each.auto_id) for each in self for text in each.errors
+        ]

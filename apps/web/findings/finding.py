@@ -30,6 +30,7 @@ from apps.web.compare.view import CompareAddress
 from apps.web.components.pages import render_page
 from apps.web.findings import findings
 from apps.web.findings.chart import FindingChart, RunValue, SideValues, chart
+from apps.web.findings.forms import unsent
 from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede
 
 # Rows of USE and configuration differences that are not collapsed.
@@ -76,6 +77,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "trend_url": _trend_url(change) if change else "",
         "state_buttons": [(state, STATE_BUTTONS[state]) for state in found.next_states],
         "may_write": may_write(request),
+        "forms": unsent(found),
         "me": me,
         "today": timezone.localdate(),
         "list_query": listed,

@@ -63,7 +63,9 @@ def test_what_is_wrong_stands_by_its_field_and_nothing_is_lost(engineer: Client)
     page = answer.content.decode()
     assert answer.status_code == 422
     wrong = states(page, ".problem [data-field]", "field")
-    assert wrong == [("name",), ("cron",), ("zone",), ("patience",), ("plan.systems.1",)]
+    assert wrong == [("name",), ("cron",), ("zone",), ("patience",), ("plan",)]
+    assert "systems.1" in text(page, "#plan-error")
+    assert element(page, ".problem [data-field=plan] a").attributes["href"] == "#id_plan"
     for field in ("name", "cron", "zone", "patience", "plan"):
         assert elements(page, f"#{field}-error"), field
     for field, kept in (("cron", "every night"), ("zone", "Mars"), ("patience", "<soon>")):

@@ -319,7 +319,9 @@ def test_changes_are_split_off_and_merged_back(finding: Finding, engineer: Clien
     a_finding("oltp_insert", after=tuple(value * 0.5 for value in BEFORE))
     small = finding.changes.get(workload__name="oltp_write_only")
     html = act(engineer, finding, "split", 400)
-    assert states(html, ".problem [data-field]", "field") == [("changes",)]
+    assert states(html, ".problem [data-field]", "field") == [("change",)]
+    assert element(html, "#split-change").attributes["aria-describedby"] == "split-change-error"
+    assert element(html, ".problem a[href='#split-change']")
     act(engineer, finding, "split", change=str(small.pk))
     other = Finding.objects.exclude(pk=finding.pk).get()
     assert [change.pk for change in other.changes.all()] == [small.pk]

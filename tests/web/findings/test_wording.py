@@ -3,15 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from django.test import RequestFactory
 from django.utils import timezone
 
-from apps.core.problems import Invalid
 from apps.regressions.findings.queries import load_finding
 from apps.regressions.findings.values import FindingDetail
-from apps.web.findings.actions import ActionForm
+from apps.web.findings.forms import AcceptForm, UnlinkForm
 from apps.web.findings.wording import change_answer, lede, list_answer
-from tests.support.builders import a_user
 from tests.web.findings.found import a_finding
 
 NONE = dict.fromkeys(("new", "under review", "confirmed", "verify"), 0)
@@ -66,14 +63,15 @@ def test_a_change_is_given_with_its_interval_its_runs_and_its_corrected_p(detail
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ("soon", "until: 'soon' is not a date (write it as 2026-12-31)"),
-        ("2026-02-31", "until: '2026-02-31' is not a date (write it as 2026-12-31)"),
-        ("", "until: is missing (write it as 2026-12-31)"),
+        ("soon", "'soon' is not a date (write it as 2026-12-31)"),
+        ("2026-02-31", "'2026-02-31' is not a date (write it as 2026-12-31)"),
+        ("", "is missing (write it as 2026-12-31)"),
     ],
 )
-def test_a_date_is_refused_with_how_to_write_it(db: None, rf: RequestFactory, given: str, problem: str) -> None:
-    request = rf.post("/", {"until": given})
-    request.user = a_user()
-    with pytest.raises(Invalid) as refused:
-        ActionForm(request, 1).day("until", needed=True)
-    assert str(refused.value) == problem
+def test_a_date_is_refused_with_how_to_write_it(given: str, problem: str) -> None:
+    assert AcceptForm({"until": given}).errors["until"] == [problem]
+
+
+def test_a_number_may_be_written_as_findings_are_named() -> None:
+    assert UnlinkForm({"link": " #12 "}).errors == {}
+    assert UnlinkForm({"link": "twelve"}).errors["link"] == ["'twelve' is not a number (write it in digits)"]
