@@ -1,6 +1,6 @@
 // The lanes of a clock in the page: every event a button with its words; arrows go from one to the next.
 import type { Happening } from "../api/timeline";
-import { placed, sentence, ticks, words, type Lane } from "../charts/lanes";
+import { placed, sentence, ticks, words, type Lane } from "../charts/timeline/lanes";
 
 const ROW = 22;
 

@@ -1,7 +1,7 @@
 // The parts of the Compare page: each draws its own charts once its HTML is there, at once or when htmx brought it.
 import "../../styles/compare/use_method.css";
 import { pageData } from "../../api/client";
-import { mountLatency } from "../../charts/mount_latency";
+import { mountLatency } from "../../charts/latency/mount_latency";
 import { drawWithin } from "./answer";
 import { mount as limits } from "./limits";
 import { mount as loadLevels } from "./load_levels";

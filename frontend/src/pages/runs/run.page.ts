@@ -2,11 +2,11 @@
 import { readView, writeView } from "../../page/address";
 import { pageData } from "../../api/client";
 import { loadSeriesIndex } from "../../api/series";
-import type { Clock } from "../../charts/timeline";
-import { Panels } from "../../charts/panels";
-import { choices, matching, type Choice } from "../../charts/picker";
+import type { Clock } from "../../charts/timeline/timeline";
+import { Panels } from "../../charts/timeline/panels";
+import { choices, matching, type Choice } from "../../charts/timeline/picker";
 import { combobox } from "../../page/combobox";
-import { mountLatency } from "../../charts/mount_latency";
+import { mountLatency } from "../../charts/latency/mount_latency";
 import { mountRunClock, timelineOf } from "./timeline";
 import { mountUse } from "./use_method";
 

@@ -1,6 +1,6 @@
 // The run's USE panel: a value opens its reading beside the table, with its series on the page's clock.
 import { withParameter } from "../../page/address";
-import type { Panels } from "../../charts/panels";
+import type { Panels } from "../../charts/timeline/panels";
 
 type Range = [number, number];
 

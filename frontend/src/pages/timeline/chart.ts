@@ -2,7 +2,7 @@
 import type { Data, Layout } from "plotly.js";
 import type { Series } from "../../api/series";
 import type { ChosenSeries } from "../../api/types.gen";
-import { extent, gapShapes, lineTrace, resetTrace, widest } from "../../charts/timeline";
+import { extent, gapShapes, lineTrace, resetTrace, widest } from "../../charts/timeline/timeline";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
 import { axis, COLORS, sideColor, type Palette } from "../../charts/style";

@@ -6,9 +6,9 @@ import { loadTimelineSeries, type MissingInRun } from "./series";
 import { loadSeriesIndex, type SeriesInfo } from "../../api/series";
 import { loadTimeline, type Timeline } from "../../api/timeline";
 import { mountActions } from "../../charts/actions";
-import { widest } from "../../charts/timeline";
+import { widest } from "../../charts/timeline/timeline";
 import { toCsv } from "../../charts/csv";
-import { around, type Lane } from "../../charts/lanes";
+import { around, type Lane } from "../../charts/timeline/lanes";
 import {
   byUnit,
   keyText,

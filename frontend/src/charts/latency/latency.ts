@@ -1,9 +1,9 @@
 // Latency by percentile, as HdrHistogram's plots have it: the slow tail is stretched, so that p99.9 can be read.
 import type { Data } from "plotly.js";
-import type { LatencyChart, TickedAxis } from "../api/types.gen";
-import type { Chart } from "./plotly";
-import type { Cell } from "./csv";
-import { axis, ends, sideColor, type Palette } from "./style";
+import type { LatencyChart, TickedAxis } from "../../api/types.gen";
+import type { Chart } from "../plotly";
+import type { Cell } from "../csv";
+import { axis, ends, sideColor, type Palette } from "../style";
 
 function logAxis(quantity: string, unit: string, { range, ticks, texts }: TickedAxis): ReturnType<typeof axis> {
   return axis(quantity, unit, {

@@ -1,5 +1,5 @@
 // Where what happened stands in its lane: spans as bars, moments as marks, each with its words beside it where they fit.
-import type { Happening } from "../api/timeline";
+import type { Happening } from "../../api/timeline";
 
 /** A row of the picture: what it is called and what happened in it. */
 export interface Lane {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Series } from "../api/series";
+import type { Series } from "../../api/series";
 import { unitWords } from "./panels";
 
 function aSeries(fields: Partial<Series> = {}): Series {

@@ -1,10 +1,10 @@
 // Series of one run on its clock: the response becomes traces and shapes; nothing is computed but places on the page.
 import type { Annotations, Data, Layout, Shape } from "plotly.js";
-import type { Series } from "../api/series";
-import type { ClockEvent } from "../api/types.gen";
-import type { Cell } from "./csv";
-import { axis, sideColor, type Palette } from "./style";
-import type { Chart } from "./plotly";
+import type { Series } from "../../api/series";
+import type { ClockEvent } from "../../api/types.gen";
+import type { Cell } from "../csv";
+import { axis, sideColor, type Palette } from "../style";
+import type { Chart } from "../plotly";
 
 export interface Clock {
   /** Kinds of events that the reader left out. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Series } from "../api/series";
+import type { Series } from "../../api/series";
 import {
   broken,
   clockChart,
@@ -11,7 +11,7 @@ import {
   unobserved,
   type Clock,
 } from "./timeline";
-import { palette } from "./palette.fixture";
+import { palette } from "../palette.fixture";
 
 function aSeries(fields: Partial<Series> = {}): Series {
   return {

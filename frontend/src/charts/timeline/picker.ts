@@ -1,5 +1,5 @@
 // Finding one of a run's series among thousands, as the reader types.
-import type { SeriesInfo } from "../api/series";
+import type { SeriesInfo } from "../../api/series";
 
 export interface Choice {
   metric: string;

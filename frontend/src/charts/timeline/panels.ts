@@ -1,9 +1,9 @@
 // The charts of one run: each asks for its series when it comes into view; those that ask together share a request.
-import { loadSeries, MOST_METRICS, OF_EACH, type Reading, type Series, type SeriesAnswer } from "../api/series";
-import { mountActions } from "./actions";
+import { loadSeries, MOST_METRICS, OF_EACH, type Reading, type Series, type SeriesAnswer } from "../../api/series";
+import { mountActions } from "../actions";
 import { clockChart, extent, seriesRows, widest, type Clock } from "./timeline";
-import { toCsv } from "./csv";
-import { draw, loadPlotly, nextFrame, whenVisible } from "./plotly";
+import { toCsv } from "../csv";
+import { draw, loadPlotly, nextFrame, whenVisible } from "../plotly";
 
 interface Panel {
   figure: HTMLElement;

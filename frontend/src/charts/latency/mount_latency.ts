@@ -1,7 +1,7 @@
 // The chart of latency by percentile, on the page of a run and on Compare.
-import type { LatencyChart } from "../api/types.gen";
+import type { LatencyChart } from "../../api/types.gen";
 import { latencyChart, latencyRows } from "./latency";
-import { mountChart } from "./mount";
+import { mountChart } from "../mount";
 
 export function mountLatency(data: LatencyChart, filename: string): void {
   mountChart(document.querySelector("#chart-percentiles"), {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Happening } from "../api/timeline";
+import type { Happening } from "../../api/timeline";
 import { MOST_ROWS, around, byLane, placed, sentence, ticks, words } from "./lanes";
 
 function event(fields: Partial<Happening> = {}): Happening {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { LatencyChart, LatencyLine } from "../api/types.gen";
+import type { LatencyChart, LatencyLine } from "../../api/types.gen";
 import { latencyChart, latencyRows } from "./latency";
-import { palette } from "./palette.fixture";
+import { palette } from "../palette.fixture";
 
 const line: LatencyLine = {
   name: "this run",
