@@ -28,6 +28,8 @@ LISTS = {
 }
 MOST_LINES = 400
 LONGEST_LINE = 160  # of a template
+# A component's opening with the slots that follow it at once.
+_TABLE = re.compile(r"""\{% component "table"[^%]*%\}(?:\s*\{% slot \w+ %\}.*?\{% endslot %\})*""", re.DOTALL)
 FRAMEWORKS = {"django", "rest_framework", "celery"}
 
 # A noun that ends like a participle, and what is named so.
@@ -135,5 +137,12 @@ def test_no_line_of_a_template_is_longer_than_160() -> None:
 
 def test_breadcrumbs_are_written_by_their_component() -> None:
     files = _tracked("apps/*.html")
-    by_hand = [str(file) for file in files if 'class="breadcrumbs"' in (ROOT / file).read_text()]
+    by_hand = [str(file) for file in files if 'class="breadcrumbs' in (ROOT / file).read_text()]
     assert by_hand == ["apps/web/templates/web/components/breadcrumbs.html"]
+
+
+def test_every_scrolling_table_has_a_name() -> None:
+    files = _tracked("apps/*.html")
+    opened = [(str(file), each) for file in files for each in _TABLE.findall((ROOT / file).read_text())]
+    assert len(opened) > 50
+    assert [(file, each) for file, each in opened if not re.search(r"label(ledby)?=|slot label|bare=True", each)] == []

@@ -299,7 +299,7 @@ def _reaching() -> QuerySet[Subscription]:
     return Subscription.objects.filter(elsewhere | Q(Exists(with_mailbox)), is_enabled=True)
 
 
-def said(delivery: Delivery) -> str:
+def message_of(delivery: Delivery) -> str:
     """Readable content: the text of a mail or chat message, the body of a webhook."""
     body = delivery.content.get("body")
     if body is None:

@@ -22,7 +22,7 @@ from apps.regressions.releases.values import (
     Result,
     RowVerdict,
     is_coarse,
-    is_telling,
+    is_relevant,
     p_words,
 )
 from apps.regressions.thresholds import StoredThreshold
@@ -69,7 +69,7 @@ __all__ = [
     "filters",
     "finding_queries",
     "is_coarse",
-    "is_telling",
+    "is_relevant",
     "look",
     "markdown",
     "missing_results",

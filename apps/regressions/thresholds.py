@@ -74,10 +74,10 @@ def every() -> Thresholds:
     return Thresholds({(workload, metric): ChangeLimits(smallest, p) for workload, metric, smallest, p in rows})
 
 
-def kept() -> list[StoredThreshold]:
+def stored() -> list[StoredThreshold]:
     """All thresholds, the most general first. One query."""
     rows = Threshold.objects.select_related("workload", "metric", "by")
-    return sorted((_kept(row) for row in rows), key=lambda each: (each.workload_name, each.metric_name))
+    return sorted((_stored(row) for row in rows), key=lambda each: (each.workload_name, each.metric_name))
 
 
 def limits(*, smallest: float, significant: float) -> ChangeLimits:
@@ -118,7 +118,7 @@ def keep(*, workload: int | None, metric: str | None, smallest: float, significa
         defaults={"smallest": wanted.smallest, "significant": wanted.significant, "by": by},
     )
     _to_be_judged_anew(found, own)
-    return _kept(row)
+    return _stored(row)
 
 
 @transaction.atomic
@@ -143,7 +143,7 @@ def _to_be_judged_anew(workload: Workload | None, metric: Metric | None) -> None
     recheck_queue.add_all()
 
 
-def _kept(row: Threshold) -> StoredThreshold:
+def _stored(row: Threshold) -> StoredThreshold:
     return StoredThreshold(
         id=row.pk,
         workload=row.workload_id,

@@ -260,7 +260,7 @@ def _delivery(delivery_id: int, request: Request) -> Any:
     if found is None:
         raise Http404(f"There is no delivery {delivery_id} that you may see.")
     (row,) = queries.delivery_rows([found], viewer=_viewer(request))
-    return serializer_of(DeliveryWithText)(DeliveryWithText(row, queries.said(found))).data
+    return serializer_of(DeliveryWithText)(DeliveryWithText(row, queries.message_of(found))).data
 
 
 # ---------------------------------------------------------------- the caller

@@ -122,7 +122,7 @@ def test_runs_of_a_baseline_that_come_later_have_the_newer_release_compared_anew
     assert Finding.objects.count() == 1
 
 
-def test_made_up_runs_and_examples_become_findings_only_when_they_are_asked_for() -> None:
+def test_synthetic_runs_and_examples_become_findings_only_when_they_are_asked_for() -> None:
     two_releases()
     Run.objects.update(provenance="rig")
     look_at_all()
@@ -217,13 +217,13 @@ def test_a_verdict_that_was_withheld_is_given_once_people_accept_in_what_the_sid
     assert Finding.objects.get().verdict == "worse"
 
 
-def test_what_was_found_of_made_up_runs_goes_with_them_and_nothing_else_does() -> None:
+def test_what_was_found_of_synthetic_runs_goes_with_them_and_nothing_else_does() -> None:
     two_releases()
     look_at_all()
     for version, values in (("11.4.1", STEADY), ("11.4.2", SLOWER)):
         measure(a_system_of(version, f"rig-{version}", settings={"made": "up"}), values, provenance="rig")
     out = StringIO()
-    call_command("find_regressions", "--made-up", stdout=out)
+    call_command("find_regressions", "--synthetic", stdout=out)
     assert out.getvalue() == "0 runs analysed, 2 releases compared, 1 finding new\n"
     assert list(services.remove()) == [6]
     assert [finding.release and finding.release.version for finding in Finding.objects.all()] == [NEW]

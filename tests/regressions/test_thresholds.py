@@ -57,10 +57,10 @@ def test_the_most_particular_threshold_counts(db: None) -> None:
 def test_a_threshold_is_set_once_and_then_changed(db: None) -> None:
     keep(0.02)
     keep(0.05)
-    assert [each.smallest for each in thresholds.kept()] == [0.05]
-    assert thresholds.drop(thresholds.kept()[0].id)
+    assert [each.smallest for each in thresholds.stored()] == [0.05]
+    assert thresholds.drop(thresholds.stored()[0].id)
     assert not thresholds.drop(1)
-    assert thresholds.kept() == []
+    assert thresholds.stored() == []
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_was_tried_happens_once_it_is_kept(workload: int) -> None:
     assert [change.workload_id for change in Finding.objects.get().changes.filter(gone_at=None)] == [workload]
     tried = queries.preview(workload=None, metric=None, smallest=0.005, significant=1e-6)
     assert (tried.raised, tried.new, tried.withdrawn) == (2, 1, 0)
-    thresholds.drop(thresholds.kept()[0].id)
+    thresholds.drop(thresholds.stored()[0].id)
     follow.follow_rest(most=10)
     assert Finding.objects.get().changes.filter(gone_at=None).count() == 2
 

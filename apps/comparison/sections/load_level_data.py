@@ -46,7 +46,7 @@ def ramps_of(comparison: Comparison) -> Ramps | None:
     ramps = [read.ramp(side, levels, [run for run in runs if run.side == side.slug]) for side in comparison.sides]
     return Ramps(
         metric=metric,
-        climbs=tuple(ramp for ramp in ramps if ramp.rungs),
+        climbs=tuple(ramp for ramp in ramps if ramp.levels),
         rated=sum(level.rate is not None for level in comparison.levels),
         notes=tuple(dict.fromkeys(read.notes)),
     )
@@ -84,14 +84,14 @@ class _Read:
         little = not all(self.values.get(run.id, {}).get(MEAN, 0) > 0 for run in known)
         # Little's law needs the throughput of requests; the compared metric may count something else.
         possible = not little or self.metric.key == THROUGHPUT
-        rungs = []
+        found = []
         for level in sorted(levels.values(), key=lambda level: level.threads):
             own = [run for run in known if run.level == level.id]
             if own:
-                rungs.append(self._rung(side, level, own, little=little, possible=possible))
-        return SideLevels(side.slug, tuple(rungs), by_littles_law=little and possible)
+                found.append(self._level_data(side, level, own, little=little, possible=possible))
+        return SideLevels(side.slug, tuple(found), by_littles_law=little and possible)
 
-    def _rung(
+    def _level_data(
         self, side: Side, level: Level, runs: Sequence[ComparedRun], *, little: bool, possible: bool
     ) -> LoadLevelData:
         throughput = tuple(run.values[self.metric.key] for run in runs)

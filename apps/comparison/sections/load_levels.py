@@ -56,7 +56,7 @@ class SideLevels:
     throughput (Little 1961), correct if no thread waits between its requests."""
 
     side: str
-    rungs: tuple[LoadLevelData, ...]
+    levels: tuple[LoadLevelData, ...]
     by_littles_law: bool = False
 
 
@@ -138,44 +138,44 @@ class LoadLevelAnalysis:
 
 def load_level_analysis(ramp: SideLevels, *, percent: float, limit: float | None) -> LoadLevelAnalysis:
     """`limit`: objective at this percentile, ms; None: no objective."""
-    rungs = [rung for rung in ramp.rungs if rung.throughput]
-    best = max(rungs, key=lambda rung: _typical(rung.throughput), default=None)
+    loads = [load for load in ramp.levels if load.throughput]
+    best = max(loads, key=lambda load: _typical(load.throughput), default=None)
     return LoadLevelAnalysis(
         side=ramp.side,
-        fit=usl.fit({rung.threads: rung.throughput for rung in rungs}),
+        fit=usl.fit({load.threads: load.throughput for load in loads}),
         best_threads=best.threads if best else None,
-        collapse=collapse(rungs),
-        saturation=saturation(ramp.rungs),
+        collapse=collapse(loads),
+        saturation=saturation(ramp.levels),
         by_littles_law=ramp.by_littles_law,
-        reach=None if limit is None else reach(ramp.rungs, percent=percent, limit=limit),
+        reach=None if limit is None else reach(ramp.levels, percent=percent, limit=limit),
     )
 
 
-def saturation(rungs: Sequence[LoadLevelData]) -> tuple[Saturation, ...]:
+def saturation(loads: Sequence[LoadLevelData]) -> tuple[Saturation, ...]:
     """For each level above the lowest."""
-    known = [rung for rung in rungs if rung.response]
+    known = [load for load in loads if load.response]
     return tuple(
         Saturation(
-            rung.level, rung.threads, known[0].threads, welch.compare(Sample(known[0].response), Sample(rung.response))
+            load.level, load.threads, known[0].threads, welch.compare(Sample(known[0].response), Sample(load.response))
         )
-        for rung in known[1:]
+        for load in known[1:]
     )
 
 
-def collapse(rungs: Sequence[LoadLevelData]) -> Collapse | None:
+def collapse(loads: Sequence[LoadLevelData]) -> Collapse | None:
     """The deepest significant fall below the best level: every pair of levels could have shown one, so p is multiplied
     by their number (Bonferroni). A level's variance is the greater of its own and that of all levels pooled: with three
     runs per level alone, a fall of 10 % at 2 % noise is found in 39 of 100 cases, with pooling in 96."""
-    known = [rung for rung in rungs if rung.throughput]
-    if len(known) < 2 or min(min(rung.throughput) for rung in known) <= 0:
+    known = [load for load in loads if load.throughput]
+    if len(known) < 2 or min(min(load.throughput) for load in known) <= 0:
         return None
-    best = max(known, key=lambda rung: _typical(rung.throughput))
+    best = max(known, key=lambda load: _typical(load.throughput))
     pairs = len(known) * (len(known) - 1) / 2
     noise = _Noise.of(known)
-    above = [rung for rung in known[known.index(best) + 1 :] if len(rung.throughput) >= FEWEST_RUNS]
+    above = [load for load in known[known.index(best) + 1 :] if len(load.throughput) >= FEWEST_RUNS]
     if noise is None or len(best.throughput) < FEWEST_RUNS:
         return None
-    falls = [Collapse(best.threads, rung.threads, *noise.fall(best, rung)) for rung in above]
+    falls = [Collapse(best.threads, load.threads, *noise.fall(best, load)) for load in above]
     found = [each for each in falls if each.p * pairs <= FALSE_COLLAPSES]
     return min(found, key=lambda each: each.ratio.value, default=None)
 
@@ -188,17 +188,17 @@ class _Noise:
     freedom: int
 
     @classmethod
-    def of(cls, rungs: Sequence[LoadLevelData]) -> "_Noise | None":
+    def of(cls, loads: Sequence[LoadLevelData]) -> "_Noise | None":
         """None: the runs of each level are equal."""
-        logs = [np.log(rung.throughput) for rung in rungs]
+        logs = [np.log(load.throughput) for load in loads]
         freedom = sum(len(each) - 1 for each in logs)
         squares = float(sum(((each - each.mean()) ** 2).sum() for each in logs))
         return cls(squares / freedom, freedom) if squares > 0 else None
 
-    def fall(self, best: LoadLevelData, rung: LoadLevelData) -> tuple[Estimate, float]:
+    def fall(self, best: LoadLevelData, load: LoadLevelData) -> tuple[Estimate, float]:
         """Ratio of throughput to the best level with its interval, and p."""
         means, square = [], 0.0
-        for each in (rung, best):
+        for each in (load, best):
             logs = np.log(each.throughput)
             means.append(float(logs.mean()))
             square += max(float(logs.var(ddof=1)), self.variance) / len(logs)
@@ -208,10 +208,10 @@ class _Noise:
         return Estimate(math.exp(difference), math.exp(difference - half), math.exp(difference + half)), p
 
 
-def reach(rungs: Sequence[LoadLevelData], *, percent: float, limit: float) -> Reach:
+def reach(loads: Sequence[LoadLevelData], *, percent: float, limit: float) -> Reach:
     """Levels are tested in ascending order and the search ends at the first that is not certainly within, so that many
     levels do not raise the chance of a false claim (fixed sequence)."""
-    levels = tuple(_rested(rung, percent, limit) for rung in rungs)
+    levels = tuple(_rested(load, percent, limit) for load in loads)
     within = None
     for each in levels:
         if each.held is not ObjectiveState.WITHIN:
@@ -221,10 +221,10 @@ def reach(rungs: Sequence[LoadLevelData], *, percent: float, limit: float) -> Re
     return Reach(percent, limit, levels, within, beyond)
 
 
-def _rested(rung: LoadLevelData, percent: float, limit: float) -> Rested:
-    quantile = rung.quantile(percent)
+def _rested(load: LoadLevelData, percent: float, limit: float) -> Rested:
+    quantile = load.quantile(percent)
     if quantile is None or not quantile.runs:
-        return Rested(rung.level, rung.threads, ObjectiveState.UNKNOWN, None, None)
+        return Rested(load.level, load.threads, ObjectiveState.UNKNOWN, None, None)
     value = quantile.value if quantile.value is not None else _typical(quantile.runs)
     interval = typical_run(quantile.runs, step=quantile.step)
     if interval is None:
@@ -233,7 +233,7 @@ def _rested(rung: LoadLevelData, percent: float, limit: float) -> Rested:
         held = ObjectiveState.WITHIN
     else:
         held = ObjectiveState.BEYOND if min(interval.low, value) > limit else ObjectiveState.INCONCLUSIVE
-    return Rested(rung.level, rung.threads, held, value, interval)
+    return Rested(load.level, load.threads, held, value, interval)
 
 
 def typical_run(values: Sequence[float], *, step: float = 0.0) -> Estimate | None:

@@ -11,6 +11,8 @@ T = TypeVar("T")
 ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 # Verdicts as stored before they were renamed.
 RENAMED = {"not told apart": "inconclusive"}
+# Fields likewise.
+RENAMED_FIELDS = {"rungs": "levels"}
 FIRST_NAMES = {new: old for old, new in RENAMED.items()}
 
 
@@ -59,7 +61,7 @@ def _with_endless(value: Any) -> Any:
     if isinstance(value, dict):
         if value.keys() == {"number"} and value["number"] in ENDLESS:
             return ENDLESS[value["number"]]
-        return {name: _with_endless(entry) for name, entry in value.items()}
+        return {RENAMED_FIELDS.get(name, name): _with_endless(entry) for name, entry in value.items()}
     if isinstance(value, list):
         return [_with_endless(entry) for entry in value]
     return RENAMED.get(value, value) if isinstance(value, str) else value

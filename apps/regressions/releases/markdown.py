@@ -7,7 +7,7 @@ from apps.core.tabular import escaped
 from apps.core.text import counted
 from apps.core.units import with_unit
 from apps.regressions.findings.titles import percent
-from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
+from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, is_relevant, p_words
 
 # Missing rows that are listed; the rest is counted.
 MOST_MISSING = 10
@@ -17,17 +17,17 @@ SIGNS = {Result.FINE: "✓", Result.REGRESSION: "✗", Result.CANNOT_TELL: "?"}
 def markdown(check: ReleaseCheck, *, link: str, finding: Callable[[int], str]) -> str:
     """Result, reasons, and the relevant rows, followed by the first few missing ones; `link`: address of the page;
     `finding`: address of a finding, by its id."""
-    telling = [row for row in check.rows if is_telling(row, check.tolerance)]
-    missing = [row for row in telling if row.verdict is RowVerdict.MISSING]
-    shown = [*(row for row in telling if row.verdict is not RowVerdict.MISSING), *missing[:MOST_MISSING]]
+    relevant = [row for row in check.rows if is_relevant(row, check.tolerance)]
+    missing = [row for row in relevant if row.verdict is RowVerdict.MISSING]
+    shown = [*(row for row in relevant if row.verdict is not RowVerdict.MISSING), *missing[:MOST_MISSING]]
     heads = ["Verdict", "Workload", "Load", "Metric", "Finding", check.baseline or "before", check.release]
     heads += ["Change", "p"]
     lines = [f"**{SIGNS[check.result]} {escaped(check.title)}: {escaped(check.summary)}**", ""]
     lines += [f"- {escaped(sentence)}" for sentence in (*check.why, *check.notes)] + [""]
     lines += [tabular.markdown(heads, [_row(row, finding) for row in shown], numbers=4), ""] if shown else []
-    if more := len(telling) - len(shown):
+    if more := len(relevant) - len(shown):
         lines += [f"{more} more row{' is' if more == 1 else 's are'} missing.", ""]
-    if others := len(check.rows) - len(telling):
+    if others := len(check.rows) - len(relevant):
         lines += [f"{others} row{' is' if others == 1 else 's are'} left out: unchanged or inconclusive.", ""]
     tests = counted(check.tests, "comparison")
     lines.append(f"Changes with their 95 % interval; p adjusted for {tests}. {link}")

@@ -222,7 +222,7 @@ def is_coarse(row: CheckRow, tolerance: float) -> bool:
     return row.verdict is RowVerdict.INCONCLUSIVE and (row.worst is None or row.worst > tolerance)
 
 
-def is_telling(row: CheckRow, tolerance: float) -> bool:
+def is_relevant(row: CheckRow, tolerance: float) -> bool:
     """Whether a reader must know of the row: it differs, or its result is unknown."""
     if row.verdict is RowVerdict.INCONCLUSIVE:
         return is_coarse(row, tolerance)

@@ -15,7 +15,7 @@ USUAL_PERCENTILE = 95.0
 class LoadLevels:
     analysis: Annotated[LoadLevelAnalysis, Inline()]
     metric: Annotated[ComparedMetric, "of the throughput"]
-    rungs: Annotated[tuple[LoadLevelData, ...], "load levels without a fixed rate"]
+    levels: Annotated[tuple[LoadLevelData, ...], "load levels without a fixed rate"]
 
 
 def load_levels(source: SectionSource, parameters: Mapping[str, Any]) -> list[LoadLevels] | None:
@@ -25,7 +25,7 @@ def load_levels(source: SectionSource, parameters: Mapping[str, Any]) -> list[Lo
     percent = float(parameters.get("percentile", USUAL_PERCENTILE))
     limit = parameters.get("objective")
     return [
-        LoadLevels(load_level_analysis(ramp, percent=percent, limit=limit), found.metric, ramp.rungs)
+        LoadLevels(load_level_analysis(ramp, percent=percent, limit=limit), found.metric, ramp.levels)
         for ramp in found.climbs
     ]
 

@@ -45,7 +45,7 @@ class ThresholdList(APIView):
         The most specific one applies, in the order: workload and metric, workload, metric, all.
         """
         NoParameters.read(request)
-        return whole(thresholds.kept(), serializer=serializer_of(StoredThreshold))
+        return whole(thresholds.stored(), serializer=serializer_of(StoredThreshold))
 
     @extend_schema(operation_id="set_threshold", request=ThresholdDescription, responses=serializer_of(StoredThreshold))
     def put(self, request: Request) -> Response:

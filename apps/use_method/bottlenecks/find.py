@@ -116,23 +116,23 @@ class Bottleneck:
 BY_KEY: dict[str, Resource] = {resource.key: resource for resource in RESOURCES}
 
 
-def find(rungs: Sequence[PanelsAtLevel]) -> Bottleneck:
-    """`rungs` by threads; those without a panel contribute throughput only."""
-    judged = [rung for rung in rungs if rung.panels]
+def find(loads: Sequence[PanelsAtLevel]) -> Bottleneck:
+    """`loads` by threads; those without a panel contribute throughput only."""
+    judged = [load for load in loads if load.panels]
     if not judged:
         return Bottleneck(Kind.UNKNOWN)
     onsets, passing = [], []
     for resource in RESOURCES:
-        shares = [share_of(resource.key, rung) for rung in judged]
+        shares = [share_of(resource.key, load) for load in judged]
         place = _from(shares)
         if place is not None:
-            onsets.append(_onset(resource.key, judged, shares, place, _growth(rungs, judged[place].threads)))
-        elif single := [rung.threads for rung, share in zip(judged, shares, strict=True) if share.most]:
+            onsets.append(_onset(resource.key, judged, shares, place, _growth(loads, judged[place].threads)))
+        elif single := [load.threads for load, share in zip(judged, shares, strict=True) if share.most]:
             passing.append((resource.key, tuple(single)))
     onsets.sort(key=_first)
     first = _named(onsets)
     generator = _generator(judged, first)
-    stands = _unexplained(rungs, min((onset.threads for onset in onsets), default=None))
+    stands = _unexplained(loads, min((onset.threads for onset in onsets), default=None))
     return Bottleneck(
         kind=_kind(judged, first),
         first=first,
@@ -145,31 +145,31 @@ def find(rungs: Sequence[PanelsAtLevel]) -> Bottleneck:
         generator=generator.words if generator else "",
         is_shared=generator is not None and generator.indicator == SHARED,
         stands=stands,
-        reaches=_reaches(rungs, stands),
+        reaches=_reaches(loads, stands),
     )
 
 
-def _kind(rungs: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Kind:
+def _kind(loads: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Kind:
     if first:
         return Kind.CLIENT if first[0].is_client else Kind.LIMITED
     servers = (resource.key for resource in RESOURCES if resource.layer != CLIENT)
     unseen = (None, UseLevel.NOT_OBSERVABLE)
-    observed = any(level_of(key, rung) not in unseen for key in servers for rung in rungs)
+    observed = any(level_of(key, load) not in unseen for key in servers for load in loads)
     return Kind.NOTHING if observed else Kind.UNSEEN
 
 
-def share_of(resource: str, rung: PanelsAtLevel) -> RepetitionShare:
+def share_of(resource: str, load: PanelsAtLevel) -> RepetitionShare:
     """Repetitions with the resource saturated on any node."""
     return RepetitionShare(
-        sum(bool(list(_saturated(resource, panel))) for panel in rung.panels.values()), len(rung.panels)
+        sum(bool(list(_saturated(resource, panel))) for panel in load.panels.values()), len(load.panels)
     )
 
 
-def level_of(resource: str, rung: PanelsAtLevel) -> UseLevel | None:
+def level_of(resource: str, load: PanelsAtLevel) -> UseLevel | None:
     """Level of the resource's utilization and saturation that more than half of the repetitions reach; None: not
     judged."""
     levels = []
-    for panel in rung.panels.values():
+    for panel in load.panels.values():
         own = [one.level for one in _of(resource, panel) if INDICATORS[one.indicator].aspect is not Aspect.ERRORS]
         if own:
             levels.append(max(own, key=lambda level: level.severity))
@@ -198,19 +198,19 @@ def _from(shares: Sequence[RepetitionShare]) -> int | None:
 
 def _onset(
     resource: str,
-    rungs: Sequence[PanelsAtLevel],
+    loads: Sequence[PanelsAtLevel],
     shares: Sequence[RepetitionShare],
     place: int,
     growth: tuple[int | None, float | None],
 ) -> Onset:
-    rung = rungs[place]
-    lead, besides = _evidence(resource, rung)
-    below = rungs[place - 1] if place else None
-    nodes, others = _nodes(lead.indicator, rung)
-    early = next(((rungs[at].threads, shares[at]) for at in range(place) if shares[at].saturated), None)
+    load = loads[place]
+    lead, besides = _evidence(resource, load)
+    below = loads[place - 1] if place else None
+    nodes, others = _nodes(lead.indicator, load)
+    early = next(((loads[at].threads, shares[at]) for at in range(place) if shares[at].saturated), None)
     return Onset(
         resource=resource,
-        threads=rung.threads,
+        threads=load.threads,
         share=shares[place],
         reading=lead,
         besides=besides,
@@ -223,19 +223,19 @@ def _onset(
         nodes=nodes,
         others=others,
         early=early,
-        watched=_watched(resource, rungs[: place + 1]),
+        watched=_watched(resource, loads[: place + 1]),
         holds=growth[0],
         grew=growth[1],
-        relents=tuple(rungs[at].threads for at in range(place + 1, len(rungs)) if not shares[at].most),
+        relents=tuple(loads[at].threads for at in range(place + 1, len(loads)) if not shares[at].most),
     )
 
 
-def _evidence(resource: str, rung: PanelsAtLevel) -> tuple[Reading, tuple[Reading, ...]]:
+def _evidence(resource: str, load: PanelsAtLevel) -> tuple[Reading, tuple[Reading, ...]]:
     """The strongest reading: saturation before utilization, then in the order of the table, on its worst node; and one
     of each other saturated indicator."""
     order = {key: place for place, key in enumerate(INDICATORS)}
     by_place: dict[tuple[str, str], list[Reading]] = {}
-    for panel in rung.panels.values():
+    for panel in load.panels.values():
         for one in _saturated(resource, panel):
             by_place.setdefault((one.indicator, one.node), []).append(one)
 
@@ -244,7 +244,7 @@ def _evidence(resource: str, rung: PanelsAtLevel) -> tuple[Reading, tuple[Readin
         median_reading = _middle(own)
         utilization = INDICATORS[key].aspect is Aspect.UTILIZATION
         return (
-            2 * len(own) <= len(rung.panels),
+            2 * len(own) <= len(load.panels),
             utilization,
             order[key],
             -(median_reading.value or 0.0 if median_reading else 0.0),
@@ -263,10 +263,10 @@ def _middle(readings: Sequence[Reading]) -> Reading | None:
     return known[middle(len(known))] if known else None
 
 
-def _nodes(indicator: str, rung: PanelsAtLevel) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _nodes(indicator: str, load: PanelsAtLevel) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Nodes saturated in most repetitions, or in any if there are none; and observed nodes that are not."""
     levels: dict[str, list[UseLevel]] = {}
-    for panel in rung.panels.values():
+    for panel in load.panels.values():
         for one in panel.of(indicator):
             if one.level is not UseLevel.NOT_OBSERVABLE:
                 levels.setdefault(one.node, []).append(one.level)
@@ -276,20 +276,20 @@ def _nodes(indicator: str, rung: PanelsAtLevel) -> tuple[tuple[str, ...], tuple[
     return tuple(chosen), tuple(node for node in levels if node not in chosen)
 
 
-def _watched(resource: str, rungs: Sequence[PanelsAtLevel]) -> int:
-    """Threads from which on, up to the last of `rungs`, the resource is at least at watch."""
-    threads = rungs[-1].threads
-    for rung in reversed(rungs):
-        level = level_of(resource, rung)
+def _watched(resource: str, loads: Sequence[PanelsAtLevel]) -> int:
+    """Threads from which on, up to the last of `loads`, the resource is at least at watch."""
+    threads = loads[-1].threads
+    for load in reversed(loads):
+        level = level_of(resource, load)
         if level is None or level.severity < UseLevel.WATCH.severity:
             break
-        threads = rung.threads
+        threads = load.threads
     return threads
 
 
-def _growth(rungs: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, float | None]:
+def _growth(loads: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, float | None]:
     """`holds` and `grew` of an Onset at `since` threads. Unknown throughput, or of one level, does not grow."""
-    known = [(rung.threads, rate) for rung in rungs if (rate := rung.typical_throughput) is not None]
+    known = [(load.threads, rate) for load in loads if (rate := load.typical_throughput) is not None]
     base = next((rate for threads, rate in known if threads == since), None)
     if base is None or len(known) < 2:
         return since, None
@@ -313,26 +313,26 @@ def _grows(one: tuple[int, float], other: tuple[int, float]) -> bool:
     return after / before >= ROOM or math.log(after / before) / math.log(high / low) >= GROWS
 
 
-def _generator(rungs: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Reading | None:
-    for rung in rungs:
-        if first and not any(onset.is_client for onset in first) and rung.threads == first[0].threads:
-            own = (one for panel in rung.panels.values() for one in _of(CLIENT, panel) if one.level is UseLevel.WATCH)
+def _generator(loads: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Reading | None:
+    for load in loads:
+        if first and not any(onset.is_client for onset in first) and load.threads == first[0].threads:
+            own = (one for panel in load.panels.values() for one in _of(CLIENT, panel) if one.level is UseLevel.WATCH)
             return next(own, None)
     return None
 
 
-def _unexplained(rungs: Sequence[PanelsAtLevel], first: int | None) -> int | None:
+def _unexplained(loads: Sequence[PanelsAtLevel], first: int | None) -> int | None:
     """`stands` of a Bottleneck; `first`: threads from which on a resource is saturated."""
-    known = [(rung.threads, rate) for rung in rungs if (rate := rung.typical_throughput) is not None]
+    known = [(load.threads, rate) for load in loads if (rate := load.typical_throughput) is not None]
     stands = _stands(known) if len(known) > 1 else None
     above = [threads for threads, _ in known if stands is not None and threads > stands]
     # A resource that saturates at the next level explains the stall here.
     return stands if above and (first is None or above[0] < first) else None
 
 
-def _reaches(rungs: Sequence[PanelsAtLevel], stands: int | None) -> tuple[int, float] | None:
+def _reaches(loads: Sequence[PanelsAtLevel], stands: int | None) -> tuple[int, float] | None:
     """`reaches` of a Bottleneck."""
-    rates = {rung.threads: rate for rung in rungs if (rate := rung.typical_throughput) is not None}
+    rates = {load.threads: rate for load in loads if (rate := load.typical_throughput) is not None}
     above = [threads for threads in rates if stands is not None and threads > stands]
     if stands is None or not above:
         return None
@@ -361,20 +361,20 @@ def _named(onsets: Sequence[Onset]) -> tuple[Onset, ...]:
     return tuple(sorted(same, key=lambda onset: onset.is_client))
 
 
-def _unseen(rungs: Sequence[PanelsAtLevel]) -> Iterator[str]:
+def _unseen(loads: Sequence[PanelsAtLevel]) -> Iterator[str]:
     for resource in RESOURCES:
-        levels = {level_of(resource.key, rung) for rung in rungs} - {None}
+        levels = {level_of(resource.key, load) for load in loads} - {None}
         if levels == {UseLevel.NOT_OBSERVABLE}:
             yield resource.key
 
 
-def _errors(rungs: Sequence[PanelsAtLevel]) -> Iterator[tuple[str, int]]:
+def _errors(loads: Sequence[PanelsAtLevel]) -> Iterator[tuple[str, int]]:
     """Resources with errors in most repetitions of a level, with the lowest such level."""
     for resource in RESOURCES:
-        for rung in rungs:
+        for load in loads:
             hit = sum(
-                any(one.level is UseLevel.ERROR for one in _of(resource.key, panel)) for panel in rung.panels.values()
+                any(one.level is UseLevel.ERROR for one in _of(resource.key, panel)) for panel in load.panels.values()
             )
-            if 2 * hit > len(rung.panels):
-                yield resource.key, rung.threads
+            if 2 * hit > len(load.panels):
+                yield resource.key, load.threads
                 break

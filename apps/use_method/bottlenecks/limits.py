@@ -92,30 +92,30 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
         if run.side == side.slug:
             by_level[run.level].append(run)
     metric = throughput_metric(comparison.metrics)
-    rungs: dict[int, PanelsAtLevel] = {}
+    loads: dict[int, PanelsAtLevel] = {}
     for level in comparison.levels:
         if own := by_level.get(level.id):
-            rungs[level.id] = _rung(level, own, found, metric.key if metric else "")
+            loads[level.id] = _panels_at(level, own, found, metric.key if metric else "")
     # At a fixed rate the rate determines the throughput: such levels are left out.
     ramp = sorted(
-        (rungs[level.id] for level in comparison.levels if level.id in rungs and level.rate is None),
-        key=lambda rung: rung.threads,
+        (loads[level.id] for level in comparison.levels if level.id in loads and level.rate is None),
+        key=lambda load: load.threads,
     )
     shown, grown = find.find(ramp), _grown(ramp)
     return SideUse(
         side=side.slug,
         found=shown,
-        headline=wording.headline(shown) if ramp else wording.AT_A_RATE if rungs else wording.NO_RUN,
+        headline=wording.headline(shown) if ramp else wording.AT_A_RATE if loads else wording.NO_RUN,
         evidence=tuple(wording.evidence(onset, named=len(shown.first) > 1) for onset in shown.first),
         throughput=wording.throughput(shown, ramp, metric.unit if metric else "", grown),
-        notes=(*wording.notes(shown, grown), *_at_a_rate(comparison, rungs)),
-        levels=tuple(_level(level, len(by_level[level]), rung) for level, rung in rungs.items()),
+        notes=(*wording.notes(shown, grown), *_at_a_rate(comparison, loads)),
+        levels=tuple(_level(level, len(by_level[level]), load) for level, load in loads.items()),
     )
 
 
-def _grown(rungs: Sequence[PanelsAtLevel]) -> wording.Grown:
+def _grown(loads: Sequence[PanelsAtLevel]) -> wording.Grown:
     """Growth between two levels with its interval, each pair compared on its own."""
-    samples = {rung.threads: Sample(rung.throughput) for rung in rungs if rung.typical_throughput is not None}
+    samples = {load.threads: Sample(load.throughput) for load in loads if load.typical_throughput is not None}
 
     def grown(threads: int, fewer: int) -> str:
         if threads not in samples or fewer not in samples:
@@ -125,15 +125,15 @@ def _grown(rungs: Sequence[PanelsAtLevel]) -> wording.Grown:
     return grown
 
 
-def _at_a_rate(comparison: Comparison, rungs: Mapping[int, PanelsAtLevel]) -> Iterator[str]:
+def _at_a_rate(comparison: Comparison, loads: Mapping[int, PanelsAtLevel]) -> Iterator[str]:
     for level in comparison.levels:
-        if level.rate is not None and level.id in rungs:
-            full = [each.key for each in RESOURCES if find.share_of(each.key, rungs[level.id]).most]
+        if level.rate is not None and level.id in loads:
+            full = [each.key for each in RESOURCES if find.share_of(each.key, loads[level.id]).most]
             if full:
                 yield f"At {level.text} saturated: {wording.join([wording.name(key) for key in full])}"
 
 
-def _rung(level: Level, runs: Iterable[ComparedRun], found: Mapping[int, Panel], metric: str) -> PanelsAtLevel:
+def _panels_at(level: Level, runs: Iterable[ComparedRun], found: Mapping[int, Panel], metric: str) -> PanelsAtLevel:
     return PanelsAtLevel(
         threads=level.threads,
         panels={run.id: found[run.id] for run in runs if run.id in found},
@@ -141,13 +141,13 @@ def _rung(level: Level, runs: Iterable[ComparedRun], found: Mapping[int, Panel],
     )
 
 
-def _level(level: int, runs: int, rung: PanelsAtLevel) -> LevelUse:
+def _level(level: int, runs: int, load: PanelsAtLevel) -> LevelUse:
     steps = [
-        ResourceAtLevel(resource.key, reached, find.share_of(resource.key, rung))
+        ResourceAtLevel(resource.key, reached, find.share_of(resource.key, load))
         for resource in RESOURCES
-        if (reached := find.level_of(resource.key, rung)) is not None
+        if (reached := find.level_of(resource.key, load)) is not None
     ]
-    return LevelUse(level, runs, len(rung.panels), tuple(steps), typical(rung.panels))
+    return LevelUse(level, runs, len(load.panels), tuple(steps), typical(load.panels))
 
 
 def _read(comparison: Comparison, _level: Level | None) -> ComparedUse:

@@ -70,9 +70,9 @@ def _number(reading: Reading) -> str:
     return with_unit(reading.value, indicator.unit, indicator.digits)
 
 
-def throughput(found: Bottleneck, rungs: Sequence[PanelsAtLevel], unit: str, grown: Grown) -> str:
+def throughput(found: Bottleneck, loads: Sequence[PanelsAtLevel], unit: str, grown: Grown) -> str:
     """Throughput from the limit on; empty: nothing saturates, or unknown."""
-    known = {rung.threads: rate for rung in rungs if (rate := rung.typical_throughput) is not None}
+    known = {load.threads: rate for load in loads if (rate := load.typical_throughput) is not None}
     here = (found.first[0].holds or found.first[0].threads) if found.first else None
     if here is None or here not in known:
         return ""

@@ -146,7 +146,7 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, notice: str = "") 
         "findings": _findings(campaign_id) if detail.row.progress.is_finished else [],
         "schedule": schedule_queries.schedule_of(campaign_id),
         "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
-        "said": notice,
+        "notice": notice,
         "may_write": may_write(request),
     }
     return render_page(request, "web/campaigns/campaign.html", context, part="web/campaigns/live.html")

@@ -81,7 +81,7 @@ def _page(request: HttpRequest, own: AddressForm) -> HttpResponse:
 def show_delivery(request: HttpRequest, delivery_id: int) -> HttpResponse:
     found = _delivery(request, delivery_id)
     (row,) = queries.delivery_rows([found], viewer=viewer_of(request))
-    context = {"row": row, "said": queries.said(found), "may_write": may_write(request)}
+    context = {"row": row, "message": queries.message_of(found), "may_write": may_write(request)}
     return render_page(request, "web/notifications/delivery.html", context)
 
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number
 from apps.dispatch.api import MAX_REPETITIONS
-from apps.regressions.api import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words, percent, share
+from apps.regressions.api import CheckRow, ReleaseCheck, Result, RowVerdict, is_relevant, p_words, percent, share
 from workers.protocol.workloads import WORKLOADS
 
 # Result -> mark's class, sign, words.
@@ -104,8 +104,8 @@ def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> ReleaseSheet:
         words=words,
         answer=f"{check.title}: {check.summary}",
         why=_why(check),
-        relevant=tuple(each for each in shown if is_telling(each.row, check.tolerance) and not _is_missing(each)),
-        others=tuple(each for each in shown if not is_telling(each.row, check.tolerance)),
+        relevant=tuple(each for each in shown if is_relevant(each.row, check.tolerance) and not _is_missing(each)),
+        others=tuple(each for each in shown if not is_relevant(each.row, check.tolerance)),
         missing=tuple(each for each in shown if _is_missing(each)),
         finding=next((row.finding for row in check.rows if row.counts_against and row.finding), None),
     )

@@ -33,7 +33,7 @@ class StepCheck:
     """A check after the load."""
 
     label: str
-    held: bool
+    holds: bool
 
 
 @dataclass(frozen=True)

@@ -1325,7 +1325,7 @@ export interface components {
             fit: components["schemas"]["Fit"] | null;
             refused: string;
             metric: components["schemas"]["ComparedMetric"];
-            rungs: components["schemas"]["LoadLevelData"][];
+            levels: components["schemas"]["LoadLevelData"][];
         };
         Machines: {
             count: number;

@@ -17,6 +17,7 @@ from apps.comparison.sections.load_levels import (
     saturation,
     typical_run,
 )
+from apps.comparison.sections.serialisation import from_json, to_json
 from apps.comparison.stats import welch
 from apps.comparison.stats.usl import NoFit
 from tests.paths import RECORDINGS
@@ -31,7 +32,7 @@ DISK = {
 }
 
 
-def rung(threads: int, throughput: Sequence[float] = (), **fields: object) -> LoadLevelData:
+def a_level(threads: int, throughput: Sequence[float] = (), **fields: object) -> LoadLevelData:
     return LoadLevelData(level=threads, threads=threads, throughput=tuple(throughput), **fields)  # type: ignore[arg-type]
 
 
@@ -40,7 +41,7 @@ def p95(*runs: float, step: float = 0.0) -> tuple[LevelQuantile, ...]:
 
 
 def test_saturation_is_what_the_article_derived_from_its_disk() -> None:
-    found = saturation([rung(threads, response=(mean,)) for threads, (_, mean, _) in DISK.items()])
+    found = saturation([a_level(threads, response=(mean,)) for threads, (_, mean, _) in DISK.items()])
     derived = {4: 1.07, 16: 1.5, 64: 3.6, 256: 13.9}
     assert {each.threads: each.ratio.value for each in found} == pytest.approx(derived, rel=0.01)
     assert all(each.base_threads == 1 and each.ratio.low is None for each in found)
@@ -48,27 +49,27 @@ def test_saturation_is_what_the_article_derived_from_its_disk() -> None:
 
 def test_the_disk_holds_an_objective_up_to_the_level_that_the_article_has() -> None:
     """Three runs a level as the article has one."""
-    rungs = [rung(threads, quantiles=p95(*(p * f for f in (0.98, 1, 1.02)))) for threads, (*_, p) in DISK.items()]
-    found = reach(rungs, percent=95.0, limit=1.0)
+    levels = [a_level(threads, quantiles=p95(*(p * f for f in (0.98, 1, 1.02)))) for threads, (*_, p) in DISK.items()]
+    found = reach(levels, percent=95.0, limit=1.0)
     assert (found.last_within, found.first_beyond) == (16, 64)
 
 
 def test_a_recorded_ladder_saturates_and_is_too_short_for_a_fit() -> None:
     """sysbench's own totals of oltp_read_write with 1, 4 and 16 threads on two cores."""
-    rungs = []
+    levels = []
     for threads in (1, 4, 16):
         text = (RECORDINGS / f"sysbench_single/oltp_read_write_t{threads}_p95_hist.txt").read_text()
         rate = float(text.split("transactions:")[1].split("(")[1].split()[0])
         mean = float(text.split("avg:")[1].split()[0])
-        rungs.append(rung(threads, (rate,), response=(mean,)))
-    found = load_level_analysis(SideLevels("single", tuple(rungs)), percent=95.0, limit=None)
+        levels.append(a_level(threads, (rate,), response=(mean,)))
+    found = load_level_analysis(SideLevels("single", tuple(levels)), percent=95.0, limit=None)
     assert isinstance(found.fit, NoFit)
     assert "needs 5 load levels, there are 3" in found.fit.reason
     assert found.best_threads == 4
     assert found.collapse is None
     assert [round(each.ratio.value or 0, 2) for each in found.saturation] == [1.52, 6.16]
     # Closed loops obey Little's law: the tool's mean is threads over throughput.
-    for each in rungs:
+    for each in levels:
         assert each.response[0] == pytest.approx(1000 * each.threads / each.throughput[0], rel=0.01)
 
 
@@ -81,7 +82,7 @@ def test_flat_ladders_seldom_seem_to_collapse(noise: list[float], runs: int) -> 
     """At most 5 % of simulated ladders that do not fall, although each has five levels to fall at."""
     random = np.random.default_rng(runs)
     tables = 1000 * np.exp(random.normal(0, 1, (800, 6, runs)) * np.asarray(noise)[:, None])
-    seen = [collapse([rung(n, each) for n, each in zip(LEVELS, one, strict=True)]) for one in tables]
+    seen = [collapse([a_level(n, each) for n, each in zip(LEVELS, one, strict=True)]) for one in tables]
     assert sum(each is not None for each in seen) / len(seen) <= 0.05
 
 
@@ -89,7 +90,7 @@ def test_a_fall_by_a_tenth_is_seen_with_three_runs_a_level_and_its_interval_cove
     random = np.random.default_rng(2)
     true = 1000 * np.array([0.3, 0.6, 0.9, 1.0, 0.99, 0.9])
     tables = true[:, None] * np.exp(random.normal(0, 0.02, (500, 6, 3)))
-    found = [collapse([rung(n, each) for n, each in zip(LEVELS, one, strict=True)]) for one in tables]
+    found = [collapse([a_level(n, each) for n, each in zip(LEVELS, one, strict=True)]) for one in tables]
     seen = [each for each in found if each is not None]
     assert len(seen) / len(found) > 0.9
     right = [each for each in seen if (each.best_threads, each.threads) == (8, 32)]
@@ -98,8 +99,8 @@ def test_a_fall_by_a_tenth_is_seen_with_three_runs_a_level_and_its_interval_cove
 
 
 def test_runs_that_tell_no_noise_show_no_collapse() -> None:
-    assert collapse([rung(1, (1000.0,)), rung(2, (10.0,))]) is None
-    assert collapse([rung(1, (5.0, 5.0, 5.0)), rung(2, (1.0, 1.0, 1.0))]) is None
+    assert collapse([a_level(1, (1000.0,)), a_level(2, (10.0,))]) is None
+    assert collapse([a_level(1, (5.0, 5.0, 5.0)), a_level(2, (1.0, 1.0, 1.0))]) is None
 
 
 def test_an_interval_of_one_side_is_students_on_logs() -> None:
@@ -121,15 +122,15 @@ def test_equal_percentiles_of_a_grid_are_known_to_one_step_only() -> None:
 
 
 def test_an_objective_is_held_up_to_the_first_level_that_is_not_surely_within_it() -> None:
-    rungs = [
-        rung(1, quantiles=p95(5.0, 5.1, 5.2)),
-        rung(2, quantiles=p95(9.0, 12.0, 10.5)),
-        rung(4, quantiles=p95(8.0, 8.1, 8.2)),
-        rung(8, quantiles=p95(30.0, 31.0, 30.5)),
-        rung(16, quantiles=p95(30.0)),
-        rung(32),
+    levels = [
+        a_level(1, quantiles=p95(5.0, 5.1, 5.2)),
+        a_level(2, quantiles=p95(9.0, 12.0, 10.5)),
+        a_level(4, quantiles=p95(8.0, 8.1, 8.2)),
+        a_level(8, quantiles=p95(30.0, 31.0, 30.5)),
+        a_level(16, quantiles=p95(30.0)),
+        a_level(32),
     ]
-    found = reach(rungs, percent=95.0, limit=11.0)
+    found = reach(levels, percent=95.0, limit=11.0)
     assert [each.held for each in found.levels] == [
         ObjectiveState.WITHIN,
         ObjectiveState.INCONCLUSIVE,
@@ -139,19 +140,25 @@ def test_an_objective_is_held_up_to_the_first_level_that_is_not_surely_within_it
         ObjectiveState.UNKNOWN,
     ]
     assert (found.last_within, found.first_beyond) == (1, 8)
-    assert reach(rungs, percent=99.0, limit=11.0).last_within is None
+    assert reach(levels, percent=99.0, limit=11.0).last_within is None
 
 
 def test_an_objective_at_the_true_percentile_is_seldom_called_held() -> None:
     """One-sided: at most 2.5 % of the time."""
     random = np.random.default_rng(3)
     runs = 20 * np.exp(random.normal(0, 0.05, (1500, 3)))
-    held = [reach([rung(1, quantiles=p95(*one))], percent=95.0, limit=20.0).levels[0].held for one in runs]
+    held = [reach([a_level(1, quantiles=p95(*one))], percent=95.0, limit=20.0).levels[0].held for one in runs]
     assert held.count(ObjectiveState.WITHIN) / len(held) < 0.04
     assert held.count(ObjectiveState.BEYOND) / len(held) < 0.04
 
 
 def test_saturation_has_the_interval_that_two_sides_would_have() -> None:
     base, high = (1.0, 1.02, 0.99), (4.0, 4.3, 4.1)
-    (found,) = saturation([rung(1, response=base), rung(8, response=high)])
+    (found,) = saturation([a_level(1, response=base), a_level(8, response=high)])
     assert found.ratio == welch.compare(welch.Sample(base), welch.Sample(high))
+
+
+def test_levels_that_were_stored_under_their_first_name_are_read() -> None:
+    levels = SideLevels("single", (a_level(4, (1000.0,)),))
+    stored = to_json(levels)
+    assert from_json({**stored, "rungs": stored.pop("levels")}, SideLevels) == levels

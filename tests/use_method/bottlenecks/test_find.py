@@ -12,10 +12,10 @@ from tests.use_method.made import indicator, panel
 OK, WATCH, FULL, UNSEEN = UseLevel.OK, UseLevel.WATCH, UseLevel.SATURATED, UseLevel.NOT_OBSERVABLE
 
 
-def found_of(*rungs: tuple[int, float, Sequence[Panel]]) -> Bottleneck:
+def found_of(*levels: tuple[int, float, Sequence[Panel]]) -> Bottleneck:
     """Threads, throughput, panels of the repetitions."""
     return find(
-        [PanelsAtLevel(threads, dict(enumerate(panels)), (value,) * len(panels)) for threads, value, panels in rungs]
+        [PanelsAtLevel(threads, dict(enumerate(panels)), (value,) * len(panels)) for threads, value, panels in levels]
     )
 
 
@@ -149,8 +149,8 @@ def test_a_side_whose_nodes_nobody_sampled_is_not_called_unsaturated() -> None:
     assert (found.kind, headline(found).partition(":")[0]) == (Kind.UNSEEN, "limit not observed")
 
 
-def flat_note(*rungs: tuple[int, float]) -> tuple[int | None, str]:
-    found = found_of(*((n, value, [panel(cpu=OK)]) for n, value in rungs))
+def flat_note(*levels: tuple[int, float]) -> tuple[int | None, str]:
+    found = found_of(*((n, value, [panel(cpu=OK)]) for n, value in levels))
     return found.stands, next(note for note in notes_of(found) if "throughput" in note).replace("\u00a0", " ")
 
 

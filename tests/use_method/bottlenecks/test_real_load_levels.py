@@ -26,7 +26,7 @@ pytestmark = pytest.mark.mariadb
 
 # Each transaction holds the row for so long while the server has nothing else to do, however slow the machine.
 HELD = 0.05  # s
-SAMPLES, EVERY = 6, 5  # samples of a rung, transactions from one to the next
+SAMPLES, EVERY = 6, 5  # samples of a level, transactions from one to the next
 
 
 class Clients:

@@ -182,6 +182,6 @@ def test_the_api_gives_the_same_ladder(client: Client, workload: Workload) -> No
     assert (one["side"], one["reach"]["last_within"], one["reach"]["first_beyond"]) == ("aurora", 4, 8)
     knee = one["fit"]["knee"]
     assert f"{knee['value']:.2f}" in shown(part(client, workload), "aurora", "knee")
-    assert [rung["threads"] for rung in one["rungs"]] == list(THREADS)
+    assert [level["threads"] for level in one["levels"]] == list(THREADS)
     assert (answer["finishing"], answer["growth"]) == (None, [])
     assert client.get(f"{address}&objective=-1").status_code == 400

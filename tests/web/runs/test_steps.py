@@ -37,7 +37,7 @@ def test_steps_are_listed_in_their_order_with_seconds_since_the_fault() -> None:
 
 def test_what_was_checked_is_shown_in_full_with_its_verdict() -> None:
     claims = steps.run_steps(EVENTS).claims
-    assert [(claim.label, claim.held) for claim in claims] == [("all 596 rows are there", True), ("step", False)]
+    assert [(claim.label, claim.holds) for claim in claims] == [("all 596 rows are there", True), ("step", False)]
 
 
 def test_a_run_without_steps_has_no_story() -> None:

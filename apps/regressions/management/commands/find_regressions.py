@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = "Analyses complete runs not analysed yet: in trends, and release against release."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--made-up", action="store_true", help="include synthetic and example runs")
+        parser.add_argument("--synthetic", action="store_true", help="include synthetic and example runs")
 
     def handle(self, **options: Any) -> None:
         before = Finding.objects.count()
@@ -28,7 +28,7 @@ class Command(BaseCommand):
                 look.look(run_id=run_id)
             looked += len(runs)
         compared = look.check_pending()
-        if options["made_up"]:
+        if options["synthetic"]:
             compared += self._compare_synthetic()
         found = Finding.objects.count() - before
         counts = [(looked, "run", "analysed"), (compared, "release", "compared"), (found, "finding", "new")]

@@ -210,7 +210,7 @@ def _latency_lines(ramps: Sequence[SideLevels], sides: Mapping[str, Side]) -> li
     found = []
     for ramp in ramps:
         for percent in PERCENTILES:
-            known = [(rung.threads, each) for rung in ramp.rungs if (each := rung.quantile(percent)) is not None]
+            known = [(load.threads, each) for load in ramp.levels if (each := load.quantile(percent)) is not None]
             whole = [(threads, each.value) for threads, each in known if each.value is not None]
             if whole:
                 found.append(

@@ -87,8 +87,8 @@ class LevelFacts:
     row: TableRow
     latencies: tuple[ValueText, ...]
     saturation: ValueText
-    held: str
-    held_title: str
+    objective: str
+    objective_title: str
 
 
 def context(seen: CompareView) -> dict[str, Any] | None:
@@ -102,7 +102,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     comparison = seen.comparison
     sides = {side.slug: side for side in comparison.sides}
     analyses = analyses_of(found, objective)
-    highest = {ramp.side: ramp.rungs[-1].threads for ramp in found.climbs}
+    highest = {ramp.side: ramp.levels[-1].threads for ramp in found.climbs}
     unit = found.metric.unit
     finish = replace(comparison, metrics=(finished.metric,), cells=finished.cells) if finished else None
     growth = replace(comparison, metrics=grown.metrics, cells=grown.cells) if grown else None
@@ -269,33 +269,33 @@ def _level_facts(
     for ramp, one in zip(ramps, analyses, strict=True):
         saturated = {each.level: each for each in one.saturation}
         rested = {each.level: each for each in one.reach.levels} if one.reach else {}
-        base = next((rung.level for rung in ramp.rungs if rung.response), None)
-        for rung in ramp.rungs:
+        base = next((load.level for load in ramp.levels if load.response), None)
+        for load in ramp.levels:
             saturation = ValueText(note="not observed")
-            if rung.level in saturated:
-                ratio = saturated[rung.level].ratio
+            if load.level in saturated:
+                ratio = saturated[load.level].ratio
                 saturation = ValueText(
                     ratio_text(ratio), interval_text(ratio), "" if ratio.low is not None else ratio.verdict.value
                 )
-            elif rung.level == base:
+            elif load.level == base:
                 saturation = ValueText(note="base")
-            held, title = _held(rested.get(rung.level))
+            objective, title = _objective(rested.get(load.level))
             found.append(
                 LevelFacts(
                     sides[ramp.side],
-                    rung.threads,
-                    rows[ramp.side, rung.level],
-                    tuple(_latency(rung, each) for each in PERCENTILES),
+                    load.threads,
+                    rows[ramp.side, load.level],
+                    tuple(_latency(load, each) for each in PERCENTILES),
                     saturation,
-                    held,
+                    objective,
                     title,
                 )
             )
     return sorted(found, key=lambda each: (each.threads, each.side.position))
 
 
-def _latency(rung: Any, percent: float) -> ValueText:
-    quantile = rung.quantile(percent)
+def _latency(load: Any, percent: float) -> ValueText:
+    quantile = load.quantile(percent)
     if quantile is None:
         return ValueText(note="not observed")
     if quantile.value is None:
@@ -310,7 +310,7 @@ def _latency(rung: Any, percent: float) -> ValueText:
     )
 
 
-def _held(rested: Rested | None) -> tuple[str, str]:
+def _objective(rested: Rested | None) -> tuple[str, str]:
     if rested is None:
         return "", ""
     words = rested.held.value

@@ -31,10 +31,10 @@ REPORT = (
         ([], False),
         ([100], False),
         ([100, 190, 350], False),
-        ([100, 190, 195], False),  # one flat rung may be a checkpoint
+        ([100, 190, 195], False),  # one flat level may be a checkpoint
         ([100, 190, 195, 193], True),
         ([100, 190, 195, 260], False),
-        ([100, 101, 104], True),  # two rungs within 5 % of the best before each
+        ([100, 101, 104], True),  # two levels within 5 % of the best before each
         ([100, 190, 181], False),  # a fall within 5 % is noise
         ([100, 190, 179], True),
         ([0, 0, 0], True),
@@ -56,7 +56,7 @@ def test_the_words_name_the_best_rung_and_what_came_after() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "rung"),
+    ("output", "outcome"),
     [
         (SYSBENCH, LevelOutcome(994.36)),
         (REPORT, LevelOutcome(25.0)),
@@ -69,8 +69,8 @@ def test_the_words_name_the_best_rung_and_what_came_after() -> None:
         (b'{"kind":"total"}\n', LevelOutcome(None)),
     ],
 )
-def test_a_rung_is_read_from_the_last_total(output: bytes, rung: LevelOutcome) -> None:
-    assert ramp.read_outcome(output) == rung
+def test_a_level_is_read_from_the_last_total(output: bytes, outcome: LevelOutcome) -> None:
+    assert ramp.read_outcome(output) == outcome
 
 
 def test_connections_refused_end_a_ladder_also_when_the_run_went_on_with_the_others() -> None:
@@ -143,7 +143,7 @@ def narrow(start_mariadb: StartMariaDB) -> MariaDB:
 
 @pytest.mark.mariadb
 @pytest.mark.parametrize(("tool", "own"), [("sysbench", {"auto_inc": "off"}), ("sysbench_oltp", {"auto_inc": False})])
-def test_inserts_with_ids_of_their_own_find_empty_tables_at_each_rung(
+def test_inserts_with_ids_of_their_own_find_empty_tables_at_each_level(
     server: FakeServer, single: ConfigFile, start_agent: StartAgent, tool: str, own: dict[str, Any]
 ) -> None:
     parameters = {"test": "oltp_insert", "tables": 2, "table_size": 100, **own}
@@ -199,7 +199,7 @@ def test_a_job_without_a_ladder_fails_when_it_is_refused(
 def test_a_saturated_server_ends_the_ladder_with_success(
     server: FakeServer, single: ConfigFile, start_agent: StartAgent
 ) -> None:
-    # No thread more doubles the throughput, but for a neighbour's burst: two such rungs in a row end the ladder.
+    # No thread more doubles the throughput, but for a neighbour's burst: two such levels in a row end the ramp.
     job = a_job(threads=(2, 3, 4, 5, 6, 7, 8), ladder=wire.RampMessage(least_gain=0.99))
     server.jobs.append(job)
     start_agent()
