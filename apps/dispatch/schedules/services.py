@@ -263,7 +263,7 @@ def _own_problems(stated: ScheduleFields, known_id: int | None) -> list[FieldPro
         problems.append(_taken(name))
     problems += time_problems(stated.cron, stated.zone)
     if not (math.isfinite(stated.patience) and 0 < stated.patience <= LONGEST_DEADLINE):
-        message = f"{stated.patience:g} h is out of range"
+        message = "is not a number" if math.isnan(stated.patience) else f"{stated.patience:g} h is out of range"
         problems.append(FieldProblem("patience", message, f"use more than 0, at most {LONGEST_DEADLINE:g} h"))
     return [*problems, *_not_storable(stated)]
 

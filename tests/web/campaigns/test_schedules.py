@@ -64,6 +64,7 @@ def test_what_is_wrong_stands_by_its_field_and_nothing_is_lost(engineer: Client)
     assert answer.status_code == 422
     wrong = states(page, ".problem [data-field]", "field")
     assert wrong == [("name",), ("cron",), ("zone",), ("patience",), ("plan",)]
+    assert text(page, "#patience-error").startswith("is not a number (use more than 0")
     assert "systems.1" in text(page, "#plan-error")
     assert element(page, ".problem [data-field=plan] a").attributes["href"] == "#id_plan"
     for field in ("name", "cron", "zone", "patience", "plan"):
