@@ -8,6 +8,7 @@ from typing import Any
 from apps.published.values import BarChart
 from apps.rest.api import field_of
 from apps.web.compare.charts import CompareCharts
+from apps.web.compare.node_clock import NodeClock
 from apps.web.compare.sections.load_level_charts import GrowthChart, LoadLevelCharts
 from apps.web.compare.sections.seconds import SecondsCharts
 from apps.web.compare.sections.steadiness import SteadinessChart
@@ -21,6 +22,7 @@ from apps.web.trends.chart import TrendChart
 
 PAGE_DATA: dict[str, Any] = {
     "change-charts": list[ChangeChart],
+    "clock-data": NodeClock,
     "compare-data": CompareCharts,
     "finding-chart": FindingChart,
     "growth-data": GrowthChart,

@@ -23,7 +23,7 @@ from apps.web.accounts import writers_only
 from apps.web.compare.compare import TAB_TEMPLATE, level_of, page_context, part_context, tab_response
 from apps.web.compare.parts import PARTS, rendered
 from apps.web.compare.sections.load_levels import objective_of
-from apps.web.compare.view import FIRST_TAB, CompareAddress, CompareView, no_current_data
+from apps.web.compare.view import CompareAddress, CompareView, no_current_data
 from apps.web.components.lists import cursor, page_of, typed
 from apps.web.components.pages import is_partial, render_page
 
@@ -157,7 +157,7 @@ def save(request: HttpRequest) -> HttpResponse:
         address = CompareAddress.read(query)
         # Invalid view options would make every snapshot fail.
         objective_of(address)
-        asked = QueryDict(address.with_tab(FIRST_TAB).query())
+        asked = QueryDict(address.plain().query())
         row = services.save(
             query={name: asked.getlist(name) for name in asked},
             title=request.POST.get("title", ""),

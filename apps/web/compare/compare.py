@@ -251,7 +251,7 @@ def page_context(seen: CompareView) -> dict[str, Any]:
         "all_tabs_url": address.with_tab(FIRST_TAB if address.tab == ALL else ALL).url(),
         "shows_all": address.tab == ALL,
         "all_runs_url": replace(address.live(), runs=None).url(),
-        "api_query": address.with_tab(FIRST_TAB).query(),
+        "api_query": address.plain().query(),
         "matrix_url": matrix_address(comparison),
         "charts": charts(comparison, level),
         "margin": MARGIN,

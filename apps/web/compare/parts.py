@@ -48,7 +48,7 @@ PARTS: tuple[ComparePart, ...] = (
     ComparePart(
         "ladder", "Load levels", "scalability", "web/compare/load_levels/load_levels.html", load_levels.context
     ),
-    ComparePart("use", "Limits", "limits", "web/compare/sections/use_method.html", use_method.context),
+    ComparePart("use", "Limits", "limits", "web/compare/use_method/use_method.html", use_method.context),
     ComparePart("latency", "Latency by percentile", "latency", "web/compare/sections/latency.html", latency.context),
     ComparePart(
         "steadiness",

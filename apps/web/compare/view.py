@@ -1,5 +1,6 @@
 """A view of a comparison: its address, its data, its tabs and the parts that show it."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ class CompareAddress:
     """The parsed query string of Compare; the same address gives the same page.
 
     `at`: address of a saved comparison, which defines what is compared, in this `snapshot` (empty: the newest); empty:
-    the Compare page.
+    the Compare page. `see` and `zoom`: indicators on the nodes' clock, and the part of it that is shown.
     """
 
     sides: tuple[str, ...] = ()
@@ -56,11 +57,13 @@ class CompareAddress:
     at: str = ""
     snapshot: str = ""
     tab: str = FIRST_TAB
+    see: tuple[str, ...] = ()
+    zoom: tuple[str, str] | None = None
 
     @classmethod
     def read(cls, query: QueryDict) -> "CompareAddress":
         """Raises Invalid."""
-        address = Address(query, *WHAT, "level", "snapshot", "tab", *SWITCHES, *OPTIONS)
+        address = Address(query, *WHAT, "level", "snapshot", "tab", "see", "from", "to", *SWITCHES, *OPTIONS)
         switches = {name: address.choice(name, (on,)) for name, on in SWITCHES.items()}
         found = cls(
             sides=_sides(query, address),
@@ -72,6 +75,8 @@ class CompareAddress:
             acknowledged=tuple(address.texts("acknowledged")),
             options=tuple((name, text) for name in OPTIONS if (text := address.text(name))),
             tab=address.choice("tab", (*TABS, ALL)) or FIRST_TAB,
+            see=tuple(dict.fromkeys(address.texts("see"))),
+            zoom=_zoom(address),
         )
         address.check()
         return found
@@ -114,7 +119,13 @@ class CompareAddress:
         level = [("level", self.level)] if self.level else []
         apart = [("series", "apart")] if self.apart else []
         tab = [("tab", self.tab)] if self.tab != FIRST_TAB else []
-        return [*snapshot, *level, *apart, *self.options, *tab]
+        see = [("see", key) for key in self.see]
+        zoom = list(zip(("from", "to"), self.zoom, strict=True)) if self.zoom else []
+        return [*snapshot, *level, *apart, *self.options, *tab, *see, *zoom]
+
+    def plain(self) -> "CompareAddress":
+        """Without what only this page knows."""
+        return replace(self, tab=FIRST_TAB, see=(), zoom=None)
 
     def with_tab(self, tab: str) -> "CompareAddress":
         return replace(self, tab=tab)
@@ -130,6 +141,21 @@ class CompareAddress:
 
     def with_baseline(self, slug: str) -> "CompareAddress":
         return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
+
+
+def _zoom(address: Address) -> tuple[str, str] | None:
+    """The part of the clock that is shown, s."""
+    ends = address.text("from"), address.text("to")
+    if not any(ends):
+        return None
+    try:
+        start, end = map(float, ends)
+    except ValueError:
+        start, end = 0.0, 0.0
+    if not -math.inf < start < end < math.inf:
+        address.refuse("from", "is no time before `to`", "give both in seconds")
+        return None
+    return ends
 
 
 def _sides(query: QueryDict, address: Address) -> tuple[str, ...]:

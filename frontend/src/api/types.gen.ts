@@ -461,6 +461,18 @@ export interface components {
             /** Format: double */
             ends_at: number | null;
         };
+        ClockIndicator: {
+            key: string;
+            title: string;
+            drawn: boolean;
+            series: components["schemas"]["ClockSeries"][];
+        };
+        ClockSeries: {
+            side: number;
+            run: number;
+            metric: string;
+            node: string;
+        };
         Collapse: {
             best_threads: number;
             threads: number;
@@ -1575,6 +1587,11 @@ export interface components {
             zone?: string;
             readonly hardware_class: string;
         };
+        NodeClock: {
+            level: string;
+            sides: components["schemas"]["ChartSide"][];
+            indicators: components["schemas"]["ClockIndicator"][];
+        };
         NodeDescription: {
             name: string;
             /** @default writer */
@@ -1702,6 +1719,7 @@ export interface components {
         };
         PageData: {
             "change-charts": components["schemas"]["ChangeChart"][];
+            "clock-data": components["schemas"]["NodeClock"];
             "compare-data": components["schemas"]["CompareCharts"];
             "finding-chart": components["schemas"]["FindingChart"];
             "growth-data": components["schemas"]["GrowthChart"];
@@ -3563,6 +3581,8 @@ export type ChosenSeries = components['schemas']['ChosenSeries'];
 export type ClaimLimit = components['schemas']['ClaimLimit'];
 export type ClockEnum = components['schemas']['ClockEnum'];
 export type ClockEvent = components['schemas']['ClockEvent'];
+export type ClockIndicator = components['schemas']['ClockIndicator'];
+export type ClockSeries = components['schemas']['ClockSeries'];
 export type Collapse = components['schemas']['Collapse'];
 export type Column = components['schemas']['Column'];
 export type Commented = components['schemas']['Commented'];
@@ -3686,6 +3706,7 @@ export type NewSubscription = components['schemas']['NewSubscription'];
 export type NewSubscriptionKindEnum = components['schemas']['NewSubscriptionKindEnum'];
 export type NewTeam = components['schemas']['NewTeam'];
 export type Node = components['schemas']['Node'];
+export type NodeClock = components['schemas']['NodeClock'];
 export type NodeDescription = components['schemas']['NodeDescription'];
 export type NodeDetail = components['schemas']['NodeDetail'];
 export type NodeWork = components['schemas']['NodeWork'];

@@ -1,5 +1,6 @@
 """The Compare page: what an address shows, what it refuses and in which words."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -269,6 +270,8 @@ def test_chosen_runs_say_their_sides_themselves(
         ("side=a&side=b&workload={workload}&clock=foo", 400, "clock", "clock"),
         ("side=a&side=b&workload={workload}&variables=foo", 400, "variables", "variables"),
         ("side=a&side=b&workload={workload}&tab=everything", 400, "tab", "scalability"),
+        ("side=a&side=b&workload={workload}&from=9&to=1", 400, "from", "to"),
+        ("side=a&side=b&workload={workload}&to=9", 400, "from", "seconds"),
         ("side=a&side=b&workload={workload}&campaign=999", 404, "campaign", "999"),
         ("side=a&side=b&workload={workload}&runs=999999", 404, "", "oltp_write_only"),
         ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side", "2 to 4"),
@@ -298,6 +301,7 @@ def test_a_workload_that_neither_side_ran_is_not_an_error_page(client: Client, s
 
 def test_an_address_survives_being_read_and_written() -> None:
     full = CompareAddress(("a", "b"), 3, 4, (5, 6), "4@100", True, ("hardware",), tab="limits")
+    full = replace(full, see=("cpu.busy", "disk.busy"), zoom=("1.5", "9"))
     assert CompareAddress.read(QueryDict(full.url().partition("?")[2])) == full
 
 

@@ -12,9 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import Platform, System, Workload
 from apps.use_method.panels import panels
 from apps.use_method.values import UseLevel
+from apps.web.compare.node_clock import USUALLY_DRAWN
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_workload
-from tests.support.pages import data, element, elements, states
+from tests.support.pages import data, element, elements, page_data, states
 from tests.use_method.made import keep, panel
 from tests.web.compare.compared import TPS
 from tests.web.runs.test_use_method import IDLE
@@ -66,13 +67,22 @@ def test_each_side_has_its_bottleneck_with_the_evidence_and_where_nodes_disagree
         assert texts(html, f"{place} li") == [f"{note}." for note in side["notes"]]
 
 
-def test_every_level_is_shown_in_words_and_quiet_resources_are_marked(client: Client, workload: Workload) -> None:
+def test_the_strip_has_every_side_and_load_with_level_and_evidence(client: Client, workload: Workload) -> None:
     html = part(client, workload)
     for side, levels in (("a", ["ok", "saturated", "saturated"]), ("b", ["ok", "ok", "watch"])):
-        steps = elements(html, f"tbody[data-resource=cpu] tr[data-side={side}] [data-use-level]")
-        assert [step.attributes["data-use-level"] for step in steps] == levels
-        assert [step.text().strip() for step in steps] == [UseLevel(level).word for level in levels]
-    assert elements(html, "tbody[data-resource=memory][data-quiet]")
+        cells = elements(html, f".use-strip tr[data-resource=cpu] td[data-side={side}]")
+        assert [cell.attributes["data-level"] for cell in cells] == ["1", "4", "16"]
+        shown = [cell.css("[data-aspect=utilization]")[0] for cell in cells]
+        assert [each.attributes["data-use-level"] for each in shown] == levels
+        # A problem leads to its series; what is quiet is no link.
+        assert [each.tag for each in shown] == ["span" if level == "ok" else "a" for level in levels]
+    title = elements(html, ".use-strip td[data-side=a][data-level='4'] a")[0].attributes["title"] or ""
+    assert title.startswith("Utilization saturated: ")
+    assert "54.0" in title
+    assert "saturated in 1 of 1 repetitions" in title
+    assert elements(html, ".use-strip tr[data-resource=memory][data-quiet]")
+    unseen = elements(html, ".use-strip tr[data-resource=memory] td[data-side=b] [data-use-level]")
+    assert {each.attributes["data-use-level"] for each in unseen} == {"not_observable"}
     assert ("a", "16") in states(html, "[data-nodes-of]", "nodes-of", "level")
 
 
@@ -127,17 +137,43 @@ def test_the_api_gives_the_same_answer(client: Client, workload: Workload) -> No
     assert (beta["found"]["kind"], beta["found"]["stands"]) == ("nothing saturated", 4)
 
 
+def measure() -> None:
+    """A run of each side on two nodes, of which one is busier."""
+    clock = np.arange(0.0, 41.0)
+    for place, slug in enumerate(("a", "b")):
+        used = np.cumsum(np.full(41, 0.3 + 0.2 * place))
+        counters = {"host.cpu.user": used, "host.cpu.idle": 2 * clock - used}
+        nodes = [a_node(name, clock, counters, IDLE) for name in ("db1", "db2")]
+        system = System.objects.filter(slug=slug).first() or a_system(slug)
+        run = a_sampled_run(nodes, {TPS: 100.0}, system=system, measured_to=40)
+        panels.judge(run_id=run.pk)
+
+
+def test_all_nodes_of_all_sides_lie_on_one_clock(client: Client) -> None:
+    measure()
+    clock = page_data(part(client, a_workload()), "clock-data")
+    drawn = [each for each in clock["indicators"] if each["drawn"]]
+    assert 1 <= len(drawn) <= USUALLY_DRAWN
+    busy = next(each for each in clock["indicators"] if each["key"] == "cpu.busy")
+    assert sorted((each["side"], each["node"]) for each in busy["series"]) == [
+        (side, node) for side in (0, 1) for node in ("db1", "db2")
+    ]
+    for each in busy["series"]:
+        found = client.get(f"/api/v1/runs/{each['run']}/series/?metric={each['metric']}&align=measured").json()[
+            "series"
+        ]
+        assert each["node"] in [one["node"] for one in found]
+
+
+def test_the_address_names_the_indicators_on_the_clock_and_unknown_ones_are_refused(client: Client) -> None:
+    measure()
+    address = f"/compare/?side=a&side=b&workload={a_workload().pk}&tab=limits"
+    html = client.get(f"{address}&see=cpu.busy").content.decode()
+    assert [each["key"] for each in page_data(html, "clock-data")["indicators"] if each["drawn"]] == ["cpu.busy"]
+    assert data(client.get(f"{address}&see=nothing").content.decode(), "field") == ["see"]
+
+
 def test_a_cell_has_the_line_of_the_run_that_its_value_is_of_and_many_runs_ask_no_more(client: Client) -> None:
-    systems = [a_system(slug) for slug in ("a", "b")]
-
-    def measure() -> None:
-        clock = np.arange(0.0, 41.0)
-        for place, system in enumerate(systems):
-            used = np.cumsum(np.full(41, 0.3 + 0.2 * place))
-            counters = {"host.cpu.user": used, "host.cpu.idle": 2 * clock - used}
-            run = a_sampled_run([a_node("db1", clock, counters, IDLE)], {TPS: 100.0}, system=system, measured_to=40)
-            panels.judge(run_id=run.pk)
-
     def asked() -> tuple[str, int]:
         with CaptureQueriesContext(connection) as captured:
             html = part(client, a_workload())
@@ -145,7 +181,7 @@ def test_a_cell_has_the_line_of_the_run_that_its_value_is_of_and_many_runs_ask_n
 
     measure()
     html, before = asked()
-    assert len(elements(html, ".compare-use-panels [data-resource=cpu] .spark")) >= len(systems)
+    assert len(elements(html, ".compare-use-panels [data-resource=cpu] .spark")) >= 2
     measure()
     measure()
     assert asked()[1] == before

@@ -76,6 +76,7 @@ def _everything() -> list[str]:
         f"/runs/{altered.pk}/",
         f"/runs/{failed_over.pk}/",
         f"/compare/?{sides}",
+        f"/compare/?{sides}&tab=all",
         "/matrix/?side=alpha&side=beta",
         "/claims/?side=alpha&side=beta",
         f"/timeline/?series={run.pk}:client.throughput:client&series={beside.pk}:client.latency.p95:client",

@@ -1,7 +1,8 @@
-"""The USE part of the Compare page: what limits each side, and USE panels side by side."""
+"""The USE part of the Compare page: what limits each side, all resources over the loads, and panels side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from django.urls import reverse
@@ -19,26 +20,53 @@ from apps.use_method.pure import (
     UseLevel,
     cells,
 )
+from apps.web.compare.node_clock import node_clock
 from apps.web.compare.view import CompareView
 from apps.web.runs.use_method import sparklines
 from apps.web.runs.use_method.cells import ASPECTS, PanelCell, of_cell
 from apps.web.runs.use_method.sparklines import Sparks
 
+NO_RESOURCE = "no such resource"
+SIGNS = (
+    (UseLevel.OK, "ok"),
+    (UseLevel.WATCH, "watch"),
+    (UseLevel.SATURATED, "saturated"),
+    (UseLevel.ERROR, "errors"),
+    (UseLevel.NOT_OBSERVABLE, "not observable"),
+)
 NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side has been assessed at this level"
 # Levels without a known problem.
 QUIET = (UseLevel.OK, UseLevel.NOT_OBSERVABLE)
 
 
 @dataclass(frozen=True)
-class ResourceOverLevels:
-    """A resource over the comparison's load levels, one line per judged side; None: unknown at that level.
+class StripCell:
+    """An aspect of a resource at a load level. `address`: of the series, where there is a problem; empty: nothing to
+    see."""
 
-    `quiet`: no problem at any level.
-    """
+    aspect: Aspect
+    level: UseLevel
+    title: str
+    address: str
+
+
+@dataclass(frozen=True)
+class SideStrip:
+    """A resource of a side over the load levels: at each its aspects, None: no indicator, or not judged. `why`: none
+    at any level."""
+
+    side: Side
+    levels: tuple[tuple[Level, tuple[StripCell | None, ...]], ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class StripRow:
+    """A resource of all sides over the load levels. `quiet`: no problem at any."""
 
     resource: Resource
     quiet: bool
-    lines: tuple[tuple[Side, tuple[ResourceAtLevel | None, ...]], ...]
+    sides: tuple[SideStrip, ...]
 
 
 @dataclass(frozen=True)
@@ -87,7 +115,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     level = seen.level or comparison.levels[0]
     sides = {side.slug: side for side in comparison.sides}
     laid = _laid(found, level, drawn=seen.kept is None)
-    over_levels, beside = _over_levels(comparison, found), _beside(comparison, laid)
+    strip, beside = _strip(comparison, found), _beside(comparison, laid)
     return {
         "limits": [(sides[each.side], each) for each in found.sides],
         "stated": found.stated,
@@ -95,31 +123,81 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "judged": (judged := sum(each.judged for each in levels)),
         "total": judged + found.pending,
         "again_url": seen.address.part_url("use") if found.pending and seen.kept is None else "",
-        "over_levels": over_levels,
+        "strip": strip,
+        "layers": [(layer, list(rows)) for layer, rows in groupby(strip, key=lambda row: row.resource.layer)],
+        "legend": SIGNS,
+        "columns": len(comparison.sides) * len(comparison.levels) + 1,
+        "clock": node_clock(comparison, level, {slug: panel.typical for slug, panel in laid.items()}, seen.address.see),
+        "form_action": seen.address.url().partition("?")[0],
+        "form_pairs": [pair for pair in seen.address.fields() if pair[0] != "see"],
         "beside": beside,
         "node_tables": [
             (side, lines) for side in comparison.sides if side.slug in laid and (lines := _node_lines(laid[side.slug]))
         ],
-        "any_quiet": any(each.quiet for each in over_levels) or any(each.quiet for each in beside),
+        "any_quiet": any(each.quiet for each in strip) or any(each.quiet for each in beside),
         "aspects": [aspect.value for aspect in ASPECTS],
         "shown_level": level,
     }
 
 
-def _over_levels(comparison: Comparison, found: ComparedUse) -> list[ResourceOverLevels]:
-    """The resources judged on any side, those with problems first."""
+def _strip(comparison: Comparison, found: ComparedUse) -> list[StripRow]:
+    """The resources of any side, layer by layer."""
     sides = {side.slug: side for side in comparison.sides}
-    rows = []
-    for resource in RESOURCES:
-        lines = [
-            (sides[side.side], tuple(_step(side, level, resource) for level in comparison.levels))
-            for side in found.sides
-        ]
-        entries = [step for _, steps in lines for step in steps if step]
-        quiet = all(step.level in QUIET and not step.share.saturated for step in entries)
-        if entries:
-            rows.append(ResourceOverLevels(resource, quiet, tuple(line for line in lines if any(line[1]))))
-    return sorted(rows, key=lambda row: row.quiet)
+    panels = {
+        (side.side, each.level): SidePanel(
+            each.typical, {row.resource.key: row for row in cells.rows(each.typical.panel)}, {}
+        )
+        for side in found.sides
+        for each in side.levels
+        if each.typical
+    }
+    return [
+        _strip_row(resource, [(sides[each.side], each) for each in found.sides], comparison.levels, panels)
+        for resource in RESOURCES
+        if any(resource.key in panel.rows for panel in panels.values())
+    ]
+
+
+def _strip_row(
+    resource: Resource,
+    sides: Sequence[tuple[Side, SideUse]],
+    levels: Sequence[Level],
+    panels: Mapping[tuple[str, int], SidePanel],
+) -> StripRow:
+    strips = []
+    for side, use in sides:
+        own = {level.id: panels[side.slug, level.id] for level in levels if (side.slug, level.id) in panels}
+        has_it = any(resource.key in panel.rows for panel in own.values())
+        strips.append(
+            SideStrip(
+                side,
+                tuple(
+                    (level, _strip_cells(resource, own.get(level.id), _step(use, level, resource))) for level in levels
+                ),
+                "" if has_it else NO_RESOURCE if own else NOT_JUDGED,
+            )
+        )
+    shown = [cell for strip in strips for _, found in strip.levels for cell in found if cell]
+    return StripRow(resource, all(cell.level in QUIET for cell in shown), tuple(strips))
+
+
+def _strip_cells(
+    resource: Resource, panel: SidePanel | None, step: ResourceAtLevel | None
+) -> tuple[StripCell | None, ...]:
+    row = panel.rows.get(resource.key) if panel else None
+    if panel is None or row is None:
+        return (None,) * len(ASPECTS)
+    shown = panel.cells(row.whole, several=len(row.nodes) > 1)
+    pairs = zip(ASPECTS, shown, strict=True)
+    return tuple(_strip_cell(aspect, cell, step) if cell else None for aspect, cell in pairs)
+
+
+def _strip_cell(aspect: Aspect, cell: PanelCell, step: ResourceAtLevel | None) -> StripCell:
+    parts = [f"{aspect.value.capitalize()} {cell.level.word}: {cell.indicator.title} {cell.text}".rstrip(), cell.where]
+    parts.append(cell.reading.words)
+    if step and step.share.saturated and aspect is not Aspect.ERRORS:
+        parts.append(f"saturated in {step.share.saturated} of {step.share.judged} repetitions")
+    return StripCell(aspect, cell.level, "; ".join(filter(None, parts)), "" if cell.level in QUIET else cell.address)
 
 
 def _step(side: SideUse, level: Level, resource: Resource) -> ResourceAtLevel | None:

@@ -3,7 +3,7 @@ import "../../styles/compare/use_method.css";
 import { pageData } from "../../api/client";
 import { mountLatency } from "../../charts/latency/mount_latency";
 import { drawWithin } from "./answer";
-import { mount as limits } from "./limits";
+import { mount as limits } from "./limits/limits";
 import { mount as loadLevels } from "./load_levels";
 import { mount as seconds } from "./seconds";
 import { mount as steadiness } from "./steadiness";

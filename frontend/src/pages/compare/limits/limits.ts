@@ -1,5 +1,8 @@
 // The part "Limits" of Compare: what limits a side is said in the answer too.
+import { mount as clock } from "./clock";
+
 export function mount(root: HTMLElement): void {
+  clock(root);
   for (const line of root.querySelectorAll<HTMLElement>("[data-limits]")) {
     const headline = line.querySelector("[data-headline]")?.textContent?.trim();
     const place = document.querySelector(`[data-limit-of="${CSS.escape(line.dataset["limits"] ?? "")}"]`);

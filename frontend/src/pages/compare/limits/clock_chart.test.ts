@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import type { Series } from "../../../api/series";
+import type { ClockSeries, NodeClock } from "../../../api/types.gen";
+import { palette } from "../../../charts/palette.fixture";
+import { chartHeight, clockChart, clockRows, type Loaded } from "./clock_chart";
+
+const node = (side: number, name: string, metric: string): ClockSeries => ({ side, run: side + 1, metric, node: name });
+const data: NodeClock = {
+  level: "4",
+  sides: [
+    { slug: "a", name: "Alpha", position: 0, tone: 0 },
+    { slug: "b", name: "Beta", position: 1, tone: 1 },
+  ],
+  indicators: [
+    {
+      key: "cpu.busy",
+      title: "CPU: busy",
+      drawn: true,
+      series: [node(0, "n1", "c"), node(0, "n2", "c"), node(1, "n1", "c")],
+    },
+    { key: "disk.busy", title: "Disk: busy", drawn: false, series: [node(0, "n1", "d")] },
+    { key: "locks", title: "Locks: waiting", drawn: true, series: [node(1, "n1", "l")] },
+  ],
+};
+const loaded: Loaded = ({ metric, node: name }) =>
+  name === "n2"
+    ? undefined
+    : ({
+        metric,
+        name: metric,
+        node: name,
+        unit: "%",
+        at: [0, 1],
+        values: [10, null],
+        kind: "gauge",
+      } as unknown as Series);
+
+test("chosen indicators are rows with an axis of their own on one axis of time", () => {
+  const { traces, layout } = clockChart(data, loaded, [2, 5], palette);
+  expect(traces.map((trace) => [trace.name, "yaxis" in trace && trace.yaxis])).toEqual([
+    ["Alpha, n1", "y"],
+    ["Beta, n1", "y"],
+    ["Beta, n1", "y2"],
+  ]);
+  expect(traces.every((trace) => !("xaxis" in trace))).toBe(true);
+  expect(layout?.xaxis).toMatchObject({ range: [2, 5], showspikes: true, anchor: "y2" });
+  expect(layout?.annotations?.map((each) => each.text)).toEqual(["<b>CPU: busy, %</b>", "<b>Locks: waiting, %</b>"]);
+  expect(chartHeight(data)).toBe(60 + 2 * 104);
+});
+
+test("rows lie below each other without overlap", () => {
+  const { layout } = clockChart(data, loaded, null, palette);
+  const [first, second] = [layout?.yaxis?.domain, layout?.yaxis2?.domain];
+  expect(second?.[1]).toBeLessThan(first?.[0] ?? 0);
+  expect(second?.[0]).toBe(0);
+});
+
+test("a line is named and coloured by its side, once in the legend, and a gap stays a gap", () => {
+  const { traces } = clockChart(data, loaded, null, palette);
+  expect(traces.map((trace) => "showlegend" in trace && trace.showlegend)).toEqual([true, true, false]);
+  expect(traces[1]).toMatchObject({ line: { color: palette.sides[1] }, y: [10, null], connectgaps: false });
+});
+
+test("the CSV has every drawn value with its run and node", () => {
+  expect(clockRows(data, loaded).rows[0]).toEqual(["cpu.busy", "a", 1, "n1", 0, 10, "%"]);
+  expect(clockRows(data, loaded).rows).toHaveLength(6);
+});

@@ -1,0 +1,126 @@
+// Indicators of all nodes of all sides, a row each on one clock: pure functions of the series that were loaded.
+import type { Data, Layout, LayoutAxis } from "plotly.js";
+import type { Series } from "../../../api/series";
+import type { ClockIndicator, ClockSeries, NodeClock } from "../../../api/types.gen";
+import type { Cell } from "../../../charts/csv";
+import type { Chart } from "../../../charts/plotly";
+import { axis, axisTitle, sideColor, sideDash, type Palette } from "../../../charts/style";
+
+const ROW = 104; // px
+const BELOW = 60; // px, for the axis of time
+// Share of a row that its title takes.
+const TITLE = 0.24;
+const DASHES = ["solid", "dash", "dot", "dashdot"] as const;
+
+/** Loaded series, by run, metric and node. */
+export type Loaded = (wanted: ClockSeries) => Series | undefined;
+
+export function drawnIndicators(data: NodeClock): ClockIndicator[] {
+  return data.indicators.filter((each) => each.drawn);
+}
+
+export function chartHeight(data: NodeClock): number {
+  return BELOW + ROW * drawnIndicators(data).length;
+}
+
+/** Nodes of a side differ by their dashes: in the order of their names. A side of one node has its own dash. */
+function dash(data: NodeClock, series: ClockSeries): (typeof DASHES)[number] {
+  const own = data.indicators.flatMap((each) => each.series).filter((each) => each.side === series.side);
+  const nodes = [...new Set(own.map((each) => each.node))].sort();
+  if (nodes.length === 1) return sideDash(data.sides[series.side]?.tone ?? 0);
+  return DASHES[nodes.indexOf(series.node) % DASHES.length] ?? "solid";
+}
+
+function rowAxis(place: number, rows: number, title: string): Partial<LayoutAxis> {
+  const [top, bottom] = [1 - place / rows, 1 - (place + 1) / rows];
+  return {
+    domain: [bottom, top - TITLE / rows],
+    rangemode: "tozero",
+    fixedrange: true,
+    nticks: 3,
+    title: { text: title },
+  };
+}
+
+/** One axis of time for all rows: what is zoomed or pointed at in one is so in all. */
+export function clockChart(data: NodeClock, loaded: Loaded, zoom: [number, number] | null, palette: Palette): Chart {
+  const rows = drawnIndicators(data);
+  const several = data.indicators.some(
+    (each) => new Set(each.series.map((one) => `${one.side} ${one.node}`)).size > data.sides.length,
+  );
+  const traces: Data[] = [];
+  const axes: Record<string, Partial<LayoutAxis>> = {};
+  const units: string[] = [];
+  rows.forEach((indicator, place) => {
+    const suffix = place === 0 ? "" : String(place + 1);
+    for (const wanted of indicator.series) {
+      const series = loaded(wanted);
+      const side = data.sides[wanted.side];
+      if (!series || !side) continue;
+      units[place] ??= series.unit;
+      const name = several ? `${side.name}, ${wanted.node}` : side.name;
+      traces.push({
+        type: "scatter",
+        mode: "lines",
+        name,
+        legendgroup: name,
+        showlegend: !traces.some((trace) => "name" in trace && trace.name === name),
+        x: series.at,
+        y: series.values,
+        yaxis: `y${suffix}`,
+        connectgaps: false,
+        line: { color: sideColor(palette, side.tone), width: 1.3, dash: dash(data, wanted) },
+        hovertemplate: `${indicator.title} %{y:,.3~g} ${series.unit}`,
+      } as Data);
+    }
+    axes[`yaxis${suffix}`] = rowAxis(place, rows.length, "");
+  });
+  const layout: Partial<Layout> & { hoversubplots: string } = {
+    hovermode: "x unified",
+    hoversubplots: "axis",
+    showlegend: true,
+    xaxis: axis("Time since the start of the measured phase", "s", {
+      anchor: rows.length > 1 ? (`y${rows.length}` as LayoutAxis["anchor"]) : "y",
+      showspikes: true,
+      spikemode: "across",
+      spikesnap: "cursor",
+      spikethickness: 1,
+      spikedash: "solid",
+      spikecolor: palette.ink,
+      ...(zoom ? { range: zoom } : {}),
+    }),
+    ...axes,
+    annotations: rows.map((indicator, place) => ({
+      xref: "paper",
+      x: 0,
+      xanchor: "left",
+      yref: "paper",
+      y: 1 - (place + TITLE) / rows.length,
+      yanchor: "bottom",
+      text: `<b>${axisTitle(indicator.title, units[place] ?? "")}</b>`,
+      showarrow: false,
+      font: { size: 12, color: palette.ink },
+    })),
+  };
+  return { traces, layout };
+}
+
+export function clockRows(data: NodeClock, loaded: Loaded): { header: string[]; rows: Cell[][] } {
+  return {
+    header: ["indicator", "side", "run", "node", "time, s", "value", "unit"],
+    rows: drawnIndicators(data).flatMap((indicator) =>
+      indicator.series.flatMap((wanted) => {
+        const series = loaded(wanted);
+        return (series?.at ?? []).map((at, place) => [
+          indicator.key,
+          data.sides[wanted.side]?.slug,
+          wanted.run,
+          wanted.node,
+          at,
+          series?.values[place],
+          series?.unit,
+        ]);
+      }),
+    ),
+  };
+}
