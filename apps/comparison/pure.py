@@ -1,7 +1,14 @@
 """Interface of this app for other apps, as far as it needs no database. Pure."""
 
 from apps.comparison.comparability import differences, variables
-from apps.comparison.comparability.claim_limits import ClaimLimit, LimitedClaims, Meaning, claim_limits, limited_claims
+from apps.comparison.comparability.claim_limits import (
+    ClaimLimit,
+    LimitedClaims,
+    Meaning,
+    claim_limits,
+    limited_claims,
+    limits_between,
+)
 from apps.comparison.comparability.differences import (
     ACCEPTABLE,
     NOT_KNOWN,
@@ -162,6 +169,7 @@ __all__ = [
     "inverse",
     "label",
     "limited_claims",
+    "limits_between",
     "load_level_analysis",
     "ratio_text",
     "serialisation",

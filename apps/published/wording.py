@@ -15,11 +15,12 @@ DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neutral
 # Units of plain numbers, which are not shown.
 UNSPOKEN = {"", "count", "ratio"}
 SPELLED = {"gb": "GB", "gib": "GiB", "kb": "kB", "vcpu": "vCPU", "iops": "IOPS", "mha": "MHA", "haproxy": "HAProxy"}
+# The size that a compression ratio is the share of.
+UNCOMPRESSED = "uncompressed"
 # Sentence for a ratio of the metric; others: "{n} had {v} the {metric} of {d}".
 RATIO_SENTENCES = {
     "execution_time": "{n} took {v} the time of {d}",
     "speedup": "{n} was {v} as fast as {d}",
-    "compression_ratio": "{n} was {v} the size of {d}",
     "response_time_saturation": "{n} had {v} the mean latency of {d}",
     "rows_inserted": "{n} inserted {v} the rows of {d}",
     "transactions": "{n} made {v} the transactions of {d}",
@@ -72,6 +73,8 @@ def ratio_sentence(
     *, metric: str, metric_name: str, direction: str, numerator: str, denominator: str, stated: str
 ) -> str:
     """ "Aurora took about 3 × the time of PXC (execution time, lower is better)"; `stated`: from number()."""
+    if metric == "compression_ratio" and numerator == UNCOMPRESSED:
+        return f"{denominator} compresses {stated} : 1"
     pattern = RATIO_SENTENCES.get(metric, "{n} had {v} the {metric} of {d}")
     sentence = pattern.format(n=numerator, d=denominator, v=with_unit(stated, "ratio"), metric=metric_name)
     return f"{sentence} ({metric_name}, {DIRECTIONS[direction]})"

@@ -9,7 +9,7 @@ from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.findings.repeat import RepeatPlan
 from apps.regressions.findings.review import FindingChanged, NoSuchFinding
 from apps.regressions.findings.titles import percent, share
-from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
+from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow, NoteRow
 from apps.regressions.releases import check as release_check
 from apps.regressions.releases import markdown, sign_offs, stored_checks
 from apps.regressions.releases.check import check as check_release
@@ -50,6 +50,7 @@ __all__ = [
     "FindingFilter",
     "FindingRow",
     "NoSuchFinding",
+    "NoteRow",
     "ReleaseCheck",
     "RepeatPlan",
     "Result",

@@ -48,3 +48,15 @@ def test_parts_of_a_figure_are_named() -> None:
 
 def test_an_interval_is_never_stated() -> None:
     assert wording.NO_INTERVAL == "no interval stated"
+
+
+def test_a_compression_is_said_as_a_ratio_to_one() -> None:
+    found = wording.ratio_sentence(
+        metric="compression_ratio",
+        metric_name="compression ratio",
+        direction="higher",
+        numerator="uncompressed",
+        denominator="ZFS gzip",
+        stated="2.42",
+    )
+    assert found == "ZFS gzip compresses 2.42 : 1"

@@ -1,16 +1,18 @@
 """What failed quality checks mean for the claim about each side at one load level. Pure."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 from apps.comparison.stats.welch import Direction, Verdict
-from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison, Level
+from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
 from apps.core.answers import Shown, Words
 from apps.core.text import and_list
 
+# Keys of the checks that each run failed.
+Runs = Sequence[Collection[str]]
 # What did not do its work is worth nothing; a bottleneck outside the servers makes unequal sides more alike; the rest
 # leaves the claim true of what was measured, but less general or less certain than it looks. Gaps between samples
 # concern what limits the sides, not how fast they are.
@@ -115,52 +117,64 @@ def claim_limits(comparison: Comparison, level: Level, metric: ComparedMetric) -
         if not runs[side.slug] or not runs[baseline.slug]:
             continue
         cell = comparison.cell(side=side.slug, level=level.id, metric=metric.key)
-        for meaning, checks in _meanings(cell, metric, runs[side.slug], runs[baseline.slug]).items():
+        for meaning, checks in _meanings(runs[side.slug], runs[baseline.slug], _is_better(cell, metric)).items():
             found[meaning, checks].append(side.slug)
-    return [
+    return _worst_first(
         _limit(meaning, checks, sides, [run for slug in (baseline.slug, *sides) for run in runs[slug]])
-        for (meaning, checks), sides in sorted(found.items(), key=lambda item: list(Meaning).index(item[0][0]))
-    ]
+        for (meaning, checks), sides in found.items()
+    )
 
 
-def _runs(comparison: Comparison, level: Level, side: str) -> list[ComparedRun]:
-    return [run for run in comparison.counted if (run.level, run.side) == (level.id, side)]
+def limits_between(before: Runs, after: Runs, *, is_better: bool | None) -> list[ClaimLimit]:
+    """Of the claim that `after` is better (None: neither better nor worse) than `before`, the worst first."""
+    if not before or not after:
+        return []
+    found = _meanings(after, before, is_better).items()
+    return _worst_first(_limit(meaning, checks, (), [*before, *after]) for meaning, checks in found)
 
 
-def _limit(meaning: Meaning, checks: tuple[str, ...], sides: list[str], runs: list[ComparedRun]) -> ClaimLimit:
-    failed = sum(not set(checks).isdisjoint(run.failed_checks) for run in runs)
+def _worst_first(limits: Iterable[ClaimLimit]) -> list[ClaimLimit]:
+    return sorted(limits, key=lambda each: list(Meaning).index(each.meaning))
+
+
+def _runs(comparison: Comparison, level: Level, side: str) -> Runs:
+    return [run.failed_checks for run in comparison.counted if (run.level, run.side) == (level.id, side)]
+
+
+def _limit(meaning: Meaning, checks: tuple[str, ...], sides: Sequence[str], runs: Runs) -> ClaimLimit:
+    failed = sum(not set(checks).isdisjoint(run) for run in runs)
     return ClaimLimit(meaning, checks, tuple(sides), failed, len(runs))
 
 
-def _meanings(
-    cell: Cell, metric: ComparedMetric, own: list[ComparedRun], base: list[ComparedRun]
-) -> dict[Meaning, tuple[str, ...]]:
+def _is_better(cell: Cell, metric: ComparedMetric) -> bool | None:
+    verdict = cell.ratio.verdict if cell.ratio else None
+    if verdict not in (Verdict.HIGHER, Verdict.LOWER) or metric.direction is Direction.NEUTRAL:
+        return None
+    return (verdict is Verdict.HIGHER) == (metric.direction is Direction.HIGHER)
+
+
+def _meanings(own: Runs, base: Runs, is_better: bool | None) -> dict[Meaning, tuple[str, ...]]:
     either = {
         Meaning.VOID: tuple(key for key in VOID if _share(key, own) or _share(key, base)),
         Meaning.LOCAL: _failing(LOCAL, own, base),
         Meaning.UNCERTAIN: _failing(UNSTEADY, own, base),
     }
     if outside := _failing(OUTSIDE, own, base):
-        either[_bound(cell, metric, outside, own, base)] = outside
+        either[_bound(outside, own, base, is_better)] = outside
     return {meaning: checks for meaning, checks in either.items() if checks}
 
 
-def _failing(keys: Collection[str], *sides: list[ComparedRun]) -> tuple[str, ...]:
+def _failing(keys: Collection[str], *sides: Runs) -> tuple[str, ...]:
     return tuple(key for key in keys if any(_share(key, runs) >= MOST for runs in sides))
 
 
-def _share(key: str, runs: list[ComparedRun]) -> float:
-    return sum(key in run.failed_checks for run in runs) / len(runs)
+def _share(key: str, runs: Runs) -> float:
+    return sum(key in run for run in runs) / len(runs)
 
 
-def _bound(
-    cell: Cell, metric: ComparedMetric, checks: Collection[str], own: list[ComparedRun], base: list[ComparedRun]
-) -> Meaning:
+def _bound(checks: Collection[str], own: Runs, base: Runs, is_better: bool | None) -> Meaning:
     """What is limited from outside could have been faster. Where that is the faster side, or both alike, the servers
     differ at least as much as was seen; where it is the slower side alone, at most."""
-    verdict = cell.ratio.verdict if cell.ratio else None
-    if verdict not in (Verdict.HIGHER, Verdict.LOWER) or metric.direction is Direction.NEUTRAL:
+    if is_better is None:
         return Meaning.HIDDEN
-    is_better = (verdict is Verdict.HIGHER) == (metric.direction is Direction.HIGHER)
-    faster = own if is_better else base
-    return Meaning.LOWER_BOUND if _failing(checks, faster) else Meaning.UPPER_BOUND
+    return Meaning.LOWER_BOUND if _failing(checks, own if is_better else base) else Meaning.UPPER_BOUND

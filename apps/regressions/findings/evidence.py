@@ -11,7 +11,7 @@ from django.db.models import F
 
 from apps.catalog.models import LoadLevel
 from apps.comparison.api import compare, variables_of, work_of
-from apps.comparison.pure import Comparison, Difference, FieldGroup, Weight, variables
+from apps.comparison.pure import ClaimLimit, Comparison, Difference, FieldGroup, Weight, limits_between, variables
 from apps.comparison.pure import differences as comparability_differences
 from apps.core.answers import Hidden, Inline, Name, OneOf, Rounded, Shown, Words
 from apps.core.problems import Invalid
@@ -119,6 +119,17 @@ class Evidence:
     def doubted(self) -> int:
         """Runs that failed a check."""
         return sum(bool(run.failed_checks) for run in self.runs)
+
+    @property
+    def claim_limits(
+        self,
+    ) -> Annotated[Shown[tuple[ClaimLimit, ...]], "what failed quality checks make of the verdict, the worst first"]:
+        failed = {
+            side: [run.failed_checks for run in self.runs if run.side == side and not run.is_excluded]
+            for side in (BEFORE, AFTER)
+        }
+        is_better = {"better": True, "worse": False}.get(self.change.verdict)
+        return tuple(limits_between(failed[BEFORE], failed[AFTER], is_better=is_better))
 
     @property
     def before(self) -> tuple[SideRun, ...]:

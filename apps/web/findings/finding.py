@@ -1,5 +1,7 @@
 """The page of one finding: the change, its evidence, its activity, and the available actions."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,7 +19,9 @@ from apps.regressions.api import (
     FindingDetail,
     FindingFilter,
     FindingRow,
+    NoteRow,
     SideRun,
+    activity,
     evidence,
     review,
     thresholds,
@@ -65,6 +69,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "problems": problems,
         "change": change,
         "change_rows": _rows(found),
+        "notes": _folded(found.notes),
         "change_answer": change_answer(change) if change else "",
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
         "evidence": gathered,
@@ -113,6 +118,25 @@ def _rows(found: FindingDetail) -> list[tuple[ChangeRow, list[ChangeRow]]]:
     """One row per effect: a change, with those in the trend that are the same effect."""
     alone = [change for change in found.changes if change.beneath is None]
     return [(change, [other for other in found.changes if other.beneath == change.id]) for change in alone]
+
+
+def _folded(notes: Iterable[NoteRow]) -> list[NoteRow]:
+    """Changes that were found one after another, by analyses of the same runs, are one entry."""
+    folded: list[NoteRow] = []
+    for note in notes:
+        before = folded[-1] if folded else None
+        if before and note.what == before.what == "found" and not note.by:
+            detail: dict[str, object] = {"changes": [*_changes(before), *_changes(note)]}
+            words = activity.sentence(what="found", by="", text="", detail=detail)
+            folded[-1] = replace(before, detail=detail, sentence=words)
+        else:
+            folded.append(note)
+    return folded
+
+
+def _changes(note: NoteRow) -> list[object]:
+    found = note.detail.get("changes")
+    return list(found) if isinstance(found, list) else []
 
 
 def _review(request: HttpRequest, found: FindingDetail) -> dict[str, Any]:

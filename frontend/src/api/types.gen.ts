@@ -820,6 +820,7 @@ export interface components {
             change: number;
             settings: components["schemas"]["SettingDifference"][];
             use_sentence: string;
+            claim_limits: components["schemas"]["ClaimLimit"][];
         };
         Exclusion: {
             reason: string;

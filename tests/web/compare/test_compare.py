@@ -17,6 +17,7 @@ from apps.comparison.selection import runs
 from apps.comparison.values import Comparison
 from apps.runs.models import Measurement, Run
 from apps.web.compare import wording
+from apps.web.compare.exports import limits
 from apps.web.compare.sections import runs as listed
 from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
@@ -360,6 +361,19 @@ def test_the_api_names_the_parameter_at_fault(
     assert response.status_code in (400, 422)
     assert response["Content-Type"] == "application/problem+json"
     assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+def test_an_export_says_what_failed_checks_make_of_the_verdicts(
+    workload: Workload, sides: tuple[System, System]
+) -> None:
+    def compared() -> Comparison:
+        return comparison_compare.compare(sides=["a", "b"], workload_id=workload.pk)
+
+    assert limits(compared()) == ""
+    Run.objects.filter(system=sides[1], load_level=a_load_level(4)).update(failed_checks=["generator"])
+    (line,) = limits(compared()).split("\n")[:-2]
+    assert line.startswith("- Beta at 4 threads: Lower bound: ")
+    assert line.endswith("(3 of 6 runs)")
 
 
 def test_articles_never_become_part_of_the_numbers(
