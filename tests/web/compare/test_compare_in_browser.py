@@ -13,6 +13,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SHIFTS = """window.shifts = [];
 new PerformanceObserver((list) => window.shifts.push(...list.getEntries().filter((one) => !one.hadRecentInput)
   .map((one) => one.value))).observe({type: "layout-shift", buffered: true});"""
+# What lies beyond the edge of the page, and is not cut off there.
+BEYOND = """() => [...document.querySelectorAll("main *")]
+  .filter((one) => one.getBoundingClientRect().right > window.innerWidth + 1 && !one.closest("svg, .visually-hidden"))
+  .map((one) => `${one.tagName}#${one.id}.${one.getAttribute("class")}`)"""
 TABS = ("scalability", "limits", "latency", "steadiness", "work", "cost", "differences", "runs", "results")
 
 
@@ -52,3 +56,20 @@ def test_a_tab_opens_in_its_place_and_has_an_address(browser_page: Page, workloa
     browser_page.goto(f"{address(workload)}#runs")
     expect(browser_page.locator("#runs")).to_be_visible()
     expect(browser_page.locator("a[data-tab=runs]")).to_have_attribute("aria-current", "page")
+
+
+def test_paper_has_every_tab_with_its_tables_and_nothing_sticks_out(
+    browser_page: Page, workload: Workload, sides: object
+) -> None:
+    browser_page.goto(address(workload, level="4"))
+    for tab in TABS:
+        expect(browser_page.locator(f"[data-panel={tab}]")).to_have_attribute("data-loaded", "")
+    browser_page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    browser_page.set_viewport_size({"width": 718, "height": 1000})  # A4
+    browser_page.emulate_media(media="print")
+    for part in ("results", "ladder", "latency", "steadiness", "cost", "comparability", "runs"):
+        expect(browser_page.locator(f"#{part}")).to_be_visible()
+    table = browser_page.locator("#results table")
+    assert table.evaluate("table => getComputedStyle(table).display") == "table"
+    assert browser_page.evaluate(BEYOND) == []
+    expect(browser_page.locator("[data-tabs]")).to_be_hidden()
