@@ -19,7 +19,7 @@ RESULTS = {
     Result.REGRESSION: ("bad", "✗", "regression"),
     Result.CANNOT_TELL: ("waiting", "?", "cannot tell"),
 }
-FIRST = ("waiting", "–", "first release")
+FIRST = ("first", "–", "first release")
 # Order of the list.
 WORST_FIRST = (Result.REGRESSION, Result.CANNOT_TELL, Result.FINE)
 # In column order of the list.

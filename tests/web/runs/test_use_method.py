@@ -82,6 +82,16 @@ def test_only_what_was_monitored_is_called_unsaturated(readings: list[tuple[str,
     assert bool(answer.headline) == bool(state)
 
 
+def test_room_is_claimed_as_far_as_a_resource_was_monitored() -> None:
+    """Of the memory only its use was seen, not whether pages were swapped."""
+    answer = laid(
+        ("cpu.busy", "g1", UseLevel.OK),
+        ("memory.used", "g1", UseLevel.OK),
+        ("memory.swapping", "g1", UseLevel.NOT_OBSERVABLE),
+    ).answer
+    assert (answer.quiet, answer.partly) == (2, 1)
+
+
 def test_the_whole_is_shown_and_every_node_below_it(client: Client) -> None:
     page = part(client, a_cluster(g1=20.0, g2=99.0))
     whole = "tr[data-resource=cpu]:not([data-node])"

@@ -71,13 +71,14 @@ class NamedResource:
 class PanelAnswer:
     """The worst resources. `parts`: resources by level.
 
-    `quiet`: number of resources without problems; `unseen`: titles of those that were not monitored. `client`: the load
-    generator is saturated itself. `monitored`: number of monitored resources; `servers`: any of them is not the load
-    generator's.
+    `quiet`: number of resources without problems, `partly` of which were not monitored in every aspect; `unseen`:
+    titles of those that were not monitored at all. `client`: the load generator is saturated itself. `monitored`:
+    number of monitored resources; `servers`: any of them is not the load generator's.
     """
 
     parts: tuple[tuple[UseLevel, tuple[NamedResource, ...]], ...]
     quiet: int
+    partly: int
     unseen: tuple[str, ...]
     client: bool
     monitored: int
@@ -86,6 +87,13 @@ class PanelAnswer:
     @property
     def limits(self) -> bool:
         return any(level is UseLevel.SATURATED for level, _ in self.parts)
+
+    @property
+    def reach(self) -> str:
+        """How far the quiet resources were monitored; empty: entirely."""
+        if not self.partly:
+            return ""
+        return ", as far as monitored" if self.partly == self.quiet else f" ({self.partly} as far as monitored)"
 
     @property
     def state(self) -> str:
@@ -157,9 +165,11 @@ def answered(found: Sequence[cells.ResourceCells], run: str, panel: Panel) -> Pa
         named = [NamedResource(row.resource, _worst(row, level, run, panel)) for row in rows]
         parts.append((level, tuple(sorted(named, key=_weight))))
     monitored = [row for row in found if row.level is not UseLevel.NOT_OBSERVABLE]
+    quiet = [row for row in found if row.level is UseLevel.OK]
     return PanelAnswer(
         parts=tuple(part for part in parts if part[1]),
-        quiet=sum(row.level is UseLevel.OK for row in found),
+        quiet=len(quiet),
+        partly=sum(any(cell.level is not UseLevel.OK for cell in row.whole.values()) for row in quiet),
         unseen=tuple(row.resource.title for row in found if row not in monitored),
         client=any(row.resource.layer == "client" and _has(row, UseLevel.SATURATED) for row in found),
         monitored=len(monitored),
