@@ -33,6 +33,10 @@ class Quality:
     now: ExclusionDetail | None
     past: Sequence[ExclusionDetail]
 
+    @property
+    def failed(self) -> int:
+        return sum(check.status == FAILED for check in self.checks)
+
 
 def shown(run: RunDetail) -> Quality:
     checks = sorted(run.checks, key=lambda check: ORDER.index(check.status))
@@ -73,4 +77,4 @@ def count_again(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _back(run_id: int) -> HttpResponse:
-    return redirect(f"{reverse('web:run', args=[run_id])}#checks")
+    return redirect(f"{reverse('web:run', args=[run_id])}?tab=checks#tabs")

@@ -4,19 +4,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.accounts.current_user import may_write
+from apps.core.problems import FieldProblem, Invalid
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
 from apps.runs.pure import CLIENT, TimelineEntry, timeline
 from apps.web.components.addresses import runs_address, timeline_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments
-from apps.web.runs import latency, observation, quality, steps
+from apps.web.runs import latency, observation, quality, steps, tabs
 from apps.web.runs import timeline as runs_timeline
 from apps.web.runs.default_series import choose
 from apps.web.runs.latency import LatencyChart
@@ -96,6 +97,11 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
             # Complete since the page was loaded: reload the whole page once.
             response["HX-Refresh"] = "true"
         return response
+    found_quality, story, problems = quality.shown(run), steps.run_steps(run.events), tuple[FieldProblem, ...]()
+    try:
+        shown_tabs = tabs.tabs(request.GET, found_quality, has_steps=bool(story.steps))
+    except Invalid as error:
+        shown_tabs, problems = tabs.tabs(QueryDict(), found_quality, has_steps=bool(story.steps)), error.errors
     index = queries.series_index(run_id)
     counters = counters_of(index)
     known = [node.variables for node in run.nodes if node.variables is not None]
@@ -106,8 +112,10 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "latency": latencies,
         "counters": counters,
         "clock_charts": charts,
-        "story": steps.run_steps(run.events),
-        "quality": quality.shown(run),
+        "story": story,
+        "quality": found_quality,
+        "tabs": shown_tabs,
+        "problems": problems,
         "hidden": observation.hidden(run.events),
         "overhead": observation.overhead(index),
         "listed": runs_timeline.listed(happenings(run, whole), run.events),
@@ -131,7 +139,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",
         "all_runs_url": runs_address(system=run.system.slug, workload=run.row.workload_id),
     }
-    return render_page(request, "web/runs/run.html", context)
+    return render_page(request, "web/runs/run.html", context, status=400 if problems else 200)
 
 
 def headlines(run: RunDetail) -> list[MeasurementDetail]:

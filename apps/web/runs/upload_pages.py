@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from apps.runs.models import Run
@@ -48,7 +49,7 @@ def attach(request: HttpRequest, run_id: int) -> HttpResponse:
     name = form.attach(run) if form.is_bound else None
     if name is not None:
         messages.info(request, f"{name} attached; its table is below.")
-        return redirect("web:run", run.pk)
+        return redirect(f"{reverse('web:run', args=[run.pk])}?tab=files#tabs")
     context = {
         "form": form,
         "run": run,

@@ -66,7 +66,7 @@ export function sideSymbol(side: number): (typeof SYMBOLS)[number] {
 
 /** "Throughput, transactions/s", or the quantity alone where it has no unit. */
 export function axisTitle(quantity: string, unit = ""): string {
-  return unit ? `${quantity}, ${unit}` : quantity;
+  return [quantity, unit].filter(Boolean).join(", ");
 }
 
 /** An axis with its quantity and unit; a logarithmic one says so. */

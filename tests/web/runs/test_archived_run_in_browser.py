@@ -21,7 +21,7 @@ def test_a_chart_of_a_moved_run_is_drawn_and_its_samples_are_here_again(browser_
         run = a_sealed_run()
         assert archive.archive(run_id=run.pk, now=timezone.now())
         assert archive.move(run_id=run.pk, now=timezone.now())
-        browser_page.goto(f"/runs/{run.pk}/")
+        browser_page.goto(f"/runs/{run.pk}/?tab=configuration")
         expect(browser_page.locator("[data-samples=moved]")).to_be_visible()
         expect(browser_page.locator("#chart-throughput .main-svg").first).to_be_visible()
         assert ArchivedRun.objects.get().moved_at is None

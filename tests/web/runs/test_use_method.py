@@ -142,11 +142,11 @@ def test_by_itself_it_is_a_whole_page_without_a_chart_that_nothing_draws(client:
     assert not data(page, "metrics")
 
 
-def test_the_runs_page_fetches_it_when_it_comes_into_view(client: Client) -> None:
+def test_the_runs_page_fetches_it_at_once(client: Client) -> None:
     run = a_cluster(g1=99.0)
     page = client.get(f"/runs/{run.pk}/?use=cpu.busy@g1").content.decode()
     panel = element(page, "#use-panel").attributes
-    assert (panel["hx-get"], panel["hx-trigger"]) == (f"/runs/{run.pk}/use/?use=cpu.busy%40g1", "revealed")
+    assert (panel["hx-get"], panel["hx-trigger"]) == (f"/runs/{run.pk}/use/?use=cpu.busy%40g1", "load")
     assert panel["hx-swap"] == "outerHTML"
     assert not elements(part(client, run), "[hx-trigger='every 5s']")
 

@@ -5,7 +5,7 @@ import "../../styles/compare/comparability.css";
 import "../../styles/saved.css";
 import "../../styles/compare/claims.css";
 import { mountParts } from "./parts";
-import { Tabs } from "./tabs";
+import { Tabs } from "../../page/tabs";
 import { drawAnswer } from "./answer";
 
 mountParts();

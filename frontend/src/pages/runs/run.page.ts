@@ -6,6 +6,7 @@ import type { Clock } from "../../charts/timeline/timeline";
 import { Panels } from "../../charts/timeline/panels";
 import { choices, matching, type Choice } from "../../charts/timeline/picker";
 import { combobox } from "../../page/combobox";
+import { Tabs } from "../../page/tabs";
 import { mountLatency } from "../../charts/latency/mount_latency";
 import { mountRunClock, timelineOf } from "./timeline";
 import { mountUse } from "./use_method";
@@ -69,7 +70,10 @@ function show(metric: string): HTMLElement | undefined {
 const runClock = mountRunClock({ data, view, clock, panels, zoom, remember });
 for (const figure of document.querySelectorAll<HTMLElement>("figure[data-metrics]")) panels.add(figure);
 for (const metric of chosen) show(metric);
-mountUse({ panels, zoom });
+const nav = document.querySelector<HTMLElement>("[data-tabs]");
+const tabs = nav && new Tabs(nav);
+tabs?.mount();
+mountUse({ panels, zoom, opened: () => tabs?.open("limits") });
 
 if (data.latency) mountLatency(data.latency, `run-${data.id}-latency`);
 

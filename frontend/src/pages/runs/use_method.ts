@@ -8,6 +8,8 @@ export interface UseOptions {
   panels: Panels;
   /** All of the page's charts show this stretch of the clock; null: all of it. */
   zoom: (range: Range | null) => void;
+  /** The tab of the panel is to be shown. */
+  opened: () => void;
 }
 
 /** Half the stretch shown around a second that was pointed at, s. */
@@ -36,8 +38,10 @@ function setParameter(name: string, value: string | null): void {
   history.replaceState(history.state, "", `${window.location.pathname}${search}${window.location.hash}`);
 }
 
-export function mountUse({ panels, zoom }: UseOptions): void {
+export function mountUse({ panels, zoom, opened }: UseOptions): void {
   const section = document.querySelector<HTMLElement>("#use");
+  // The answer beside the charts, in the same words and links.
+  const answer = document.querySelector<HTMLElement>(".run-limits");
   if (!section) return;
   let figure: HTMLElement | null = null;
   /** Id of the link that opened what is open: focus goes back there. */
@@ -47,7 +51,7 @@ export function mountUse({ panels, zoom }: UseOptions): void {
 
   const mark = (): void => {
     const key = current();
-    for (const link of section.querySelectorAll<HTMLElement>("[data-use]")) {
+    for (const link of document.querySelectorAll<HTMLElement>("[data-use]")) {
       if (link.dataset["use"] === key) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }
@@ -62,6 +66,7 @@ export function mountUse({ panels, zoom }: UseOptions): void {
     const key = link.dataset["use"] ?? "";
     opener = link.id || opener;
     drop();
+    opened();
     setParameter("use", key);
     const address = `${window.location.pathname}use/${encodeURIComponent(key)}/`;
     void window.htmx.ajax("get", address, { target: "#use-opened", swap: "innerHTML" }).then(() => {
@@ -80,7 +85,7 @@ export function mountUse({ panels, zoom }: UseOptions): void {
     document.getElementById(opener)?.focus();
   };
 
-  section.addEventListener("click", (event) => {
+  const follow = (event: MouseEvent): void => {
     if (!(event.target instanceof Element) || !isPlain(event)) return;
     const spark = event.target.closest<SVGElement>(".use-table .spark");
     if (spark) {
@@ -96,7 +101,9 @@ export function mountUse({ panels, zoom }: UseOptions): void {
     if (link.dataset["useClose"] !== undefined) close();
     else if (link.dataset["zoom"] !== undefined) zoom(asked(link.href));
     else open(link, asked(link.href));
-  });
+  };
+  section.addEventListener("click", follow);
+  answer?.addEventListener("click", follow);
 
   section.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !(event.target instanceof Element) || !event.target.closest("#use-opened")) return;
@@ -110,7 +117,8 @@ export function mountUse({ panels, zoom }: UseOptions): void {
 
   // What htmx brought: the panel, again and again while the run is live, or a reading.
   document.addEventListener("htmx:load", (event) => {
-    if (!(event.target instanceof Element) || !section.contains(event.target)) return;
+    if (!(event.target instanceof Element)) return;
+    if (!section.contains(event.target) && !answer?.contains(event.target)) return;
     mark();
     const found = section.querySelector<HTMLElement>("#use-opened figure[data-metrics]");
     if (!found || found === figure) return;

@@ -31,6 +31,7 @@ def test_a_chosen_file_becomes_a_run_whose_intervals_are_drawn(browser_page: Pag
     expect(browser_page.locator(".stats")).to_contain_text("294")
     expect(browser_page.locator("#chart-throughput .main-svg").first).to_be_visible()
     expect(browser_page.locator("#chart-latency figcaption")).to_contain_text("new order alone")
+    browser_page.get_by_role("link", name="Raw files").click()
     follow(browser_page.get_by_role("link", name="Attach a digest or profile"))
     browser_page.get_by_label("What the file is").select_option("perf-report")
     browser_page.get_by_label("File", exact=True).set_input_files(OUTPUTS / "perf" / "report_flat.txt")

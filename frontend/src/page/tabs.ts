@@ -1,4 +1,4 @@
-// The tabs of Compare: links with addresses of their own, fetched one after another before they are opened.
+// Tabs of a page: links with addresses of their own, fetched one after another before they are opened.
 
 const names = (panel: HTMLElement): string => panel.dataset["panel"] ?? "";
 
@@ -15,10 +15,14 @@ export function withTab(address: string, tab: string, first: string): string {
 export class Tabs {
   private readonly links: HTMLAnchorElement[];
   private readonly panels: HTMLElement[];
+  /** What an address without a tab opens. */
+  private readonly usual: string;
 
   constructor(private readonly nav: HTMLElement) {
     this.links = [...nav.querySelectorAll<HTMLAnchorElement>("a[data-tab]")];
     this.panels = [...document.querySelectorAll<HTMLElement>("[data-panel]")];
+    const open = this.panels.find((panel) => !("closed" in panel.dataset));
+    this.usual = new URL(window.location.href).searchParams.has("tab") || !open ? this.first() : names(open);
   }
 
   mount(): void {
@@ -61,7 +65,7 @@ export class Tabs {
   }
 
   private current(): string {
-    return new URL(window.location.href).searchParams.get("tab") ?? this.first();
+    return new URL(window.location.href).searchParams.get("tab") ?? this.usual;
   }
 
   private follow(event: MouseEvent, links: HTMLAnchorElement[]): void {
@@ -69,11 +73,17 @@ export class Tabs {
     const tab = link?.dataset["tab"] ?? link?.dataset["toTab"];
     if (!link || !tab || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    const address = new URL(withTab(window.location.href, tab, this.first()));
+    this.open(tab);
+    if (link.dataset["toTab"]) this.nav.scrollIntoView();
+  }
+
+  /** As if its link had been followed. */
+  open(tab: string): void {
+    if (this.panels.some((panel) => names(panel) === tab && !("closed" in panel.dataset))) return;
+    const address = new URL(withTab(window.location.href, tab, this.usual));
     address.hash = "";
     window.history.pushState(null, "", address);
     this.show(tab);
-    if (link.dataset["toTab"]) this.nav.scrollIntoView();
   }
 
   private fetch(tab: string | undefined): void {
@@ -103,9 +113,10 @@ export class Tabs {
   /** An address from before there were tabs names a part of the page. */
   private showNamed(): void {
     const named = window.location.hash.slice(1);
-    const panel = named && this.panels.find((each) => each.dataset["parts"]?.split(" ").includes(named));
+    const inside = document.getElementById(named)?.closest<HTMLElement>("[data-panel]");
+    const panel = named && (inside ?? this.panels.find((each) => each.dataset["parts"]?.split(" ").includes(named)));
     if (!panel || !("closed" in panel.dataset)) return;
     this.show(names(panel));
-    window.history.replaceState(null, "", withTab(window.location.href, names(panel), this.first()));
+    window.history.replaceState(null, "", withTab(window.location.href, names(panel), this.usual));
   }
 }
