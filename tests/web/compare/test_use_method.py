@@ -18,7 +18,7 @@ from tests.support.builders import a_load_level, a_measured_run, a_system, a_wor
 from tests.support.pages import data, element, elements, page_data, states
 from tests.use_method.made import keep, panel
 from tests.web.compare.compared import TPS
-from tests.web.runs.test_use_method import IDLE
+from tests.web.runs.use_method.test_use_method import IDLE
 
 pytestmark = pytest.mark.django_db
 OK, WATCH, FULL, UNSEEN = UseLevel.OK, UseLevel.WATCH, UseLevel.SATURATED, UseLevel.NOT_OBSERVABLE

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.pages import data, element, elements
 from tests.web.runs.recorded_runs import a_sealed_run
-from tests.web.runs.test_use_method import a_cluster
+from tests.web.runs.use_method.test_use_method import a_cluster
 
 pytestmark = pytest.mark.django_db
 

@@ -160,7 +160,7 @@ def test_an_attached_digest_is_shown_on_the_runs_page_with_its_units(engineer: C
     answer = engineer.post(
         address, {"format": "pt-query-digest", "file": a_file(content("pt_query_digest/slow_log.json"))}
     )
-    assert (answer.status_code, answer["Location"]) == (302, f"/runs/{run.pk}/")
+    assert (answer.status_code, answer["Location"]) == (302, f"/runs/{run.pk}/?tab=files#tabs")
     page = html(engineer.get(answer["Location"]))
     attached = "[data-attached='pt-query-digest.json']"
     assert "Total time s" in [" ".join(each.text().split()) for each in elements(page, f"{attached} thead th")]

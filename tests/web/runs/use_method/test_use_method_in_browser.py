@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.runs.uploads import an_upload
 from tests.support.browser import reveal
 from tests.web.runs.recorded_runs import samples
-from tests.web.runs.test_use_method import a_cluster
+from tests.web.runs.use_method.test_use_method import a_cluster
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
