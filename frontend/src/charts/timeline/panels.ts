@@ -10,7 +10,8 @@ interface Panel {
   plot: HTMLElement;
   metrics: string[];
   words: boolean;
-  quantity: string;
+  /** Of the axis; empty: its unit alone, null: the name of the series. */
+  quantity: string | null;
   seen: boolean;
   /** As they were drawn last. */
   series: Series[];
@@ -45,7 +46,7 @@ export class Panels {
       plot,
       metrics: (figure.dataset["metrics"] ?? "").split(" ").filter(Boolean),
       words: figure.dataset["words"] !== undefined,
-      quantity: figure.dataset["quantity"] ?? "",
+      quantity: figure.dataset["quantity"] ?? null,
       seen: false,
       series: [],
     };
@@ -188,7 +189,7 @@ export class Panels {
   private async draw(panel: Panel): Promise<void> {
     const { clock } = this.options;
     const { words, plot, series } = panel;
-    const quantity = panel.quantity || (series[0]?.name ?? "");
+    const quantity = panel.quantity ?? series[0]?.name ?? "";
     const names = series.map((one) => (panel.metrics.length > 1 ? one.name : nodeName(one)));
     const first = plot.dataset["drawn"] === undefined;
     const unit = panel.figure.querySelector<HTMLElement>("[data-unit]");
