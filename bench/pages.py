@@ -121,6 +121,7 @@ def _addresses(url: str) -> dict[str, str]:
     sides = urlencode([*(("side", slug) for (slug,) in slugs), ("workload", workload)])
     matrix = urlencode([*(("side", slug) for slug in compared), ("campaign", campaign)])
     return {
+        "Home": "/",
         "Runs": "/runs/",
         "Runs of a system": f"/runs/?{urlencode({'system': system})}",
         # Filters that also fill a page of the small warehouse: otherwise the pages would not be comparable.

@@ -80,6 +80,9 @@ class Profile:
         )
         if done.returncode:
             self.refusal = _reason(done.stderr)
+        elif not top_of(done.stdout):
+            # The server got no processor while perf looked: a table of headings is no profile.
+            self.refusal = "perf took no sample of the server"
         else:
             self.file.write_text(done.stdout)
 

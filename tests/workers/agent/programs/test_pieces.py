@@ -1,5 +1,6 @@
 """What the programs are made of, without a database: histogram, dump, statements, orders."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from workers.agent.programs import grid
 from workers.agent.programs.digests import Digest, mean_write_time, table_of
 from workers.agent.programs.dump import CREATE, Dump, rows_of
 from workers.agent.programs.order import Order, arguments, read
-from workers.agent.programs.perf_profile import top_of
+from workers.agent.programs.perf_profile import Profile, top_of
 from workers.agent.programs.schema_changes import statement
 from workers.agent.runtime.config import ServerAddress, SystemConfig
 from workers.agent.tools import Finished, InvalidToolParameters, Target
@@ -155,3 +156,21 @@ def test_the_top_of_perf_s_table_is_read() -> None:
     top = top_of(table.read_text())
     assert top[0] == [19.71, "[kernel.kallsyms]", "finish_task_switch.isra.0"]
     assert [2.35, "mariadbd", "MYSQLparse"] in top
+
+
+def test_a_profile_without_a_sample_is_said_to_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A stand-in for perf, whose server got no processor: it records until it is interrupted, and has headings alone.
+    perf = tmp_path / "perf"
+    perf.write_text(
+        "#!/bin/sh\n"
+        'if [ "$1" = report ]; then echo "# To display the perf.data header info"; exit; fi\n'
+        'trap "exit 0" INT\n'
+        "while [ $# -gt 0 ]; do [ $1 = -o ] && touch $2; shift; done\n"
+        "while :; do sleep 0.05; done\n"
+    )
+    perf.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with Profile(os.getpid(), tmp_path / "found.txt") as profile:
+        assert profile.refusal == ""
+    assert profile.refusal == "perf took no sample of the server"
+    assert not profile.file.exists()
