@@ -113,7 +113,7 @@ def _added_one_by_one(series: Sequence[KnownSeries]) -> float:
 
 
 def _report_synthetic(bench: Bench, both: Both) -> None:
-    what = f"{len(both.mine)} made-up series of {histories.RUNS} runs, replayed run by run"
+    what = f"{len(both.mine)} synthetic series of {histories.RUNS} runs, replayed run by run"
     _report_f1(bench, "f1", what, both, bar=F1)
     drawn = both.resampled()
     low = None if drawn is None else float(np.quantile(drawn[:, 0] - drawn[:, 1], ASIDE))
@@ -142,7 +142,7 @@ def _report_close(bench: Bench, series: Sequence[KnownSeries]) -> None:
     """Without a target or peer: a peer merges alarms this near to each other."""
     score = sum((histories.scored(history, ours(history.values)) for history in series), Score())
     apart = f"two changes {histories.CLOSEST} to {histories.APART - 1} runs apart"
-    what = f"{len(series)} made-up series of {histories.RUNS} runs with {apart}, replayed run by run"
+    what = f"{len(series)} synthetic series of {histories.RUNS} runs with {apart}, replayed run by run"
     _report(bench, key="close", title=f"recall; {what}", unit="of 1", mine=score.recall, theirs=None, better="higher")
     _report(
         bench, key="close_false", title=f"false alarms; {what}", unit="per 1,000 runs", mine=score.false_per_1000,
