@@ -178,7 +178,7 @@ def _measured_bar(cell: ScorecardCell, row: ScorecardRow) -> SpeedBar:
         name=cell.family.name,
         color=cell.family.color,
         bar=TrackBar(min(value * LONGEST, WHOLE), _share(low), _share(high)),
-        text=with_interval(ratio) if ratio else wording.FASTEST,
+        text=(with_interval(ratio) or ratio.verdict) if ratio else wording.FASTEST,
         title=wording.measured(cell, row),
         verdict="" if cell.is_best or cell.cell is None else cell.cell.words,
     )

@@ -40,13 +40,13 @@ class RunTab:
 
 def tabs(given: QueryDict, quality: Quality, *, has_steps: bool) -> list[RunTab]:
     """Raises Invalid for an unknown tab."""
-    opened = opened_tab(given, WITH_STEPS if has_steps else USUAL)
+    opened = _opened(given, WITH_STEPS if has_steps else USUAL)
     return [
         RunTab(name, label, _url(given, name), name == opened, *_mark(name, quality)) for name, label in TABS.items()
     ]
 
 
-def opened_tab(given: QueryDict, usual: str = USUAL) -> str:
+def _opened(given: QueryDict, usual: str) -> str:
     asked = given.get("tab", "")
     if asked and asked not in TABS:
         raise Invalid([FieldProblem("tab", unknown_choice(asked, TABS))])
