@@ -84,6 +84,7 @@ from apps.comparison.values import (
     More,
     Replicate,
     Side,
+    tones,
     with_tones,
 )
 from apps.comparison.wording import interval_text, interval_words, inverse, label, ratio_text, with_interval
@@ -175,6 +176,7 @@ __all__ = [
     "serialisation",
     "stated_operation",
     "title_of",
+    "tones",
     "variables",
     "verdict_table",
     "welch",

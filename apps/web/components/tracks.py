@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+# Per cent of the track.
+LONG = 66.0
+
 
 @dataclass(frozen=True)
 class TrackBar:
@@ -15,6 +18,15 @@ class TrackBar:
     @property
     def span(self) -> float:
         return 0.0 if self.low is None or self.high is None else self.high - self.low
+
+    @property
+    def is_long(self) -> bool:
+        """Too long for words beside it."""
+        return self.end > LONG
+
+    @property
+    def rest(self) -> float:
+        return 100 - self.end
 
     @property
     def end(self) -> float:

@@ -1,11 +1,13 @@
 """Texts of failovers: write downtime, settings that explain it, affected writes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from apps.comparison.api import TrialGroup
 from apps.comparison.pure import Course, Insert, Interruption, TimeoutShare, TrialSpread, WriteRows
+from apps.core.text import and_list, counted
 from apps.core.units import NBSP, format_number
 from apps.published.values import FigureValue
+from apps.published.wording import short
 
 COUNT_WORDS = {
     "lost": "lost",
@@ -13,6 +15,8 @@ COUNT_WORDS = {
     "failed_present": "failed, yet present",
     "stale": "stale reads",
 }
+# A longest trial beyond this multiple of the median is named beside it.
+FAR = 1.5
 ROW_WORDS = {
     "lost": "Acknowledged and not in the table",
     "duplicated": "In the table more than once",
@@ -37,6 +41,23 @@ def interruption(found: Interruption) -> str:
     return words if found.median is None else f"{words}; median of all {seconds(found.median)}"
 
 
+def median(found: Interruption) -> str:
+    """Without unit: "6.09", or what is known where it falls on a trial that did not recover."""
+    if found.median is not None:
+        return format_number(found.median)
+    return f"≥ {format_number(found.watched)}" if found.trials else "no trial counts"
+
+
+def span(found: Interruption) -> str:
+    """ "6.01–6.34", and what did not recover; empty: one trial, or all alike."""
+    parts = []
+    if found.low is not None and found.high is not None and found.high > found.low:
+        parts.append(f"{format_number(found.low)}–{format_number(found.high)}")
+    if found.not_recovered:
+        parts.append(f"{found.not_recovered} of {found.trials} not recovered")
+    return ", ".join(parts)
+
+
 def _span(found: Interruption) -> str:
     if found.low is None or found.high is None or found.low == found.high:
         return seconds(found.low)
@@ -45,30 +66,88 @@ def _span(found: Interruption) -> str:
 
 def answer(group: TrialGroup) -> str:
     """Summary of a group, a sentence without its full stop."""
-    found = interruption(group.interruption)
+    return f"{interruption(group.interruption)}; {writes(group)}"
+
+
+def below_headline(group: TrialGroup, others: Iterable[TrialGroup]) -> str:
+    """What the headline of its card leaves out."""
+    found = group.interruption
+    known = f"median of {found.trials}, {_span(found)}" if found.trials > 1 else counted(found.trials, "trial")
+    parts = [interruption(found) if found.not_recovered else known, writes(group), ahead(group, others)]
+    text = "; ".join(filter(None, parts))
+    return f"{text[:1].upper()}{text[1:]}. {largest_share(group)}".strip()
+
+
+def writes(group: TrialGroup) -> str:
+    """What became of the writes and reads of its trials."""
     lost = group.counts["lost"]
     if lost is None:
-        return f"{found}; the table was not read back"
+        return "the table was not read back"
     others = [
         f"{_of(span)} {COUNT_WORDS[key]}"
         for key in ("duplicated", "failed_present", "stale")
         if (span := group.counts[key]) and span[1]
     ]
     words = "no acknowledged write lost" if not lost[1] else f"{_of(lost)} acknowledged writes lost"
-    return "; ".join([found, ", ".join([words, *others])])
+    return ", ".join([words, *others])
 
 
-def stated_answer(figures: Iterable[FigureValue]) -> str:
-    """Published write downtimes by platform, the shortest first; empty: none."""
-    ends: dict[str, list[FigureValue]] = {}
-    for figure in sorted(figures, key=lambda figure: figure.value or 0.0):
-        if figure.side is not None and figure.value is not None:
-            ends.setdefault(figure.side.name, []).append(figure)
-    parts = [
-        f"{name} {f'{own[0].stated} to ' if own[0].value != own[-1].value else ''}{own[-1].text}"
-        for name, own in ends.items()
+def headline(group: TrialGroup) -> str:
+    """For example "MHA is back in 8.67 s, longest 15.6 s"; a trial without an end comes before any median."""
+    found, name = group.interruption, group.platform
+    if not found.trials:
+        return f"{name}: no trial counts"
+    if found.not_recovered:
+        return f"{name} did not recover in {found.not_recovered} of {counted(found.trials, 'trial')}"
+    if not any(trial.course.interrupted for trial in group.trials if not trial.doubt):
+        return f"{name} was not interrupted"
+    text = f"{name} is back in {seconds(found.median)}"
+    if found.high is not None and found.median is not None and found.high > FAR * found.median:
+        return f"{text}, longest {seconds(found.high)}"
+    return text
+
+
+def ahead(group: TrialGroup, others: Iterable[TrialGroup]) -> str:
+    """Whose trials all took longer than each of this group; empty: nobody's, or too few trials to say so."""
+    own = group.interruption
+    slower = [
+        other.platform
+        for other in others
+        if min(own.trials, other.interruption.trials) > 1
+        and own.high is not None
+        and not own.not_recovered
+        and own.high < _shortest(other.interruption)
     ]
-    return f"Not measured here. Published write downtimes: {'; '.join(parts)}." if parts else ""
+    return f"each trial shorter than any of {and_list(list(dict.fromkeys(slower)))}" if slower else ""
+
+
+def _shortest(found: Interruption) -> float:
+    return min(end for end in (found.low, found.watched) if end is not None)
+
+
+def race(groups: Sequence[TrialGroup]) -> str:
+    """For example "12 trials, each from its fault; no acknowledged write lost"."""
+    trials = sum(group.interruption.trials for group in groups)
+    parts = [f"{counted(trials, 'trial')}, each from its fault"]
+    if lasting := sum(group.interruption.not_recovered for group in groups):
+        parts.append(f"{lasting} did not recover")
+    spans = [group.counts["lost"] for group in groups if group.interruption.trials]
+    lost = max((span[1] for span in spans if span), default=0)
+    if lost:
+        parts.append(f"up to {lost:,} acknowledged writes lost")
+    elif spans and None not in spans:
+        parts.append("no acknowledged write lost")
+    return "; ".join(parts)
+
+
+def stated(figures: Iterable[FigureValue]) -> str:
+    """For example "Published 2015 and 2016: 8 to 15 s."; empty: none."""
+    own = sorted(figures, key=lambda figure: figure.value or 0.0)
+    if not own:
+        return ""
+    years = and_list(sorted({figure.article.published[:4] for figure in own}))
+    first = f"{own[0].stated} to " if own[0].value != own[-1].value else ""
+    return f"Published {years}: {first}{short(own[-1].stated, own[-1].unit)}."
 
 
 def _of(span: tuple[int, int]) -> str:
@@ -85,6 +164,14 @@ def shares(group: TrialGroup) -> Iterator[str]:
         yield _share(share, median, group.proxy if share.who == "the proxy" else None)
     if len(group.shares) > 1:
         yield "They start at the fault and overlap: they do not add up."
+
+
+def largest_share(group: TrialGroup) -> str:
+    """The setting that explains most of the median; empty: none does."""
+    median, largest = group.interruption.median, max(group.shares, key=lambda share: share.seconds, default=None)
+    if median is None or largest is None:
+        return ""
+    return _share(largest, median, group.proxy if largest.who == "the proxy" else None)
 
 
 def _share(share: TimeoutShare, median: float, seen: TrialSpread | None) -> str:

@@ -30,13 +30,13 @@ def page_of(client: Client, query: str = "", status: int = 200) -> str:
 
 
 def trials_of(page: str, within: str = "") -> list[LexborNode]:
-    """The rows of the tables of trials."""
-    return elements(page, f"{within} .failover-trials tbody tr")
+    """The lanes of the race."""
+    return elements(page, f"{within} .race-table tbody tr[data-run]")
 
 
 def bars_of(page: str) -> list[list[tuple[str, float, float]]]:
     """Of each trial the parts of its bar: kind, and from where to where (% of the scale)."""
-    return [[_part(part) for part in track.css("i")] for track in elements(page, ".failover-track")]
+    return [[_part(part) for part in track.css("i")] for track in elements(page, ".race-track")]
 
 
 def _part(part: LexborNode) -> tuple[str, float, float]:
@@ -45,7 +45,7 @@ def _part(part: LexborNode) -> tuple[str, float, float]:
 
 
 def group_of(page: str, *names: str) -> tuple[str | None, ...]:
-    (found,) = states(page, ".failover-group", *names)
+    (found,) = states(page, "[data-side]", *names)
     return found
 
 
@@ -63,19 +63,17 @@ def expected_rows() -> list[str]:
 def test_before_anything_failed_over_the_page_says_what_would_fill_it(client: Client) -> None:
     page = page_of(client)
     assert element(page, "[data-state=empty] a").attributes["href"] == "/campaigns/new/"
-    assert elements(page, ".failover-group") == []
-    assert elements(page, "[data-stated-answer]") == []
+    assert elements(page, "[data-side]") == []
+    assert elements(page, "[data-card]") == []
 
 
 def test_before_anything_failed_over_the_published_downtimes_answer(client: Client) -> None:
     seed()
     published.load_all(published.OWN_DATA)
     page = page_of(client)
-    answer = text(page, "[data-stated-answer]").replace("\xa0", " ")
-    places = [answer.index(part) for part in ("PXC 8 to 15 s", "Aurora 50 s", "MHA at least 120 s")]
-    assert places == sorted(places)
-    conditions = [row.css("td")[0].text(strip=True) for row in elements(page, ".failover-bars tr[data-article]")]
-    assert conditions == sorted(conditions)
+    assert data(page, "card") == ["aurora", "galera", "mha"]
+    for card, words in (("aurora", "50 s"), ("galera", "8 to 15 s"), ("mha", "≥ 120 s")):
+        assert words in text(page, f"[data-card={card}]").replace("\xa0", " ")
     link = element(page, "[data-state=empty] a").attributes["href"] or ""
     assert link == f"/campaigns/new/?workload={Workload.objects.filter(tool='failover')[0].pk}"
 
@@ -92,8 +90,7 @@ def test_recorded_failovers_have_their_recorded_median_and_range(client: Client,
     page = page_of(client)
     median, trials = group_of(page, "median", "trials")
     assert (float(median or 0), trials) == (found.interruption.median, "2")
-    assert element(page, "[data-answer]").text() == f"{wording.answer(found)}."
-    assert element(page, ".failover-bars__value").text() == wording.interruption(found.interruption)
+    assert wording.headline(found) in element(page, "[data-card=cluster] h2").text()
 
 
 def test_a_trial_that_did_not_recover_counts_as_such_and_never_as_short(client: Client, galera: System) -> None:
@@ -101,18 +98,19 @@ def test_a_trial_that_did_not_recover_counts_as_such_and_never_as_short(client: 
     a_failover(galera, reported("kill9_writer_mixed_evs_quorum_loss"), outcome="failed", reason="node1 is not in step")
     page = page_of(client)
     assert group_of(page, "trials", "not-recovered") == ("2", "1")
-    rows = states(page, ".failover-trials tr[data-run]", "recovered", "outcome")
-    assert rows == [("no", "failed"), ("yes", "succeeded")]
-    first, second = (float(outage) for outage in data(page, "outage"))
+    rows = states(page, ".race-table tr[data-run]", "recovered", "outcome")
+    assert rows == [("yes", "succeeded"), ("no", "failed")]
+    second, first = (float(outage) for outage in data(page, "outage"))
     assert (first > 16, 2 <= second < 3) == (True, True)
     (group,) = load_failovers(FailoverFilter()).groups
     shown = [each.text() for each in elements(page, "[data-outage]")]
-    assert shown == [wording.outage(trial.course) for trial in group.trials]
+    assert shown == [wording.outage(trial.course) for trial in reversed(group.trials)]
     assert "16." in element(page, "[data-mark]").text()
-    assert [len(row.css(".mark--bad")) for row in trials_of(page)] == [1, 0]
-    last_kind, _, end = bars_of(page)[0][-1]
+    assert [len(row.css(".mark--bad")) for row in trials_of(page)] == [0, 1]
+    last_kind, _, end = bars_of(page)[1][-1]
     assert (last_kind, end) == ("open", 100.0)  # further than any other, however long it was watched
-    assert max(part[2] for part in bars_of(page)[1]) < 90
+    assert max(part[2] for part in bars_of(page)[0]) < 90
+    assert "not recover in 1 of 2 trials" in text(page, "[data-card=cluster] h2")
 
 
 def test_the_parts_of_a_bar_are_its_phases_on_one_scale(client: Client, galera: System, mha: System) -> None:
@@ -128,11 +126,10 @@ def test_settings_explain_part_of_the_outage(client: Client, galera: System, mha
     a_failover(galera, made_up(6.5, proxy=0.9))
     a_failover(mha, made_up(7.6))
     page = page_of(client)
-    groups = {group.system: group for group in load_failovers(FailoverFilter()).groups}
-    for system, count in (("cluster", "2"), ("replicas", "1")):
-        shown = element(page, f"[data-system={system}] [data-shares]")
-        assert shown.attributes["data-shares"] == count
-        assert shown.text() == " ".join(wording.shares(groups[system]))
+    for group in load_failovers(FailoverFilter()).groups:
+        shown = element(page, f"[data-card={group.system}] p")
+        assert shown.attributes["title"] == " ".join(wording.shares(group))
+        assert wording.largest_share(group) in shown.text()
 
 
 def test_lost_and_doubled_writes_are_counted_and_listed(client: Client, galera: System) -> None:
@@ -141,6 +138,7 @@ def test_lost_and_doubled_writes_are_counted_and_listed(client: Client, galera: 
     page = page_of(client)
     shown = states(page, "[data-quantity]", "quantity", "value")
     assert shown == [("lost", "3"), ("duplicated", "2"), ("failed_present", "1"), ("stale", "0")]
+    assert "3 acknowledged writes lost" in text(page, "[data-card=cluster]")
     assert [cell.text(strip=True) for cell in elements(page, "[data-quantity]")] == ["3", "2", "1", "0"]
     assert listed_of(page) == expected_rows()
     assert [row.split()[0] for row in listed_of(page)] == ["161", "12", "170"]
@@ -153,7 +151,7 @@ def test_rows_that_a_report_does_not_list_are_said_to_be_in_its_artifact(client:
     assert states(page, "[data-quantity=stale]", "value") == [("18",)]
     assert listed_of(page) == expected_rows()
     assert listed_of(page)[-1].startswith("18")
-    assert element(page, f".failover-rows[data-run='{run.pk}'] a").attributes["href"] == (
+    assert element(page, f".failover-rows [data-run='{run.pk}'] a").attributes["href"] == (
         f"/api/v1/runs/{run.pk}/artifacts/failover.jsonl"
     )
 
@@ -178,7 +176,7 @@ def test_of_many_trials_the_longest_are_open_and_the_others_on_demand(client: Cl
     page = page_of(client)
     assert data(page, "count") == ["2"]
     assert [len(trials_of(page, within)) for within in ("", "details")] == [14, 2]
-    assert [row.css("[data-outage]")[0].text() for row in trials_of(page, "details")] == ["2.10", "2.00"]
+    assert [row.css("[data-outage]")[0].text() for row in trials_of(page, "details")] == ["2.00", "2.10"]
 
 
 def test_a_run_leads_to_all_trials_of_its_fault(client: Client, galera: System) -> None:
@@ -222,21 +220,42 @@ def test_made_up_trials_stand_in_no_groups_figures_but_their_own(client: Client,
     measured, invented = load_failovers(FailoverFilter()).groups
     assert measured.interruption.median == pytest.approx(2.0)
     assert invented.interruption.median == pytest.approx(9.0)
-    shown = states(page_of(client), ".failover-group", "median", "trials", "origins")
-    assert shown == [("2.0", "1", "agent"), ("9.0", "1", "rig")]
+    page = page_of(client)
+    assert states(page, "[data-side]", "median", "trials", "origins") == [("2.0", "1", "agent"), ("9.0", "1", "rig")]
+    assert [len(each.css(".mark--rig")) for each in elements(page, "[data-card]")] == [0, 1]
+    assert "1 trial," in text(page, ".race > header")
 
 
-def test_system_fault_and_campaign_narrow_the_trials(client: Client, galera: System, mha: System) -> None:
+def test_fault_and_load_choose_the_race_and_the_table_has_all(client: Client, galera: System, mha: System) -> None:
     a_failover(galera, made_up(2.0))
     a_failover(galera, made_up(3.0), fault="kill_reader")
+    a_failover(galera, made_up(5.0), parameters={"rate": 100})
     a_failover(mha, made_up(4.0))
-    assert len(trials_of(page_of(client))) == 3
-    assert len(trials_of(page_of(client, "?system=cluster"))) == 2
-    assert len(trials_of(page_of(client, "?system=cluster&fault=kill_reader"))) == 1
-    assert len(trials_of(page_of(client, "?rate=20&fault=&system="))) == 3
-    other = page_of(client, f"?campaign={a_campaign(galera).pk}")
-    assert trials_of(other) == []
-    assert elements(other, "[data-state=empty] a")[0].attributes["href"] == "/failovers/"
+    page = page_of(client)
+    assert data(page, "outage") == ["2.0", "4.0"]  # the writer killed, at the load that was measured most
+    writer = [("cluster", "kill_writer"), ("replicas", "kill_writer"), ("cluster", "kill_writer")]
+    assert states(page, "[data-row-fault]", "system", "row-fault") == [*writer, ("cluster", "kill_reader")]
+    for row, outage in zip(elements(page, "[data-row-fault] td a"), ("2.0", "4.0", "5.0", "3.0"), strict=True):
+        assert outage in data(page_of(client, (row.attributes["href"] or "").removeprefix("/failovers/")), "outage")
+    assert data(page_of(client, "?rate=100"), "outage") == ["5.0"]
+    assert data(page_of(client, "?fault=kill_reader&system="), "outage") == ["3.0"]
+    assert data(page_of(client, "?system=replicas"), "outage") == ["4.0"]
+
+
+def test_a_choice_without_trials_says_how_to_see_or_to_get_some(client: Client, galera: System) -> None:
+    a_failover(galera, made_up(2.0))
+    for query in (f"?campaign={a_campaign(galera).pk}", "?fault=switch"):
+        page = page_of(client, query)
+        assert trials_of(page) == []
+        assert elements(page, "[data-state=empty] a")[0].attributes["href"] == "/failovers/"
+
+
+def test_systems_and_loads_without_trials_are_refused(client: Client, galera: System) -> None:
+    a_failover(galera, made_up(2.0))
+    for query, field in (("?system=nobody", "system"), ("?rate=21", "rate")):
+        page = page_of(client, query, status=400)
+        assert data(page, "field") == [field]
+        assert trials_of(page) == []
 
 
 @pytest.mark.parametrize("query", ["?fault=flood", "?campaign=x", "?rate=nan", "?rate=-1", "?system=%00"])
@@ -245,18 +264,36 @@ def test_an_address_that_asks_for_nonsense_is_refused(client: Client, query: str
     assert client.get(f"/failovers/failovers.csv{query}").status_code == 400
 
 
-def test_published_interruptions_stand_beside_measured_ones_hatched_and_marked(client: Client, galera: System) -> None:
+def test_published_interruptions_stand_on_the_scale_of_measured_ones(client: Client, galera: System) -> None:
     seed()
     published.load_all(published.OWN_DATA)
     a_failover(galera, made_up(6.0))
     page = page_of(client)
-    stated = elements(page, ".failover-bars tr.published-row[data-article]")
-    assert len(elements(page, ".failover-bars tbody tr")) == len(stated) + 1
-    shown = [(row.css("th")[0].text(strip=True), row.css(".failover-bars__value")[0].text()) for row in stated]
-    for who, what in (("PXC", "15\xa0s"), ("Aurora", "50\xa0s"), ("MHA", "120\xa0s"), ("PXC", "6\xa0s")):
-        assert any(name.startswith(who) and what in value for name, value in shown), (who, what)
-    assert all(row.css(".mark--published") and row.css(".failover-bar--stated") for row in stated)
-    assert len(elements(page, ".failover-bar--stated")) == len(stated)
+    sides = {str(side.attributes["data-scale"]): side for side in elements(page, "[data-scale]")}
+    assert list(sides) == ["Aurora", "PXC/Galera", "MHA"]
+    values = {name: [each.text() for each in side.css("[data-value]")] for name, side in sides.items()}
+    galeras = ["6.00\xa0s", "8\xa0s", "8\xa0s", "15\xa0s"]
+    assert values == {"Aurora": ["50\xa0s"], "PXC/Galera": galeras, "MHA": ["≥ 120\xa0s"]}
+    widths = {
+        value.text(): float(re.findall(r"([\d.]+)%", bar.attributes["style"] or "")[0])
+        for side in sides.values()
+        for value, bar in zip(side.css("[data-value]"), side.css(".track__bar"), strict=True)
+    }
+    assert widths["50\xa0s"] / widths["6.00\xa0s"] == pytest.approx(50 / 6, rel=1e-3)
+    stated = elements(page, "[data-article]")
+    assert all(each.css(".track__bar--stated") for each in stated)
+    assert len(elements(page, ".track__bar--stated")) == len(stated)
+    assert len(elements(page, ".track__bar--pointed")) == 1  # the bound
+    assert elements(page, ".race-lens")
+
+
+def test_beside_other_faults_than_crashes_no_published_figure_stands(client: Client, galera: System) -> None:
+    seed()
+    published.load_all(published.OWN_DATA)
+    a_failover(galera, made_up(0.3), fault="switch")
+    page = page_of(client)
+    assert elements(page, "[data-article]") == []
+    assert data(page, "card")[0] == "aurora"  # not measured, as under every fault
 
 
 def test_exports_and_the_api_say_what_the_page_says(client: Client, galera: System) -> None:

@@ -38,6 +38,30 @@ def test_what_did_not_recover_comes_first(galera: System) -> None:
     assert wording.state(recovered.course) == ""
 
 
+def test_a_card_begins_with_what_did_not_recover_then_with_the_median_and_a_far_longest(
+    galera: System, mha: System
+) -> None:
+    a_failover(galera, made_up(2.0))
+    assert wording.headline(the_group(galera)).endswith("is back in 2.00\xa0s")
+    for outage in (2.0, 9.0):
+        a_failover(galera, made_up(outage))
+    assert wording.headline(the_group(galera)).endswith("is back in 2.00\xa0s, longest 9.00\xa0s")
+    a_failover(mha, made_up(None))
+    assert wording.headline(the_group(mha)).endswith("did not recover in 1 of 1 trial")
+
+
+def test_one_side_is_ahead_where_its_longest_trial_is_shorter_than_any_of_the_other(
+    galera: System, mha: System
+) -> None:
+    for system, outages in ((galera, (2.0, 3.0)), (mha, (4.0,))):
+        for outage in outages:
+            a_failover(system, made_up(outage))
+    assert wording.ahead(the_group(galera), [the_group(mha)]) == ""  # one trial is too few
+    a_failover(mha, made_up(3.5))
+    assert wording.ahead(the_group(galera), [the_group(mha)]) == "each trial shorter than any of MHA"
+    assert wording.ahead(the_group(mha), [the_group(galera)]) == ""
+
+
 def test_affected_writes_are_counted_and_listed(galera: System) -> None:
     counts = {"missing": [161, 162, 163], "failed_present": [170], "duplicated": [12, 14]}
     a_failover(galera, made_up(3.0, counts=counts))
