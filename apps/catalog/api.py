@@ -2,14 +2,17 @@
 
 from apps.catalog import prices, queries, services
 from apps.catalog.services import InvalidField, load_level_for, metrics_for, name_metrics, workload_for
+from apps.catalog.systems import new_short_name, set_short_name
 
 __all__ = [
     "InvalidField",
     "load_level_for",
     "metrics_for",
     "name_metrics",
+    "new_short_name",
     "prices",
     "queries",
     "services",
+    "set_short_name",
     "workload_for",
 ]

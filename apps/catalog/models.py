@@ -3,6 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Lower
 
 from apps.core.names import with_tool
 from apps.core.text import counted
@@ -87,8 +88,9 @@ class HardwareClass(models.Model):
 class System(models.Model):
     """A system under test: a release deployed on hardware behind one endpoint. Contains no secrets.
 
-    `settings`: server variables set on purpose. `hardware_class`: that of the writer. `labels`: required of an agent
-    that serves the system. `aws_region`, `aws_kind`, `aws_identifier`: its cluster or instance; empty: not at AWS.
+    `short_name`: shown in tables and charts. `settings`: server variables set on purpose. `hardware_class`: that of the
+    writer. `labels`: required of an agent that serves the system. `aws_region`, `aws_kind`, `aws_identifier`: its
+    cluster or instance; empty: not at AWS.
     """
 
     class AwsKind(models.TextChoices):
@@ -97,6 +99,7 @@ class System(models.Model):
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=120)
+    short_name = models.CharField(max_length=16)
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="systems")
     hardware_class = models.ForeignKey(HardwareClass, on_delete=models.PROTECT, related_name="systems")
     endpoint = models.CharField(max_length=200, blank=True)
@@ -112,6 +115,8 @@ class System(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
+            models.UniqueConstraint(Lower("short_name"), name="system_short_name_once"),
+            models.CheckConstraint(condition=~Q(short_name=""), name="system_has_short_name"),
             models.CheckConstraint(condition=Q(settings_hash__regex=SHA256), name="system_settings_hash_is_sha256"),
             models.CheckConstraint(
                 condition=Q(aws_region="", aws_kind="", aws_identifier="")

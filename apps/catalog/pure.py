@@ -8,10 +8,12 @@ from apps.catalog.metrics.derived_metrics import DerivedSpec
 from apps.catalog.metrics.standard import CURATED
 from apps.catalog.metrics.work import BY_KEY, MACHINE, WorkSpec
 from apps.catalog.metrics.workloads import is_single_event
+from apps.catalog.short_names import LONGEST as LONGEST_SHORT_NAME
 
 __all__ = [
     "BY_KEY",
     "CURATED",
+    "LONGEST_SHORT_NAME",
     "MACHINE",
     "PUBLISHED",
     "CloudWatchMetric",

@@ -15,6 +15,7 @@ from apps.catalog.models import HardwareClass, Metric, Platform, Release, System
 class SystemValue:
     slug: str
     name: str
+    short_name: str
     hardware: str
     nodes: int
     endpoint: str
@@ -211,6 +212,7 @@ def _release(release: Release) -> ReleaseValue:
             SystemValue(
                 slug=system.slug,
                 name=system.name,
+                short_name=system.short_name,
                 hardware=system.hardware_class.name,
                 nodes=len(system.nodes.all()),
                 endpoint=system.endpoint,

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
@@ -11,6 +12,7 @@ from django.db.models import Q
 from apps.catalog import seed_data
 from apps.catalog.metrics import counter_rules, derived_metrics, standard
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
+from apps.catalog.systems import new_short_name
 from apps.core.canonical import canonical_hash
 from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 from workers.protocol.workloads import WORKLOADS, declaration, sysbench
@@ -138,19 +140,19 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
     nodes = message.nodes or [NodeMessage(name="db1")]
     classes = {node.name: _hardware_class(node.hardware_class or message.hardware_class, described) for node in nodes}
     release = release_for(platform=platform, version=message.version)
-    system, created = System.objects.get_or_create(
-        slug=message.slug,
-        defaults={
-            "name": message.name,
-            "release": release,
-            "hardware_class": hardware_class,
-            "endpoint": message.endpoint,
-            "settings": message.settings,
-            "settings_hash": canonical_hash(message.settings),
-            "labels": [f"system:{message.slug}"],
-            **place,
-        },
-    )
+    fields: dict[str, Any] = {
+        "name": message.name,
+        "release": release,
+        "hardware_class": hardware_class,
+        "endpoint": message.endpoint,
+        "settings": message.settings,
+        "settings_hash": canonical_hash(message.settings),
+        "labels": [f"system:{message.slug}"],
+        **place,
+    }
+    # Called only if the system is new.
+    fields["short_name"] = partial(new_short_name, System(slug=message.slug, **fields), [node.role for node in nodes])
+    system, created = System.objects.get_or_create(slug=message.slug, defaults=fields)
     if created:
         for node in nodes:
             _require(node.role in Node.Role.values, f"nodes[{node.name}].role", f"must be one of {Node.Role.values}")

@@ -262,6 +262,7 @@ def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun]) -> Side:
         system=system.slug,
         workload=compared_workload(side.workload),
         name=side.name,
+        title=side.title,
         position=position,
         platform=platform.name,
         platform_slug=platform.slug,

@@ -33,7 +33,8 @@ class Side:
     slug: Annotated[str, "key of the side in this comparison"]
     system: Annotated[str, "slug of its system"]
     workload: ComparedWorkload
-    name: str
+    name: Annotated[str, "short name of its system, and the workload if it is another one"]
+    title: Annotated[str, "the same with the system's whole name"]
     position: Annotated[int, "0 is the baseline"]
     platform: str
     platform_slug: Hidden[str]

@@ -117,7 +117,7 @@ def _load(levels: Sequence[LoadLevel]) -> str:
 
 
 def _named(system: System) -> NamedObject:
-    return NamedObject(system.pk, system.slug, system.name)
+    return NamedObject(system.pk, system.slug, system.short_name)
 
 
 def _cell(job: Job) -> JobCell:

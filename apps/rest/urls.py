@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern] = [
     path("platforms/", catalog.Platforms.as_view(), name="platforms"),
     path("releases/", catalog.Releases.as_view(), name="releases"),
     path("hardware-classes/", catalog.HardwareClasses.as_view(), name="hardware-classes"),
+    path("systems/<str:slug>/short-name", systems.SystemShortName.as_view(), name="short-name"),
     path("hardware-classes/<str:slug>/price", prices.HardwarePrice.as_view(), name="price"),
     path("systems/", systems.Systems.as_view(), name="systems"),
     path("workloads/", catalog.Workloads.as_view(), name="workloads"),

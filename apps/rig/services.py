@@ -163,6 +163,7 @@ def _system(spec: SystemSpec) -> System:
         slug=spec.slug,
         defaults={
             "name": spec.name,
+            "short_name": spec.short_name,
             "release": catalog_services.release_for(platform=platform, version=spec.release),
             "hardware_class": hardware,
             "settings": dict(spec.settings),

@@ -44,6 +44,7 @@ class RigWorkload:
 class SystemSpec:
     slug: str
     name: str
+    short_name: str
     platform: PlatformSpec
     release: str
     server_version: str
@@ -115,6 +116,7 @@ def systems() -> list[SystemSpec]:
         SystemSpec(
             slug=f"{PREFIX}{platform.slug}-{release}-{hardware}".lower(),
             name=f"{_title(platform.slug)} {release} on {hardware} (rig)",
+            short_name=f"{_title(platform.slug)} {_version(release, platform)} {hardware.partition('.')[0]}",
             platform=platform,
             release=release,
             server_version=server_version,
@@ -134,7 +136,22 @@ def systems() -> list[SystemSpec]:
 
 
 def _title(slug: str) -> str:
-    return {"aurora": "Aurora", "pxc": "PXC", "mha": "MHA", "galera": "Galera", "rds-mysql": "RDS"}.get(slug, slug)
+    return {
+        "aurora": "Aurora",
+        "pxc": "PXC",
+        "mha": "MHA",
+        "galera": "Galera",
+        "rds-mysql": "RDS",
+        "mysql": "MySQL",
+        "mariadb": "MariaDB",
+    }[slug]
+
+
+def _version(release: str, platform: PlatformSpec) -> str:
+    """Its first two numbers, or three where another release of the platform has the same two."""
+    numbers = release.partition("-")[0]
+    minor = ".".join(numbers.split(".")[:2])
+    return numbers if sum(each.startswith(f"{minor}.") for each, _ in platform.releases) > 1 else minor
 
 
 def of_kind(kinds: Sequence[str]) -> list[RigWorkload]:

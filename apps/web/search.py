@@ -110,11 +110,22 @@ def _runs(words: Sequence[str]) -> list[Hit]:
 
 def _systems(words: Sequence[str]) -> list[Hit]:
     wanted = _every(
-        words, "name", "slug", "endpoint", "release__version", "release__platform__name", "hardware_class__name"
+        words,
+        "name",
+        "short_name",
+        "slug",
+        "endpoint",
+        "release__version",
+        "release__platform__name",
+        "hardware_class__name",
     )
     rows = System.objects.filter(wanted).select_related("release__platform", "hardware_class")
     return [
-        Hit(system.name, f"{system.release} on {system.hardware_class.name}", runs_address(system=system.slug))
+        Hit(
+            system.short_name,
+            f"{system.name}, {system.release} on {system.hardware_class.name}",
+            runs_address(system=system.slug),
+        )
         for system in rows[: EACH + 1]
     ]
 

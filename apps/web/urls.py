@@ -4,7 +4,7 @@ from django.urls import URLPattern, path, re_path
 
 from apps.web import accounts, agents, saved, search
 from apps.web.campaigns import campaigns, files, schedules
-from apps.web.catalog import catalog, prices
+from apps.web.catalog import catalog, prices, short_names
 from apps.web.compare import claims, compare, exports
 from apps.web.compare.sections import comparability
 from apps.web.failovers import failovers
@@ -87,6 +87,7 @@ urlpatterns: list[URLPattern] = [
     path("claims/", claims.show, name="claims"),
     path("catalog/", catalog.show, name="catalog"),
     path("catalog/hardware/<str:slug>/price/", prices.state, name="price"),
+    path("catalog/systems/<str:slug>/short-name/", short_names.change, name="short-name"),
     path("campaigns/", campaigns.show_all, name="campaigns"),
     path("campaigns/new/", campaigns.plan, name="campaign-new"),
     path("campaigns/new/size/", campaigns.size, name="campaign-size"),

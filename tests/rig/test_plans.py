@@ -57,7 +57,7 @@ NOT_READ = {
     *("api:agent-clock", "api:agent-sampling", "api:agent-stream-batch", "api:agent-end-stream", "api:agent-failover"),
     *("web:run-exclude", "web:run-count-again", "web:acknowledge", "web:acknowledgement-withdraw", "web:save"),
     *("web:saved-refresh", "web:saved-describe", "web:pin-baseline", "api:campaign-files", "api:acknowledgement"),
-    *("api:refresh-saved-comparison", "api:price"),
+    *("api:refresh-saved-comparison", "api:price", "api:short-name"),
     *("web:schedule-act", "api:pause-schedule", "api:resume-schedule", "api:run-schedule"),
     *("web:team-delete", "web:subscription-delete", "web:subscription-test", "web:delivery-retry"),
     *("api:subscription-test", "api:delivery-retry"),
@@ -122,6 +122,7 @@ def _addresses() -> dict[str, list[str]]:
         **{f"web:{page}-export": [{"ending": "csv"}] for page in ("matrix", "schema-changes", "failovers")},
         "web:release-export": [{"platform": release.platform.slug, "version": release.version, "ending": "csv"}],
         "web:price": [{"slug": run.system.hardware_class.slug}],
+        "web:short-name": [{"slug": run.system.slug}],
         "web:help-page": [{"name": "reference/verdicts"}],
     }
     planned = [

@@ -38,6 +38,7 @@ def a_system(slug: str = "", **fields: Any) -> System:
         **{
             "slug": slug,
             "name": slug,
+            "short_name": fields.get("name", slug) if len(fields.get("name", slug)) <= 16 else f"S{next(_number)}",
             "release": release,
             "hardware_class": hardware,
             "settings": settings,

@@ -246,7 +246,7 @@ def _group(members: Sequence[tuple[Run, FailoverTrial]], providers: Mapping[int,
     checks = next((course.proxy_checks for course in counted if course.proxy_checks), {})
     return TrialGroup(
         system=system.slug,
-        system_name=system.name,
+        system_name=system.short_name,
         platform=platform.name,
         platform_slug=platform.slug,
         platform_color=platform.color,
@@ -326,7 +326,9 @@ def _choices(runs: QuerySet[Run], probes: Mapping[int, Mapping[str, Any]]) -> Ch
     """Three queries."""
     rows = list(runs.order_by().values_list("system_id", "workload_id").distinct())
     used = [probes[workload] for workload in {workload for _, workload in rows}]
-    systems = System.objects.filter(pk__in={pk for pk, _ in rows}).order_by("name").values_list("slug", "name")
+    systems = (
+        System.objects.filter(pk__in={pk for pk, _ in rows}).order_by("short_name").values_list("slug", "short_name")
+    )
     campaigns = (
         runs.filter(job_run__isnull=False)
         .order_by("-job_run__job__campaign_id")

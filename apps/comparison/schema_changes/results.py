@@ -57,7 +57,7 @@ class ChangeFilter:
 
 _COLUMNS = {
     "system_slug": F("system__slug"),
-    "system_name": F("system__name"),
+    "system_name": F("system__short_name"),
     "platform": F("system__release__platform__slug"),
     "platform_name": F("system__release__platform__name"),
     "platform_color": F("system__release__platform__color"),

@@ -138,7 +138,7 @@ def _others(comparison: Comparison, systems: Mapping[str, System]) -> tuple[Othe
         .select_related("hardware_class")[:MOST_OTHERS]
     )
     return tuple(
-        OtherSize(side.slug, other.slug, other.name, other.hardware_class.name)
+        OtherSize(side.slug, other.slug, other.short_name, other.hardware_class.name)
         for side in comparison.sides
         for other in found
         if side.workload == comparison.workload and other.release_id == systems[side.system].release_id

@@ -65,7 +65,7 @@ def _pin(row: PinnedBaseline) -> Pin:
     return Pin(
         workload=row.workload_id,
         system=row.system.slug,
-        system_name=row.system.name,
+        system_name=row.system.short_name,
         note=row.note,
         by=row.pinned_by.get_username(),
         at=row.pinned_at,

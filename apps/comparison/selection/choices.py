@@ -28,6 +28,7 @@ MOST_LOOKED_AT = 300
 class SystemChoice:
     slug: str
     name: str
+    title: str
     platform: str
     release: str
     hardware: str
@@ -60,13 +61,14 @@ class Suggestion:
 def picker() -> tuple[list[SystemChoice], list[WorkloadChoice]]:
     """All systems that are not archived, those with runs that count first, by name; and the workloads with runs that
     count, by the number of systems that share them, descending."""
-    rows = list(System.objects.select_related("release__platform", "hardware_class").order_by("name"))
+    rows = list(System.objects.select_related("release__platform", "hardware_class").order_by("short_name"))
     ran = places.counted(systems=[row.pk for row in rows], by_level=False, most=MOST_RUNS)
     amounts = _summed((place.system, place) for place in ran)
     found = [
         SystemChoice(
             slug=row.slug,
-            name=row.name,
+            name=row.short_name,
+            title=row.name,
             platform=row.release.platform.name,
             release=row.release.version,
             hardware=row.hardware_class.name,
@@ -152,7 +154,7 @@ def suggestions() -> list[Suggestion]:
         .values(
             "workload_id",
             slug=F("system__slug"),
-            system_name=F("system__name"),
+            system_name=F("system__short_name"),
             campaign=F("job_run__job__campaign_id"),
             campaign_name=F("job_run__job__campaign__name"),
         )

@@ -20,12 +20,21 @@ class UnknownSide(Invalid):
 
 @dataclass(frozen=True)
 class ChosenSide:
-    """`key`: the system's slug, or slug:id of the workload if it is not the comparison's."""
+    """`key`: the system's slug, or slug:id of the workload if it is not the comparison's; `distinction`: of that
+    workload."""
 
     key: str
     system: System
     workload: Workload
-    name: str
+    distinction: str = ""
+
+    @property
+    def name(self) -> str:
+        return ", ".join(filter(None, (self.system.short_name, self.distinction)))
+
+    @property
+    def title(self) -> str:
+        return ", ".join(filter(None, (self.system.name, self.distinction)))
 
 
 @dataclass(frozen=True)
@@ -100,10 +109,8 @@ def _parsed(key: str, workload_id: int) -> tuple[str, int]:
 
 def _chosen(system: System, workload: Workload, base: Workload) -> ChosenSide:
     if workload.pk == base.pk:
-        return ChosenSide(system.slug, system, workload, system.name)
-    return ChosenSide(
-        f"{system.slug}:{workload.pk}", system, workload, f"{system.name}, {_distinction(workload, base)}"
-    )
+        return ChosenSide(system.slug, system, workload)
+    return ChosenSide(f"{system.slug}:{workload.pk}", system, workload, _distinction(workload, base))
 
 
 def _distinction(workload: Workload, base: Workload) -> str:

@@ -38,7 +38,8 @@ class MatrixSide:
     """A system of the matrix."""
 
     slug: str
-    name: str
+    name: Annotated[str, "short name"]
+    title: Annotated[str, "whole name"]
     position: Annotated[int, "0 is the baseline"]
     platform: str
     platform_slug: Hidden[str]
@@ -188,7 +189,7 @@ def _shared(systems: Sequence[System], wanted: Sequence[int] | None, campaign: i
 
 
 def _chosen(workload: Workload, systems: Sequence[System]) -> Chosen:
-    return Chosen(workload, tuple(ChosenSide(system.slug, system, workload, system.name) for system in systems))
+    return Chosen(workload, tuple(ChosenSide(system.slug, system, workload) for system in systems))
 
 
 def _of_metrics(draft: Draft, wanted: Sequence[str] | None) -> Draft:
@@ -244,7 +245,8 @@ def _side(system: System, position: int, tone: int, comparisons: Sequence[Compar
     platform = system.release.platform
     return MatrixSide(
         slug=system.slug,
-        name=system.name,
+        name=system.short_name,
+        title=system.name,
         position=position,
         platform=platform.name,
         platform_slug=platform.slug,

@@ -205,9 +205,7 @@ def _sides(place: _Place, values: Mapping[tuple[int, int, str], Sequence[float]]
         key=lambda system: means.get(system.pk, worst),
         reverse=metric.direction == Direction.HIGHER,
     )
-    return Chosen(
-        place.workload, tuple(ChosenSide(system.slug, system, place.workload, system.name) for system in ordered)
-    )
+    return Chosen(place.workload, tuple(ChosenSide(system.slug, system, place.workload) for system in ordered))
 
 
 def _at_level(draft: Draft, level: int) -> Draft:

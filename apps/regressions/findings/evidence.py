@@ -197,7 +197,7 @@ def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
         .values(
             *("id", "started_at", "server_version", "provenance", "is_excluded", "failed_checks"),
             slug=F("system__slug"),
-            name=F("system__name"),
+            name=F("system__short_name"),
             release=F("system__release__version"),
             campaign=F("job_run__job__campaign_id"),
         )

@@ -18,7 +18,7 @@ def title(finding: Finding, changes: Sequence[Change]) -> str:
     size = percent(first.ratio) if first.ratio is not None else "changed"
     others = len(changes) - 1
     more = f" and {counted(others, 'other')}" if others else ""
-    where = f"{finding.release}" if finding.release else first.system.name
+    where = f"{finding.release}" if finding.release else first.system.short_name
     return f"{where}: {metric} {size}, {first.workload.name}, {first.load_level}{more}"[:LONGEST]
 
 

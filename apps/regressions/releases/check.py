@@ -93,7 +93,8 @@ def _refuse(release: Release, baseline: Release | None) -> None:
 
 
 def _line(pair: Pair) -> SystemPair:
-    return SystemPair(pair.system.slug, pair.system.name, pair.baseline.slug, pair.baseline.name, pair.differs)
+    system, baseline = pair.system, pair.baseline
+    return SystemPair(system.slug, system.short_name, baseline.slug, baseline.short_name, pair.differs)
 
 
 def _significance(row: CheckRow) -> tuple[int, float, str, str, int]:
@@ -108,11 +109,11 @@ def _notes(
     for pair in found.pairs:
         if pair.differs:
             yield (
-                f"{pair.system.name} is compared with {pair.baseline.name}, the only candidate, despite other "
-                f"settings: {pair.differs}."
+                f"{pair.system.short_name} is compared with {pair.baseline.short_name}, the only candidate, despite "
+                f"other settings: {pair.differs}."
             )
     for system in found.alone:
-        yield f"{system.name} has no matching system in {found.baseline}: none has its settings."
+        yield f"{system.short_name} has no matching system in {found.baseline}: none has its settings."
     new = sum(len(where[pair.system.pk] - where[pair.baseline.pk]) for pair in found.pairs)
     if new:
         what = "1 workload at a load level" if new == 1 else f"{new} workloads at load levels"

@@ -70,7 +70,7 @@ def _compared(
 
 
 def _chosen(pair: Pair, workload: Workload) -> Chosen:
-    sides = (ChosenSide(each.slug, each, workload, each.name) for each in (pair.baseline, pair.system))
+    sides = (ChosenSide(each.slug, each, workload) for each in (pair.baseline, pair.system))
     return Chosen(workload, tuple(sides))
 
 
@@ -106,7 +106,7 @@ def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
         if not after.replicates:
             verdict, reason = (
                 RowVerdict.MISSING,
-                f"no run of {pair.system.name} with {metric.name} counts",
+                f"no run of {pair.system.short_name} with {metric.name} counts",
             )
         elif after.side in comparison.withheld_sides and after.ratio.verdict in verdict_table.JUDGED:
             verdict, reason = RowVerdict.WITHHELD, _withheld(comparison)
@@ -180,5 +180,5 @@ def lost(systems: Sequence[System], where: Mapping[int, set[Where]]) -> Iterator
                 direction=metric.direction,
                 baseline_system_id=system.pk,
                 baseline_system=system.slug,
-                reason=f"no system of this release has the settings of {system.name}",
+                reason=f"no system of this release has the settings of {system.short_name}",
             )

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.http import Http404
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.catalog.api import services
+from apps.catalog.api import services, set_short_name
 from apps.catalog.models import HardwareClass, Node, System
 from apps.rest.framework.lists import PageParameters, listing, page_of
 from apps.rest.framework.problems import conflict, invalid
@@ -48,6 +49,7 @@ class SystemSerializer(serializers.ModelSerializer[System]):
         fields = (
             "slug",
             "name",
+            "short_name",
             "platform",
             "version",
             "hardware_class",
@@ -185,3 +187,20 @@ class Systems(APIView):
         registered = register(description.validated_data)
         answer = SystemSerializer(registered.system).data | {"warnings": registered.warnings}
         return Response(answer, status=201 if registered.created else 200)
+
+
+class ShortNameDescription(Strict):
+    short_name = serializers.CharField(
+        max_length=1000, help_text="of at most 16 characters, and of no other system in whatever case"
+    )
+
+
+class SystemShortName(APIView):
+    @extend_schema(operation_id="name_system", request=ShortNameDescription, responses=SystemSerializer)
+    def put(self, request: Request, slug: str) -> Response:
+        """Set the name of a system in tables, charts and titles. Until then it is made from platform and nodes."""
+        sent = ShortNameDescription(data=request.data)
+        sent.is_valid(raise_exception=True)
+        if not set_short_name(slug=slug, text=sent.validated_data["short_name"]):
+            raise Http404(f"there is no system {slug!r}")
+        return Response(SystemSerializer(System.objects.get(slug=slug)).data)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from apps.catalog.api import load_level_for, metrics_for
+from apps.catalog.api import load_level_for, metrics_for, new_short_name
 from apps.catalog.models import HardwareClass, LoadLevel, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.runs.archive.content import HARDWARE_FIELDS, Row
@@ -21,7 +21,7 @@ def system_of(row: Row) -> System:
         _require_same(known, row)
         return known
     classes = {each["slug"]: _hardware(each) for each in row["hardware"]}
-    system = System.objects.create(
+    system = System(
         slug=row["system"],
         name=row["system_name"],
         release=_release(row),
@@ -31,6 +31,8 @@ def system_of(row: Row) -> System:
         settings_hash=canonical_hash(json.loads(row["settings"])),
         labels=row["labels"],
     )
+    system.short_name = new_short_name(system, [node["role"] for node in row["system_nodes"]])
+    system.save()
     Node.objects.bulk_create(
         Node(
             system=system,

@@ -31,6 +31,7 @@ class SystemDetail:
 
     slug: str
     name: str
+    short_name: str
     platform_slug: Annotated[str, Name("platform")]
     platform_name: Hidden[str]
     platform_color: Hidden[int | None]
@@ -223,6 +224,7 @@ def _system(run: Run) -> SystemDetail:
     return SystemDetail(
         slug=system.slug,
         name=system.name,
+        short_name=system.short_name,
         platform_slug=platform.slug,
         platform_name=platform.name,
         platform_color=platform.color,

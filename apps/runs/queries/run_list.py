@@ -76,7 +76,8 @@ class RunRow:
     hardware: Annotated[str, Name("hardware_name")]
     hardware_slug: Annotated[str, Name("hardware")]
     system_slug: Annotated[str, Name("system")]
-    system_name: str
+    system_name: Annotated[str, "short name"]
+    system_title: Annotated[str, "whole name"]
     workload_id: Hidden[int]
     workload_name: Hidden[str]
     workload_tool: Hidden[str]
@@ -117,7 +118,8 @@ COLUMNS = {
     "hardware": F("system__hardware_class__name"),
     "hardware_slug": F("system__hardware_class__slug"),
     "system_slug": F("system__slug"),
-    "system_name": F("system__name"),
+    "system_name": F("system__short_name"),
+    "system_title": F("system__name"),
     "workload_name": F("workload__name"),
     "workload_tool": F("workload__tool"),
     "threads": F("load_level__threads"),

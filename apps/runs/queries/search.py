@@ -12,7 +12,10 @@ from django.db.models import Q
 from apps.catalog.models import System, Workload
 from apps.runs.models import COUNTED, Run
 
-SYSTEM_COLUMNS = ("name", "slug", "release__version", "release__platform__name", "hardware_class__name")
+SYSTEM_COLUMNS = (
+    *("name", "short_name", "slug"),
+    *("release__version", "release__platform__name", "hardware_class__name"),
+)
 WORKLOAD_COLUMNS = ("name", "tool")
 # Distinct versions by a skip scan of the index, instead of reading all runs.
 VERSIONS = """

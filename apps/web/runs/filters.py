@@ -162,7 +162,7 @@ def _offered(tags: Iterable[str], asked: Mapping[str, Iterable[str]]) -> list[tu
         ("platform", "Platform", [(platform.slug, platform.name) for platform in platforms]),
         ("release", "Release", [(str(release.pk), str(release)) for release in releases]),
         ("hardware", "Hardware", [(one.slug, one.name) for one in hardware]),
-        ("system", "System", [(system.slug, system.name) for system in systems]),
+        ("system", "System", [(system.slug, system.short_name) for system in systems]),
         ("workload", "Workload", [(str(workload.pk), str(workload)) for workload in workloads]),
         ("state", "State", [(str(value), str(label)) for value, label in Run.State.choices]),
         ("outcome", "Outcome", [(str(value), str(label).lower()) for value, label in Run.Outcome.choices]),

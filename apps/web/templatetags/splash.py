@@ -32,7 +32,7 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import is_naive
 
-from apps.comparison.pure import COLORS, TONES
+from apps.comparison.pure import COLORS, TONES, Side
 from apps.core import units
 from apps.core.names import with_tool as tool_and_name
 from apps.core.text import and_list
@@ -215,18 +215,24 @@ def time_in(zone: str, moment: datetime | None, *, named: bool = True) -> SafeSt
 
 
 @register.simple_tag
-def side(place: int, label: str) -> SafeString:
+def side(place: int, label: str, *, title: str = "") -> SafeString:
     """A chip in the tone of a side of a comparison."""
-    return format_html('<span class="chip" style="--side: var(--side-{})">{}</span>', place % PALETTE, label)
+    return platform(place, label, title=title)
 
 
 @register.simple_tag
-def platform(color: int | None, label: str, *, published: bool = False) -> SafeString:
+def chip(of: Side) -> SafeString:
+    """Short name of a side of a comparison, the whole one on hover."""
+    return side(of.tone, of.name, title=of.title)
+
+
+@register.simple_tag
+def platform(color: int | None, label: str, *, title: str = "", published: bool = False) -> SafeString:
     """A chip in a platform's fixed colour; grey without a place in the palette."""
     kind = "chip chip--published" if published else "chip"
-    if color is None:
-        return format_html('<span class="{}">{}</span>', kind, label)
-    return format_html('<span class="{}" style="--side: var(--side-{})">{}</span>', kind, color % PALETTE, label)
+    tone = format_html(' style="--side: var(--side-{})"', color % PALETTE) if color is not None else ""
+    hover = format_html(' title="{}"', title) if title else ""
+    return format_html('<span class="{}"{}{}>{}</span>', kind, tone, hover, label)
 
 
 @register.simple_tag

@@ -1377,6 +1377,7 @@ export interface components {
         MatrixSide: {
             slug: string;
             name: string;
+            title: string;
             position: number;
             platform: string;
             release: string;
@@ -1977,6 +1978,7 @@ export interface components {
         RegisteredSystem: {
             slug: string;
             name: string;
+            short_name: string;
             readonly platform: string;
             readonly version: string;
             readonly hardware_class: string;
@@ -2117,6 +2119,7 @@ export interface components {
             hardware: string;
             system: string;
             system_name: string;
+            system_title: string;
             repetition: number;
             state: components["schemas"]["StateEnum"];
             outcome: string;
@@ -2333,6 +2336,7 @@ export interface components {
         RunSystem: {
             slug: string;
             name: string;
+            short_name: string;
             platform: string;
             release: string;
             endpoint: string;
@@ -2551,11 +2555,15 @@ export interface components {
             values: string[];
             hidden: string;
         };
+        ShortNameDescription: {
+            short_name: string;
+        };
         Side: {
             slug: string;
             system: string;
             workload: components["schemas"]["ComparedWorkload"];
             name: string;
+            title: string;
             position: number;
             platform: string;
             release: string;
@@ -2830,6 +2838,7 @@ export interface components {
         System: {
             slug: string;
             name: string;
+            short_name: string;
             readonly platform: string;
             readonly version: string;
             readonly hardware_class: string;
@@ -3802,6 +3811,7 @@ export type SeriesIndex = components['schemas']['SeriesIndex'];
 export type SeriesOfRuns = components['schemas']['SeriesOfRuns'];
 export type SeriesRun = components['schemas']['SeriesRun'];
 export type SettingDifference = components['schemas']['SettingDifference'];
+export type ShortNameDescription = components['schemas']['ShortNameDescription'];
 export type Side = components['schemas']['Side'];
 export type SideBox = components['schemas']['SideBox'];
 export type SideClaim = components['schemas']['SideClaim'];

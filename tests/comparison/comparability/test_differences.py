@@ -163,7 +163,7 @@ DULL: dict[type[Model], set[str]] = {
         *("sealed_at", "told", "batches_expected", "artifacts_expected", "seal_attempts", "seal_due_at"),
         *("failed_checks", "is_excluded", "unparsed_lines", "created_at", "measured_from"),
     },
-    System: {"id", "slug", "name", "release", "hardware_class", "endpoint", "settings_hash", "labels"}
+    System: {"id", "slug", "name", "short_name", "release", "hardware_class", "endpoint", "settings_hash", "labels"}
     | {"aws_identifier", "created_at", "archived_at"},
     Node: {"id", "system", "name"},
     Release: {"id", "platform", "version_key"},

@@ -133,6 +133,9 @@ def _shown(of: str, row: dict[str, Any]) -> dict[str, Any]:
     if of == "metrics":
         # The catalog's own words on what a metric means are not part of a run.
         hidden |= {"description", "curated"}
+    if of == "system":
+        # Made anew, beside the systems that are there by then.
+        hidden |= {"short_name"}
     shown = {name: value for name, value in row.items() if name not in hidden and not name.endswith("_id")}
     return {name: bytes(value) if isinstance(value, memoryview) else value for name, value in shown.items()}
 

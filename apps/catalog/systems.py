@@ -1,0 +1,63 @@
+"""Short names of the catalog's systems: made for a new one, changed by a person."""
+
+from collections.abc import Sequence
+
+from django.db import connection, transaction
+
+from apps.catalog.models import System
+from apps.catalog.short_names import LONGEST, Traits, short_name
+from apps.core.problems import FieldProblem, Invalid
+
+# Key of PostgreSQL's advisory lock, unique to this module: names are unique over all systems.
+LOCK = 0x53484F5254
+
+
+@transaction.atomic
+def new_short_name(system: System, roles: Sequence[str]) -> str:
+    """For a system that is stored in the same transaction, with nodes of these roles."""
+    _lock()
+    others = System.objects.filter(release__platform=system.release.platform)
+    others = others.select_related("release__platform", "hardware_class").prefetch_related("nodes")
+    return short_name(
+        _traits(system, roles),
+        others=[_traits(each, [node.role for node in each.nodes.all()]) for each in others],
+        taken=list(System.objects.values_list("short_name", flat=True)),
+    )
+
+
+def _traits(system: System, roles: Sequence[str]) -> Traits:
+    platform = system.release.platform
+    return Traits(
+        slug=system.slug,
+        name=system.name,
+        platform_slug=platform.slug,
+        platform=platform.name,
+        version=system.release.version,
+        hardware=system.hardware_class.slug,
+        settings=system.settings,
+        roles=roles,
+    )
+
+
+@transaction.atomic
+def set_short_name(*, slug: str, text: str) -> bool:
+    """False for an unknown system. Raises Invalid for the field `short_name`."""
+    _lock()
+    text = " ".join(text.split())
+    problem = None
+    if not text:
+        problem = FieldProblem("short_name", "is empty", f"use 1 to {LONGEST} characters")
+    elif len(text) > LONGEST:
+        problem = FieldProblem("short_name", f"has {len(text):,} characters", f"at most {LONGEST} are allowed")
+    elif not text.isprintable():
+        problem = FieldProblem("short_name", "has an unprintable character", "use plain text")
+    elif other := System.objects.filter(short_name__iexact=text).exclude(slug=slug).first():
+        problem = FieldProblem("short_name", f"is the short name of {other.name}", "choose another one")
+    if problem:
+        raise Invalid([problem])
+    return System.objects.filter(slug=slug).update(short_name=text) == 1
+
+
+def _lock() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
