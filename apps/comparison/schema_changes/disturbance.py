@@ -87,6 +87,12 @@ def disturbance(
     )
 
 
+def count_during(rates: LoadSeconds, start: float, end: float) -> int:
+    """Events in the intervals that overlap, from their numbers per second."""
+    during, lengths = _overlapping(rates, start, end)
+    return round(float((during.values * lengths).sum()))
+
+
 def ends_at(statement: Phase, following: float | None, *, settle: float = SETTLE) -> float:
     """End of the statement's effect: `settle` s after its end, at most the start of the `following` one."""
     return statement.end + settle if following is None else min(statement.end + settle, following)

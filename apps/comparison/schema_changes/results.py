@@ -37,7 +37,9 @@ from apps.runs.models import Event, Run
 from apps.runs.pure import CLIENT, Phase
 
 DDL = "ddl"
-THROUGHPUT, GAP_BEFORE = "client.throughput", "ddl.gap_before"
+THROUGHPUT, ERRORS = "client.throughput", "client.errors"
+# Of the whole run: key of the quantity -> metric.
+OF_RUN = {"gap_before": "ddl.gap_before", "slowest": "client.latency.max"}
 # Percentiles per second; the one that most runs have is used: they are never mixed.
 LATENCIES = ("client.latency.p95", "client.latency.p99", "client.latency.p50")
 # Runs read, the newest.
@@ -94,10 +96,10 @@ def schema_changes(chosen: ChangeFilter | None = None) -> SchemaChanges:
             groups[row["operation"], setting, row["manner"], row["system_slug"]].append(row)
     shown = [row["id"] for group in groups.values() for row in group if row["events"]]
     lines = _lines(shown)
-    before = {value.run_id: value.value for value in queries.measurements(shown, [GAP_BEFORE])}
+    whole = {(each.run_id, each.metric): each.value for each in queries.measurements(shown, list(OF_RUN.values()))}
     for group in groups.values():
         for row in group:
-            row["gap_before"] = before.get(row["id"])
+            row["of_run"] = {key: whole.get((row["id"], metric)) for key, metric in OF_RUN.items()}
     found = [_change(group, lines) for group in groups.values()]
     return SchemaChanges(
         changes=tuple(sorted(found, key=_order(found))),
@@ -165,9 +167,11 @@ def _is_chosen(row: Mapping[str, Any], chosen: ChangeFilter) -> bool:
 
 
 def _lines(runs: Sequence[int]) -> dict[int, dict[str, LoadSeconds]]:
-    """Throughput and latencies of the runs, per second."""
+    """Throughput, errors and latencies of the runs, per second."""
     found: dict[int, dict[str, LoadSeconds]] = defaultdict(dict)
-    for series in queries.load_series(run_ids=runs, metrics=[THROUGHPUT, *LATENCIES], nodes=[CLIENT]) if runs else ():
+    for series in (
+        queries.load_series(run_ids=runs, metrics=[THROUGHPUT, ERRORS, *LATENCIES], nodes=[CLIENT]) if runs else ()
+    ):
         if len(series.at):
             found[series.run_id][series.metric] = LoadSeconds(series.at, series.values.astype(float))
     return found
@@ -215,14 +219,16 @@ def _trial(row: Mapping[str, Any], lines: Mapping[str, LoadSeconds], latency: st
     for place, event in enumerate(events):
         following = events[place + 1].starts_at if place + 1 < len(events) else None
         statement = Phase(event.starts_at, event.ends_at or event.starts_at)
-        did = None
+        did, until = None, disturbance.ends_at(statement, following)
         if THROUGHPUT in lines:
             did = disturbance.disturbance(
                 lines[THROUGHPUT], lines.get(latency), phase=phase, first=events[0].starts_at, statement=statement,
-                until=disturbance.ends_at(statement, following), share=share,
+                until=until, share=share,
             )  # fmt: skip
             silent += did.silent
-        values = _values(event, did, row["gap_before"])
+        values = _values(event, did, row["of_run"])
+        if ERRORS in lines:
+            values["failed"] = float(disturbance.count_during(lines[ERRORS], statement.start, until))
         done.append(ChangeStatement(place + 1, _sql(event), statement.start, statement.end, values))
     keys = {key for statement in done for key in statement.values}
     return ChangeTrial(
@@ -239,13 +245,13 @@ def _trial(row: Mapping[str, Any], lines: Mapping[str, LoadSeconds], latency: st
     )
 
 
-def _values(event: Event, did: Disturbance | None, gap_before: float | None) -> dict[str, float]:
+def _values(event: Event, did: Disturbance | None, of_run: Mapping[str, float | None]) -> dict[str, float]:
     """Values of one statement; unknown ones are left out."""
     detail = event.detail
     found: dict[str, Any] = {
         "duration": detail.get("seconds", (event.ends_at or event.starts_at) - event.starts_at),
         "gap": detail.get("gap"),
-        "gap_before": gap_before,
+        **of_run,
         "lock_wait": detail.get("metadata_lock_wait"),
         "lock_queue": detail.get("metadata_lock_queue"),
     }

@@ -56,6 +56,10 @@ QUANTITIES = (
     Quantity("lock_queue", "connections behind it", "connections",
              "most other connections that waited for a metadata lock at once",
              "not observable: the process list was not sampled"),
+    Quantity("failed", "failed transactions", "transactions",
+             "transactions that ended in an error in the seconds that the change and its aftermath touch",
+             "not reported per second"),
+    Quantity("slowest", "slowest transaction", "ms", "of the whole run", "not reported"),
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from apps.published.queries import list_figures
 from apps.published.values import FigureFilter
 from apps.web.components.pages import refused_file, render_page
 from apps.web.schema_changes import sheet as schema_changes_sheet
+from apps.web.schema_changes.stalls import stall_chart
 from workers.protocol.workloads.schema_changes import SETTLE
 
 QUESTION = "ddl"
@@ -83,6 +84,7 @@ def _context(chosen: ChangeFilter) -> dict[str, Any]:
     return {
         "found": found,
         "sheet": sheet,
+        "settings": [(setting, stall_chart(setting)) for setting in sheet.settings],
         "chosen": chosen,
         "heads": schema_changes_sheet.HEADS,
         "span": len(schema_changes_sheet.HEADS) + 2,

@@ -21,6 +21,7 @@ from apps.core.tabular import Cell as FileCell
 from apps.published.values import ArticleValue, FigureValue, SideValue
 from apps.web.compare.view import CompareAddress
 from apps.web.schema_changes.charts import ChangeChart, chart
+from apps.web.schema_changes.wording import answers
 
 # Quantity of a column, the one shown with it, and that one's text: {} is its value.
 COLUMNS = (
@@ -51,12 +52,14 @@ FILE_COLUMNS = (
 
 @dataclass(frozen=True)
 class SheetCell:
-    """`text` without unit; `is_number` False: `text` is not a number. `below`: range and previous value."""
+    """`text` without unit; `is_number` False: `text` is not a number. `below`: range and previous value;
+    `amount`: of a published figure."""
 
     text: str
     is_number: bool
     below: tuple[str, ...]
     title: str
+    amount: float | None = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> ChangeSheet:
                 manners=tuple(_manners(changes)),
                 # Shown once, with the first setting of an operation.
                 stated=() if operation in shown else stated.get(operation, ()),
-                answers=tuple(_answers(changes)),
+                answers=tuple(answers(changes)),
                 percentiles=" or ".join(sorted({each.latency.rsplit(".", 1)[-1] for each in changes if each.latency})),
             )
         )
@@ -236,31 +239,6 @@ def _data_url(change: SchemaChange) -> str:
     return f"{reverse('api:series-of-runs')}?{urlencode([*runs, *metrics, *rest])}"
 
 
-def _answers(changes: Sequence[SchemaChange]) -> Iterable[str]:
-    """A sentence per manner: the longest stall by system, compared with undisturbed load."""
-    for manner, group in groupby(changes, key=lambda each: each.manner):
-        own = [change for change in group if change.trials]
-        for key, before, words in (
-            ("gap", "gap_before", "longest time without a transaction"),
-            ("stall", "", "longest stall"),
-        ):
-            values = [(change, change.value(key)) for change in own]
-            if values and all(each.median is not None for _, each in values):
-                named = ", ".join(
-                    f"{units.with_unit(each.median, 's')} on {change.system_name}" for change, each in values
-                )
-                yield f"{manner.text}: {words} {named}{_undisturbed(own, before)}"
-                break
-
-
-def _undisturbed(changes: Sequence[SchemaChange], key: str) -> str:
-    values = [value for change in changes if key and (value := change.value(key).median) is not None]
-    if not values:
-        return ""
-    low, high = units.format_number(min(values)), units.with_unit(max(values), "s")
-    return f" (undisturbed {high})" if min(values) == max(values) else f" (undisturbed {low} to {high})"
-
-
 def _stated(figures: Sequence[FigureValue]) -> dict[str, tuple[PublishedSide, ...]]:
     """Published results by operation, one row per side."""
     rows: dict[tuple[str, str, str, str], list[FigureValue]] = {}
@@ -282,7 +260,8 @@ def _stated_row(figures: Sequence[FigureValue]) -> PublishedSide:
     for head in HEADS:
         figure = by_quantity.get(head.key)
         title = figure.exact_sentence if figure else f"{head.name}: {NOT_STATED}"
-        cells.append(SheetCell(figure.stated if figure else NOT_STATED, figure is not None, (), title))
+        text, amount = (figure.stated, figure.value) if figure else (NOT_STATED, None)
+        cells.append(SheetCell(text, figure is not None, (), title, amount))
     side = first.side or SideValue("", "", None)
     return PublishedSide(first.article, side, first.workload_label, first.hardware, tuple(cells))
 

@@ -64,6 +64,22 @@ def test_statements_systems_and_algorithms_stand_side_by_side_with_an_answer(cli
     assert "side=galera&side=single" in setting.manners[0].compare_url
 
 
+def test_stalls_stand_on_one_scale_and_what_was_not_measured_is_named(client: Client, published: None) -> None:
+    one, other = a_system("galera"), a_system("single")
+    an_altered_run("copy", system=one, detail={"gap": 6.0})
+    an_altered_run("copy", system=other, detail={"gap": 3.0})
+    an_altered_run("instant", system=one, detail={"gap": 0.06})
+    page = _page(client)
+    rows = elements(page, ".stalls tr[data-stall]")
+    assert [row.css("[data-value]")[0].text() for row in rows] == ["6.00\xa0s", "3.00\xa0s", "0.0600\xa0s"]
+    widths = [float(row.css(".track__bar")[0].attributes["style"].split()[1].rstrip("%")) for row in rows]  # type: ignore[union-attr]
+    assert widths[0] / widths[1] == pytest.approx(2, abs=0.01)
+    assert ["single" in row.text() for row in elements(page, ".stalls tr[data-state=missing]")] == [True]
+    cut = elements(page, ".stalls .track__bar--stated")
+    assert len(cut) == 1
+    assert elements(page, ".stalls .track__bar--stated.track__bar--pointed")  # 15 s would not fit this scale
+
+
 def test_each_change_is_drawn_on_the_clock_of_its_statement(client: Client) -> None:
     run = an_altered_run("copy", system=a_system("single"))
     page = _page(client)

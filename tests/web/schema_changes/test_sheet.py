@@ -1,9 +1,13 @@
 """Texts of schema changes: the answers of a setting, what was not observed, and the label of a chart."""
 
+from dataclasses import replace
+
 import pytest
 
 from apps.comparison.api import ChangeFilter, schema_changes
+from apps.comparison.pure import SchemaChange
 from apps.web.schema_changes.sheet import ChangeSheet, charts_of, sheet
+from apps.web.schema_changes.wording import answers, paid
 from tests.comparison.schema_changes.altered import an_altered_run
 from tests.support.builders import a_system
 
@@ -21,11 +25,48 @@ def test_an_answer_names_the_longest_time_without_a_transaction_of_each_system()
     an_altered_run("copy", system=other, detail={"gap": 5.5})
     (setting,) = the_sheet().settings
     assert setting.answers == (
-        "COPY: longest time without a transaction 6.25\xa0s on galera, 5.50\xa0s on single",
+        "COPY: longest time without a transaction 6.25\xa0s on galera, 5.50\xa0s on single; "
+        "8 transactions failed on galera, 8 transactions failed on single",
         "INSTANT: longest stall 0\xa0s on galera",
     )
     assert setting.manners[0].rows[0].cells[-1].below == ("8 behind it",)
     assert setting.manners[0].rows[1].cells[-1].text == "not observable: the process list was not sampled"
+
+
+def the_change(**ends: tuple[float, float]) -> SchemaChange:
+    """The only change, with these lowest and highest values of two runs."""
+    (change,) = schema_changes(ChangeFilter()).changes
+    ranges = [
+        replace(each, count=2, median=ends[key][1], low=ends[key][0], high=ends[key][1], missing="")
+        if (key := each.quantity.key) in ends
+        else each
+        for each in change.ranges
+    ]
+    return replace(change, ranges=tuple(ranges))
+
+
+QUIET = {"gap": (0.05, 0.1), "gap_before": (0.05, 0.05), "failed": (0.0, 0.0)}
+
+
+def test_who_paid_stands_beside_the_stall() -> None:
+    an_altered_run("copy", system=a_system("single"))
+    assert [each.words for each in paid(the_change(**QUIET))] == ["nobody"]
+    assert [each.words for each in paid(the_change(failed=(0.0, 0.0)))] == ["not observable"]
+    none = {"failed": (0.0, 0.0)}
+    waiting = the_change(**none, gap=(6.0, 6.25), gap_before=(0.05, 0.05), lock_queue=(8.0, 8.0))
+    assert [each.words for each in paid(waiting)] == ["8 connections waited for the lock"]
+    silent = the_change(**none, gap=(6.0, 6.25), gap_before=(0.05, 0.05))
+    assert [each.words for each in paid(silent)] == ["all writers: no transaction ended"]
+
+
+def test_a_short_stall_that_failed_transactions_is_no_win() -> None:
+    an_altered_run("instant", system=a_system("single"))
+    change = the_change(**QUIET | {"failed": (1.0, 4.0)})
+    assert [(each.words, each.is_failure) for each in paid(change)] == [("1 to 4 transactions failed", True)]
+    (answer,) = answers([change])
+    assert answer.endswith("; 1 to 4 transactions failed on MariaDB")
+    (free,) = answers([the_change(**QUIET)])
+    assert free.startswith("INSTANT: nobody paid, longest time without a transaction 0.100\xa0s on MariaDB")
 
 
 def test_a_chart_is_described_by_its_worst_values() -> None:
