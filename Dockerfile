@@ -25,6 +25,7 @@ COPY --from=packages /opt/splashboard /opt/splashboard
 WORKDIR /srv/splashboard
 COPY manage.py ./
 COPY apps apps
+COPY campaigns campaigns
 COPY config config
 COPY docs docs
 COPY workers workers

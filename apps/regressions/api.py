@@ -37,6 +37,7 @@ from apps.regressions.trends.queries import (
     Tried,
     TriedSeries,
 )
+from apps.regressions.trends.variation import variations
 
 __all__ = [
     "OPEN",
@@ -86,4 +87,5 @@ __all__ = [
     "thresholds",
     "trend_follow",
     "trend_queries",
+    "variations",
 ]

@@ -1,6 +1,6 @@
 """The campaign pages: the list, the plan form, and one campaign live."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import System
 from apps.comparison.api import baselines
+from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import CampaignDetail, JobCell, JobGrid, RunCell, queries, schedule_queries
 from apps.dispatch.models import Campaign, Job
@@ -22,7 +23,11 @@ from apps.regressions.api import OPEN
 from apps.regressions.models import Finding
 from apps.runs.api import queries as runs
 from apps.web.accounts import writers_only
+from apps.web.campaigns import presets
 from apps.web.campaigns.plan import PlanForm, prefilled
+from apps.web.campaigns.precision import WANTED, precision
+from apps.web.campaigns.presets import Preset
+from apps.web.components.forms import FormProblem
 from apps.web.components.lists import cursor, page_of
 from apps.web.components.pages import is_partial, render_page
 from workers import tasks
@@ -70,7 +75,14 @@ def show_all(request: HttpRequest) -> HttpResponse:
 @writers_only
 def plan(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        return _plan_page(request, PlanForm(initial=_initial() | prefilled(request.GET)))
+        try:
+            preset = presets.chosen(request.GET.get("preset", ""), _presets())
+        except Invalid as error:
+            return _plan_page(request, PlanForm(initial=_initial()), problems=error.errors, status=400)
+        if preset and preset.key == presets.ARTICLES:
+            return redirect(preset.url)
+        own = {**preset.values} if preset else {}
+        return _plan_page(request, PlanForm(initial=_initial() | own | prefilled(request.GET)))
     form = PlanForm(request.POST)
     campaign = form.plan(user=writer(request))
     if campaign is None:
@@ -82,18 +94,34 @@ def plan(request: HttpRequest) -> HttpResponse:
 @require_safe
 def size(request: HttpRequest) -> HttpResponse:
     """Number of jobs and runs and duration of the plan while it is being typed."""
-    return render_page(request, "web/campaigns/size.html", _size(PlanForm(request.GET)))
+    key = request.GET.get("preset", "")
+    chosen = next((each for each in _presets() if each.key == key), None)
+    changed = chosen is not None and presets.is_changed(chosen, request.GET)
+    context = _size(PlanForm(request.GET)) | {"preset": chosen, "is_changed": changed, "is_counted_anew": True}
+    return render_page(request, "web/campaigns/size.html", context)
+
+
+def _presets() -> tuple[Preset, ...]:
+    offered = list(PlanForm().offered)
+    unreachable = queries.unreachable(offered, now=timezone.now())
+    return presets.presets([system for system in offered if system.slug not in unreachable])
 
 
 def _size(form: PlanForm) -> dict[str, Any]:
-    """Context of the size box beside the button; `waiting_jobs`: jobs on chosen systems that no agent can reach."""
+    """Context of the summary; `waiting_jobs`: jobs on chosen systems that no agent can reach."""
     counted = form.size()
     if counted is None:
         return {"size": None}
-    chosen = list(form.cleaned_data["systems"])
+    chosen, repetitions = list(form.cleaned_data["systems"]), form.cleaned_data["repetitions"]
     unreached = queries.unreachable(chosen, now=timezone.now())
+    found = precision(chosen, form.counted_entries(), repetitions=repetitions)
     return {
         "size": counted,
+        "repetitions": repetitions,
+        "ramps": form.cleaned_data["climb"],
+        "precision": found,
+        "wanted": WANTED,
+        "missing": [each for each in found if each.misses],
         "out_of_reach": sorted(unreached),
         "waiting_jobs": counted.jobs // len(chosen) * len(unreached),
     }
@@ -103,16 +131,27 @@ def _initial() -> dict[str, Any]:
     return {name: field.initial for name, field in PlanForm().fields.items() if field.initial is not None}
 
 
-def _plan_page(request: HttpRequest, form: PlanForm, *, status: int = 200) -> HttpResponse:
+def _plan_page(
+    request: HttpRequest, form: PlanForm, *, problems: Sequence[FieldProblem] = (), status: int = 200
+) -> HttpResponse:
     counted = form if form.is_bound else PlanForm(_as_typed(form.initial))
     unreachable = queries.unreachable(form.offered, now=timezone.now())
+    key = (request.POST if form.is_bound else request.GET).get("preset", "")
+    offered = _presets()
+    preset = next((each for each in offered if each.key == key), None)
     context = {
         "form": form,
+        "presets": [(each, PlanForm(_as_typed(each.values)).size() if each.values else None) for each in offered],
+        "preset": preset,
+        "is_changed": preset is not None and presets.is_changed(preset, counted.data),
         # Reachable systems come first.
         "systems": sorted(form.offered, key=lambda system: system.slug in unreachable),
         "unreachable": unreachable,
         **_size(counted),
-        "problems": form.problems() if form.is_bound else [],
+        "problems": [
+            *(FormProblem(each.field, each.field, each.text(), "presets") for each in problems),
+            *(form.problems() if form.is_bound else ()),
+        ],
         "chosen_systems": set(form["systems"].value() or ()),
         "offers": form.offers(),
     }

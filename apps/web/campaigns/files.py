@@ -5,12 +5,16 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts.current_user import writer
+from apps.catalog.models import System
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.api import campaign_file as file
+from apps.dispatch.api import queries
 from apps.web.accounts import writers_only
+from apps.web.campaigns import presets
 from apps.web.components.pages import render_page
 from workers import tasks
 
@@ -33,18 +37,40 @@ workloads:
 @writers_only
 def plan(request: HttpRequest) -> HttpResponse:
     """Accepts an uploaded file or text; the button `check` only validates it."""
+    preset = (request.POST if request.method == "POST" else request.GET).get("preset", "")
+    own = presets.articles_text(_reached()) if preset == presets.ARTICLES else ""
     if request.method != "POST":
-        return _page(request, EXAMPLE)
+        return _proposed(request, own) if own else _page(request, EXAMPLE, problems=_unknown(preset))
     content = _content(request)
     try:
         if "check" in request.POST:
             checked = file.check(content)
-            return _page(request, _text(content), checked=checked)
+            return _page(request, _text(content), checked=checked, proposed=own)
         campaign = file.start(content, by=writer(request))
     except Invalid as refused:
-        return _page(request, _text(content), problems=refused.errors, status=422)
+        return _page(request, _text(content), problems=refused.errors, proposed=own, status=422)
     tasks.enqueue(tasks.match_jobs)
     return redirect("web:campaign", campaign.pk)
+
+
+def _proposed(request: HttpRequest, text: str) -> HttpResponse:
+    """The preset's text, checked; its problems are those of the systems reached."""
+    try:
+        return _page(request, text, checked=file.check(text.encode()), proposed=text)
+    except Invalid as refused:
+        return _page(request, text, problems=refused.errors, proposed=text)
+
+
+def _unknown(preset: str) -> tuple[FieldProblem, ...]:
+    if not preset:
+        return ()
+    return (FieldProblem("preset", f"there is no preset {preset[:60]!r} of a file", f"use {presets.ARTICLES}"),)
+
+
+def _reached() -> list[System]:
+    offered = list(System.objects.filter(archived_at=None).order_by("slug"))
+    unreachable = queries.unreachable(offered, now=timezone.now())
+    return [system for system in offered if system.slug not in unreachable]
 
 
 def _content(request: HttpRequest) -> bytes:
@@ -65,7 +91,16 @@ def _page(
     *,
     checked: file.Checked | None = None,
     problems: tuple[FieldProblem, ...] = (),
+    proposed: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    context: dict[str, Any] = {"text": text, "checked": checked, "problems": problems}
+    """`proposed`: text of the chosen preset; empty: none is chosen."""
+    context: dict[str, Any] = {
+        "text": text,
+        "checked": checked,
+        "problems": problems,
+        "preset": presets.ARTICLES if proposed else "",
+        "is_changed": proposed and text.split() != proposed.split(),
+    }
+    status = 400 if problems and problems[0].field == "preset" else status
     return render_page(request, "web/campaigns/file.html", context, status=status)

@@ -135,15 +135,21 @@ class PlanForm(PageForm):
 
     def size(self) -> PlanSize | None:
         """None while the plan is too incomplete to count."""
+        entries = self.counted_entries()
+        data = self.cleaned_data
+        if not entries:
+            return None
+        return dispatch.size_of(systems=len(data["systems"]), entries=entries, repetitions=data["repetitions"])
+
+    def counted_entries(self) -> list[dispatch.PlannedWorkload]:
+        """Entries with numbers of threads instead of load levels; none while the plan is too incomplete to count."""
         self.is_valid()
         data = self.cleaned_data
         workloads = [*data.get("workloads", ()), *([Workload()] if data.get("test") else [])]
         entries = self._entries(workloads)
         if self.errors or not (data["systems"] and workloads) or data["repetitions"] < 1:
-            return None
-        if not all(entry.load_levels for entry in entries):
-            return None
-        return dispatch.size_of(systems=len(data["systems"]), entries=entries, repetitions=data["repetitions"])
+            return []
+        return entries if all(entry.load_levels for entry in entries) else []
 
     def _entries(self, workloads: Sequence[Workload]) -> list[dispatch.PlannedWorkload]:
         """Entries with numbers of threads instead of load levels. Unreadable fields count as valid."""
