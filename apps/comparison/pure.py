@@ -54,6 +54,7 @@ from apps.comparison.sections.scaleup import Gain, StepUp
 from apps.comparison.sections.section import NotKept, Section, SectionSource
 from apps.comparison.stats import welch
 from apps.comparison.stats.dips import DIP_SHARE, FEWEST_VALUES, Box
+from apps.comparison.stats.multiple_testing import correct_for_many
 from apps.comparison.stats.usl import Estimate, Fit
 from apps.comparison.stats.welch import (
     DISCOVERY_RATE,
@@ -164,6 +165,7 @@ __all__ = [
     "Weight",
     "WriteRows",
     "claim_limits",
+    "correct_for_many",
     "differences",
     "interval_text",
     "interval_words",

@@ -26,8 +26,11 @@ from apps.regressions.releases.values import (
     p_words,
 )
 from apps.regressions.thresholds import StoredThreshold
+from apps.regressions.trends import board as trend_board
 from apps.regressions.trends import follow as trend_follow
 from apps.regressions.trends import queries as trend_queries
+from apps.regressions.trends.board import Board, BoardColumn, BoardFilter, BoardGroup, BoardRow
+from apps.regressions.trends.board_cells import BoardCell
 from apps.regressions.trends.queries import (
     SIGHTS,
     TrendChange,
@@ -43,6 +46,12 @@ __all__ = [
     "OPEN",
     "SIGHTS",
     "TOLERANCE",
+    "Board",
+    "BoardCell",
+    "BoardColumn",
+    "BoardFilter",
+    "BoardGroup",
+    "BoardRow",
     "ChangeRow",
     "CheckRow",
     "Evidence",
@@ -85,6 +94,7 @@ __all__ = [
     "stored_checks",
     "synthetic",
     "thresholds",
+    "trend_board",
     "trend_follow",
     "trend_queries",
     "variations",

@@ -19,7 +19,7 @@ from apps.web.runs import quality, run, runs, upload_pages, variables
 from apps.web.runs.use_method import page
 from apps.web.schema_changes import schema_changes
 from apps.web.timeline import timeline
-from apps.web.trends import trends
+from apps.web.trends import board, trends
 
 app_name = "web"
 urlpatterns: list[URLPattern] = [
@@ -66,7 +66,8 @@ urlpatterns: list[URLPattern] = [
     path("findings/<int:finding_id>/", finding.show, name="finding"),
     path("findings/<int:finding_id>/<slug:action>/", actions.act, name="finding-act"),
     path("findings/feed.atom", feeds.findings, name="findings-feed"),
-    path("trends/", trends.show_all, name="trends"),
+    path("trends/", board.show, name="trends"),
+    path("trends/series/", trends.show_all, name="trend-list"),
     path("trends/<int:history_id>/", trends.show, name="trend"),
     path("thresholds/", thresholds.show, name="thresholds"),
     path("thresholds/<int:threshold_id>/drop/", thresholds.drop, name="threshold-drop"),

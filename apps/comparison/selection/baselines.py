@@ -8,6 +8,7 @@ from typing import Annotated
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
 from apps.comparison.models import PinnedBaseline
+from apps.core.answers import Hidden
 from apps.core.problems import FieldProblem, Invalid
 
 LONGEST_NOTE = 2000
@@ -19,6 +20,7 @@ class Pin:
 
     workload: Annotated[int, "id"]
     system: Annotated[str, "slug"]
+    system_id: Hidden[int]
     system_name: str
     note: str
     by: str
@@ -65,6 +67,7 @@ def _pin(row: PinnedBaseline) -> Pin:
     return Pin(
         workload=row.workload_id,
         system=row.system.slug,
+        system_id=row.system_id,
         system_name=row.system.short_name,
         note=row.note,
         by=row.pinned_by.get_username(),

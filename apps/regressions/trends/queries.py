@@ -1,6 +1,6 @@
 """Monitored series for pages and the API; a constant number of queries, independent of series and runs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -198,7 +198,7 @@ def with_changes(found: QuerySet[Trend]) -> QuerySet[Trend]:
 
 def listed(found: Sequence[Trend]) -> list[TrendRow]:
     """Rows for the result of `rows_of`. One query."""
-    settings = _settings(found)
+    settings = settings_words({each.settings_hash for each in found})
     return [_row(each, settings) for each in found]
 
 
@@ -335,9 +335,8 @@ def _change(points: Sequence[SeriesRun], change: Change) -> TrendChange | None:
     )
 
 
-def _settings(found: Sequence[Trend]) -> dict[str, str]:
-    """Hash of settings -> settings as text."""
-    hashes = {each.settings_hash for each in found}
+def settings_words(hashes: Collection[str]) -> dict[str, str]:
+    """Hash of settings -> settings as text. One query."""
     systems = System.objects.filter(settings_hash__in=hashes).values_list("settings_hash", "settings")
     return {
         own: ", ".join(f"{name} = {value}" for name, value in sorted(settings.items())) or "no settings of its own"

@@ -2,9 +2,10 @@
 
 import json
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -21,26 +22,32 @@ from apps.runs.models import Run
 
 # Origins of measured runs; synthetic runs are analysed only in trends without measured ones.
 MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
+MOST_RUNS = 2**31 - 1
 
-# Excluded runs never count; a ratio needs positive values.
+# Excluded runs never count; a ratio needs positive values, only errors may be zero.
 SERIES = f"""
-SELECT h.id, runs_run.id, s.id, release.id, release.version, release.version_key, started_at, m.value,
-    warmup, duration, data_bytes, tool_version, host, provenance
+SELECT * FROM (
+SELECT h.id, runs_run.id AS run, s.id AS system, release.id AS release, version, version_key, started_at, m.value,
+    server_version, s.slug, warmup, duration, data_bytes, tool_version, host, provenance,
+    row_number() OVER (PARTITION BY h.id ORDER BY started_at DESC, runs_run.id DESC) AS back
 FROM regressions_history h
 JOIN catalog_release release ON release.platform_id = h.platform_id
 JOIN catalog_system s
   ON s.release_id = release.id AND s.hardware_class_id = h.hardware_class_id AND s.settings_hash = h.settings_hash
 JOIN runs_run
   ON runs_run.system_id = s.id AND runs_run.workload_id = h.workload_id AND runs_run.load_level_id = h.load_level_id
-JOIN runs_measurement m ON m.run_id = runs_run.id AND m.metric_id = h.metric_id
-WHERE h.id = ANY(%s) AND {places.COUNTED} AND m.value > 0 AND m.value < 'infinity'
-ORDER BY release.version_key, release.version, started_at, runs_run.id
+JOIN runs_measurement m ON m.run_id = runs_run.id AND m.metric_id = coalesce(%(metric)s, h.metric_id)
+WHERE h.id = ANY(%(trends)s) AND {places.COUNTED} AND m.value < 'infinity'
+  AND (m.value > 0 OR %(zero)s AND m.value = 0)
+) runs WHERE back <= %(newest)s
+ORDER BY version_key, version, started_at, run
 """  # noqa: S608  our own names
 
 
 @dataclass(frozen=True)
 class SeriesRun:
-    """A run of a series. `reset`: compared with the runs before."""
+    """A run of a series. `reset`: compared with the runs before. `build`: version that the server reported;
+    `slug`: of the system."""
 
     run: int
     system: Hidden[int]
@@ -50,6 +57,8 @@ class SeriesRun:
     started_at: datetime
     value: Annotated[Rounded, "in the metric's unit"]
     reset: Annotated[str, "differences of conditions from the runs before; empty: none known"] = ""
+    build: Hidden[str] = ""
+    slug: Hidden[str] = ""
 
     @property
     def order(self) -> tuple[tuple[int, ...], str, datetime, int]:
@@ -67,14 +76,22 @@ class TrendSeries:
 
 def read(trends: Collection[Trend], chosen: Thresholds) -> list[TrendSeries]:
     """In the order of `trends`, with the limits of these thresholds. One query."""
+    rows = runs_of(trends)
+    return [trend_series(trend, rows[trend.pk], chosen.of(trend.workload_id, trend.metric_id)) for trend in trends]
+
+
+def runs_of(
+    trends: Collection[Trend], *, metric: int | None = None, newest: int | None = None, zero: bool = False
+) -> dict[int, list[SeriesRun]]:
+    """Trend -> its runs in order. `metric`: another than the trend's; `newest`: at most so many of the last runs by
+    time; `zero`: with values of 0. One query."""
     rows: dict[int, list[Sequence[Any]]] = {trend.pk: [] for trend in trends}
+    asked = {"trends": list(rows), "metric": metric, "newest": newest or MOST_RUNS, "zero": zero}
     with connection.cursor() as cursor:
-        cursor.execute(SERIES, [list(rows)])
+        cursor.execute(SERIES, asked)
         for trend_id, *row in cursor.fetchall():
-            rows[trend_id].append(row)
-    return [
-        trend_series(trend, _points(rows[trend.pk]), chosen.of(trend.workload_id, trend.metric_id)) for trend in trends
-    ]
+            rows[trend_id].append(row[:-1])
+    return {trend_id: _points(own) for trend_id, own in rows.items()}
 
 
 def trend_series(trend: Trend, points: Sequence[SeriesRun], limits: ChangeLimits) -> TrendSeries:
@@ -99,13 +116,17 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
         rows = [row for row in rows if row[-1] in MEASURED]
     resets = detection.resets([_conditions(row) for row in rows])
     return [
-        SeriesRun(run, system, release, version, tuple(key), at, value, resets.get(number, ""))
-        for number, (run, system, release, version, key, at, value, *_) in enumerate(rows)
+        SeriesRun(run, system, release, version, tuple(key), at, value, resets.get(number, ""), build, slug)
+        for number, (run, system, release, version, key, at, value, build, slug, *_) in enumerate(rows)
     ]
 
 
 def _conditions(row: Sequence[Any]) -> Conditions:
-    warmup, duration, data, tool, host = row[7:12]
-    # A cursor returns JSON as text.
-    facts = lasting_facts(json.loads(host) if isinstance(host, str) else host)
-    return Conditions(warmup, duration, data or None, tool, facts)
+    warmup, duration, data, tool, host = row[9:14]
+    return Conditions(warmup, duration, data or None, tool, _facts(host))
+
+
+@lru_cache(maxsize=1024)
+def _facts(host: str) -> Mapping[str, Any]:
+    """A cursor returns JSON as text; most runs of a series have the same."""
+    return lasting_facts(json.loads(host))

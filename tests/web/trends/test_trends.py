@@ -51,14 +51,14 @@ def watched() -> list[TrendRow]:
 
 
 def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> None:
-    html = page(client, "/trends/")
+    html = page(client, "/trends/series/")
     assert element(html, "[data-state=empty] a").attributes["href"] == "/campaigns/new/"
     assert data(page(client, "/thresholds/"), "state") == ["empty"]
 
 
 def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell: Trend) -> None:
     followed(runs_of(a_release("10.11.19"), [1.0, 2.0], load_level=a_load_level(16)))
-    html = page(client, "/trends/")
+    html = page(client, "/trends/series/")
     short = Trend.objects.exclude(pk=fell.pk).get()
     assert states(html, "[data-trend]", "trend", "runs", "changes") == [
         (str(fell.pk), str(len(VALUES)), "1"),
@@ -68,13 +68,13 @@ def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell:
     rows = watched()
     assert element(html, "[data-reason]").text() == rows[1].reason
     assert element(html, "[data-answer]").text() == answer(rows, more=False)
-    assert data(page(client, "/trends/?sight=fit"), "trend") == [str(fell.pk)]
-    assert data(page(client, "/trends/?text=nothing"), "state") == ["no-matches"]
+    assert data(page(client, "/trends/series/?sight=fit"), "trend") == [str(fell.pk)]
+    assert data(page(client, "/trends/series/?text=nothing"), "state") == ["no-matches"]
 
 
 @pytest.mark.parametrize("query", ["workload=x", "sight=blue", "platfrom=mha"])
 def test_page_and_api_refuse_an_address_in_the_same_words(client: Client, fell: Trend, query: str) -> None:
-    problem = element(page(client, f"/trends/?{query}", 400), "[data-field]")
+    problem = element(page(client, f"/trends/series/?{query}", 400), "[data-field]")
     assert problem.attributes["data-field"] == query.partition("=")[0]
     refused = client.get(f"/api/v1/trends/?{query}")
     assert (refused.status_code, problem.text().partition("known here: ")[0] in refused.json()["detail"]) == (400, True)
@@ -96,7 +96,7 @@ def test_the_list_asks_as_often_for_many_series_as_for_one(
     for threads in range(5, 9):
         followed(runs_of(a_release("10.11.19"), [1.0], load_level=a_load_level(threads)))
     with django_assert_max_num_queries(5):
-        page(client, "/trends/")
+        page(client, "/trends/series/")
 
 
 def test_a_series_shows_its_change_its_releases_and_every_run(

@@ -1,0 +1,217 @@
+"""The page Trends: which workload got worse, by how much, since when."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Page, expect
+
+from apps.catalog.models import System
+from apps.comparison.api import baselines
+from apps.regressions.findings.titles import percent
+from apps.regressions.models import Change, Trend
+from apps.regressions.trends.board import MOST_COLUMNS, BoardFilter, load_board
+from apps.runs.models import Configuration, Measurement, Run, RunNode
+from apps.web.trends.board_sheet import board_sheet
+from tests.regressions.trends.made_series import a_release, followed, runs_of, values
+from tests.support.builders import START, a_load_level, a_metric, a_user
+from tests.support.pages import data, element, elements, states
+
+pytestmark = pytest.mark.django_db
+NIGHTS = 8
+
+
+def nightly(system: System, factors: Sequence[float], *, first: int = 0, seed: int = 1, **fields: Any) -> list[Run]:
+    """Four runs a night, from the night `first` on."""
+    noise = values(runs=4 * len(factors), seed=seed)
+    return [
+        run
+        for night, factor in enumerate(factors)
+        for run in runs_of(
+            system, [value * factor for value in noise[4 * night : 4 * night + 4]], day=first + night, **fields
+        )
+    ]
+
+
+@pytest.fixture
+def fell(db: None) -> Trend:
+    """Eight nights of two releases; the second, from the sixth night on, is slower by 15 %."""
+    runs = nightly(a_release("10.11.19"), [1.0] * 5) + nightly(a_release("10.11.20"), [0.85] * 3, first=5, seed=2)
+    followed(runs[-1:])
+    return Trend.objects.get()
+
+
+def page(client: Client, query: str = "", status: int = 200) -> str:
+    response = client.get(f"/trends/{query}")
+    assert response.status_code == status
+    return response.content.decode()
+
+
+def verdicts(html: str, trend: Trend) -> list[str]:
+    return [str(kind) for (kind,) in states(html, f"tr[data-trend='{trend.pk}'] td[data-verdict]", "verdict")]
+
+
+def day(night: int) -> str:
+    return (START + timedelta(days=night)).date().isoformat()
+
+
+def test_the_first_sentence_says_what_got_worse_by_how_much_since_when(client: Client, fell: Trend) -> None:
+    html = page(client)
+    (row,) = load_board(BoardFilter()).groups[0].rows
+    ratio = row.cells[-1].ratio
+    assert ratio is not None
+    assert (ratio.value, ratio.low, ratio.high) != (None, None, None)
+    since = START + timedelta(days=5)
+    assert element(html, "[data-answer]").text() == (
+        f"Client.throughput of {row.trend.workload.tool} {row.trend.workload.name} on MariaDB: "
+        f"{percent(ratio.value or 0)} [{percent(ratio.low or 0)}, {percent(ratio.high or 0)}] since "
+        f"{since.day}\xa0{since:%b}\xa0{since.year}, at 4 threads."
+    )
+
+
+def test_cells_change_point_finding_and_versions_stand_at_their_nights(client: Client, fell: Trend) -> None:
+    html = page(client)
+    kinds = verdicts(html, fell)
+    assert (kinds[0], kinds[5:]) == ("base", ["worse"] * 3)
+    assert "worse" not in kinds[:5]
+    row = elements(html, f"tr[data-trend='{fell.pk}'] > td")
+    assert [place for place, cell in enumerate(row) if "board__change" in str(cell.attributes["class"])] == [5]
+    change = Change.objects.get()
+    flag = element(html, "a.board-flag")
+    assert flag.attributes["href"] == f"/findings/{change.finding_id}/"
+    assert [cell.attributes["colspan"] for cell in elements(html, "td.board__version")] == ["5", "3"]
+    assert [cell.text() for cell in elements(html, "td.board__version")] == ["10.11.19", "10.11.20"]
+    assert element(html, "a.button--primary").attributes["href"] == f"/findings/{change.finding_id}/"
+
+
+def test_releases_and_builds_are_columns_too(client: Client, fell: Trend) -> None:
+    Run.objects.filter(system__release__version="10.11.20").update(server_version="10.11.20-log")
+    assert verdicts(page(client, "?by=release"), fell) == ["base", "worse"]
+    board = load_board(BoardFilter(by="build"))
+    assert [column.key for column in board.groups[0].columns if column] == ["10.11.19", "10.11.20-log"]
+
+
+def test_the_commit_stands_below_the_version_where_the_server_states_it(client: Client, fell: Trend) -> None:
+    assert elements(page(client), ".board__commits") == []
+    for run in Run.objects.order_by("started_at"):
+        stated = {"version_source_revision": "abcdef123456"}
+        own = Configuration.objects.get_or_create(content_hash="0" * 64, defaults={"variables": stated})[0]
+        RunNode.objects.create(run=run, number=1, name="db", configuration=own)
+    assert [cell.text() for cell in elements(page(client), ".board__commits td")][:NIGHTS] == ["abcd"] * NIGHTS
+
+
+def test_a_baseline_is_chosen_in_the_address(client: Client, fell: Trend) -> None:
+    html = page(client, f"?baseline={day(6)}")
+    assert verdicts(html, fell)[:7] == ["better"] * 5 + [*verdicts(html, fell)[5:6], "base"]
+    problem = element(page(client, "?baseline=2019-01-01", 400), "[data-field]")
+    assert problem.attributes["data-field"] == "baseline"
+
+
+def test_the_workloads_pinned_baseline_is_the_default(client: Client, fell: Trend) -> None:
+    system = System.objects.get(release__version="10.11.20")
+    baselines.pin(workload=fell.workload, system=system, note="", by=a_user())
+    assert verdicts(page(client), fell)[5] == "base"
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("by=week", "by"),
+        ("metric=p42", "metric"),
+        ("platform=oracle", "platform"),
+        ("sort=x", "sort"),
+        ("colour=1", "colour"),
+    ],
+)
+def test_an_unknown_filter_is_refused_by_its_name(client: Client, fell: Trend, query: str, field: str) -> None:
+    assert data(page(client, f"?{query}", 400), "field") == [field]
+
+
+def test_the_worst_row_comes_first_and_changed_only_leaves_out_the_rest(client: Client, fell: Trend) -> None:
+    system = a_release("10.11.19")
+    even = nightly(system, [1.0] * NIGHTS, seed=3, load_level=a_load_level(16))
+    worst = nightly(system, [1.0] * 5 + [0.5] * 3, seed=4, load_level=a_load_level(64))
+    followed([even[-1], worst[-1]])
+    order = [Trend.objects.get(load_level__threads=threads).pk for threads in (64, 4, 16)]
+    assert data(page(client), "trend") == [str(pk) for pk in order]
+    assert data(page(client, "?changed=1"), "trend") == [str(pk) for pk in order[:2]]
+    assert "worse at 2 of 3 loads" in element(page(client), "[data-answer]").text()
+    counts = element(page(client), "[data-counts]").text().split()
+    assert counts[:2] == ["▼", "2"]
+
+
+def test_latency_is_worse_where_it_rises_and_has_no_change_points(client: Client, fell: Trend) -> None:
+    latency = a_metric("client.latency.p99", direction="lower", unit="ms")
+    stored = Measurement.objects.filter(metric=fell.metric)
+    Measurement.objects.bulk_create(
+        Measurement(
+            run_id=each.run_id,
+            metric=latency,
+            value=10_000 / each.value,
+            artifact_id=each.artifact_id,
+            byte_start=0,
+            byte_end=10,
+            parser="sysbench",
+            parser_version="1",
+        )
+        for each in stored
+    )
+    html = page(client, "?metric=p99")
+    assert verdicts(html, fell)[5:] == ["worse"] * 3
+    assert elements(html, ".board__change") == []
+    shown = states(html, "td[data-verdict=worse] > a", "value")
+    assert all(str(value).startswith("11.") for (value,) in shown)
+
+
+def test_the_last_thirty_nights_are_shown_and_an_older_baseline_with_them(client: Client, db: None) -> None:
+    runs = nightly(a_release("10.11.19"), [1.0] * (MOST_COLUMNS + 3))
+    followed(runs[-1:])
+    assert load_board(BoardFilter()).nights == tuple(day(night) for night in range(3, MOST_COLUMNS + 3))
+    pinned = load_board(BoardFilter(baseline=day(0)))
+    assert (pinned.nights[0], pinned.nights[1], len(pinned.nights)) == (day(0), day(4), MOST_COLUMNS)
+    assert pinned.groups[0].rows[0].cells[0].ratio is None
+
+
+def test_a_board_of_many_rows_takes_as_many_queries_as_one(
+    client: Client, fell: Trend, django_assert_max_num_queries: Any
+) -> None:
+    for threads in (8, 16, 32, 64):
+        followed(nightly(a_release("10.11.19"), [1.0] * NIGHTS, load_level=a_load_level(threads))[-1:])
+    with django_assert_max_num_queries(10):
+        page(client)
+
+
+def test_without_two_columns_the_page_says_what_fills_it(client: Client, db: None) -> None:
+    assert data(page(client), "state") == ["empty"]
+    followed(nightly(a_release("10.11.19"), [1.0])[-1:])
+    assert data(page(client), "state") == ["empty"]
+    assert board_sheet(load_board(BoardFilter())).answer == "No series with two columns yet."
+
+
+def test_the_series_are_reached_from_the_board(client: Client, fell: Trend) -> None:
+    html = page(client)
+    links = {link.attributes.get("href") for link in elements(html, "main a")}
+    assert {f"/trends/{fell.pk}/", "/trends/series/"} <= links
+    assert states(html, "tr[data-trend]", "trend", "kind") == [(str(fell.pk), "worse")]
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_cell_opens_its_card_by_key_and_by_click(browser_page: Page) -> None:
+    runs = nightly(a_release("10.11.19"), [1.0] * 5) + nightly(a_release("10.11.20"), [0.85] * 3, first=5, seed=2)
+    followed(runs[-1:])
+    browser_page.goto("/trends/")
+    cells = browser_page.locator("tr[data-trend] td > a[data-value]")
+    card = browser_page.locator("[data-card]")
+    cells.nth(5).click()
+    expect(card).to_contain_text("10.11.20")
+    expect(card.get_by_role("link", name="Finding")).to_be_visible()
+    expect(card.get_by_role("link", name="Compare with the baseline")).to_be_visible()
+    browser_page.keyboard.press("ArrowLeft")
+    expect(cells.nth(4)).to_be_focused()
+    expect(card).to_contain_text("10.11.19")
+    expect(card.get_by_role("link", name="Open series")).to_be_visible()
+    browser_page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
