@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.current_user import may_write, writer
@@ -24,6 +23,7 @@ from apps.web.compare.compare import TAB_TEMPLATE, level_of, page_context, part_
 from apps.web.compare.parts import PARTS, rendered
 from apps.web.compare.sections.load_levels import objective_of
 from apps.web.compare.view import CompareAddress, CompareView, no_current_data
+from apps.web.components.addresses import way_back
 from apps.web.components.lists import cursor, page_of, typed
 from apps.web.components.pages import is_partial, render_page
 
@@ -200,9 +200,7 @@ def describe(request: HttpRequest, slug: str) -> HttpResponse:
 def pin(request: HttpRequest, workload_id: int) -> HttpResponse:
     """Pins `system` as the baseline of the workload; without one, removes the pin."""
     workload = get_object_or_404(Workload, pk=workload_id)
-    back = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
-        back = reverse("web:catalog")
+    back = way_back(request, usual=reverse("web:catalog"))
     slug = request.POST.get("system", "")
     if not slug:
         baselines.unpin(workload=workload)

@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.test import Client
@@ -11,7 +12,8 @@ from rest_framework.test import APIClient
 
 from apps.catalog import services
 from apps.catalog.models import HardwareClass
-from tests.support.builders import a_user
+from tests.support.builders import a_run, a_system, a_user
+from tests.support.pages import element, elements
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +40,26 @@ def test_an_engineer_states_a_price_in_the_catalog_and_everyone_reads_source_and
     assert "our contract, storage included" in page
     assert "as of 2026-01-31" in page
     assert PAGE not in page
+
+
+def test_a_price_is_stated_from_the_page_that_lacks_it_and_leads_back(client: Client) -> None:
+    client.force_login(a_user())
+    hardware = HardwareClass.objects.get()
+    run = a_run(system=a_system(hardware_class=hardware))
+    here = f"/runs/{run.pk}/?tab=configuration"
+    link = element(client.get(here).content.decode(), "[data-price]").attributes["href"]
+    assert link == f"{PAGE}?next={quote(here, safe='')}"
+    form = client.get(link).content.decode()
+    assert element(form, "[name=next]").attributes["value"] == here
+    assert client.post(PAGE, STATED | {"next": here}).headers["Location"] == here
+    assert not elements(client.get(here).content.decode(), "[data-price]")
+
+
+@pytest.mark.parametrize("elsewhere", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)"])
+def test_a_price_leads_back_to_no_other_site(client: Client, elsewhere: str) -> None:
+    client.force_login(a_user())
+    assert elsewhere not in client.get(PAGE, {"next": elsewhere}).content.decode()
+    assert client.post(PAGE, STATED | {"next": elsewhere}).headers["Location"] == "/catalog/#hardware"
 
 
 @pytest.mark.parametrize(

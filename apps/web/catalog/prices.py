@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from apps.catalog.api import prices
 from apps.catalog.models import HardwareClass
 from apps.web.accounts import writers_only
+from apps.web.components.addresses import way_back
 from apps.web.components.forms import PageForm
 from apps.web.components.pages import render_page
 
@@ -51,9 +52,18 @@ def state(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, hardware, form, status=422)
     words = "is saved" if form.cleaned_data["usd_per_hour"] is not None else "is removed"
     messages.info(request, f"The price of {hardware.name} {words}.")
-    return HttpResponseRedirect(f"{reverse('web:catalog')}#hardware")
+    return HttpResponseRedirect(_back(request))
 
 
 def _page(request: HttpRequest, hardware: HardwareClass, form: PriceForm, *, status: int = 200) -> HttpResponse:
-    context: dict[str, Any] = {"hardware": hardware, "form": form, "longest": prices.LONGEST_SOURCE}
+    context: dict[str, Any] = {
+        "hardware": hardware,
+        "form": form,
+        "longest": prices.LONGEST_SOURCE,
+        "back": _back(request),
+    }
     return render_page(request, "web/catalog/price.html", context, status=status)
+
+
+def _back(request: HttpRequest) -> str:
+    return way_back(request, usual=f"{reverse('web:catalog')}#hardware")

@@ -2,10 +2,22 @@
 
 from collections.abc import Iterable
 
+from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.http import urlencode
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
 from apps.comparison.pure import Comparison
+
+
+def way_back(request: HttpRequest, *, usual: str) -> str:
+    """The page of this site that the parameter `next` names; `usual` where it names none or one elsewhere."""
+    asked = (request.POST if request.method == "POST" else request.GET).get("next", "")
+    return asked if url_has_allowed_host_and_scheme(asked, allowed_hosts={request.get_host()}) else usual
+
+
+def price_address(hardware: str, *, back: str) -> str:
+    """The form for the price of a hardware class, which returns to `back`."""
+    return f"{reverse('web:price', args=[hardware])}?{urlencode({'next': back})}"
 
 
 def runs_address(**filters: str | int | Iterable[str | int]) -> str:

@@ -14,7 +14,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
 from apps.runs.pure import CLIENT, TimelineEntry, timeline
-from apps.web.components.addresses import runs_address, timeline_address
+from apps.web.components.addresses import price_address, runs_address, timeline_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments
 from apps.web.runs import latency, observation, quality, steps, tabs
@@ -138,8 +138,16 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "variable_nodes": len(known),
         "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",
         "all_runs_url": runs_address(system=run.system.slug, workload=run.row.workload_id),
+        "price_url": _price_url(request, run),
     }
     return render_page(request, "web/runs/run.html", context, status=400 if problems else 200)
+
+
+def _price_url(request: HttpRequest, run: RunDetail) -> str:
+    """The form for the price of the run's hardware; empty: it has one, or the reader may not state it."""
+    if run.system.hardware.price_per_hour is not None or not may_write(request):
+        return ""
+    return price_address(run.system.hardware.slug, back=f"{reverse('web:run', args=[run.row.id])}?tab=configuration")
 
 
 def headlines(run: RunDetail) -> list[MeasurementDetail]:

@@ -19,6 +19,7 @@ from apps.comparison.pure import (
 from apps.core.units import all_digits, format_number
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import answers, table
+from apps.web.components.addresses import price_address
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     return {
         "cost": found,
         "systems": [(sides[cost.side], cost) for cost in found.sides],
-        "unpriced": {each.slug: each for cost in found.sides for each in cost.machines if each.usd_per_hour is None},
+        "unpriced": _unpriced(seen, found),
         "priced": priced,
         "answers": [each for each in answers(judged) if {comparison.sides[0].slug, each.side.slug} <= priced],
         "rows": [(row, row.entries[0], row.side.slug in priced) for row in table(judged)] if priced else [],
@@ -52,6 +53,13 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "hours": HOURS_A_MONTH,
         "has_rates": any(level.rate is not None for level in comparison.levels),
     }
+
+
+def _unpriced(seen: CompareView, found: ComparedCost) -> list[tuple[str, str, str]]:
+    """Slug and name of machines without a price, each once, and the form that states it and returns here."""
+    back = seen.address.with_tab("cost").url()
+    lacking = {each.slug: each.name for cost in found.sides for each in cost.machines if each.usd_per_hour is None}
+    return [(slug, name, price_address(slug, back=back)) for slug, name in lacking.items()]
 
 
 def _others(seen: CompareView, found: ComparedCost) -> list[tuple[OtherSize, Side, str]]:
