@@ -25,6 +25,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.runs.api import places
 from apps.runs.models import COUNTED, Run
+from workers.protocol.workloads.kinds import KINDS, kind_of
 
 # Placeholders for a metric's key: each workload's headline metric, or the percentile that most of its runs have.
 PRIMARY, LATENCY = "primary", "latency"
@@ -172,7 +173,7 @@ def _no_metric(key: str) -> FieldProblem:
 
 
 def _shared(systems: Sequence[System], wanted: Sequence[int] | None, campaign: int | None) -> list[Workload]:
-    """Workloads with runs that count, of the baseline and of any other side; by tool and name."""
+    """Workloads with runs that count, of the baseline and of any other side; by kind of load, tool and name."""
     ids = [system.pk for system in systems]
     if campaign is None:
         ran = {(place.system, place.workload) for place in places.counted(systems=ids, by_level=False, most=0)}
@@ -185,7 +186,8 @@ def _shared(systems: Sequence[System], wanted: Sequence[int] | None, campaign: i
     shared = {pk for pk, own in by_workload.items() if ids[0] in own and len(own) > 1}
     if wanted is not None:
         shared &= set(wanted)
-    return list(Workload.objects.select_related("primary_metric").filter(pk__in=shared).order_by("tool", "name", "pk"))
+    found = Workload.objects.select_related("primary_metric").filter(pk__in=shared).order_by("tool", "name", "pk")
+    return sorted(found, key=lambda workload: list(KINDS).index(kind_of(workload.tool, workload.parameters)))
 
 
 def _chosen(workload: Workload, systems: Sequence[System]) -> Chosen:

@@ -27,10 +27,11 @@ from apps.published.values import FigureValue
 from apps.published.wording import DIRECTIONS, NO_INTERVAL
 from apps.web.compare.wording import remedy
 from workers.protocol.workloads import WORKLOADS
+from workers.protocol.workloads.kinds import KINDS, kind_of
 
 SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 TURNED = {"▲": "▼", "▼": "▲"}
-KINDS = ("better", "worse", "equivalent", "unknown", "withheld", "none", "baseline", "stated")
+CELL_KINDS = ("better", "worse", "equivalent", "unknown", "withheld", "none", "baseline", "stated")
 ORDER = ("better", "higher", "worse", "lower", "equivalent", "inconclusive", WITHHELD)
 
 
@@ -38,7 +39,8 @@ ORDER = ("better", "higher", "worse", "lower", "equivalent", "inconclusive", WIT
 class Head:
     """A side's column; `place` in the palette, None: a published side that is no platform of the catalog.
 
-    `origins`: where its runs come from; empty if agents measured all of them.
+    `origins`: where its runs come from; empty if agents measured all of them. `counts`: of its verdicts, with kind of
+    cell, sign and number. `is_empty`: it has no run in any row.
     """
 
     name: str
@@ -46,11 +48,14 @@ class Head:
     below: str = ""
     is_baseline: bool = False
     origins: tuple[str, ...] = ()
+    slug: str = ""
+    counts: tuple[tuple[str, str, int], ...] = ()
+    is_empty: bool = False
 
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """A cell: `text` with its unit or sign, `interval`, `words` (the verdict); `kind` (of KINDS) sets the colour.
+    """A cell: `text` with its unit or sign, `interval`, `words` (the verdict); `kind` (of CELL_KINDS) sets the colour.
 
     `title` has all digits, the number of runs and their origins; `note`: failed checks. `value`, `low`, `high` are of
     the ratio, or of the baseline's value.
@@ -85,13 +90,24 @@ class LoadRow:
 
 @dataclass(frozen=True)
 class TestGroup:
-    """A test in one metric, a line per load level. `metric` with its unit and direction."""
+    """A test in one metric, a line per load level. `metric` with its unit and direction; `kind` of load, empty: not
+    known."""
 
     test: str
     detail: str
     metric: str
     direction: str
     lines: tuple[LoadRow, ...]
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class KindGroup:
+    """Tests of one kind of load, as the page has them side by side. `count` of their lines."""
+
+    kind: str
+    groups: tuple[TestGroup, ...]
+    count: int
 
 
 @dataclass(frozen=True)
@@ -108,6 +124,14 @@ class MatrixSheet:
     answers: tuple[tuple[Head, str], ...]
     method: str
     stated: bool
+
+    @property
+    def kinds(self) -> list[KindGroup]:
+        found = []
+        for kind, each in groupby(self.groups, key=lambda group: group.kind):
+            own = tuple(each)
+            found.append(KindGroup(kind, own, sum(len(group.lines) for group in own)))
+        return found
 
 
 @dataclass(frozen=True)
@@ -141,6 +165,9 @@ def measured_sheet(matrix: Matrix, *, address: Callable[[MatrixRow, str], str]) 
             below=f"{side.platform} {side.release} · {side.hardware}",
             is_baseline=side.position == 0,
             origins=side.origins if side.origins != ("agent",) else (),
+            slug=side.slug,
+            counts=_counts([row.cells[side.position] for row in matrix.rows]) if side.position else (),
+            is_empty=all(row.cells[side.position].summary is None for row in matrix.rows),
         )
         for side in matrix.sides
     )
@@ -194,7 +221,16 @@ def _group(
             )
             for row in rows
         ),
+        kind=KINDS[kind_of(first.workload.tool, first.workload.parameters)],
     )
+
+
+def _counts(cells: Sequence[Cell]) -> tuple[tuple[str, str, int], ...]:
+    """Of the cells with runs, the most decided first; a withheld verdict counts as unknown."""
+    kinds = Counter(_kind(cell.words) for cell in cells if cell.summary is not None and cell.ratio is not None)
+    kinds["unknown"] += kinds.pop("withheld", 0)
+    order = (("worse", "▼"), ("unknown", "?"), ("equivalent", "≈"), ("better", "▲"))
+    return tuple((kind, sign, kinds[kind]) for kind, sign in order if kinds[kind])
 
 
 def _name(workload: ComparedWorkload) -> str:

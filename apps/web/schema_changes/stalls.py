@@ -10,7 +10,7 @@ from apps.published.wording import short
 from apps.web.components.ticks import linear_ticks
 from apps.web.components.tracks import TrackBar
 from apps.web.schema_changes.sheet import HEADS, MannerRows, PublishedSide, Setting, SystemRow
-from apps.web.schema_changes.wording import GAP, STALL, Paid, paid, short_names, undisturbed
+from apps.web.schema_changes.wording import GAP, STALL, Paid, paid, undisturbed
 
 # The longest measured bar, in per cent; the rest is for words.
 LONGEST = 62.0
@@ -65,8 +65,7 @@ def stall_chart(setting: Setting) -> StallChart:
     changes = [row.change for manner in setting.manners for row in manner.rows]
     ends = [end for change in changes for key in (GAP, STALL) if (end := change.value(key).high) is not None]
     scale = max(ends, default=0.0) * 100 / LONGEST or 1.0
-    names = short_names(changes)
-    systems = [(slug, name, _color(changes, slug)) for slug, name in names.items()]
+    systems = list(dict.fromkeys((change.system, change.system_name, change.platform_color) for change in changes))
     return StallChart(
         groups=tuple(_group(manner, systems, scale) for manner in setting.manners),
         stated=tuple(_stated(side, scale) for side in setting.stated),
@@ -77,17 +76,11 @@ def stall_chart(setting: Setting) -> StallChart:
 
 def _group(manner: MannerRows, systems: Sequence[tuple[str, str, int | None]], scale: float) -> StallGroup:
     own = {row.change.system: row for row in manner.rows}
-    rows = [
-        _row(own[slug], name, scale) if slug in own else StallRow(name, color, None) for slug, name, color in systems
-    ]
+    rows = [_row(own[slug], scale) if slug in own else StallRow(name, color, None) for slug, name, color in systems]
     return StallGroup(manner.title, tuple(rows), manner.compare_url)
 
 
-def _color(changes: Sequence[SchemaChange], system: str) -> int | None:
-    return next(change.platform_color for change in changes if change.system == system)
-
-
-def _row(row: SystemRow, name: str, scale: float) -> StallRow:
+def _row(row: SystemRow, scale: float) -> StallRow:
     change = row.change
     gap, stall = change.value(GAP), change.value(STALL)
     shown = gap if gap.median is not None else stall
@@ -101,7 +94,7 @@ def _row(row: SystemRow, name: str, scale: float) -> StallRow:
         if shown is stall:
             note = "; ".join(filter(None, [note, "whole seconds"]))
     return StallRow(
-        name=name,
+        name=change.system_name,
         color=change.platform_color,
         row=row,
         bar=bar,

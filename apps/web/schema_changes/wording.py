@@ -1,6 +1,6 @@
 """Texts of schema changes: how long nothing ended, and who paid for it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -23,30 +23,19 @@ class Paid:
     is_known: bool = True
 
 
-def short_names(changes: Iterable[SchemaChange]) -> dict[str, str]:
-    """System -> its platform's name, or its own where several systems share the platform."""
-    found = {change.system: change for change in changes}
-    platforms = [change.platform_name for change in found.values()]
-    return {
-        slug: change.system_name if platforms.count(change.platform_name) > 1 else change.platform_name
-        for slug, change in found.items()
-    }
-
-
 def answers(changes: Sequence[SchemaChange]) -> Iterable[str]:
     """A sentence per manner: the longest stall by system, compared with undisturbed load, and what failed."""
-    names = short_names(changes)
     for manner, group in groupby(changes, key=lambda each: each.manner):
         own = [change for change in group if change.trials]
         for key, words in ((GAP, "longest time without a transaction"), (STALL, "longest stall")):
             values = [(change, change.value(key)) for change in own]
             if values and all(each.median is not None for _, each in values):
                 named = ", ".join(
-                    f"{units.with_unit(each.median, 's')} on {names[change.system]}" for change, each in values
+                    f"{units.with_unit(each.median, 's')} on {change.system_name}" for change, each in values
                 )
                 usual = undisturbed(own) if key == GAP else ""
                 beside = f" (undisturbed {usual})" if usual else ""
-                yield f"{manner.text}: {_quiet(own)}{words} {named}{beside}{_failures(own, names)}"
+                yield f"{manner.text}: {_quiet(own)}{words} {named}{beside}{_failures(own)}"
                 break
 
 
@@ -55,10 +44,10 @@ def _quiet(changes: Sequence[SchemaChange]) -> str:
     return "nobody paid, " if is_free else ""
 
 
-def _failures(changes: Sequence[SchemaChange], names: Mapping[str, str]) -> str:
+def _failures(changes: Sequence[SchemaChange]) -> str:
     """For example "; 8 to 10 transactions failed on galera"."""
     failed = [(change, each) for change in changes for each in paid(change) if each.is_failure]
-    named = ", ".join(f"{each.words} on {names[change.system]}" for change, each in failed)
+    named = ", ".join(f"{each.words} on {change.system_name}" for change, each in failed)
     return f"; {named}" if named else ""
 
 

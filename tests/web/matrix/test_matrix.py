@@ -81,8 +81,8 @@ def test_every_cell_has_its_ratio_interval_and_verdict_in_words(client: Client) 
     assert shown[0][0] == "1,000"
     assert shown[0][1].startswith("1.30 × [1.2")
     assert shown[0][1].endswith("▲ better")
-    assert shown[0][2] == "no runs"
-    assert shown[1][2].endswith("? verdict withheld")
+    assert shown[0][2].endswith("? verdict withheld")
+    assert shown[1][2] == "no runs"
     assert shown[2][1] == "0.768 × ? too few repetitions"
     sheet = measured_sheet(many, address=lambda _row, _side: "")
     answers = [
@@ -113,7 +113,40 @@ def test_a_cell_is_coloured_by_its_verdict_and_not_by_its_ratio(client: Client) 
     cells = elements(page_of(client), "[data-kind]")
     kinds = [cell.attributes["data-kind"] for cell in cells]
     assert [cell.attributes["class"] for cell in cells] == [f"matrix__cell matrix__cell--{kind}" for kind in kinds]
-    assert kinds == ["baseline", "better", "none", "baseline", "better", "withheld", "baseline", "unknown", "none"]
+    assert kinds == ["baseline", "better", "withheld", "baseline", "better", "none", "baseline", "unknown", "none"]
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_cell_shows_sign_and_ratio_and_has_its_interval_on_a_card(client: Client) -> None:
+    cell = elements(page_of(client), ".matrix tbody tr")[0].css("td")[1]
+    assert cell.css(".matrix__ratio")[0].attributes["data-sign"] == "▲"
+    card = cell.css("a .matrix__card")[0]  # within the link, which takes the focus
+    assert card.css(".matrix__interval")[0].text().startswith("[1.2")
+    assert "better" in card.text()
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_head_counts_the_verdicts_of_its_column(client: Client) -> None:
+    page = page_of(client)
+    counts = [" ".join(each.text().split()) for each in elements(page, "[data-counts]")]
+    assert counts == ["?1 ▲2", "?1"]
+    shares = [each.attributes["style"] for each in elements(page, ".matrix__counts")[0].css("i")]
+    assert shares == ["flex: 1", "flex: 2"]
+
+
+@pytest.mark.usefixtures("measured")
+def test_rows_stand_by_kind_of_load(client: Client) -> None:
+    page = page_of(client)
+    assert data(page, "load-kind") == ["reads", "writes"]
+    assert [each.attributes["rowspan"] for each in elements(page, "tbody .matrix__kind")] == ["1", "2"]
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_system_without_runs_is_a_narrow_column_with_the_action_that_fills_it(client: Client) -> None:
+    a_system("idle")
+    page = page_of(client, f"{ADDRESS}&side=idle")
+    assert element(page, ".matrix__head--empty a").attributes["href"] == "/campaigns/new/?system=idle"
+    assert elements(page, ".matrix tbody tr")[0].css("td")[3].text(strip=True) == "no runs"
 
 
 @pytest.mark.usefixtures("measured")
@@ -123,7 +156,7 @@ def test_a_cell_leads_to_the_same_pair_in_compare(client: Client) -> None:
     pair = f"/compare/?side=a&side=b&workload={a_workload('oltp_read_only').pk}"
     assert pair in links
     compared = page_of(client, pair)
-    cell = elements(page, ".matrix tbody tr")[1].css("td")[1]
+    cell = elements(page, ".matrix tbody tr")[0].css("td")[1]
     ratio, interval = (cell.css(f".matrix__{part}")[0].text() for part in ("ratio", "interval"))
     assert ratio == "1.30\u00a0×"
     assert ratio in compared

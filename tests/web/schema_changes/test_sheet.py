@@ -64,9 +64,9 @@ def test_a_short_stall_that_failed_transactions_is_no_win() -> None:
     change = the_change(**QUIET | {"failed": (1.0, 4.0)})
     assert [(each.words, each.is_failure) for each in paid(change)] == [("1 to 4 transactions failed", True)]
     (answer,) = answers([change])
-    assert answer.endswith("; 1 to 4 transactions failed on MariaDB")
+    assert answer.endswith("; 1 to 4 transactions failed on single")
     (free,) = answers([the_change(**QUIET)])
-    assert free.startswith("INSTANT: nobody paid, longest time without a transaction 0.100\xa0s on MariaDB")
+    assert free.startswith("INSTANT: nobody paid, longest time without a transaction 0.100\xa0s on single")
 
 
 def test_a_chart_is_described_by_its_worst_values() -> None:
