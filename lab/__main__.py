@@ -8,7 +8,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from lab import fault, packages
+from lab import cpus, fault, packages
 from lab.packages import LabError
 from lab.systems import MEBIBYTE, LabSystem, locked, register
 from lab.table import SYSTEMS, USUAL, system_named
@@ -34,6 +34,9 @@ def main() -> int:
         command = commands.add_parser(name, help=meaning)
         if name == "up":
             command.add_argument("--install", action="store_true", default=argparse.SUPPRESS, help="the same")
+            command.add_argument(
+                "--cpus", default="", metavar="LIST", help=f"run on these CPUs, as 0,2-3; {cpus.ALL}: on all again"
+            )
         command.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SYSTEMS)}")
     one = commands.add_parser("fault", help="apply a control to a node: kill, stop, freeze, thaw, start; or switch")
     one.add_argument("system")
@@ -51,12 +54,13 @@ def main() -> int:
         print(problem, file=sys.stderr)
         return 1 if options.command == "fault" else 2
     if options.command == "up":
-        return up(systems, var, install=options.install)
+        return up(systems, var, install=options.install, on=options.cpus)
     return down(systems, var) if options.command == "down" else status(systems, var)
 
 
-def up(systems: list[LabSystem], var: Path, *, install: bool) -> int:
-    """Exit code: 1 when a system could not be started; the others are started."""
+def up(systems: list[LabSystem], var: Path, *, install: bool, on: str = "") -> int:
+    """`on`: CPUs, as `cpus.numbers` reads them; empty: those of before. Exit code: 1 when a system could not be
+    started; the others are started."""
     (var / "agent.d" / "lab.toml").unlink(missing_ok=True)  # file of an earlier version
     offer_extras(var, install=install)
     code = 0
@@ -65,6 +69,7 @@ def up(systems: list[LabSystem], var: Path, *, install: bool) -> int:
         try:
             require(system, var, install=install)
             with locked(var, system.slug):
+                _choose_cpus(system, var, on)
                 system.up(partial(_print_step, system.slug))
                 register(var, system)
         except LabError as problem:
@@ -73,6 +78,15 @@ def up(systems: list[LabSystem], var: Path, *, install: bool) -> int:
         else:
             print(f"{system.slug}: {system.state()} ({time.monotonic() - began:.1f} s)", flush=True)
     return code
+
+
+def _choose_cpus(system: LabSystem, var: Path, on: str) -> None:
+    """LabError: a running system keeps the CPUs on which it was started."""
+    if on and on != (cpus.kept(var, system.slug) or cpus.ALL):
+        if system.is_up():
+            raise LabError(f"it runs on other CPUs; first: python -m lab down {system.slug}")
+        cpus.keep(var, system.slug, on)
+    cpus.restrict(var, system.slug)
 
 
 def offer_extras(var: Path, *, install: bool) -> None:

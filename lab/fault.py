@@ -20,10 +20,12 @@ def main(var: str, slug: str, node: str, control: str) -> None:
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     from pathlib import Path  # noqa: PLC0415
 
+    from lab import cpus  # noqa: PLC0415
     from lab.systems import locked  # noqa: PLC0415
     from lab.table import system_named  # noqa: PLC0415
 
     system = system_named(slug, var)
+    cpus.restrict(Path(var), slug)  # the caller has the load generator's
     if control == "start":
         with locked(Path(var), slug):
             system.start(node)

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -32,11 +33,20 @@ SETTINGS = {
 OBSERVED = {"performance_schema": "ON"}
 
 
+@dataclass(frozen=True)
+class ServerProgram:
+    """A server's program: `argv` runs it, `options` tell it where its own files are."""
+
+    argv: Sequence[str]
+    options: Sequence[str] = ()
+
+
 class MariaDB:
     """One server. Root and the account `splashboard` have all privileges and share a password, kept in a private file.
 
     As root the server runs as user mysql, who needs access to `directory`. `defaults`: a configuration file read before
-    its other settings. `within`: a program and arguments that run it, such as nsenter.
+    its other settings. `within`: a program and arguments that run it, such as nsenter. `other`: another server
+    program than the machine's own, which still makes the data directory.
     """
 
     installation: ClassVar[Path | None] = None  # a data directory, never started, copied for new servers
@@ -49,6 +59,7 @@ class MariaDB:
         settings: Mapping[str, str] | None = None,
         defaults: Path | None = None,
         within: Sequence[str] = (),
+        other: ServerProgram | None = None,
     ) -> None:
         self.directory = directory.absolute()
         self.settings = {**SETTINGS, **(settings or {})}
@@ -57,6 +68,7 @@ class MariaDB:
         self.log = self.directory / "error.log"
         self.password_file = self.directory / "password"
         self.within = within
+        self._other = other
         self._defaults = defaults
         self._port_file = self.directory / "port"
         self._pid_file = self.directory / "pid"
@@ -128,9 +140,11 @@ class MariaDB:
 
     def command(self) -> list[str]:
         """The server's program and arguments, without those for pid file and log."""
+        server = self._other or ServerProgram([program("mariadbd")])
         return [
-            program("mariadbd"),
+            *server.argv,
             f"--defaults-file={self._defaults}" if self._defaults else "--no-defaults",
+            *server.options,
             *self._as_user(),
             f"--datadir={self.data}",
             f"--port={self.port}",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lab.debian import server_program, unpack
 from lab.mariadb import PROGRAMS, MariaDB
 from lab.packages import LabError
 from lab.systems import AgentEntry, Member, Progress
@@ -14,12 +15,19 @@ class Single:
     needs: Sequence[str] = PROGRAMS
     size = 1
 
-    def __init__(self, var: Path, slug: str, name: str, settings: Mapping[str, str]) -> None:
+    def __init__(self, var: Path, slug: str, name: str, settings: Mapping[str, str], *, debian: str = "") -> None:
+        """`debian`: the release of Debian whose MariaDB it is; empty: the machine's own."""
         self.slug = slug
         self.name = name
-        self.server = MariaDB(var / "lab" / slug, settings=settings)
+        self._debian = debian
+        self._unpacked = var / "lab" / "programs" / debian
+        other = server_program(self._unpacked) if debian else None
+        self.server = MariaDB(var / "lab" / slug, settings=settings, other=other)
 
     def up(self, progress: Progress) -> None:
+        if self._debian:
+            progress(f"MariaDB of Debian {self._debian}")
+            unpack(self._debian, self._unpacked)
         progress("one server")
         self.server.start()
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from lab import cpus
 from lab.mariadb import ACCOUNT
 
 FAULT = Path(__file__).resolve().parent / "fault.py"
@@ -102,15 +103,17 @@ def register(var: Path, system: LabSystem) -> None:
 
 def _lines(var: Path, slug: str, entry: AgentEntry) -> list[str]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEBIBYTE
-    cpus = os.cpu_count() or 1
+    there, only = os.cpu_count() or 1, cpus.kept(var, slug)
+    usable = len(cpus.numbers(only)) if only else there
+    of = f"of{there}" if only else ""
     # Named by its size, so that two machines of different size never share a class.
-    hardware = f"local-{cpus}vcpu-{round(memory / 1024)}gib"
+    hardware = f"local-{usable}{of}vcpu-{round(memory / 1024)}gib"
     lines = [
         "# Written by `python -m lab`.",
         "[[hardware]]",
         _line("slug", hardware),
-        _line("name", f"local machine, {cpus} vCPU, {round(memory / 1024)} GiB"),
-        _line("vcpu", cpus),
+        _line("name", f"local machine, {usable}{' of ' + str(there) if only else ''} vCPU, {round(memory / 1024)} GiB"),
+        _line("vcpu", usable),
         _line("memory_mb", memory),
         "",
         "[[systems]]",
@@ -121,6 +124,7 @@ def _lines(var: Path, slug: str, entry: AgentEntry) -> list[str]:
         *(_line(key, value) for key, value in entry.address.items()),
         _line("user", ACCOUNT),
         _line("password_file", str(entry.password_file)),
+        *([_line("cpus", sorted(cpus.numbers(only)))] if only else []),
         "[systems.settings]",
         *(_line(key, value) for key, value in entry.settings.items()),
     ]
@@ -139,6 +143,6 @@ def _lines(var: Path, slug: str, entry: AgentEntry) -> list[str]:
     return lines
 
 
-def _line(key: str, value: str | int | list[str]) -> str:
-    """JSON strings, numbers and lists of strings are also valid TOML; keys may hold a dot."""
+def _line(key: str, value: str | int | list[str] | list[int]) -> str:
+    """JSON strings, numbers and lists of them are also valid TOML; keys may hold a dot."""
     return f"{json.dumps(key) if '.' in key else key} = {json.dumps(value, ensure_ascii=False)}"

@@ -37,6 +37,9 @@ SYSTEMS: Mapping[str, Callable[[Path], LabSystem]] = {
     "galera-suspect1": lambda var: Galera(var, "galera-suspect1", QUICK),
     "galera-3dc": MultiDC,
     "mha": MHA,
+    # Two releases of one server with equal settings: the machine's own, and that of the next Debian.
+    "release-old": lambda var: Single(var, "release-old", "MariaDB, the machine's release", OBSERVED),
+    "release-new": lambda var: Single(var, "release-new", "MariaDB, a newer release", OBSERVED, debian="trixie"),
 }
 # Started by `up` without names.
 USUAL = ("single", "rds-like", "mariadb-flush1", "mariadb-flush2", "galera", "mha")

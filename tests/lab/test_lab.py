@@ -185,3 +185,23 @@ def test_too_little_memory_is_said_before_anything_is_started(
     monkeypatch.setattr(lab, "available_memory", lambda: 400)
     assert lab.up([MHA(tmp_path)], tmp_path, install=False) == 1
     assert "mha: it needs about 900 MiB of memory, 400 are free" in capsys.readouterr().err
+
+
+@pytest.mark.mariadb
+def test_a_newer_release_of_the_server_runs_beside_the_machines_own_with_equal_settings(directory: Path) -> None:
+    try:
+        for slug in ("release-old", "release-new"):
+            answer = command("up", slug, var=directory)
+            assert answer.returncode == 0, answer.stderr
+        (directory / "token").write_text("x")
+        (directory / "agent.toml").write_text('[server]\nurl = "http://127.0.0.1:1"\ntoken_file = "token"\n')
+        systems = configuration.load(directory / "agent.toml").systems
+        old, new = systems["release-old"], systems["release-new"]
+        assert old.settings == new.settings
+        servers = [lab.system_named(slug, directory).server for slug in ("release-old", "release-new")]  # type: ignore[attr-defined]
+        versions = [tuple(map(int, server.sql("SELECT VERSION()").split("-")[0].split("."))) for server in servers]
+        assert versions[0] < versions[1]
+        # The agent recognises a server's process by this name.
+        assert {Path(f"/proc/{server.pid}/comm").read_text().strip() for server in servers} == {"mariadbd"}
+    finally:
+        command("down", "release-old", "release-new", var=directory)

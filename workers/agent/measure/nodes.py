@@ -1,5 +1,6 @@
 """Sampled nodes and sources: each node of a system, and the agent itself."""
 
+import os
 from collections.abc import Sequence
 
 from workers.agent.measure.clock import RunClock
@@ -46,9 +47,7 @@ class NodeSampling:
             proxy = HAProxySource(system.proxy.address)
             process = [ServerProcess(proxy.process_id)] if system.proxy.address.is_local() else []
             add(system.proxy.name, PROXY, [proxy, *process])
-        # Without a local node, the host's counters are the load generator's alone.
-        alone = not any(node.local for node in system.nodes)
-        add(own, AGENT, [AgentItself(), *([HostCounters()] if alone else [])])
+        add(own, AGENT, [AgentItself(), *own_host(system)])
 
     def start(self) -> None:
         for sampler in self._samplers:
@@ -64,6 +63,14 @@ class NodeSampling:
             sampler.stop()
 
 
+def own_host(system: SystemConfig) -> list[SampleSource]:
+    """The host's counters, where they are the load generator's alone: without a local node, or on CPUs of its own."""
+    if not any(node.local for node in system.nodes):
+        return [HostCounters()]
+    own = os.sched_getaffinity(0)
+    return [HostCounters(cpus=own)] if system.cpus and own.isdisjoint(system.cpus) else []
+
+
 def sources(system: SystemConfig, number: int) -> list[SampleSource]:
     """The sources of a node. The server's counters come first: they take longest and set the sample's time."""
     node = system.nodes[number]
@@ -76,6 +83,6 @@ def sources(system: SystemConfig, number: int) -> list[SampleSource]:
             Waits(system, node.address),
         ]
     if node.local:
-        found.append(HostCounters())
+        found.append(HostCounters(cpus=system.cpus))
         found.append(ServerProcess(lambda: server_pid(system, node.address) if node.asked else only_server()))
     return found

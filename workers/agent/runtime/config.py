@@ -88,10 +88,11 @@ class SystemConfig:
     password: str = field(repr=False)
     database: str
     nodes: tuple[NodeConfig, ...]
-    settings: dict[str, str]
+    settings: dict[str, str] = field(default_factory=dict)
     controls: Controls = field(default_factory=dict)
     proxy: ProxyConfig | None = None
     aws: AwsMessage | None = None
+    cpus: frozenset[int] = frozenset()  # to which its servers on this host are restricted; empty: to none
     scratch: str = ""  # a directory on the disk measured by fileio; empty: the directory of the agent's spool
 
 
@@ -123,7 +124,6 @@ def load(file: Path) -> Config:
         for name in sorted(glob.glob(str(file.parent / pattern))):
             signature[Path(name)] = _stamp(Path(name))
             parts.append(_read(Path(name)))
-
     server = main.table("server")
     url = _url(server)
     token = _token(server, signature)
@@ -294,6 +294,7 @@ def _system(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> SystemC
         controls=_controls(table.table("controls"), names),
         proxy=proxy,
         aws=_aws(table.table("aws")) if table.has("aws") else None,
+        cpus=frozenset(table.integers("cpus", low=0, high=(os.cpu_count() or 1) - 1, default=[])),
         scratch=str(table.file.parent / table.text("scratch")) if table.has("scratch") else "",
     )
     table.done()
@@ -331,7 +332,6 @@ def _sampled_system(table: TomlTable, signature: dict[Path, tuple[int, int]]) ->
         password=_password(table, signature),
         database="",
         nodes=nodes,
-        settings={},
         proxy=proxy,
     )
     table.done()

@@ -59,6 +59,12 @@ class TomlTable:
             raise self.fail(key, f'must be a list of texts; write {key} = ["…"]')
         return value
 
+    def integers(self, key: str, *, low: int, high: int, default: list[int]) -> list[int]:
+        value = self._take(key, default)
+        if not isinstance(value, list) or not all(type(entry) is int and low <= entry <= high for entry in value):
+            raise self.fail(key, f"is {value!r}; it must be a list of whole numbers from {low} to {high}")
+        return value
+
     def settings(self, key: str) -> dict[str, str]:
         """A table of plain values, as texts: settings declared by the user."""
         value = self._take(key, {})

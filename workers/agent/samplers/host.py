@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from workers.agent.samplers import HiddenFromSampler, SourceFailed, SourceReading
@@ -26,6 +26,13 @@ NO_PRESSURE = HiddenFromSampler(
     "this kernel does not report it",
     "boot one that has PSI with psi=1",
 )
+OF_ALL_CPUS = HiddenFromSampler(
+    "tasks waiting for CPUs (run queue, load average, /proc/pressure/cpu)",
+    "the kernel reports them for all CPUs of the machine together, the node runs on some of them",
+    "measure on a machine of its own",
+)
+# Of the whole machine, whichever CPUs a program may use.
+_UNDIVIDED = ("loadavg", "pressure/cpu")
 TCP = {"RetransSegs": "retransmits", "InErrs": "errors", "CurrEstab": "established", "AttemptFails": "failed_attempts"}
 SECTOR = 512  # bytes, for every disk
 KIBIBYTE = 1024
@@ -44,24 +51,30 @@ NETWORK = {
 
 
 class HostCounters:
+    """`cpus`: those that count, where programs share the machine by CPUs; empty: all."""
+
     name = "host"
     interval = 1
     prompt = True
 
-    def __init__(self, proc: Path = Path("/proc"), *, ticks: int | None = None) -> None:
+    def __init__(
+        self, proc: Path = Path("/proc"), *, ticks: int | None = None, cpus: Collection[int] = frozenset()
+    ) -> None:
         self._proc = proc
         self._ticks = ticks or os.sysconf("SC_CLK_TCK")
+        self._cpus = frozenset(cpus)
+        self._files = [name for name in FILES if not (cpus and name in _UNDIVIDED)]
 
     def read(self) -> SourceReading:
         texts = {}
-        for name in FILES:
+        for name in self._files:
             try:
                 texts[name] = (self._proc / name).read_text()
             except OSError as error:
                 if name not in OPTIONAL:
                     raise SourceFailed(f"{self._proc / name}: {error.strerror}") from error
-        hidden = [] if "pressure/cpu" in texts else [NO_PRESSURE]
-        return SourceReading(parse(texts, ticks=self._ticks, disks=whole_disks()), hidden=hidden)
+        hidden = [OF_ALL_CPUS] if self._cpus else [] if "pressure/cpu" in texts else [NO_PRESSURE]
+        return SourceReading(parse(texts, ticks=self._ticks, disks=whole_disks(), cpus=self._cpus), hidden=hidden)
 
     def close(self) -> None:
         """No resources to free."""
@@ -75,10 +88,17 @@ def whole_disks() -> frozenset[str] | None:
         return None
 
 
-def parse(texts: Mapping[str, str], *, ticks: int, disks: frozenset[str] | None = None) -> dict[str, Number]:
-    """`texts`: contents of files below /proc; a missing file gives no values. `ticks`: of the CPU clock, 1/s."""
+def parse(
+    texts: Mapping[str, str],
+    *,
+    ticks: int,
+    disks: frozenset[str] | None = None,
+    cpus: Collection[int] = frozenset(),
+) -> dict[str, Number]:
+    """`texts`: contents of files below /proc; a missing file gives no values. `ticks`: of the CPU clock, 1/s. `cpus`:
+    as of HostCounters."""
     readers: dict[str, Callable[[str], dict[str, Number]]] = {
-        "stat": lambda text: _stat(text, ticks),
+        "stat": lambda text: _stat(text, ticks, cpus),
         "loadavg": lambda text: {"host.load.1m": float(text.split()[0])},
         "diskstats": lambda text: _disks(text, disks),
         "net/dev": _network,
@@ -95,22 +115,23 @@ def parse(texts: Mapping[str, str], *, ticks: int, disks: frozenset[str] | None 
     return values
 
 
-def _stat(text: str, ticks: int) -> dict[str, Number]:
-    values: dict[str, Number] = {"host.cpus": 0}
-    cpus = 0
+def _stat(text: str, ticks: int, cpus: Collection[int]) -> dict[str, Number]:
+    values: dict[str, Number] = {}
+    # Guest time is already in user and nice. Ticks, not seconds, so that their sums are exact.
+    spent = dict.fromkeys(CPU_STATES, 0)
+    counted = 0
     for line in text.splitlines():
         name, *fields = line.split()
-        if name == "cpu":
-            states = zip(CPU_STATES, fields, strict=False)  # guest time is already in user and nice
-            values |= {f"host.cpu.{state}": int(field) / ticks for state, field in states}
-        elif name.startswith("cpu"):
-            cpus += 1
+        if name.startswith("cpu"):
+            of_all = name == "cpu"
+            counted += not of_all and (not cpus or int(name[3:]) in cpus)
+            if of_all != bool(cpus) and (of_all or int(name[3:]) in cpus):
+                spent |= {state: spent[state] + int(field) for state, field in zip(CPU_STATES, fields, strict=False)}
         elif name == "ctxt":
             values["host.context_switches"] = int(fields[0])
-        elif name in ("procs_running", "procs_blocked"):
+        elif name == "procs_blocked" or (name == "procs_running" and not cpus):
             values[f"host.{name}"] = int(fields[0])
-    values["host.cpus"] = cpus
-    return values
+    return {"host.cpus": counted, **{f"host.cpu.{state}": ticked / ticks for state, ticked in spent.items()}, **values}
 
 
 def _disks(text: str, disks: frozenset[str] | None) -> dict[str, Number]:

@@ -25,6 +25,28 @@ def test_cpu_time_between_two_seconds_is_that_of_all_cpus(seconds: list[dict[str
     assert spent == pytest.approx(2 * (seconds[1]["t"] - seconds[0]["t"]), rel=0.05)
 
 
+def test_of_some_cpus_only_their_time_counts_and_nothing_that_the_kernel_reports_for_all(
+    seconds: list[dict[str, Any]],
+) -> None:
+    files = seconds[0]["files"]
+    whole, *parts = (host.parse(files, ticks=TICKS, cpus=cpus) for cpus in ((), (0,), (1,)))
+    for state in host.CPU_STATES:
+        key = f"host.cpu.{state}"
+        # The kernel rounds each CPU's ticks for itself.
+        assert sum(part[key] or 0 for part in parts) == pytest.approx(whole[key], abs=0.03)
+    assert [part["host.cpus"] for part in parts] == [1, 1]
+    assert "host.procs_running" in whole
+    assert "host.procs_running" not in parts[0]
+
+
+def test_a_sampler_of_some_cpus_says_that_waiting_tasks_are_not_known() -> None:
+    found = host.HostCounters(cpus={0}).read()
+    assert found.values["host.cpus"] == 1
+    assert "host.load.1m" not in found.values
+    assert "host.pressure.cpu.some" not in found.values
+    assert [hidden.what for hidden in found.hidden] == [host.OF_ALL_CPUS.what]
+
+
 def test_disk_counters_are_in_bytes_and_seconds_and_of_whole_disks_only(seconds: list[dict[str, Any]]) -> None:
     line = next(line for line in seconds[0]["files"]["diskstats"].splitlines() if " vda " in line).split()
     values = host.parse(seconds[0]["files"], ticks=TICKS, disks=frozenset({"vda", "loop0"}))
