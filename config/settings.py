@@ -57,6 +57,7 @@ INSTALLED_APPS = [
     "apps.notifications",
     "apps.aws",
     "apps.rig",
+    "apps.examples",
     "apps.rest",
     "apps.web",
 ]

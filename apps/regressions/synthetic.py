@@ -1,4 +1,4 @@
-"""Deletes the findings and stored comparisons of synthetic systems, before their runs are deleted."""
+"""Deletes the findings and stored comparisons of synthetic and example systems, before their runs are deleted."""
 
 from collections.abc import Collection
 
@@ -8,13 +8,14 @@ from django.db.models import Q
 from apps.catalog.models import System
 from apps.regressions.findings import reconcile
 from apps.regressions.models import Change, CheckedRelease, Finding, SignOff, Trend
+from apps.regressions.releases.pairs import MEASURED
 from apps.runs.models import Run
 
 
 @transaction.atomic
 def delete_findings(systems: Collection[int]) -> int:
-    """Deletes findings that concern only these systems, with their notes, and trends and stored comparisons that have
-    synthetic runs only. Returns the number of deleted findings."""
+    """Deletes findings that concern only these systems, with their notes, and trends and stored comparisons without
+    measured runs. Returns the number of deleted findings."""
     reconcile.lock()
     own = Q(system__in=systems) | Q(baseline_system__in=systems)
     touched = set(Change.objects.filter(own).values_list("finding", flat=True))
@@ -26,7 +27,7 @@ def delete_findings(systems: Collection[int]) -> int:
     places = System.objects.filter(pk__in=systems).values_list("release_id", "hardware_class_id", "settings_hash")
     for release, hardware, settings in set(places):
         measured = Run.objects.filter(system__release=release, system__hardware_class=hardware)
-        if measured.exclude(provenance=Run.Provenance.RIG).exists():
+        if measured.filter(provenance__in=MEASURED).exists():
             continue
         for model in (CheckedRelease, SignOff):
             model.objects.filter(release=release, hardware_class=hardware).delete()

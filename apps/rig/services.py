@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection, connections, transaction
-from django.db.models import CASCADE, ProtectedError
+from django.db.models import ProtectedError
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.catalog.api import services as catalog_services
@@ -19,7 +19,7 @@ from apps.rig.make_runs import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
 from apps.rig.plan import PlannedCampaign, campaigns
 from apps.rig.world import SystemSpec
 from apps.rig.write import STATEMENT, Catalog, write_campaign
-from apps.runs.api import artifacts
+from apps.runs.api import artifacts, deletion
 from apps.runs.models import Configuration, Run
 
 AGENT = "rig"
@@ -27,7 +27,6 @@ TABLES = 8
 ROWS = 1_000_000
 # A server has about three constant series for each one that changes.
 CONSTANTS_PER_SERIES = 3
-REMOVED_AT_ONCE = 1000
 
 
 class NotEmpty(Exception):
@@ -69,11 +68,7 @@ def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> It
 def remove() -> Iterator[int]:
     """Delete what `seed` made; yields the number of deleted runs. Catalog rows referenced by others are kept."""
     synthetic.delete_findings(System.objects.filter(slug__startswith=world.PREFIX).values_list("pk", flat=True))
-    done = 0
-    while ids := list(Run.objects.filter(provenance=Run.Provenance.RIG).values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
-        _delete_runs(ids)
-        done += len(ids)
-        yield done
+    yield from deletion.delete_runs(Run.objects.filter(provenance=Run.Provenance.RIG))
     own = list(Campaign.objects.filter(jobs__agent__name=AGENT).order_by().values_list("pk", flat=True).distinct())
     Campaign.objects.filter(pk__in=own).delete()
     Agent.objects.filter(name=AGENT, jobs=None).delete()
@@ -86,18 +81,6 @@ def remove() -> Iterator[int]:
     for platform in world.PLATFORMS:
         versions = [version for version, _ in platform.releases]
         Release.objects.filter(platform__slug=platform.slug, version__in=versions, systems=None).delete()
-
-
-@transaction.atomic
-def _delete_runs(ids: Sequence[int]) -> None:
-    """Table by table: Django would load every row first to find references. In any order: PostgreSQL checks references
-    at the end of the transaction."""
-    with connection.cursor() as cursor:
-        for relation in Run._meta.related_objects:
-            if relation.on_delete is CASCADE:
-                table, column = relation.field.model._meta.db_table, relation.field.column
-                cursor.execute(f"DELETE FROM {table} WHERE {column} = ANY(%s)", [list(ids)])  # noqa: S608  our own names
-        cursor.execute("DELETE FROM runs_run WHERE id = ANY(%s)", [list(ids)])
 
 
 # ---------------------------------------------------------------- processes

@@ -1,6 +1,6 @@
 """Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
-from apps.runs import archive, queries
+from apps.runs import archive, deletion, queries
 from apps.runs.ingest import accept, seal_queue, streams, submit
 from apps.runs.ingest.accept import Refused
 from apps.runs.ingest.seal_queue import SealWait
@@ -65,6 +65,7 @@ __all__ = [
     "archive",
     "artifacts",
     "attachments",
+    "deletion",
     "described",
     "exclusion",
     "may_have_started",

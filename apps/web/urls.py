@@ -24,6 +24,7 @@ from apps.web.trends import board, trends
 app_name = "web"
 urlpatterns: list[URLPattern] = [
     path("", overview.show, name="overview"),
+    path("examples/remove/", overview.remove_examples, name="examples-remove"),
     path("runs/", runs.show, name="runs"),
     path("runs/upload/", upload_pages.upload, name="run-upload"),
     path("runs/<int:run_id>/", run.show, name="run"),

@@ -2,11 +2,17 @@
 
 from typing import Any
 
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from apps.accounts.models import User
+from apps.core.text import counted
 from apps.dispatch.api import queries as dispatch
+from apps.examples import api as examples
 from apps.regressions.api import FindingFilter
 from apps.regressions.api import finding_queries as regressions
 from apps.runs.api import rows_of
@@ -38,8 +44,22 @@ def show(request: HttpRequest) -> HttpResponse:
             # By arrival: a submitted run may have been measured long ago.
             "rows": rows_of(Run.objects.order_by("-pk")[:NEWEST_RUNS]),
             "findings": _findings(),
+            "has_examples": _may_remove(request) and examples.are_loaded(),
         }
     return render_page(request, "web/overview/overview.html", context, part="web/overview/now.html")
+
+
+@require_POST
+def remove_examples(request: HttpRequest) -> HttpResponse:
+    if not _may_remove(request):
+        raise PermissionDenied("This needs the role administrator.")
+    done = examples.remove()
+    messages.info(request, f"{counted(done, 'example run')} removed. `manage.py examples load` brings them back.")
+    return redirect("web:overview")
+
+
+def _may_remove(request: HttpRequest) -> bool:
+    return isinstance(request.user, User) and request.user.role == User.Role.ADMINISTRATOR
 
 
 def _findings() -> dict[str, Any]:

@@ -11,8 +11,7 @@ from django.core.management.base import CommandError
 from apps.catalog.models import System
 from apps.runs.archive.tables import file_path
 from apps.runs.ingest import accept
-from apps.runs.models import Measurement, Run
-from apps.runs.seal import DERIVATION
+from apps.runs.models import Run
 from tests.runs.archive.archived import a_full_run, archived, files, forget_everything, held
 from tests.runs.uploads import an_open_run, an_upload
 
@@ -110,15 +109,3 @@ def test_a_file_does_not_show_where_at_aws_its_system_lies(tmp_path: Path) -> No
     restored(file)
     system = System.objects.get()
     assert (system.aws_region, system.aws_kind, system.aws_identifier) == ("", "", "")
-
-
-def test_the_shipped_example_compares_two_systems_and_is_marked_as_an_example() -> None:
-    call_command("seed_catalog", stdout=io.StringIO())
-    call_command("load_example", stdout=io.StringIO())
-    runs = Run.objects.select_related("system")
-    expected = {("sealed", "succeeded", "example", DERIVATION)}
-    assert {(run.state, run.outcome, run.provenance, run.derivation) for run in runs} == expected
-    assert {run.system.slug for run in runs} == {"example-flush-1", "example-flush-2"}
-    assert Measurement.objects.filter(metric__key="client.throughput").count() == len(runs) == 24
-    call_command("load_example", stdout=io.StringIO())
-    assert Run.objects.count() == len(runs)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -20,8 +20,8 @@ from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.dispatch.models import Agent
 
-EXAMPLE = "load_example"
-LOADERS = ("seed_catalog", "load_published", EXAMPLE)
+EXAMPLES = ("examples", "load", "--unless-removed")
+LOADERS: tuple[tuple[str, ...], ...] = (("seed_catalog",), ("load_published",), EXAMPLES)
 AGENT = "local"
 # Equal to reverse("web:sign-in-link"), without loading every page and endpoint first; a test compares them.
 SIGN_IN_PATH = "/sign-in/{secret}/"
@@ -87,11 +87,10 @@ class Command(BaseCommand):
         return True
 
     def _load(self, *, example: bool) -> None:
-        known = get_commands()
-        wanted = [name for name in LOADERS if name in known and (example or name != EXAMPLE)]
-        for number, name in enumerate(wanted, start=1):
+        wanted = [command for command in LOADERS if example or command != EXAMPLES]
+        for number, (name, *arguments) in enumerate(wanted, start=1):
             self._progress(f"{name} ({number} of {len(wanted)})")
-            call_command(name, stdout=self.stdout)
+            call_command(name, *arguments, stdout=self.stdout)
 
     def _create_bucket(self) -> None:
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - half a second that only this needs

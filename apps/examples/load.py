@@ -1,0 +1,169 @@
+"""Restores the example study into this installation: runs, what the analysis finds in them, a schedule's history."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts import services as accounts
+from apps.catalog.models import HardwareClass, LoadLevel, Release, System
+from apps.core.text import counted
+from apps.dispatch.models import Campaign, Entry, Job, JobRun, Schedule, ScheduledRun
+from apps.examples.data import FOLDER, HISTORY, archives
+from apps.examples.models import StudyState
+from apps.regressions import api as regressions
+from apps.regressions.models import Finding
+from apps.runs.api import archive, places
+from apps.runs.models import Run
+
+LABEL = "example"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """`restored` of `runs` were not here yet; `findings` of the analysis. `removed`: nothing was loaded, because a user
+    removed the examples."""
+
+    runs: int = 0
+    restored: int = 0
+    findings: int = 0
+    problems: tuple[str, ...] = ()
+    removed: bool = False
+
+    def sentence(self) -> str:
+        if self.removed:
+            return "The examples were removed here; `manage.py examples load` brings them back."
+        done = f"{self.restored:,} of {counted(self.runs, 'example run')} restored, {counted(self.findings, 'finding')}"
+        return "\n".join([done, *self.problems])
+
+
+def load(*, folder: Path = FOLDER, unless_removed: bool = False) -> Loaded:
+    """Runs that exist here are not changed. A run that cannot be restored is a problem of the result."""
+    state = StudyState.objects.first()
+    if state and state.removed_at and unless_removed:
+        return Loaded(removed=True)
+    runs, problems, restored = 0, [], 0
+    for file in archives(folder):
+        with archive.unpacked(file) as source:
+            for path in archive.chosen(source):
+                found = archive.restore(source, path=path)
+                runs += 1
+                restored += found.run is not None
+                problems += [found.problem] if found.problem else []
+    if restored:
+        _restore_history(folder / HISTORY)
+        _analyse()
+    state = state or StudyState()
+    state.loaded_at, state.removed_at = timezone.now(), None
+    state.save()
+    return Loaded(runs, restored, Finding.objects.filter(labels__contains=[LABEL]).count(), tuple(problems))
+
+
+def are_loaded() -> bool:
+    return Run.objects.filter(provenance=Run.Provenance.EXAMPLE).exists()
+
+
+def systems() -> list[System]:
+    """Those of which all runs are examples."""
+    own = System.objects.filter(runs__provenance=Run.Provenance.EXAMPLE).distinct()
+    others = Run.objects.exclude(provenance=Run.Provenance.EXAMPLE).values("system")
+    return list(own.exclude(pk__in=others).select_related("release__platform", "hardware_class"))
+
+
+def _analyse() -> None:
+    """Compares each example release with the one before it, and follows the trends of those that have two."""
+    sides: dict[tuple[int, int], set[int]] = {}
+    for system in systems():
+        platform = system.release.platform_id
+        sides.setdefault((platform, system.hardware_class_id), set()).add(system.release_id)
+    before = set(Finding.objects.values_list("pk", flat=True))
+    for (_, hardware), releases in sides.items():
+        if len(releases) < 2:
+            continue
+        for release in Release.objects.filter(pk__in=releases).select_related("platform"):
+            regressions.look.compare(release, HardwareClass.objects.get(pk=hardware), synthetic=True)
+        own = {system.pk for system in systems() if system.release_id in releases}
+        for place in places.counted(systems=own, newest=1):
+            regressions.trend_follow.follow_run(place.newest[0])
+    _review(Finding.objects.exclude(pk__in=before))
+
+
+def _review(found: Any) -> None:
+    """Labels the findings; the largest is under review, so that a visitor sees how one is worked on."""
+    by = accounts.first_administrator()
+    worst = found.filter(verdict=Finding.Verdict.WORSE).order_by("-largest").first()
+    for finding in found:
+        regressions.review.set_labels(finding_id=finding.pk, by=by, labels=[*finding.labels, LABEL])
+    if worst is not None:
+        regressions.review.set_state(finding_id=worst.pk, by=by, state=Finding.State.UNDER_REVIEW)
+
+
+@transaction.atomic
+def _restore_history(file: Path) -> None:
+    """The schedule and its campaigns, as they were when it was recorded; switched off."""
+    if not file.exists():
+        return
+    told = json.loads(file.read_text())
+    by = accounts.first_administrator()
+    schedule, is_new = Schedule.objects.get_or_create(
+        name=told["name"],
+        defaults={"plan": json.dumps(told["plan"], indent=1), "cron": told["cron"], "created_by": by},
+    )
+    if not is_new:
+        return
+    for slot in told["runs"]:
+        runs = list(Run.objects.filter(uid__in=slot["runs"]).select_related("system", "workload", "load_level"))
+        if runs:
+            due = datetime.fromisoformat(slot["due_at"])
+            campaign = _campaign(told["name"], runs)
+            made = ScheduledRun.objects.create(
+                schedule=schedule,
+                due_at=due,
+                state=ScheduledRun.State.COMPLETE,
+                campaign=campaign,
+                settled_at=_end(runs),
+            )
+            ScheduledRun.objects.filter(pk=made.pk).update(begun_at=due)
+
+
+def _campaign(name: str, runs: list[Run]) -> Campaign:
+    """The campaign whose jobs gave these runs: one job a workload and system."""
+    campaign = Campaign.objects.create(name=name, repetitions=1)
+    Campaign.objects.filter(pk=campaign.pk).update(created_at=min(run.started_at for run in runs))
+    campaign.systems.set({run.system for run in runs})
+    for place, (workload, own) in enumerate(_by_workload(runs)):
+        entry = Entry.objects.create(
+            campaign=campaign, place=place, workload=workload, warmup=own[0].warmup, duration=own[0].duration or 1
+        )
+        entry.load_levels.set(LoadLevel.objects.filter(pk__in={run.load_level_id for run in own}))
+        for position, system in enumerate(sorted({run.system_id for run in own})):
+            measured = [run for run in own if run.system_id == system]
+            job = Job.objects.create(
+                campaign=campaign,
+                entry=entry,
+                system_id=system,
+                workload=workload,
+                repetition=1,
+                position=place * len(runs) + position,
+                state=Job.State.SUCCEEDED,
+                attempt=1,
+                started_at=min(run.started_at for run in measured),
+                finished_at=_end(measured),
+            )
+            JobRun.objects.bulk_create(JobRun(run=run, job=job, attempt=1) for run in measured)
+    return campaign
+
+
+def _by_workload(runs: list[Run]) -> Iterator[tuple[Any, list[Run]]]:
+    ordered = sorted(runs, key=lambda run: run.started_at)
+    for workload in dict.fromkeys(run.workload for run in ordered):
+        yield workload, [run for run in ordered if run.workload_id == workload.pk]
+
+
+def _end(runs: list[Run]) -> datetime:
+    return max(run.ended_at or run.started_at for run in runs)

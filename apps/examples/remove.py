@@ -1,0 +1,51 @@
+"""Deletes the example study: runs, findings, schedule, and catalog entries that nothing else uses."""
+
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import Model, ProtectedError
+from django.utils import timezone
+
+from apps.catalog.api import services as catalog_services
+from apps.catalog.models import HardwareClass, Release, System, Workload
+from apps.dispatch.models import Campaign, Schedule
+from apps.examples import load
+from apps.examples.models import StudyState
+from apps.examples.study import PARTS
+from apps.regressions import api as regressions
+from apps.runs.api import deletion
+from apps.runs.models import Run
+
+
+def remove() -> int:
+    """Returns the number of deleted runs. What others refer to is kept. A later start does not load them again."""
+    systems = load.systems()
+    regressions.synthetic.delete_findings([system.pk for system in systems])
+    names = [part.nightly for part in PARTS if part.nightly]
+    with transaction.atomic():
+        own = Campaign.objects.filter(slot__schedule__name__in=names)
+        Campaign.objects.filter(pk__in=list(own.values_list("pk", flat=True))).delete()
+        Schedule.objects.filter(name__in=names).delete()
+    runs = Run.objects.filter(provenance=Run.Provenance.EXAMPLE)
+    workloads = set(runs.order_by().values_list("workload", flat=True).distinct())
+    done = max(deletion.delete_runs(runs), default=0)
+    for model, ids in (
+        (System, [system.pk for system in systems]),
+        (Release, [system.release_id for system in systems]),
+        (HardwareClass, [system.hardware_class_id for system in systems]),
+        (Workload, workloads),
+    ):
+        _delete_unused(model, ids)
+    catalog_services.seed()  # workloads that the catalog offers may have been among them
+    state, _ = StudyState.objects.get_or_create(defaults={"loaded_at": timezone.now()})
+    StudyState.objects.filter(pk=state.pk).update(removed_at=timezone.now())
+    return done
+
+
+def _delete_unused(model: type[Model], ids: Iterable[int]) -> None:
+    for each in model._default_manager.filter(pk__in=set(ids)):
+        try:
+            with transaction.atomic():
+                each.delete()
+        except ProtectedError:
+            continue

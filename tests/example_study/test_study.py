@@ -1,0 +1,189 @@
+"""The example study: what it measures, how it comes into an installation and leaves it."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from apps.catalog.models import Release, System
+from apps.catalog.services import release_for
+from apps.dispatch.api import campaign_file
+from apps.dispatch.models import Campaign, Job, JobRun, Schedule, ScheduledRun
+from apps.examples import api as examples
+from apps.examples import record, study
+from apps.examples.data import archive_of
+from apps.examples.study import PARTS, StudyPart
+from apps.regressions.models import Finding, Trend
+from apps.runs.api import artifacts
+from apps.runs.models import Artifact, Run
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
+from tests.support.pages import data, elements
+
+pytestmark = pytest.mark.django_db
+TPS, OUTPUT = "client.throughput", b"what the load tool printed"
+OLD, NEW = (102.0, 101.0, 103.0, 102.5, 101.5, 102.2), (81.0, 80.5, 82.0, 81.2, 80.8, 81.7)
+
+
+def _never(_: str) -> None:
+    """A session that is told as failed would be a failure of the test."""
+
+
+@pytest.fixture(autouse=True)
+def _no_lab(monkeypatch: pytest.MonkeyPatch, var_folder: object) -> None:
+    """The lab and its agent: campaigns end at once, each job with a run."""
+    monkeypatch.setattr(record, "_lab", lambda *_: None)
+    monkeypatch.setattr(record, "_await_agent", lambda _: None)
+    monkeypatch.setattr(record, "_await_end", _measure)
+
+
+def _measure(campaign: Campaign, **_: object) -> None:
+    session = Campaign.objects.count()
+    for job in list(campaign.jobs.select_related("system", "workload")):
+        copied = {name: getattr(job, name) for name in ("campaign", "entry", "system", "workload", "position")}
+        job.delete()
+        done = Job.objects.create(**copied, repetition=1, state=Job.State.SUCCEEDED, finished_at=timezone.now())
+        values = NEW if job.system.slug == "release-new" else OLD
+        for level in done.entry.load_levels.all():
+            run = a_measured_run(
+                {TPS: values[session % len(values)]},
+                system=job.system,
+                workload=job.workload,
+                load_level=level,
+                provenance=Run.Provenance.AGENT,
+                started_at=START + timedelta(minutes=session),
+            )
+            Artifact.objects.filter(run=run).update(sha256=artifacts.keep(OUTPUT), size=len(OUTPUT))
+            JobRun.objects.create(run=run, job=done, attempt=1)
+
+
+def _releases() -> None:
+    """The lab's two releases, as the agent announces them."""
+    for slug, version in (("release-old", "10.11.19"), ("release-new", "11.8.9")):
+        platform = a_system().release.platform
+        release = release_for(platform=platform, version=version)
+        a_system(slug, release=release)
+
+
+def _small() -> StudyPart:
+    part = study.part_named("nightly")
+    return StudyPart(**{**vars(part), "sessions": 12, "turns": (("release-old", 6), ("release-new", 6))})
+
+
+def _recorded(folder: Path) -> int:
+    a_user(role="administrator", username="admin")
+    _releases()
+    return record.record(_small(), sessions=None, folder=folder, say=_never)
+
+
+def _elsewhere(folder: Path) -> None:
+    """Removes all that the recording left, as on another machine."""
+    examples.remove()
+    Campaign.objects.all().delete()
+    Schedule.objects.all().delete()
+    System.objects.all().delete()
+
+
+@pytest.mark.parametrize("part", PARTS, ids=[part.name for part in PARTS])
+def test_the_campaign_of_every_session_is_a_valid_plan(part: StudyPart) -> None:
+    for slug in part.systems():
+        a_system(slug)
+    for session in (1, 2, part.sessions):
+        checked = campaign_file.check(json.dumps(part.campaign(session)).encode())
+        assert checked.repetitions == 1
+        assert {system.slug for system in checked.systems} <= set(part.systems())
+
+
+def test_sessions_reverse_the_order_of_the_one_before() -> None:
+    ladders = study.part_named("ladders")
+    first, second, third = (ladders.campaign(number) for number in (1, 2, 3))
+    assert second["systems"] == first["systems"][::-1] == third["systems"][::-1]
+    assert second["workloads"] == first["workloads"][::-1]
+
+
+def test_every_cell_of_the_ladders_is_measured_five_times_at_six_levels() -> None:
+    ladders = study.part_named("ladders")
+    assert ladders.sessions >= 5
+    assert len(ladders.plan["load_levels"]) >= 6
+    assert len(ladders.plan["workloads"]) == 4
+
+
+def test_recorded_runs_are_examples_of_systems_of_their_own(tmp_path: Path) -> None:
+    assert _recorded(tmp_path) == 24
+    runs = Run.objects.select_related("system")
+    assert {run.provenance for run in runs} == {"example"}
+    assert {run.system.slug for run in runs} == {"example-release-old", "example-release-new"}
+    assert System.objects.get(slug="example-release-old").nodes.count() == 1
+    assert archive_of("nightly", tmp_path).exists()
+
+
+def test_another_installation_gets_runs_history_and_a_finding_under_review(tmp_path: Path) -> None:
+    _recorded(tmp_path)
+    _elsewhere(tmp_path)
+    loaded = examples.load(folder=tmp_path)
+    assert (loaded.runs, loaded.restored, loaded.problems) == (24, 24, ())
+
+    schedule = Schedule.objects.get()
+    assert schedule.next_at is None, "an example starts nothing"
+    slots = ScheduledRun.objects.filter(schedule=schedule).order_by("due_at")
+    assert [slot.state for slot in slots] == ["complete"] * 12
+    last = slots.last()
+    assert last is not None
+    assert last.campaign is not None
+    assert {job.system.slug for job in last.campaign.jobs.all()} == {"example-release-new"}
+
+    worst = Finding.objects.filter(verdict="worse").order_by("-largest").first()
+    assert worst is not None
+    assert (worst.state, worst.labels) == ("under review", ["example"])
+    assert worst.largest == pytest.approx(0.2, abs=0.03)
+    assert Trend.objects.filter(runs__gte=12).exists()
+
+
+def test_examples_loaded_twice_are_there_once(tmp_path: Path) -> None:
+    _recorded(tmp_path)
+    _elsewhere(tmp_path)
+    examples.load(folder=tmp_path)
+    again = examples.load(folder=tmp_path)
+    assert (again.runs, again.restored) == (24, 0)
+    assert (Run.objects.count(), ScheduledRun.objects.count()) == (24, 12)
+
+
+def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: Path) -> None:
+    _recorded(tmp_path)
+    _elsewhere(tmp_path)
+    examples.load(folder=tmp_path)
+    measured = a_measured_run({TPS: 5.0}, system=a_system("mine"), workload=a_workload(), load_level=a_load_level(4))
+    assert examples.remove() == 24
+    assert list(Run.objects.all()) == [measured]
+    assert list(System.objects.values_list("slug", flat=True)) == ["mine"]
+    assert [model for model in (Finding, Schedule, Campaign) if model.objects.exists()] == []
+    assert not Release.objects.filter(version="11.8.9").exists()
+
+    assert examples.load(folder=tmp_path, unless_removed=True).removed
+    assert Run.objects.count() == 1
+    assert examples.load(folder=tmp_path).restored == 24
+
+
+def test_the_shipped_archives_restore_completely() -> None:
+    a_user(role="administrator", username="admin")
+    loaded = examples.load()
+    assert loaded.problems == ()
+    assert loaded.restored == loaded.runs > 0
+    found = Run.objects.order_by().values_list("state", "provenance").distinct()
+    assert list(found) == [("sealed", "example")]
+
+
+def test_an_administrator_removes_the_examples_on_the_home_page(client: Client) -> None:
+    a_measured_run({TPS: 5.0}, provenance=Run.Provenance.EXAMPLE)
+    form = "form[action='/examples/remove/']"
+    client.force_login(a_user(role="engineer"))
+    assert elements(client.get("/").content.decode(), form) == []
+    assert client.post("/examples/remove/").status_code == 403
+    assert Run.objects.exists()
+    client.force_login(a_user(role="administrator"))
+    assert len(elements(client.get("/").content.decode(), form)) == 1
+    page = client.post("/examples/remove/", follow=True).content.decode()
+    assert "1 example run removed" in page
+    assert data(page, "run") == []
