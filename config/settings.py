@@ -57,7 +57,6 @@ INSTALLED_APPS = [
     "apps.notifications",
     "apps.aws",
     "apps.rig",
-    "apps.examples",
     "apps.rest",
     "apps.web",
 ]

@@ -1,5 +1,5 @@
-"""A synthetic warehouse for testing an installation at its expected size.
+"""Data for an installation that has none of its own: the example study, and a synthetic warehouse.
 
-Grain: one synthetic run, written by COPY from recorded seconds. Labelled as synthetic everywhere; removable with one
-command.
+The synthetic warehouse tests an installation at its expected size. Grain: one synthetic run, written by COPY from
+recorded seconds. Examples were measured. Both are labelled everywhere, and removable with one command.
 """

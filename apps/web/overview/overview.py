@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.models import User
 from apps.core.text import counted
 from apps.dispatch.api import queries as dispatch
-from apps.examples import api as examples
 from apps.regressions.api import FindingFilter
 from apps.regressions.api import finding_queries as regressions
+from apps.rig import api as rig
 from apps.runs.api import rows_of
 from apps.runs.models import Run
 from apps.web.components.pages import is_partial, render_page
@@ -44,7 +44,7 @@ def show(request: HttpRequest) -> HttpResponse:
             # By arrival: a submitted run may have been measured long ago.
             "rows": rows_of(Run.objects.order_by("-pk")[:NEWEST_RUNS]),
             "findings": _findings(),
-            "has_examples": _may_remove(request) and examples.are_loaded(),
+            "has_examples": _may_remove(request) and rig.are_examples_loaded(),
         }
     return render_page(request, "web/overview/overview.html", context, part="web/overview/now.html")
 
@@ -53,7 +53,7 @@ def show(request: HttpRequest) -> HttpResponse:
 def remove_examples(request: HttpRequest) -> HttpResponse:
     if not _may_remove(request):
         raise PermissionDenied("This needs the role administrator.")
-    done = examples.remove()
+    done = rig.remove_examples()
     messages.info(request, f"{counted(done, 'example run')} removed. `manage.py examples load` brings them back.")
     return redirect("web:overview")
 

@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import System, Workload
 from apps.comparison.models import PinnedBaseline, SavedComparison, Snapshot
 from apps.comparison.selection import baselines
-from apps.examples import api as examples
 from apps.rest.comparisons.comparisons import INCLUDES
+from apps.rig.examples import load
 from apps.runs.models import Measurement, Run
 from apps.saved import services
 from apps.web.compare.parts import PARTS
@@ -95,7 +95,7 @@ def test_it_shows_what_compare_showed_in_the_same_words(
 
 def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) -> None:
     call_command("seed_catalog", stdout=StringIO())
-    examples.load()
+    load.load()
     call_command("judge_runs", stdout=StringIO())
     workload = Run.objects.values_list("workload", flat=True).distinct().get()
     question = CompareAddress(sides=("example-flush-1", "example-flush-2"), workload=workload, level="4")

@@ -12,11 +12,10 @@ from apps.catalog.models import Release, System
 from apps.catalog.services import release_for
 from apps.dispatch.api import campaign_file
 from apps.dispatch.models import Campaign, Job, JobRun, Schedule, ScheduledRun
-from apps.examples import api as examples
-from apps.examples import record, study
-from apps.examples.data import archive_of
-from apps.examples.study import PARTS, StudyPart
 from apps.regressions.models import Finding, Trend
+from apps.rig.examples import load, record, remove, study
+from apps.rig.examples.data import archive_of
+from apps.rig.examples.study import PARTS, StudyPart
 from apps.runs.api import artifacts
 from apps.runs.models import Artifact, Run
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
@@ -80,7 +79,7 @@ def _recorded(folder: Path) -> int:
 
 def _elsewhere(folder: Path) -> None:
     """Removes all that the recording left, as on another machine."""
-    examples.remove()
+    remove.remove()
     Campaign.objects.all().delete()
     Schedule.objects.all().delete()
     System.objects.all().delete()
@@ -122,7 +121,7 @@ def test_recorded_runs_are_examples_of_systems_of_their_own(tmp_path: Path) -> N
 def test_another_installation_gets_runs_history_and_a_finding_under_review(tmp_path: Path) -> None:
     _recorded(tmp_path)
     _elsewhere(tmp_path)
-    loaded = examples.load(folder=tmp_path)
+    loaded = load.load(folder=tmp_path)
     assert (loaded.runs, loaded.restored, loaded.problems) == (24, 24, ())
 
     schedule = Schedule.objects.get()
@@ -144,8 +143,8 @@ def test_another_installation_gets_runs_history_and_a_finding_under_review(tmp_p
 def test_examples_loaded_twice_are_there_once(tmp_path: Path) -> None:
     _recorded(tmp_path)
     _elsewhere(tmp_path)
-    examples.load(folder=tmp_path)
-    again = examples.load(folder=tmp_path)
+    load.load(folder=tmp_path)
+    again = load.load(folder=tmp_path)
     assert (again.runs, again.restored) == (24, 0)
     assert (Run.objects.count(), ScheduledRun.objects.count()) == (24, 12)
 
@@ -153,22 +152,22 @@ def test_examples_loaded_twice_are_there_once(tmp_path: Path) -> None:
 def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: Path) -> None:
     _recorded(tmp_path)
     _elsewhere(tmp_path)
-    examples.load(folder=tmp_path)
+    load.load(folder=tmp_path)
     measured = a_measured_run({TPS: 5.0}, system=a_system("mine"), workload=a_workload(), load_level=a_load_level(4))
-    assert examples.remove() == 24
+    assert remove.remove() == 24
     assert list(Run.objects.all()) == [measured]
     assert list(System.objects.values_list("slug", flat=True)) == ["mine"]
     assert [model for model in (Finding, Schedule, Campaign) if model.objects.exists()] == []
     assert not Release.objects.filter(version="11.8.9").exists()
 
-    assert examples.load(folder=tmp_path, unless_removed=True).removed
+    assert load.load(folder=tmp_path, unless_removed=True).removed
     assert Run.objects.count() == 1
-    assert examples.load(folder=tmp_path).restored == 24
+    assert load.load(folder=tmp_path).restored == 24
 
 
 def test_the_shipped_archives_restore_completely() -> None:
     a_user(role="administrator", username="admin")
-    loaded = examples.load()
+    loaded = load.load()
     assert loaded.problems == ()
     assert loaded.restored == loaded.runs > 0
     found = Run.objects.order_by().values_list("state", "provenance").distinct()

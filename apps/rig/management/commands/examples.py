@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.core.text import counted
-from apps.examples import load, record, remove, study
-from apps.examples.data import FOLDER
+from apps.rig.examples import load, record, remove, study
+from apps.rig.examples.data import FOLDER
 
 
 class Command(BaseCommand):

@@ -9,10 +9,10 @@ from django.utils import timezone
 from apps.catalog.api import services as catalog_services
 from apps.catalog.models import HardwareClass, Release, System, Workload
 from apps.dispatch.models import Campaign, Schedule
-from apps.examples import load
-from apps.examples.models import StudyState
-from apps.examples.study import PARTS
 from apps.regressions import api as regressions
+from apps.rig.examples import load
+from apps.rig.examples.study import PARTS
+from apps.rig.models import StudyState
 from apps.runs.api import deletion
 from apps.runs.models import Run
 

@@ -14,10 +14,10 @@ from apps.accounts import services as accounts
 from apps.catalog.models import HardwareClass, LoadLevel, Release, System
 from apps.core.text import counted
 from apps.dispatch.models import Campaign, Entry, Job, JobRun, Schedule, ScheduledRun
-from apps.examples.data import FOLDER, HISTORY, archives
-from apps.examples.models import StudyState
 from apps.regressions import api as regressions
 from apps.regressions.models import Finding
+from apps.rig.examples.data import FOLDER, HISTORY, archives
+from apps.rig.models import StudyState
 from apps.runs.api import archive, places
 from apps.runs.models import Run
 

@@ -19,8 +19,8 @@ from apps.catalog.api import new_short_name
 from apps.catalog.models import Node, System
 from apps.dispatch import api as dispatch
 from apps.dispatch.models import Campaign, Schedule, ScheduledRun
-from apps.examples.data import HISTORY, archive_of
-from apps.examples.study import StudyPart
+from apps.rig.examples.data import HISTORY, archive_of
+from apps.rig.examples.study import StudyPart
 from apps.runs.api import archive
 from apps.runs.models import Run
 
