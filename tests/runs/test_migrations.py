@@ -13,7 +13,8 @@ from pcodec import ChunkConfig, standalone
 
 from apps.runs.storage import blocks
 
-BEFORE, AFTER = [("runs", "0004_seal_attempts")], [("runs", "0006_series_have_no_samples")]
+CATALOG = ("catalog", "0004_short_names")
+BEFORE, AFTER = [CATALOG, ("runs", "0004_seal_attempts")], [CATALOG, ("runs", "0006_series_have_no_samples")]
 
 
 def old_block(tag: bytes, values: list[int] | list[float], seen: list[bool] | None = None) -> bytes:
@@ -51,7 +52,14 @@ def stored_as_before(apps: Any) -> int:
     release = get("catalog", "Release").objects.create(platform=platform, version="1", version_key=[1])
     hardware = get("catalog", "HardwareClass").objects.create(slug="h", name="h", vcpu=1, memory_bytes=1)
     system = get("catalog", "System").objects.create(
-        slug="s", name="s", release=release, hardware_class=hardware, settings={}, settings_hash="0" * 64, labels=[]
+        slug="s",
+        name="s",
+        short_name="s",
+        release=release,
+        hardware_class=hardware,
+        settings={},
+        settings_hash="0" * 64,
+        labels=[],
     )
     metrics = [
         get("catalog", "Metric").objects.create(key=key, name=key, unit="", kind="gauge", direction="neutral")

@@ -4,7 +4,7 @@ A run is archived when its manifest exists and all files have the hashes in the 
 docs/howto/archive.md describes the layout.
 """
 
-from apps.runs.archive.exports import export, unpacked
+from apps.runs.archive.exports import FILE_SUFFIXES, export, unpacked
 from apps.runs.archive.restore import Restored, chosen, restore
 from apps.runs.archive.retention import attempt, due, fetch, movable, move, waiting, with_samples
 from apps.runs.archive.store import (
@@ -19,6 +19,7 @@ from apps.runs.archive.store import (
 from apps.runs.archive.write import archive, verify
 
 __all__ = [
+    "FILE_SUFFIXES",
     "ArchiveTrouble",
     "Damaged",
     "NoArchive",

@@ -36,9 +36,9 @@ class UnreadableSamples(ArchiveTrouble):
     """A run's own samples cannot be read: runs are not archived in part."""
 
 
-def batches(run: Run) -> dict[str, Iterator[pa.RecordBatch]]:
+def batches(run: Run, *, compact: bool = False) -> dict[str, Iterator[pa.RecordBatch]]:
     """Table -> rows in a fixed order, so that a run always gives the same files. Iterating over "series" raises
-    UnreadableSamples when samples are damaged."""
+    UnreadableSamples when samples are damaged. `compact`: without statistics and derived metrics."""
     names = dict(RunNode.objects.filter(run=run).values_list("number", "name"))
     rows: dict[str, Callable[[Run, dict[int, str]], Iterator[Row]]] = {
         "runs": _run,
@@ -49,7 +49,7 @@ def batches(run: Run) -> dict[str, Iterator[pa.RecordBatch]]:
         "artifacts": _artifacts,
     }
     found = {table: _one_batch(table, list(made(run, names))) for table, made in rows.items()}
-    return found | {"series": _series(run, names)}
+    return found | {"series": _series(run, names, compact=compact)}
 
 
 def as_json(value: Any) -> str:
@@ -178,17 +178,20 @@ def _artifacts(run: Run, _names: dict[int, str]) -> Iterator[Row]:
 # ---------------------------------------------------------------- series
 
 
-def _series(run: Run, names: dict[int, str]) -> Iterator[pa.RecordBatch]:
+def _series(run: Run, names: dict[int, str], *, compact: bool) -> Iterator[pa.RecordBatch]:
     """Batches of about SAMPLES_A_GROUP samples, by node and offset in its block: refilling restores the same block."""
     rows, columns, held = list[Row](), list[Column | None](), 0
+    statistics = () if compact else STATISTICS_FIELDS
     for series, column in stored_series(run, names):
+        if column is None and compact:
+            continue
         rows.append(
             {
                 "run": str(run.uid),
                 "node": series.node,
                 "node_name": names[series.node],
                 **_metric(series.metric),
-                **{name: getattr(series, name) for name in STATISTICS_FIELDS},
+                **{name: getattr(series, name) for name in statistics},
             }
         )
         columns.append(column)

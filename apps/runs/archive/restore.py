@@ -1,8 +1,11 @@
-"""Restores archived runs into this installation, row by row: series and measurements are not derived again."""
+"""Restores archived runs into this installation, row by row: measurements are not derived again, and series only where
+the archive has no statistics."""
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -15,14 +18,19 @@ from apps.catalog.api import InvalidField, metrics_for
 from apps.catalog.models import Metric
 from apps.core.canonical import canonical_hash
 from apps.runs.archive import manifest, refill, samples, store
+from apps.runs.archive import tables as layout
 from apps.runs.archive.catalog import load_level_of, system_of, workload_of
 from apps.runs.archive.content import BIRTH_FIELDS, JSON_FIELDS, METRIC_FIELDS, PLAIN_FIELDS, STATISTICS_FIELDS, Row
 from apps.runs.archive.manifest import Manifest
 from apps.runs.archive.store import ArchiveTrouble, Damaged
 from apps.runs.models import Artifact, Block, Configuration, Distribution, Event, Measurement, Run, RunNode, Series
 from apps.runs.quality import check, exclusion
+from apps.runs.samples import derivation
+from apps.runs.samples.columns import SampledNode
+from apps.runs.samples.rates import WHOLE_RUN, Phase
 from apps.runs.storage import artifacts as storage_artifacts
-from apps.runs.storage import codec
+from apps.runs.storage import blocks, codec
+from apps.runs.storage.codec import Column
 
 _NO_SAMPLES = set(samples.TYPES)
 
@@ -70,13 +78,14 @@ def _restored(source: Storage, path: str) -> Run | None:
     if len(tables["runs"]) != 1:
         raise Damaged(f"{path} has no row in the table of runs: restore the archive from a backup")
     _keep_artifacts(source, found)
-    blocks = _filled(source, found)
     with transaction.atomic():
         metrics = _metrics(tables)
         run = _run(tables["runs"][0])
         _write_nodes(run, tables["nodes"])
-        Series.objects.bulk_create((_series(run, row, metrics, blocks) for row in tables["series"]), batch_size=1000)
-        Block.objects.bulk_create(blocks.blocks(run))
+        if found.version == layout.COMPACT:
+            _compute_series(source, found, run, tables["nodes"])
+        else:
+            _write_series(source, found, run, tables["series"], metrics)
         Event.objects.bulk_create(_event(run, row) for row in tables["events"])
         kept = Artifact.objects.bulk_create(_artifact(run, row) for row in tables["artifacts"])
         artifacts = {artifact.name: artifact for artifact in kept}
@@ -107,12 +116,42 @@ def _rows(source: Storage, found: Manifest, name: str) -> list[Row]:
     return rows
 
 
-def _filled(source: Storage, found: Manifest) -> refill.Filled:
-    table = found.table("series")
-    if table is None:
-        return refill.Filled()
-    with store.verified(source, table.stored()) as local:
-        return refill.filled(local)
+def _write_series(
+    source: Storage, found: Manifest, run: Run, rows: Collection[Row], metrics: Mapping[str, Metric]
+) -> None:
+    """Samples and statistics as they were archived."""
+    table, filled = found.table("series"), refill.Filled()
+    if table is not None:
+        with store.verified(source, table.stored()) as local:
+            filled = refill.filled(local)
+    Series.objects.bulk_create((_series(run, row, metrics, filled) for row in rows), batch_size=1000)
+    Block.objects.bulk_create(filled.blocks(run))
+
+
+def _compute_series(source: Storage, found: Manifest, run: Run, rows: Collection[Row]) -> None:
+    """Samples as they were archived; statistics and derived metrics as sealing computes them."""
+    table, changing = found.table("series"), defaultdict[int, dict[str, Column]](dict)
+    if table is not None:
+        with store.verified(source, table.stored()) as local:
+            for number, key, column in samples.series_of(local):
+                if column is not None:
+                    changing[number][key] = column
+    nodes = [
+        SampledNode(
+            name=row["node_name"],
+            role=row["role"],
+            clock=np.array(row["clock"] or [], dtype=np.float64),
+            changing=changing[row["node"]],
+            constants=json.loads(row["constants"]),
+        )
+        for row in rows
+        if row["clock"] is not None
+    ]
+    metrics = metrics_for(chain.from_iterable((*node.changing, *derivation.keys(node)) for node in nodes))
+    phase = (
+        WHOLE_RUN if run.measured_from is None or run.measured_to is None else Phase(run.measured_from, run.measured_to)
+    )
+    blocks.write(run=run, nodes=nodes, metrics=metrics, phase=phase)
 
 
 def _keep_artifacts(source: Storage, found: Manifest) -> None:
@@ -172,8 +211,8 @@ def _metrics(tables: Mapping[str, list[Row]]) -> dict[str, Metric]:
     return found
 
 
-def _series(run: Run, row: Row, metrics: Mapping[str, Metric], blocks: refill.Filled) -> Series:
-    place = blocks.places[row["node"], row["metric"]]
+def _series(run: Run, row: Row, metrics: Mapping[str, Metric], found: refill.Filled) -> Series:
+    place = found.places[row["node"], row["metric"]]
     return Series(
         run=run,
         metric=metrics[row["metric"]],

@@ -13,7 +13,10 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 # Version of the layout. Readers refuse archives of later versions.
-VERSION = 1
+VERSION = 2
+# Without statistics and derived metrics, which restoring computes from the samples.
+COMPACT = 2
+WHOLE = 1
 
 STATISTICS = (
     *("count", "mean", "stddev", "minimum", "maximum", "p1", "p5", "p50", "p95", "p99"),

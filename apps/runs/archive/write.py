@@ -109,23 +109,24 @@ def _folder(run: Run) -> str:
     )
 
 
-def written(storage: Storage, run: Run) -> Manifest:
-    """Writes the run's files, but not the manifest, which is returned. Raises ArchiveTrouble."""
+def written(storage: Storage, run: Run, *, compact: bool = False) -> Manifest:
+    """Writes the run's files, but not the manifest, which is returned. `compact`: only what cannot be computed from
+    the rest, and not compressed, for a file that is compressed as a whole. Raises ArchiveTrouble."""
     folder = _folder(run)
     kept = [_put_artifact(storage, artifact) for artifact in Artifact.objects.filter(run=run).order_by("name")]
     files = []
-    for table, batches in content.batches(run).items():
+    for table, batches in content.batches(run, compact=compact).items():
         with tempfile.TemporaryFile() as local:
-            rows = write_table(local, table, batches)
+            rows = write_table(local, table, batches, compression="none" if compact else "zstd")
             if not rows:
                 continue
             if table == "series":
-                _compare(local, run)
+                _compare(local, run, compact=compact)
             stored = store.put(storage, tables.table_path(table, folder, str(run.uid)), local)
         files.append(TableFile(table=table, path=stored.path, sha256=stored.sha256, size=stored.size, rows=rows))
     platform, workload, month = (part.partition("=")[2] for part in folder.split("/"))
     return Manifest(
-        version=tables.VERSION,
+        version=tables.COMPACT if compact else tables.WHOLE,
         run=str(run.uid),
         platform=platform,
         workload=workload,
@@ -146,25 +147,28 @@ def _put_artifact(storage: Storage, artifact: Artifact) -> ArtifactFile:
     return ArtifactFile(name=artifact.name, path=stored.path, sha256=stored.sha256, size=stored.size)
 
 
-def write_table(local: BinaryIO, table: str, batches: Iterable[pa.RecordBatch]) -> int:
+def write_table(local: BinaryIO, table: str, batches: Iterable[pa.RecordBatch], *, compression: str = "zstd") -> int:
     """Writes one row group per batch to `local` and returns the number of rows."""
     schema, rows = tables.SCHEMAS[table], 0
     encoded = {path: name for path, name in _ENCODINGS.items() if path.partition(".")[0] in schema.names}
     # In tables of a few rows, dictionaries and Arrow's own copy of the schema would be most of the file.
     plain = [field.name for field in schema if not pa.types.is_list(field.type)] if table == "series" else False
     options = {"use_dictionary": plain, "column_encoding": encoded or None, "store_schema": False}
-    with pq.ParquetWriter(local, schema, compression="zstd", compression_level=_LEVEL, **options) as writer:
+    options |= {"compression": compression, "compression_level": None if compression == "none" else _LEVEL}
+    with pq.ParquetWriter(local, schema, **options) as writer:
         for batch in batches:
             writer.write_batch(batch, row_group_size=max(batch.num_rows, 1))
             rows += batch.num_rows
     return rows
 
 
-def _compare(local: BinaryIO, run: Run) -> None:
+def _compare(local: BinaryIO, run: Run, *, compact: bool) -> None:
     """Compares the file's samples with the warehouse's, bit by bit. Raises UnreadableSamples."""
     names = dict(RunNode.objects.filter(run=run).values_list("number", "name"))
     read = samples.series_of(local)
     for series, column in content.stored_series(run, names):
+        if column is None and compact:
+            continue
         node, key, back = next(read)
         same = back is None if column is None else back is not None and back.same_as(column)
         if (node, key) != (series.node, series.metric.key) or not same:

@@ -246,5 +246,5 @@ def test_without_any_price_the_page_says_which_to_state(client: Client) -> None:
     measure(one, A)
     measure(other, B)
     page = client.get(f"/compare/part/cost/?side=a&side=b&workload={a_workload().pk}").content.decode()
-    assert "No price is stated for box-a, box-b" in squeezed(page).replace(" ,", ",")
+    assert "No price is known for box-a, box-b" in squeezed(page).replace(" ,", ",")
     assert "USD per million" not in page

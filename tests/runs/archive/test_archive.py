@@ -280,7 +280,7 @@ def reworded(folder: Path, known: ArchivedRun, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"version": 1', '"version": 2', "layout 2, this installation reads 1: update it"),
+        ('"version": 1', '"version": 3', "layout 3, this installation reads 2: update it"),
         ('"version": 1', '"version": ', "not a manifest"),
         ('"path": "series/', '"path": "../../series/', "not a path within the archive"),
     ],

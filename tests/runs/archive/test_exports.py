@@ -1,6 +1,7 @@
 """Chosen runs go into one file, and come back from it elsewhere as they were."""
 
 import io
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from apps.catalog.models import System
 from apps.runs.archive.tables import file_path
 from apps.runs.ingest import accept
 from apps.runs.models import Run
-from tests.runs.archive.archived import a_full_run, archived, files, forget_everything, held
+from tests.runs.archive.archived import EVENT, NODES, a_full_run, archived, files, forget_everything, held
 from tests.runs.uploads import an_open_run, an_upload
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +50,33 @@ def test_a_file_holds_an_archive_that_other_tools_read(folder: Path, tmp_path: P
         assert {name: file.read(name) for name in file.namelist()} == files(folder)
 
 
+def test_a_compact_file_is_smaller_and_gives_the_same_runs(tmp_path: Path) -> None:
+    """Statistics and derived metrics are computed again from the samples, by what seals runs."""
+    runs = [
+        an_upload(run=an_open_run(nodes=list(NODES), repetition=each), nodes=NODES, events=[EVENT]).send(
+            measured_from=0.5, measured_to=20.5
+        )
+        for each in range(1, 5)
+    ]
+    for run in runs:
+        assert accept.seal(run_id=run.pk)
+    before = {one.uid: held(one) for one in Run.objects.all()}
+    assert any(series["whole_p95"] for series in before[runs[0].uid]["series"])
+    compact, whole = (exported(tmp_path / f"runs.{kind}", *runs) for kind in ("tar.xz", "zip"))
+    assert compact.stat().st_size < whole.stat().st_size / 2
+    forget_everything()
+    assert "4 of 4 archived runs restored, 0 were here already" in restored(compact)
+    assert {one.uid: held(one) for one in Run.objects.all()} == before
+
+
+def test_a_compact_file_writes_nothing_outside_of_its_folder(tmp_path: Path) -> None:
+    file = tmp_path / "runs.tar.xz"
+    with tarfile.open(file, "w:xz") as tar:
+        tar.addfile(tarfile.TarInfo("../outside"), io.BytesIO())
+    with pytest.raises(CommandError, match="not a path within the archive"):
+        restored(file)
+
+
 @pytest.mark.parametrize("outcome", [{}, {"outcome": "failed", "reason": "server lost"}])
 def test_a_run_whose_batches_nobody_could_read_comes_back_with_them(tmp_path: Path, outcome: dict[str, str]) -> None:
     upload = an_upload(nodes={})
@@ -74,9 +102,10 @@ def test_only_complete_runs_are_exported_and_else_no_file_is_written(tmp_path: P
 
 def test_a_file_of_another_kind_is_refused_with_the_remedy(tmp_path: Path) -> None:
     file = tmp_path / "runs.zip"
-    file.write_bytes(b"no zip")
-    with pytest.raises(CommandError, match="use one that export_runs wrote"):
-        restored(file)
+    for each in (file, tmp_path / "runs.tar.xz"):
+        each.write_bytes(b"no zip")
+        with pytest.raises(CommandError, match="use one that export_runs wrote"):
+            restored(each)
     with zipfile.ZipFile(file, "w") as earlier:
         earlier.writestr("bundle.json", "{}")
     with pytest.raises(CommandError, match="of an earlier release: export the runs again"):

@@ -39,6 +39,7 @@ NO_PAGES = {
     "sign-out",
     "save",
     "acknowledge",
+    "examples-remove",
     "campaign-size",
     "campaign-file",
     "schedule-times",

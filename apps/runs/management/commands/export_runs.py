@@ -10,11 +10,13 @@ from apps.runs.models import Run
 
 
 class Command(BaseCommand):
-    help = "Writes complete runs with their samples and raw files into one zip file, for `restore_runs --from`."
+    help = "Writes complete runs with their samples and raw files into one file, for `restore_runs --from`."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("runs", nargs="+", type=int, help="ids of runs")
-        parser.add_argument("--output", type=Path, required=True, help="zip file to write")
+        parser.add_argument(
+            "--output", type=Path, required=True, help="file to write: runs.zip, or runs.tar.xz, which is smaller"
+        )
 
     def handle(self, *_: Any, **options: Any) -> None:
         try:

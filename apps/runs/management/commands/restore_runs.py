@@ -22,7 +22,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        places = "a folder, s3://bucket/prefix, or a zip file of export_runs; else SPLASHBOARD_ARCHIVE"
+        places = "a folder, s3://bucket/prefix, or a file of export_runs; else SPLASHBOARD_ARCHIVE"
         parser.add_argument("--from", dest="source", help=places)
         parser.add_argument("--run", nargs="+", type=UUID, default=[], metavar="UID", help="only these runs")
         parser.add_argument("--platform", default="", help="only runs of this platform, for example mariadb")
@@ -61,7 +61,7 @@ class Command(BaseCommand):
 def _opened(place: str | None) -> Iterator[Storage]:
     if not place:
         yield archive.archive_storage()
-    elif place.endswith(".zip"):
+    elif place.endswith(archive.FILE_SUFFIXES):
         with archive.unpacked(Path(place)) as source:
             yield source
     else:
