@@ -1,9 +1,9 @@
-"""The trend board: the monitored series as rows, their last nights, builds or releases as columns. A constant number
-of queries."""
+"""The trend board: the monitored series as rows, their last nights, campaigns, builds or releases as columns. A
+constant number of queries."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from django.db.models import QuerySet
@@ -23,8 +23,10 @@ from apps.runs.models import RunNode
 MOST_COLUMNS = 30
 # Limits of series, those with changes first, and of the newest runs of each.
 MOST_ROWS, MOST_RUNS = 60, 600
-NIGHT, BUILD, RELEASE = "night", "build", "release"
-COLUMNS = {NIGHT: "Nights", BUILD: "Builds", RELEASE: "Releases"}
+NIGHT, CAMPAIGN, BUILD, RELEASE = "night", "campaign", "build", "release"
+COLUMNS = {NIGHT: "Nights", CAMPAIGN: "Campaigns", BUILD: "Builds", RELEASE: "Releases"}
+# Columns by time, which all groups share.
+BY_TIME = (NIGHT, CAMPAIGN)
 HEADLINE, ERRORS = "headline", "errors"
 # Key in the address -> the metric's key; empty: the primary metric of each workload.
 METRICS = {HEADLINE: "", "p95": "client.latency.p95", "p99": "client.latency.p99", ERRORS: "client.errors"}
@@ -34,9 +36,10 @@ COMMIT = "version_source_revision"
 
 @dataclass(frozen=True)
 class BoardFilter:
-    """`by`: a key of COLUMNS; `metric`: of METRICS; `platform`: slug; `baseline`: key of a column."""
+    """`by`: a key of COLUMNS, empty: nights, but campaigns where all runs are of one night; `metric`: of METRICS;
+    `platform`: slug; `baseline`: key of a column."""
 
-    by: str = NIGHT
+    by: str = ""
     metric: str = HEADLINE
     platform: str = ""
     baseline: str = ""
@@ -97,11 +100,12 @@ class BoardGroup:
 
 @dataclass(frozen=True)
 class Board:
-    """`nights`: keys of the columns where all groups share them. `single`: number of series left out, since they have
-    runs in one column only; `more`: there are further series."""
+    """`by`: a key of COLUMNS. `times`: keys of the columns where all groups share them. `single`: number of series left
+    out, since they have runs in one column only; `more`: there are further series."""
 
+    by: str
     groups: tuple[BoardGroup, ...]
-    nights: tuple[str, ...]
+    times: tuple[str, ...]
     single: int
     more: bool
 
@@ -116,6 +120,11 @@ def _night(run: SeriesRun) -> str:
     return run.started_at.date().isoformat()
 
 
+def _campaign(run: SeriesRun) -> str:
+    """Of a run without one: its night. Both sort by time."""
+    return run.campaign or _night(run)
+
+
 def _build(run: SeriesRun) -> str:
     return run.build or run.version
 
@@ -124,7 +133,7 @@ def _release(run: SeriesRun) -> str:
     return run.version
 
 
-KEYED: dict[str, Keyed] = {NIGHT: _night, BUILD: _build, RELEASE: _release}
+KEYED: dict[str, Keyed] = {NIGHT: _night, CAMPAIGN: _campaign, BUILD: _build, RELEASE: _release}
 
 
 def load_board(chosen: BoardFilter) -> Board:
@@ -132,24 +141,34 @@ def load_board(chosen: BoardFilter) -> Board:
     found = list(_trends(chosen).order_by(*queries.MOST_CHANGED)[: MOST_ROWS + 1])
     trends, metric = found[:MOST_ROWS], _metric(chosen.metric)
     points = trends_series.runs_of(
-        trends, metric=metric.pk if metric else None, newest=MOST_RUNS, zero=chosen.metric == ERRORS
+        trends,
+        metric=metric.pk if metric else None,
+        newest=MOST_RUNS,
+        zero=chosen.metric == ERRORS,
+        campaigns=chosen.by in ("", CAMPAIGN),
     )
+    chosen = replace(chosen, by=chosen.by or _usual(points.values()))
     keyed = KEYED[chosen.by]
     places: dict[Place, list[Trend]] = defaultdict(list)
     for trend in trends:
         if points[trend.pk]:
             places[trend.platform_id, trend.hardware_class_id, trend.settings_hash].append(trend)
     keys = {place: _keys([points[each.pk] for each in own], chosen, keyed) for place, own in places.items()}
-    if chosen.by == NIGHT:
+    if chosen.by in BY_TIME:
         every = _newest(sorted({key for own in keys.values() for key in own}), chosen.baseline)
         keys = dict.fromkeys(keys, every)
     if chosen.baseline and not any(chosen.baseline in own for own in keys.values()):
         known = "no column shown has runs of it"
         raise Invalid([FieldProblem("baseline", f"{chosen.baseline!r:.60}: {known}", "choose a column's name")])
-    if (width := max(map(len, keys.values()), default=0)) and chosen.by != NIGHT:
+    if (width := max(map(len, keys.values()), default=0)) and chosen.by not in BY_TIME:
         keys = {place: [""] * (width - len(own)) + own for place, own in keys.items()}
     rows = _rows(trends, points, keys, chosen, metric)
-    return _board(rows, keys, keyed, nights=chosen.by == NIGHT, more=len(found) > len(trends))
+    return _board(rows, keys, chosen.by, more=len(found) > len(trends))
+
+
+def _usual(points: Iterable[Sequence[SeriesRun]]) -> str:
+    nights = {_night(run) for runs in points for run in runs}
+    return CAMPAIGN if len(nights) == 1 else NIGHT
 
 
 def _trends(chosen: BoardFilter) -> "QuerySet[Trend]":
@@ -164,11 +183,11 @@ def _metric(name: str) -> Metric | None:
 
 
 def _keys(members: Iterable[Sequence[SeriesRun]], chosen: BoardFilter, keyed: Keyed) -> list[str]:
-    """Of the group's columns: nights by date, else by version, then by first run."""
+    """Of the group's columns: by time, or by version, then by first run."""
     first: dict[str, tuple[object, ...]] = {}
     for run in (run for points in members for run in points):
-        order = (_night(run),) if chosen.by == NIGHT else (run.version_key, run.version, run.started_at)
         key = keyed(run)
+        order = (key,) if chosen.by in BY_TIME else (run.version_key, run.version, run.started_at)
         first[key] = min(first.get(key, order), order)
     return _newest(sorted(first, key=lambda key: first[key]), chosen.baseline)
 
@@ -297,14 +316,12 @@ def _findings(
     return tuple(sorted(found.values(), key=lambda each: each.column))
 
 
-def _board(
-    rows: Sequence[BoardRow], keys: Mapping[Place, Sequence[str]], keyed: Keyed, *, nights: bool, more: bool
-) -> Board:
+def _board(rows: Sequence[BoardRow], keys: Mapping[Place, Sequence[str]], by: str, *, more: bool) -> Board:
     shown: defaultdict[Place, list[BoardRow]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: badness(row.cells) if row.cells else (9, 0.0)):
         if len(row.cells) > 1:
             shown[_place(row.trend)].append(row)
-    newest = {place: _newest_runs(own, keys[place], keyed) for place, own in shown.items()}
+    newest = {place: _newest_runs(own, keys[place], KEYED[by]) for place, own in shown.items()}
     commits = _commits({run.run for own in newest.values() for run in own.values()})
     settings = queries.settings_words({row.trend.settings_hash for own in shown.values() for row in own})
     groups = tuple(
@@ -318,8 +335,8 @@ def _board(
         )
         for place, own in shown.items()
     )
-    every = next(iter(keys.values()), []) if nights else []
-    return Board(groups, tuple(every), sum(len(row.cells) == 1 for row in rows), more)
+    every = next(iter(keys.values()), []) if by in BY_TIME else []
+    return Board(by, groups, tuple(every), sum(len(row.cells) == 1 for row in rows), more)
 
 
 def _newest_runs(rows: Iterable[BoardRow], keys: Sequence[str], keyed: Keyed) -> dict[str, SeriesRun]:

@@ -24,9 +24,16 @@ from apps.runs.models import Run
 MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
 MOST_RUNS = 2**31 - 1
 
+# Start of a run's campaign, UTC, to the minute.
+CAMPAIGN = """
+SELECT to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') FROM dispatch_jobrun r
+JOIN dispatch_job j ON j.id = r.job_id JOIN dispatch_campaign c ON c.id = j.campaign_id WHERE r.run_id = runs.run
+"""
 # Excluded runs never count; a ratio needs positive values, only errors may be zero.
 SERIES = f"""
-SELECT * FROM (
+SELECT id, run, system, release, version, version_key, started_at, value, server_version, slug, warmup, duration,
+    data_bytes, tool_version, host, CASE WHEN %(campaigns)s THEN ({CAMPAIGN}) END, provenance
+FROM (
 SELECT h.id, runs_run.id AS run, s.id AS system, release.id AS release, version, version_key, started_at, m.value,
     server_version, s.slug, warmup, duration, data_bytes, tool_version, host, provenance,
     row_number() OVER (PARTITION BY h.id ORDER BY started_at DESC, runs_run.id DESC) AS back
@@ -47,7 +54,7 @@ ORDER BY version_key, version, started_at, run
 @dataclass(frozen=True)
 class SeriesRun:
     """A run of a series. `reset`: compared with the runs before. `build`: version that the server reported;
-    `slug`: of the system."""
+    `slug`: of the system; `campaign`: its start where asked for, as 2026-11-25 21:04, UTC."""
 
     run: int
     system: Hidden[int]
@@ -59,6 +66,7 @@ class SeriesRun:
     reset: Annotated[str, "differences of conditions from the runs before; empty: none known"] = ""
     build: Hidden[str] = ""
     slug: Hidden[str] = ""
+    campaign: Hidden[str] = ""
 
     @property
     def order(self) -> tuple[tuple[int, ...], str, datetime, int]:
@@ -81,16 +89,24 @@ def read(trends: Collection[Trend], chosen: Thresholds) -> list[TrendSeries]:
 
 
 def runs_of(
-    trends: Collection[Trend], *, metric: int | None = None, newest: int | None = None, zero: bool = False
+    trends: Collection[Trend],
+    *,
+    metric: int | None = None,
+    newest: int | None = None,
+    zero: bool = False,
+    campaigns: bool = False,
 ) -> dict[int, list[SeriesRun]]:
     """Trend -> its runs in order. `metric`: another than the trend's; `newest`: at most so many of the last runs by
-    time; `zero`: with values of 0. One query."""
+    time; `zero`: with values of 0; `campaigns`: with their campaigns. One query."""
     rows: dict[int, list[Sequence[Any]]] = {trend.pk: [] for trend in trends}
-    asked = {"trends": list(rows), "metric": metric, "newest": newest or MOST_RUNS, "zero": zero}
+    asked = {
+        **{"trends": list(rows), "metric": metric, "newest": newest or MOST_RUNS},
+        **{"zero": zero, "campaigns": campaigns},
+    }
     with connection.cursor() as cursor:
         cursor.execute(SERIES, asked)
         for trend_id, *row in cursor.fetchall():
-            rows[trend_id].append(row[:-1])
+            rows[trend_id].append(row)
     return {trend_id: _points(own) for trend_id, own in rows.items()}
 
 
@@ -116,8 +132,11 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
         rows = [row for row in rows if row[-1] in MEASURED]
     resets = detection.resets([_conditions(row) for row in rows])
     return [
-        SeriesRun(run, system, release, version, tuple(key), at, value, resets.get(number, ""), build, slug)
-        for number, (run, system, release, version, key, at, value, build, slug, *_) in enumerate(rows)
+        SeriesRun(
+            run, system, release, version, tuple(key), at, value, resets.get(number, ""), build, slug, row[14] or ""
+        )
+        for number, row in enumerate(rows)
+        for run, system, release, version, key, at, value, build, slug in [row[:9]]
     ]
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 TABLES = {"tables": 4, "table_size": 10_000}
-LEVELS = (1, 2, 4, 8, 16, 32)
+# One CPU is saturated well before 8 threads; with 32, InnoDB's latches kept it busy for good, and nothing else was done.
+LEVELS = (1, 2, 3, 4, 6, 8)
 # Below what the slowest system can do: latency is compared where nothing queues.
-BELOW_SATURATION = {"threads": 16, "rate": 100}
+BELOW_SATURATION = {"threads": 8, "rate": 60}
 ARCHITECTURES = ("single", "galera", "mha")
 
 
@@ -59,7 +60,7 @@ def _oltp(test: str, **more: Any) -> dict[str, Any]:
 
 
 def _fault(fault: str, **more: Any) -> dict[str, Any]:
-    return {"tool": "failover", "parameters": {"fault": fault, "fault_at": 5}, "duration": 26, **more}
+    return {"tool": "failover", "parameters": {"fault": fault, "fault_at": 5}, "duration": 21, **more}
 
 
 def _alter(algorithm: str) -> dict[str, Any]:
@@ -77,12 +78,12 @@ PARTS = (
         name="ladders",
         title="ladders of threads",
         sessions=5,
-        seconds=850,
+        seconds=780,
         plan={
             "systems": ARCHITECTURES,
             "repetitions": 1,
             "warmup": 1.5,
-            "duration": 6,
+            "duration": 5,
             "load_levels": LEVELS,
             "workloads": (
                 {"tool": "app_ingest"},
@@ -96,12 +97,12 @@ PARTS = (
         name="failovers",
         title="failovers",
         sessions=6,
-        seconds=330,
+        seconds=290,
         plan={
             "systems": ("galera", "mha"),
             "repetitions": 1,
             "warmup": 1,
-            "duration": 26,
+            "duration": 21,
             "workloads": (
                 _fault("kill_writer"),
                 _fault("kill_reader"),
@@ -148,7 +149,7 @@ PARTS = (
         name="nightly",
         title="a schedule's history",
         sessions=30,
-        seconds=20,
+        seconds=13,
         nightly="Example: OLTP of two releases",
         turns=(("release-old", 18), ("release-new", 12)),
         plan={
@@ -157,7 +158,7 @@ PARTS = (
             "warmup": 1.5,
             "duration": 6,
             "load_levels": (4,),
-            "workloads": (_oltp("oltp_read_write"), _oltp("oltp_update_index")),
+            "workloads": (_oltp("oltp_read_write"),),
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""The page Trends: a board of changes, night by night, build by build or release by release."""
+"""The page Trends: a board of changes by night, campaign, build or release."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ from apps.web.components.pages import render_page
 from apps.web.trends.board_sheet import SORTS, WORST, board_sheet
 
 NAMES = {"headline": "Headline", "p95": "p95", "p99": "p99", "errors": "Errors"}
-EMPTY = Board((), (), 0, more=False)
+EMPTY = Board(trend_board.NIGHT, (), (), 0, more=False)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def show(request: HttpRequest) -> HttpResponse:
     except Invalid as error:
         status, problems = 400, error.errors
     chosen = choice.chosen
-    sheet = board_sheet(board, sort=choice.sort, changed=choice.changed, by=chosen.by)
+    sheet = board_sheet(board, sort=choice.sort, changed=choice.changed)
     names = {**NAMES, "headline": sheet.headline or NAMES["headline"]}
     context = {
         "board": board,
@@ -45,7 +45,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "choice": choice,
         "chosen": chosen,
         "problems": problems,
-        "title": f"{sheet.metric or names[chosen.metric]} by {chosen.by}, change from the baseline",
+        "title": f"{sheet.metric or names[chosen.metric]} by {board.by}, change from the baseline",
         "platforms": [(each, this_page(request, platform=each.slug, baseline="")) for each in platforms],
         "every_platform": this_page(request, platform=""),
         "metrics": [(key, words, _link(request, "metric", key)) for key, words in names.items()],
@@ -62,7 +62,7 @@ def read(given: QueryDict, platforms: list[str]) -> BoardChoice:
     """Raises Invalid naming each parameter that is not known."""
     address = Address(given, "by", "metric", "platform", "baseline", "sort", "changed")
     chosen = BoardFilter(
-        by=address.choice("by", trend_board.COLUMNS) or trend_board.NIGHT,
+        by=address.choice("by", trend_board.COLUMNS),
         metric=address.choice("metric", trend_board.METRICS) or trend_board.HEADLINE,
         platform=address.choice("platform", platforms),
         baseline=address.text("baseline"),
@@ -78,7 +78,7 @@ def _link(request: HttpRequest, name: str, key: str) -> str:
 
 
 def _baselines(board: Board) -> list[tuple[str, str]]:
-    keys = dict.fromkeys(board.nights) or dict.fromkeys(
+    keys = dict.fromkeys(board.times) or dict.fromkeys(
         column.key for group in board.groups for column in group.columns if column
     )
     return [(key, key) for key in keys]

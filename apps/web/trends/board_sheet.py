@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import datetime
 from itertools import groupby
 from urllib.parse import urlencode
 
@@ -129,9 +129,9 @@ class BoardSheet:
     has_changes: bool
 
 
-def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False, by: str = trend_board.NIGHT) -> BoardSheet:
+def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> BoardSheet:
     """`sort`: a key of SORTS; `changed`: only rows with a change point, a finding, or a last cell better or worse."""
-    every = [row for group in board.groups for row in group.rows]
+    every, by = [row for group in board.groups for row in group.rows], board.by
     groups = [
         (group, _sorted([row for row in group.rows if not changed or _is_changed(row)], sort)) for group in board.groups
     ]
@@ -149,7 +149,7 @@ def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False, by: s
         others=f"{'; '.join(claims[1:MOST_NAMED])}." if claims[1:] else "",
         counts=tuple((kind, SIGNS[kind], kinds[kind]) for kind in SIGNS if kind != "base"),
         finding=next((row.findings[-1].number for row in worst if row.findings), None),
-        heads=tuple(_heads(board.nights)) or tuple(("", "") for _ in range(width)),
+        heads=tuple(_heads(board.times)) or tuple(("", "") for _ in range(width)),
         groups=tuple(_group(group, rows, by, roomy=width <= ROOMY) for group, rows in groups),
         baseline=_baseline(every),
         has_changes=not every or all(row.metric == row.trend.metric for row in every),
@@ -226,21 +226,25 @@ def _interval(cell: BoardCell) -> str:
 def _when(column: BoardColumn | None, by: str) -> str:
     if column is None:
         return "then"
-    return _day(column.key) if by == trend_board.NIGHT else column.key
+    return _time(column.key) if by in trend_board.BY_TIME else column.key
 
 
-def _day(key: str) -> str:
-    day = date.fromisoformat(key)
-    return f"{day.day}{NBSP}{day:%b}{NBSP}{day.year}"
+def _time(key: str) -> str:
+    """Key of a night or of a campaign, as 2026-11-25 or 2026-11-25 21:04."""
+    at = datetime.fromisoformat(key)
+    words = f"{at.day}{NBSP}{at:%b}{NBSP}{at.year}"
+    return f"{words}{NBSP}{at:%H:%M}" if " " in key else words
 
 
-def _heads(nights: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Day, and the month where it begins."""
-    month = ""
-    for key in nights:
-        day = date.fromisoformat(key)
-        yield str(day.day), f"{day:%b}" if (own := f"{day:%Y%m}") != month else ""
-        month = own
+def _heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Day, and the month where it begins; of campaigns the time, and the day where it begins."""
+    last = ""
+    for key in times:
+        at = datetime.fromisoformat(key)
+        has_time = " " in key
+        own = f"{at.day}{NBSP}{at:%b}" if has_time else f"{at:%b}"
+        yield f"{at:%H:%M}" if has_time else str(at.day), own if own != last else ""
+        last = own
 
 
 def _group(group: BoardGroup, rows: Sequence[BoardRow], by: str, *, roomy: bool) -> ShownGroup:

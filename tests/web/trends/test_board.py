@@ -10,13 +10,14 @@ from playwright.sync_api import Page, expect
 
 from apps.catalog.models import System
 from apps.comparison.api import baselines
+from apps.dispatch.models import Campaign, JobRun
 from apps.regressions.findings.titles import percent
 from apps.regressions.models import Change, Trend
 from apps.regressions.trends.board import MOST_COLUMNS, BoardFilter, load_board
 from apps.runs.models import Configuration, Measurement, Run, RunNode
 from apps.web.trends.board_sheet import board_sheet
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
-from tests.support.builders import START, a_load_level, a_metric, a_user
+from tests.support.builders import START, a_job, a_load_level, a_metric, a_user
 from tests.support.pages import data, element, elements, states
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +92,25 @@ def test_releases_and_builds_are_columns_too(client: Client, fell: Trend) -> Non
     assert verdicts(page(client, "?by=release"), fell) == ["base", "worse"]
     board = load_board(BoardFilter(by="build"))
     assert [column.key for column in board.groups[0].columns if column] == ["10.11.19", "10.11.20-log"]
+
+
+def test_campaigns_are_columns_where_all_runs_are_of_one_night(client: Client, fell: Trend) -> None:
+    for number, run in enumerate(Run.objects.order_by("started_at", "pk")):
+        Run.objects.filter(pk=run.pk).update(started_at=START + timedelta(minutes=number))
+        if number % 4 == 0:
+            job = a_job()
+            Campaign.objects.filter(pk=job.campaign_id).update(created_at=START + timedelta(minutes=number))
+        JobRun.objects.create(run=run, job=job, attempt=1)
+    at = [START + timedelta(minutes=4 * number) for number in range(NIGHTS)]
+    board = load_board(BoardFilter())
+    assert board.by == "campaign"
+    assert board.times == tuple(f"{each:%Y-%m-%d %H:%M}" for each in at)
+    html = page(client)
+    assert verdicts(html, fell)[5:] == ["worse"] * 3
+    heads = [cell.text() for cell in elements(html, "th.board__head")]
+    assert heads[0] == f"{at[0].day}\xa0{at[0]:%b}{at[0]:%H:%M}"
+    assert heads[1:] == [f"{each:%H:%M}" for each in at[1:]]
+    assert len(load_board(BoardFilter(by="night")).times) == 1
 
 
 def test_the_commit_stands_below_the_version_where_the_server_states_it(client: Client, fell: Trend) -> None:
@@ -168,9 +188,9 @@ def test_latency_is_worse_where_it_rises_and_has_no_change_points(client: Client
 def test_the_last_thirty_nights_are_shown_and_an_older_baseline_with_them(client: Client, db: None) -> None:
     runs = nightly(a_release("10.11.19"), [1.0] * (MOST_COLUMNS + 3))
     followed(runs[-1:])
-    assert load_board(BoardFilter()).nights == tuple(day(night) for night in range(3, MOST_COLUMNS + 3))
+    assert load_board(BoardFilter()).times == tuple(day(night) for night in range(3, MOST_COLUMNS + 3))
     pinned = load_board(BoardFilter(baseline=day(0)))
-    assert (pinned.nights[0], pinned.nights[1], len(pinned.nights)) == (day(0), day(4), MOST_COLUMNS)
+    assert (pinned.times[0], pinned.times[1], len(pinned.times)) == (day(0), day(4), MOST_COLUMNS)
     assert pinned.groups[0].rows[0].cells[0].ratio is None
 
 

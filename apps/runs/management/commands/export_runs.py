@@ -14,9 +14,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("runs", nargs="+", type=int, help="ids of runs")
-        parser.add_argument(
-            "--output", type=Path, required=True, help="file to write: runs.zip, or runs.tar.xz, which is smaller"
-        )
+        kinds = "file to write: runs.zip, or runs.tar.xz, which is smaller"
+        parser.add_argument("--output", type=Path, required=True, help=kinds)
 
     def handle(self, *_: Any, **options: Any) -> None:
         try:
