@@ -21,6 +21,7 @@ from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
 from apps.runs.models import Run
 from apps.web.management.commands import prepare
+from tests.paths import EXAMPLES
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +69,9 @@ def test_unchanged_loads_nothing_again_but_gives_a_new_link(tmp_path: Path) -> N
 def test_example_runs_are_loaded_unless_they_are_not_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], has_runs: bool
 ) -> None:
-    monkeypatch.setattr(prepare, "LOADERS", (("seed_catalog",), prepare.EXAMPLES))
+    some = (*prepare.EXAMPLES, "--folder", str(EXAMPLES))
+    monkeypatch.setattr(prepare, "EXAMPLES", some)
+    monkeypatch.setattr(prepare, "LOADERS", (("seed_catalog",), some))
     prepared(tmp_path, *options)
     assert Run.objects.exists() is has_runs
     assert Platform.objects.filter(slug="aurora").exists()

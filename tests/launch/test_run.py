@@ -25,10 +25,10 @@ pytestmark = pytest.mark.needs("make")
 class Run:
     """A `make run`, in a session of its own as in a terminal of its own, on the port that it finds."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, **more: str) -> None:
         self.said = ""
         self.process = subprocess.Popen(
-            ["make", "run"], env=variables(places), cwd=ROOT, text=True, start_new_session=True,
+            ["make", "run"], env=variables(places, **more), cwd=ROOT, text=True, start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 
@@ -52,8 +52,9 @@ class Run:
 
 
 @contextmanager
-def running(places: Places) -> Iterator[Run]:
-    run = Run(places)
+def running(places: Places, **more: str) -> Iterator[Run]:
+    """`more`: variables of the environment."""
+    run = Run(places, **more)
     try:
         yield run
     finally:

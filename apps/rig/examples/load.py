@@ -1,7 +1,9 @@
 """Restores the example study into this installation: runs, what the analysis finds in them, a schedule's history."""
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,51 +19,70 @@ from apps.dispatch.models import Campaign, Entry, Job, JobRun, Schedule, Schedul
 from apps.regressions import api as regressions
 from apps.regressions.models import Finding
 from apps.rig.examples.data import FOLDER, HISTORY, archives
+from apps.rig.examples.restore import Restored, restored
 from apps.rig.models import StudyState
 from apps.runs.api import archive, places
 from apps.runs.models import Run
 
 LABEL = "example"
 
+# Runs restored, of how many.
+Progress = Callable[[int, int], None]
+
 
 @dataclass(frozen=True)
 class Loaded:
     """`restored` of `runs` were not here yet; `findings` of the analysis. `removed`: nothing was loaded, because a user
-    removed the examples."""
+    removed the examples; `unchanged`: because these archives were loaded before."""
 
     runs: int = 0
     restored: int = 0
     findings: int = 0
     problems: tuple[str, ...] = ()
     removed: bool = False
+    unchanged: bool = False
 
     def sentence(self) -> str:
         if self.removed:
             return "The examples were removed here; `manage.py examples load` brings them back."
+        if self.unchanged:
+            return "These examples were loaded before."
         done = f"{self.restored:,} of {counted(self.runs, 'example run')} restored, {counted(self.findings, 'finding')}"
         return "\n".join([done, *self.problems])
 
 
-def load(*, folder: Path = FOLDER, unless_removed: bool = False) -> Loaded:
-    """Runs that exist here are not changed. A run that cannot be restored is a problem of the result."""
-    state = StudyState.objects.first()
-    if state and state.removed_at and unless_removed:
+def load(
+    *, folder: Path = FOLDER, at_start: bool = False, processes: int = 1, progress: Progress = lambda *_: None
+) -> Loaded:
+    """Runs that exist here are not changed. A run that cannot be restored is a problem of the result. `at_start`: not
+    what a user removed, nor archives that were loaded before."""
+    state, sha256 = StudyState.objects.first() or StudyState(), _sha256(folder)
+    if state.removed_at and at_start:
         return Loaded(removed=True)
-    runs, problems, restored = 0, [], 0
-    for file in archives(folder):
-        with archive.unpacked(file) as source:
-            for path in archive.chosen(source):
-                found = archive.restore(source, path=path)
-                runs += 1
-                restored += found.run is not None
-                problems += [found.problem] if found.problem else []
-    if restored:
+    if state.sha256 == sha256 and at_start:
+        return Loaded(unchanged=True)
+    with ExitStack() as stack:
+        sources = [stack.enter_context(archive.unpacked(file)) for file in archives(folder)]
+        wanted = [(source, path) for source in sources for path in archive.chosen(source)]
+        found: list[Restored] = []
+        for each in restored(wanted, processes=processes):
+            found.append(each)
+            progress(len(found), len(wanted))
+    count = sum(each.is_new for each in found)
+    if count:
         _restore_history(folder / HISTORY)
         _analyse()
-    state = state or StudyState()
-    state.loaded_at, state.removed_at = timezone.now(), None
+    problems = tuple(each.problem for each in found if each.problem)
+    state.loaded_at, state.removed_at, state.sha256 = timezone.now(), None, "" if problems else sha256
     state.save()
-    return Loaded(runs, restored, Finding.objects.filter(labels__contains=[LABEL]).count(), tuple(problems))
+    return Loaded(len(found), count, Finding.objects.filter(labels__contains=[LABEL]).count(), problems)
+
+
+def _sha256(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for file in (*archives(folder), folder / HISTORY):
+        digest.update(file.read_bytes() if file.exists() else b"")
+    return digest.hexdigest()
 
 
 def are_loaded() -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 TABLES = {"tables": 4, "table_size": 10_000}
-# One CPU is saturated well before 8 threads; with 32, InnoDB's latches kept it busy for good, and nothing else was done.
+# One CPU is saturated well before 8 threads; with 32, InnoDB's latches once kept it busy for good.
 LEVELS = (1, 2, 3, 4, 6, 8)
 # Below what the slowest system can do: latency is compared where nothing queues.
 BELOW_SATURATION = {"threads": 8, "rate": 60}

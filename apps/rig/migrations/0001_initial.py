@@ -16,6 +16,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('loaded_at', models.DateTimeField()),
+                ('sha256', models.CharField(blank=True, max_length=64)),
                 ('removed_at', models.DateTimeField(blank=True, null=True)),
             ],
         ),

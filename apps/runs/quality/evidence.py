@@ -106,6 +106,8 @@ def _nodes(run: Run) -> Iterable[QualityNode]:
                 clock=_clock(row),
                 stats=stats[row.number],
                 apart=generator_apart or row.name in elsewhere,
+                # What one agent samples runs on its machine, if maybe on other CPUs than the load generator.
+                host=row.name if row.name in elsewhere else "",
                 bandwidth=bandwidths.get(row.name),
             )
 

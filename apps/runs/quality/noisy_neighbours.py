@@ -1,8 +1,12 @@
 """Noisy neighbours: stolen CPU time, and other users of the host or the database. Pure."""
 
+from collections import defaultdict
+
 from apps.runs.quality import generator, work_done
 from apps.runs.quality.values import (
+    AGENT,
     QualityFacts,
+    QualityNode,
     RuleFinding,
     cannot_tell,
     failed,
@@ -35,11 +39,12 @@ def check(facts: QualityFacts) -> RuleFinding:
         if value > MOST_STOLEN
     ]
     fine = [f"at most {plain(max(stolen.values()))} % of the CPU time was stolen"] if stolen else []
-    for node in facts.nodes:
-        taken = generator.taken_by_others(facts, node, [node]) if node.apart else None
-        cpus = node.mean(generator.CPUS)
+    for nodes in _by_host(facts):
+        taken = generator.taken_by_others(facts, nodes[0], nodes)
+        cpus = nodes[0].mean(generator.CPUS)
         if taken is not None and cpus:
-            text = f"others than the server took {plain(taken)} of {plain(cpus, 'CPUs')} on {node.name}"
+            names = ", ".join(node.name for node in nodes)
+            text = f"others than the server took {plain(taken)} of {plain(cpus, 'CPUs')} on {names}"
             (troubles if taken > MOST_OTHERS * cpus else fine).append(text)
     more = _other_statements(facts)
     if more is not None:
@@ -55,6 +60,15 @@ def check(facts: QualityFacts) -> RuleFinding:
         why = "No host's CPU was sampled, so stolen time is not known"
         return cannot_tell(f"{why}; {listed(fine)}." if fine else f"{why}.")
     return passed(f"{_capital(listed(fine))}.", stolen=stolen)
+
+
+def _by_host(facts: QualityFacts) -> list[list[QualityNode]]:
+    """The nodes on machines, or CPUs, without the load generator; the first of each was sampled with its CPUs."""
+    found: dict[str, list[QualityNode]] = defaultdict(list)
+    for node in facts.nodes:
+        if node.apart and node.role != AGENT and (generator.BUSY in node.stats or generator.SERVER in node.stats):
+            found[node.host].append(node)
+    return [sorted(nodes, key=lambda node: node.mean(generator.BUSY) is None) for nodes in found.values()]
 
 
 def _other_statements(facts: QualityFacts) -> tuple[float, bool] | None:

@@ -46,14 +46,15 @@ class Stat:
 
 @dataclass(frozen=True)
 class QualityNode:
-    """A node of the run. `clock`: sample times, s on the run's clock. `apart`: its host runs no load generator.
-    `bandwidth`: network bandwidth of its hardware class, bits/s; None: not stated."""
+    """A node of the run. `clock`: sample times, s on the run's clock. `apart`: its host runs no load generator; `host`:
+    the same for nodes of one machine. `bandwidth`: network bandwidth of its hardware class, bits/s; None: not stated."""
 
     name: str
     role: str
     clock: Floats
     stats: Mapping[str, Stat] = field(default_factory=dict)
     apart: bool = False
+    host: str = ""
     bandwidth: float | None = None
 
     def mean(self, key: str) -> float | None:

@@ -160,7 +160,7 @@ def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: 
     assert [model for model in (Finding, Schedule, Campaign) if model.objects.exists()] == []
     assert not Release.objects.filter(version="11.8.9").exists()
 
-    assert load.load(folder=tmp_path, unless_removed=True).removed
+    assert load.load(folder=tmp_path, at_start=True).removed
     assert Run.objects.count() == 1
     assert load.load(folder=tmp_path).restored == 24
 

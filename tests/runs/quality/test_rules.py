@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from apps.runs.quality import documentation, errors, generator, network, work_done
+from apps.runs.quality import documentation, errors, generator, network, noisy_neighbours, work_done
 from apps.runs.quality.checklist import CHECKS, title_of
 from apps.runs.quality.values import (
     CANNOT_TELL,
@@ -90,6 +90,17 @@ def test_a_second_generator_at_the_end_of_its_one_cpu_was_the_limit() -> None:
 def test_a_generator_that_begins_late_measures_itself() -> None:
     late = {"latency.avg": 10.0, "schedule_lag": 2.0}
     assert generator.check(facts(**late, cpu=0.5)).status == FAILED
+
+
+def test_nodes_of_one_machine_are_not_each_others_neighbours() -> None:
+    own = {generator.BUSY: 95.0, generator.CPUS: 1.0, generator.SERVER: 0.3}
+    names = ("db1", "db2", "db3")
+    together = facts(*(a_node(name, stats=own, apart=True) for name in names))
+    assert noisy_neighbours.check(together).status == PASSED
+    alone = facts(*(a_node(name, stats=own, apart=True, host=name) for name in names))
+    assert noisy_neighbours.check(alone).status == FAILED
+    with_others = facts(a_node("db1", stats=own, apart=True), a_node("db2", stats=own, apart=True))
+    assert "took 0.35 of 1 CPUs on db1, db2" in noisy_neighbours.check(with_others).evidence.replace("\xa0", " ")
 
 
 def test_a_full_link_is_the_limit_and_an_unknown_one_cannot_be_judged() -> None:

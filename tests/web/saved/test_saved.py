@@ -19,6 +19,7 @@ from apps.runs.models import Measurement, Run
 from apps.saved import services
 from apps.web.compare.parts import PARTS
 from apps.web.compare.view import CompareAddress
+from tests.paths import EXAMPLES
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 from tests.support.pages import data, element, elements, page_data, states, text
 
@@ -95,7 +96,7 @@ def test_it_shows_what_compare_showed_in_the_same_words(
 
 def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) -> None:
     call_command("seed_catalog", stdout=StringIO())
-    load.load()
+    load.load(folder=EXAMPLES)
     call_command("judge_runs", stdout=StringIO())
     workload = Run.objects.values_list("workload", flat=True).distinct().get()
     question = CompareAddress(sides=("example-flush-1", "example-flush-2"), workload=workload, level="4")

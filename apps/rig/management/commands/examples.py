@@ -10,6 +10,8 @@ from apps.core.text import counted
 from apps.rig.examples import load, record, remove, study
 from apps.rig.examples.data import FOLDER
 
+EVERY = 10  # restored runs between two lines of progress
+
 
 class Command(BaseCommand):
     help = "Measure the example study on the lab, load the one that comes with the product, or remove it."
@@ -23,7 +25,8 @@ class Command(BaseCommand):
         one.add_argument("--folder", type=Path, default=FOLDER, help="for the archives; default: those of the product")
         one.add_argument("--plan", action="store_true", help="print what would be measured, and how long it takes")
         two = commands.add_parser("load", help="restore its runs; what is here already is not changed")
-        two.add_argument("--unless-removed", action="store_true", help="not if a user removed it")
+        two.add_argument("--at-start", action="store_true", help="not what a user removed, or was loaded before")
+        two.add_argument("--processes", type=int, default=1, help="that restore at once; default: 1")
         two.add_argument("--folder", type=Path, default=FOLDER, help="of the archives")
         commands.add_parser("remove", help="delete all its runs, systems, findings and the schedule")
 
@@ -31,9 +34,17 @@ class Command(BaseCommand):
         if command == "record":
             self._record(options)
         elif command == "load":
-            self.stdout.write(load.load(folder=options["folder"], unless_removed=options["unless_removed"]).sentence())
+            self.stdout.write(self._load(options).sentence())
         else:
             self.stdout.write(f"{counted(remove.remove(), 'example run')} removed.")
+
+    def _load(self, options: dict[str, Any]) -> load.Loaded:
+        return load.load(
+            folder=options["folder"],
+            at_start=options["at_start"],
+            processes=options["processes"],
+            progress=lambda done, of: done % EVERY or self._say(f"progress: {done} of {of} example runs"),
+        )
 
     def _record(self, options: dict[str, Any]) -> None:
         try:

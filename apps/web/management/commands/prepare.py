@@ -20,7 +20,7 @@ from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.dispatch.models import Agent
 
-EXAMPLES = ("examples", "load", "--unless-removed")
+EXAMPLES = ("examples", "load", "--at-start", "--processes", str(os.cpu_count() or 1))
 LOADERS: tuple[tuple[str, ...], ...] = (("seed_catalog",), ("load_published",), EXAMPLES)
 AGENT = "local"
 # Equal to reverse("web:sign-in-link"), without loading every page and endpoint first; a test compares them.
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         if options["create_bucket"]:
             self._create_bucket()
         if migrated or not options["unchanged"]:
-            self._load(example=not options["without_example"])
+            self._load(example=settings.SPLASHBOARD_EXAMPLES and not options["without_example"])
         if migrated or not options["unchanged"] or not Path(settings.STATIC_ROOT).is_dir():
             self._progress("collecting static files")
             call_command("collectstatic", interactive=False, verbosity=0, stdout=self.stdout)

@@ -1,0 +1,43 @@
+"""Restores many runs in several processes: a start waits for them."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import django
+from django.core.files.storage import Storage
+
+from apps.runs.api import archive
+
+# With fewer runs, starting processes takes longer than it saves.
+FEWEST = 100
+AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class Restored:
+    """`is_new`: the run was not here yet; `problem`: why it could not be restored."""
+
+    is_new: bool
+    problem: str
+
+
+def restored(wanted: Sequence[tuple[Storage, str]], *, processes: int) -> Iterator[Restored]:
+    """One for each manifest of `wanted`, as they are done. In several processes, systems and workloads are created
+    first, by one run of each, so that no two processes create the same."""
+    if processes == 1 or len(wanted) < FEWEST:
+        yield from (_restore(each) for each in wanted)
+        return
+    first = list({path.rpartition("/")[0]: (source, path) for source, path in reversed(wanted)}.values())
+    yield from (_restore(each) for each in first)
+    rest = [each for each in wanted if each not in first]
+    # A process that was forked would share this one's connections.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=django.setup) as pool:
+        yield from pool.map(_restore, rest, chunksize=AT_ONCE)
+
+
+def _restore(one: tuple[Storage, str]) -> Restored:
+    source, path = one
+    found = archive.restore(source, path=path)
+    return Restored(found.run is not None, found.problem)
