@@ -54,6 +54,7 @@ urlpatterns: list[URLPattern] = [
     path("workloads/<int:workload_id>/baseline/", saved.pin, name="pin-baseline"),
     path("help/", help.show, name="help"),
     path("help/search/", help.search, name="help-search"),
+    path("help/screenshots/<slug:name>.png", help.picture, name="help-picture"),
     path("help/<path:name>/", help.show, name="help-page"),
     path("matrix/", matrix.show, name="matrix"),
     re_path(r"^matrix/matrix\.(?P<ending>md|csv)$", matrix.export, name="matrix-export"),

@@ -55,11 +55,15 @@ def agent(places: Places) -> Program:
     return Program("agent", (PYTHON, "-m", "workers.agent", "run", "--config", places.var / "agent.toml"))
 
 
-def prepare(places: Places, result: Path, *, unchanged: bool) -> tuple[str | Path, ...]:
+def prepare(places: Places, result: Path, *options: str) -> tuple[str | Path, ...]:
     return (
         PYTHON, ROOT / "manage.py", "prepare", "--agent-config", places.var / "agent.toml", "--server", places.address,
-        "--token", places.var / "token", "--result", result, *(["--unchanged"] if unchanged else []),
+        "--token", places.var / "token", "--result", result, *options,
     )  # fmt: skip
+
+
+def collect_static() -> tuple[str | Path, ...]:
+    return PYTHON, ROOT / "manage.py", "collectstatic", "--no-input", "--verbosity", "0", "--skip-checks"
 
 
 def manage(arguments: list[str], env: Mapping[str, str]) -> int:

@@ -22,6 +22,7 @@ HEALTHY_AFTER = 60.0  # s
 NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice as much at the first load
 LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is moved to NAME.log.1
 LOGS_EVERY = 30.0  # s between checks of their sizes
+PREPARE, PREPARING = "prepare", "Preparing the database"
 # Sources of the prepared database and static files.
 PREPARED_FROM = ("apps", "config", "requirements.txt", "frontend/dist/manifest.json")
 
@@ -71,35 +72,73 @@ class Supervisor:
         self.places = replace(self.places, port=self.port.number)
         require_space(self.places.var, NEEDS_BYTES, "a start")
         environment.ensure(places=self.places, screen=self.screen)
-        frontend.ensure(places=self.places, screen=self.screen)
         self.children.start_guard()
         self._start_stores()
-        link = self._start_programs()
-        self._announce(link)
+        is_first = not self.stamp.exists()
+        if is_first:  # the front end's packages are mostly waited for
+            self._begin_preparing()
+        frontend.ensure(places=self.places, screen=self.screen)
+        self._announce(self._start_programs(is_first=is_first))
 
     def _start_stores(self) -> None:
         urls = start_stores(self.places, self.children, self.screen)
         self.places.keep("port", str(self.places.port))
         self.env = programs.environ(self.places, database_url=urls[0], redis_url=urls[1])
 
-    def _start_programs(self) -> str:
+    @property
+    def stamp(self) -> Path:
+        """Holds the hash of what the database was prepared from."""
+        return self.places.var / "prepared"
+
+    @property
+    def result(self) -> Path:
+        return self.places.var / "prepared.json"
+
+    def _begin_preparing(self) -> None:
+        self.places.keep("prepared.json", "{}")
+        argv = programs.prepare(self.places, self.result, "--without-static")
+        with open(self.places.log_of("prepare"), "wb") as log:
+            process = processes.spawn(argv, output=log.fileno(), env=self.env, cwd=ROOT)
+        self.children.add(PREPARE, process, rank=PROGRAMS, signum=signal.SIGTERM)
+
+    def _await_prepared(self) -> None:
+        """Until what `_begin_preparing` began has ended; then the static files, which the front end has made."""
+        step, log = LaunchStep(self.screen, PREPARING), self.places.log_of("prepare")
+        process = self.children.process(PREPARE)
+        while process.poll() is None:
+            processes.Signals.check()
+            step.tick(_progress(log))
+            time.sleep(processes.POLL)
+        self.children.drop(PREPARE)
+        argv = programs.collect_static()
+        if process.returncode or processes.run(argv, step=step, log=log, env=self.env, cwd=ROOT, append=True):
+            step.failed()
+            raise processes.failure(PREPARING, log)
+        step.done()
+
+    def _prepare_again(self, *, unchanged: bool) -> None:
+        self.places.keep("prepared.json", "{}")
+        step, log = LaunchStep(self.screen, PREPARING), self.places.log_of("prepare")
+        argv = programs.prepare(self.places, self.result, *(["--unchanged"] if unchanged else []))
+        if processes.run(argv, step=step, log=log, env=self.env, cwd=ROOT, detail=lambda: _progress(log)):
+            step.failed()
+            raise processes.failure(PREPARING, log)
+        step.done()
+
+    def _start_programs(self, *, is_first: bool) -> str:
         """The sign-in link's path. Web and preparation start together when nothing can have changed."""
         places = self.places
         wanted = prepared_from(self.env["DATABASE_URL"])
-        stamp = places.var / "prepared"
-        unchanged = stamp.exists() and stamp.read_text() == wanted
+        unchanged = not is_first and self.stamp.read_text() == wanted
         if unchanged:
             self._launch(programs.web(places))
-        result = places.keep("prepared.json", "{}")
-        step, log = LaunchStep(self.screen, "Preparing the database"), places.log_of("prepare")
-        argv = programs.prepare(places, result, unchanged=unchanged)
-        if processes.run(argv, step=step, log=log, env=self.env, cwd=ROOT, detail=lambda: _progress(log)):
-            step.failed()
-            raise processes.failure("Preparing the database", log)
-        step.done()
-        link = str(json.loads(result.read_text()).get("link", ""))
-        result.unlink()
-        stamp.write_text(wanted)
+        if is_first:
+            self._await_prepared()
+        else:
+            self._prepare_again(unchanged=unchanged)
+        link = str(json.loads(self.result.read_text()).get("link", ""))
+        self.result.unlink()
+        self.stamp.write_text(wanted)
         if not unchanged:
             self._launch(programs.web(places))
         self._await_web()

@@ -68,14 +68,15 @@ def load(
         for each in restored(wanted, processes=processes):
             found.append(each)
             progress(len(found), len(wanted))
-    count = sum(each.is_new for each in found)
-    if count:
+    new = [each.run for each in found if each.run is not None]
+    if new:
+        archive.compare_siblings(new)
         _restore_history(folder / HISTORY)
         _analyse()
     problems = tuple(each.problem for each in found if each.problem)
     state.loaded_at, state.removed_at, state.sha256 = timezone.now(), None, "" if problems else sha256
     state.save()
-    return Loaded(len(found), count, Finding.objects.filter(labels__contains=[LABEL]).count(), problems)
+    return Loaded(len(found), len(new), Finding.objects.filter(labels__contains=[LABEL]).count(), problems)
 
 
 def _sha256(folder: Path) -> str:

@@ -8,24 +8,27 @@ from multiprocessing import get_context
 import django
 from django.core.files.storage import Storage
 
+from apps.catalog.models import Metric
 from apps.runs.api import archive
 
 # With fewer runs, starting processes takes longer than it saves.
 FEWEST = 100
 AT_ONCE = 8
+_metrics: dict[str, Metric] = {}
 
 
 @dataclass(frozen=True)
 class Restored:
-    """`is_new`: the run was not here yet; `problem`: why it could not be restored."""
+    """`run`: its id; None: it was here already, or could not be restored for `problem`."""
 
-    is_new: bool
+    run: int | None
     problem: str
 
 
 def restored(wanted: Sequence[tuple[Storage, str]], *, processes: int) -> Iterator[Restored]:
     """One for each manifest of `wanted`, as they are done. In several processes, systems and workloads are created
     first, by one run of each, so that no two processes create the same."""
+    _metrics.clear()
     if processes == 1 or len(wanted) < FEWEST:
         yield from (_restore(each) for each in wanted)
         return
@@ -39,5 +42,5 @@ def restored(wanted: Sequence[tuple[Storage, str]], *, processes: int) -> Iterat
 
 def _restore(one: tuple[Storage, str]) -> Restored:
     source, path = one
-    found = archive.restore(source, path=path)
-    return Restored(found.run is not None, found.problem)
+    found = archive.restore(source, path=path, metrics=_metrics, siblings=False)
+    return Restored(found.run.pk if found.run else None, found.problem)

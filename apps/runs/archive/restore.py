@@ -24,7 +24,7 @@ from apps.runs.archive.content import BIRTH_FIELDS, JSON_FIELDS, METRIC_FIELDS, 
 from apps.runs.archive.manifest import Manifest
 from apps.runs.archive.store import ArchiveTrouble, Damaged
 from apps.runs.models import Artifact, Block, Configuration, Distribution, Event, Measurement, Run, RunNode, Series
-from apps.runs.quality import check, exclusion
+from apps.runs.quality import check, exclusion, reproducibility
 from apps.runs.samples import derivation
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.rates import WHOLE_RUN, Phase
@@ -33,6 +33,9 @@ from apps.runs.storage import blocks, codec
 from apps.runs.storage.codec import Column
 
 _NO_SAMPLES = set(samples.TYPES)
+METRIC = ("metric", *METRIC_FIELDS)
+# Of runs at one place in order of time, one of this many is compared with its siblings, and they with theirs.
+EVERY = reproducibility.NEWEST
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,31 @@ class Restored:
     problem: str = ""
 
 
-def restore(source: Storage, *, path: str) -> Restored:
-    """Restores the run of the manifest at `path`, completely or not at all. Raises StoreUnreachable."""
+def restore(source: Storage, *, path: str, metrics: dict[str, Metric] | None = None, siblings: bool = True) -> Restored:
+    """Restores the run of the manifest at `path`, completely or not at all. Raises StoreUnreachable.
+
+    For many runs: `metrics` keeps rows by key from run to run; without `siblings` the caller calls `compare_siblings`.
+    """
     try:
-        return Restored(run=_restored(source, path))
+        run = _restored(source, path, {} if metrics is None else metrics)
+        if run is not None and siblings:
+            check.check_siblings(run_id=run.pk)
+        return Restored(run=run)
     except store.StoreUnreachable:
         raise
     except (ArchiveTrouble, InvalidField, IntegrityError) as error:
         return Restored(problem=f"{path}: {error}")
+
+
+def compare_siblings(run_ids: Collection[int]) -> None:
+    """Compares restored runs with their siblings, once all are here."""
+    places = defaultdict[tuple[int, ...], list[int]](list)
+    of_place = ("system_id", "workload_id", "load_level_id")
+    for pk, *place in Run.objects.filter(pk__in=run_ids).order_by("started_at").values_list("pk", *of_place):
+        places[tuple(place)].append(pk)
+    for runs in places.values():
+        for pk in runs[::EVERY]:
+            check.check_siblings(run_id=pk)
 
 
 def chosen(
@@ -68,22 +88,25 @@ def chosen(
     return [by_uid[str(uid)] for uid in uids]
 
 
-def _restored(source: Storage, path: str) -> Run | None:
+def _restored(source: Storage, path: str, known: dict[str, Metric]) -> Run | None:
     """The restored run; None: a run with this uid exists here."""
     found = manifest.read(source, path)
     if Run.objects.filter(uid=found.run).exists():
         return None
     tables = {name: _rows(source, found, name) for name in ("runs", "nodes", "events", "measurements")}
-    tables |= {name: _rows(source, found, name) for name in ("series", "distributions", "artifacts")}
+    is_compact = found.version == layout.COMPACT
+    tables |= {name: _rows(source, found, name) for name in ("distributions", "artifacts")}
+    tables["series"] = _rows(source, found, "series", METRIC if is_compact else ())
     if len(tables["runs"]) != 1:
         raise Damaged(f"{path} has no row in the table of runs: restore the archive from a backup")
     _keep_artifacts(source, found)
+    # Before the transaction: what is kept for other runs must outlive this one's failure.
+    metrics = _metrics(tables, known)
     with transaction.atomic():
-        metrics = _metrics(tables)
         run = _run(tables["runs"][0])
         _write_nodes(run, tables["nodes"])
-        if found.version == layout.COMPACT:
-            _compute_series(source, found, run, tables["nodes"])
+        if is_compact:
+            _compute_series(source, found, run, tables["nodes"], metrics)
         else:
             _write_series(source, found, run, tables["series"], metrics)
         Event.objects.bulk_create(_event(run, row) for row in tables["events"])
@@ -102,17 +125,17 @@ def _restored(source: Storage, path: str) -> Run | None:
         # Absent in older archives.
         exclusion.take_over(run, json.loads(tables["runs"][0].get("exclusions") or "[]"))
         check.check(run)
-    check.check_siblings(run_id=run.pk)
     return run
 
 
-def _rows(source: Storage, found: Manifest, name: str) -> list[Row]:
-    """Rows of one table, without samples. Raises Damaged, StoreUnreachable."""
+def _rows(source: Storage, found: Manifest, name: str, columns: Collection[str] = ()) -> list[Row]:
+    """Rows of one table, of all `columns` but samples unless given. Raises Damaged, StoreUnreachable."""
     table = found.table(name)
     if table is None:
         return []
     with store.verified(source, table.stored()) as local, pq.ParquetFile(local) as file:
-        rows: list[Row] = file.read([name for name in file.schema_arrow.names if name not in _NO_SAMPLES]).to_pylist()
+        wanted = list(columns) or [name for name in file.schema_arrow.names if name not in _NO_SAMPLES]
+        rows: list[Row] = file.read(wanted).to_pylist()
     return rows
 
 
@@ -128,7 +151,9 @@ def _write_series(
     Block.objects.bulk_create(filled.blocks(run))
 
 
-def _compute_series(source: Storage, found: Manifest, run: Run, rows: Collection[Row]) -> None:
+def _compute_series(
+    source: Storage, found: Manifest, run: Run, rows: Collection[Row], metrics: dict[str, Metric]
+) -> None:
     """Samples as they were archived; statistics and derived metrics as sealing computes them."""
     table, changing = found.table("series"), defaultdict[int, dict[str, Column]](dict)
     if table is not None:
@@ -147,7 +172,8 @@ def _compute_series(source: Storage, found: Manifest, run: Run, rows: Collection
         for row in rows
         if row["clock"] is not None
     ]
-    metrics = metrics_for(chain.from_iterable((*node.changing, *derivation.keys(node)) for node in nodes))
+    derived = set(chain.from_iterable(derivation.keys(node) for node in nodes))
+    metrics |= metrics_for(derived - metrics.keys()) if derived - metrics.keys() else {}
     phase = (
         WHOLE_RUN if run.measured_from is None or run.measured_to is None else Phase(run.measured_from, run.measured_to)
     )
@@ -198,17 +224,22 @@ def _configuration(text: str | None) -> Configuration | None:
     )[0]
 
 
-def _metrics(tables: Mapping[str, list[Row]]) -> dict[str, Metric]:
-    """Metrics of all rows; those that are new here get the archived description."""
+def _metrics(tables: Mapping[str, list[Row]], metrics: dict[str, Metric]) -> dict[str, Metric]:
+    """Adds to `metrics` those of all rows; the ones that are new here get the archived description."""
     rows = {row["metric"]: row for name in ("series", "measurements", "distributions") for row in tables[name]}
     constants = {key for row in tables["nodes"] for key in json.loads(row["constants"])}
-    known = set(Metric.objects.filter(key__in=list(rows)).values_list("key", flat=True))
-    found = metrics_for([*rows, *constants])
-    for key in rows.keys() - known:
+    missing = {*rows, *constants} - metrics.keys()
+    if not missing:
+        return metrics
+    known = set(Metric.objects.filter(key__in=missing).values_list("key", flat=True))
+    found = metrics_for(missing)
+    new = [found[key] for key in rows.keys() & missing - known]
+    for metric in new:
         for name, field in METRIC_FIELDS.items():
-            setattr(found[key], field, rows[key][name])
-    Metric.objects.bulk_update([found[key] for key in rows.keys() - known], list(METRIC_FIELDS.values()))
-    return found
+            setattr(metric, field, rows[metric.key][name])
+    Metric.objects.bulk_update(new, list(METRIC_FIELDS.values()))
+    metrics |= found
+    return metrics
 
 
 def _series(run: Run, row: Row, metrics: Mapping[str, Metric], found: refill.Filled) -> Series:

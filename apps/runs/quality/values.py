@@ -47,7 +47,7 @@ class Stat:
 @dataclass(frozen=True)
 class QualityNode:
     """A node of the run. `clock`: sample times, s on the run's clock. `apart`: its host runs no load generator; `host`:
-    the same for nodes of one machine. `bandwidth`: network bandwidth of its hardware class, bits/s; None: not stated."""
+    the same for nodes of one machine. `bandwidth`: network bandwidth of its class, bits/s; None: not stated."""
 
     name: str
     role: str

@@ -60,8 +60,11 @@ def names(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(str(file.relative_to(folder).with_suffix("")) for file in folder.rglob("*.md")))
 
 
-def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[str], str]) -> HelpDocument:
-    """`name` is one of `known`; `address` gives the address of a page by its name. Raises OSError."""
+def load(
+    folder: Path, name: str, *, known: Sequence[str], address: Callable[[str], str], picture: Callable[[str], str]
+) -> HelpDocument:
+    """`name` is one of `known`; `address` gives the address of a page by its name, `picture` that of a picture of
+    docs/screenshots. Raises OSError."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(_COMMENT.sub("", (folder / f"{name}.md").read_text()))
     sections, headings, title = [], [], name
@@ -78,6 +81,7 @@ def load(folder: Path, name: str, *, known: Sequence[str], address: Callable[[st
                 headings.append((heading[1], text))
         elif token.type == "inline":
             _lead(token, name, known, address)
+            _show(token, picture)
             if tokens[place - 1].type != "heading_open":
                 lines.append(_plain(token))
         elif token.type == "fence":
@@ -136,6 +140,13 @@ def _lead(token: Token, name: str, known: Sequence[str], address: Callable[[str]
             continue
         kept.append(child)
     token.children = kept
+
+
+def _show(token: Token, picture: Callable[[str], str]) -> None:
+    for child in token.children or ():
+        if child.type == "image":
+            child.attrSet("src", picture(Path(str(child.attrGet("src"))).stem))
+            child.attrSet("loading", "lazy")
 
 
 def _snippet(text: str, words: Sequence[re.Pattern[str]]) -> str:

@@ -3,7 +3,7 @@
 from functools import cache
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
@@ -27,6 +27,15 @@ def show(request: HttpRequest, name: str = INDEX) -> HttpResponse:
 
 
 @require_safe
+def picture(request: HttpRequest, name: str) -> FileResponse:
+    """One of docs/screenshots."""
+    try:
+        return FileResponse((FOLDER / "screenshots" / f"{name}.png").open("rb"), content_type="image/png")
+    except FileNotFoundError as error:
+        raise Http404(f"There is no picture {name}.") from error
+
+
+@require_safe
 def search(request: HttpRequest) -> HttpResponse:
     text = typed(request, "words")
     hits = documents.search([_document(name) for name in _names()], text.split()[:MOST_WORDS])
@@ -41,7 +50,11 @@ def _names() -> tuple[str, ...]:
 
 @cache
 def _document(name: str) -> HelpDocument:
-    return documents.load(FOLDER, name, known=_names(), address=_address)
+    return documents.load(FOLDER, name, known=_names(), address=_address, picture=_picture)
+
+
+def _picture(name: str) -> str:
+    return reverse("web:help-picture", args=[name])
 
 
 def _address(name: str) -> str:

@@ -39,10 +39,21 @@ def test_every_page_of_the_docs_is_shown_with_links_that_lead_somewhere(client: 
 def test_html_in_a_page_is_shown_as_text(tmp_path: Path) -> None:
     links = "[out](../README.md) [script](javascript:alert(1))"
     (tmp_path / "page.md").write_text(f"# Page\n\n<script>alert(1)</script> and `<b>`\n\n{links}\n")
-    found = documents.load(tmp_path, "page", known=["page"], address=lambda name: name)
+    found = documents.load(tmp_path, "page", known=["page"], address=lambda name: name, picture=lambda name: name)
     assert "<script" not in found.html
     assert "&lt;script&gt;" in found.html
     assert "href" not in found.html
+
+
+def test_pictures_of_the_docs_are_shown(client: Client) -> None:
+    page = client.get(reverse("web:help-page", args=["start/tour"])).content.decode()
+    shown = [str(image.attributes["src"]) for image in elements(page, ".help__text img")]
+    assert len(shown) > 5
+    for address in shown:
+        answer = client.get(address)
+        assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/png"), address
+        assert b"".join(answer.streaming_content).startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    assert client.get(reverse("web:help-picture", args=["none"])).status_code == 404
 
 
 def test_what_is_no_page_is_not_found(client: Client) -> None:

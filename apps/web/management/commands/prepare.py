@@ -49,6 +49,7 @@ class Command(BaseCommand):
         parser.add_argument("--result", type=Path, help="file for the sign-in link's path, as JSON")
         parser.add_argument("--token", type=Path, help="file for an administrator's REST API token")
         parser.add_argument("--unchanged", action="store_true", help="reload data only if a migration was applied")
+        parser.add_argument("--without-static", action="store_true", help="do not collect static files")
         parser.add_argument("--without-example", action="store_true", help="do not load the example runs")
         parser.add_argument(
             "--create-bucket", action="store_true", help="create the artifacts' bucket if it is missing"
@@ -60,7 +61,8 @@ class Command(BaseCommand):
             self._create_bucket()
         if migrated or not options["unchanged"]:
             self._load(example=settings.SPLASHBOARD_EXAMPLES and not options["without_example"])
-        if migrated or not options["unchanged"] or not Path(settings.STATIC_ROOT).is_dir():
+        is_stale = migrated or not options["unchanged"] or not Path(settings.STATIC_ROOT).is_dir()
+        if is_stale and not options["without_static"]:
             self._progress("collecting static files")
             call_command("collectstatic", interactive=False, verbosity=0, stdout=self.stdout)
         if options["agent_config"]:
