@@ -4,7 +4,7 @@ import type { Series, SeriesAnswer } from "../../api/series";
 import type { ChartMetric, ChartSide, SecondsCharts, SecondsRun } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
+import { axis, axisTitle, sideColor, sideDash, type Palette } from "../../charts/style";
 
 /** A run with what the server said of it. */
 export interface LoadedRun extends SecondsRun {
@@ -137,7 +137,7 @@ export function secondsChart(runs: LoadedRun[], panel: Panel, clock: "run" | "me
       x: series.at,
       y: series.values,
       connectgaps: false,
-      line: { color: sideColor(palette, side.tone), width: 1 },
+      line: { color: sideColor(palette, side.tone), dash: sideDash(side.tone), width: 1 },
       opacity: 0.75,
       hovertemplate: `<b>${side.name}</b>, run ${run.run}, repetition ${run.repetition}<br>%{x} s: %{y:,} ${series.unit}<extra></extra>`,
     });

@@ -159,9 +159,9 @@ async function load(): Promise<void> {
   ]);
   timelines = loaded;
   live = loaded.some((each) => each.live);
-  const lines: TimelineLine[] = data.series.flatMap((chosen, place) => {
+  const lines: TimelineLine[] = data.series.flatMap((chosen) => {
     const series = answer.series.find((one) => keyText(one) === keyText(chosen));
-    return series ? [{ chosen, place, series }] : [];
+    return series ? [{ chosen, series }] : [];
   });
   zeros = new Map(lines.map(({ chosen, series }) => [chosen.run, series.zero]));
   whole = widest(whole, timelineExtent(lines));
