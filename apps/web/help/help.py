@@ -9,7 +9,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
 from apps.web.components.lists import typed
-from apps.web.components.pages import render_page
+from apps.web.components.pages import render_page, takes_only
 from apps.web.help import documents
 from apps.web.help.documents import INDEX, HelpDocument
 
@@ -27,6 +27,7 @@ def show(request: HttpRequest, name: str = INDEX) -> HttpResponse:
 
 
 @require_safe
+@takes_only("words")
 def search(request: HttpRequest) -> HttpResponse:
     text = typed(request, "words")
     hits = documents.search([_document(name) for name in _names()], text.split()[:MOST_WORDS])

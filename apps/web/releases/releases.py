@@ -16,12 +16,13 @@ from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.comparison.api import UnknownSide
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import Address
 from apps.regressions.api import ReleaseCheck, Result, StoredCheck, markdown, sign_offs, stored_checks
 from apps.regressions.api import check_release as compare
 from apps.regressions.models import CheckedRelease, Pending, SignOff
 from apps.runs.models import Run
 from apps.web.accounts import writers_only
-from apps.web.components.lists import this_page, typed
+from apps.web.components.lists import this_page
 from apps.web.components.pages import refused_file, render_page, status_of
 from apps.web.releases import badges, exports
 from apps.web.releases.sheet import RESULTS, Times, counts, overall, result_words, seldom, sheet, to_repeat, worst_first
@@ -35,7 +36,24 @@ BADGES = {Result.FINE: "better", Result.REGRESSION: "worse", Result.CANNOT_TELL:
 
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
-    asked = {name: typed(request, name, most=80) for name in ("platform", "hardware")}
+    platforms = list(Platform.objects.filter(releases__checks__isnull=False).distinct().values_list("slug", "name"))
+    checked = HardwareClass.objects.filter(pk__in=CheckedRelease.objects.values("hardware_class"))
+    hardware = list(checked.values_list("slug", "name"))
+    given = Address(request.GET, "platform", "hardware")
+    asked = {
+        "platform": given.choice("platform", dict(platforms)),
+        "hardware": given.choice("hardware", dict(hardware)),
+    }
+    try:
+        given.check()
+    except Invalid as error:
+        context: dict[str, Any] = {
+            "problems": error.errors,
+            "asked": asked,
+            "platforms": platforms,
+            "hardware": hardware,
+        }
+        return render_page(request, "web/releases/releases.html", context, status=400)
     found = CheckedRelease.objects.order_by("-checked_at", "-id")
     found = found.filter(release__platform__slug=asked["platform"]) if asked["platform"] else found
     found = found.filter(hardware_class__slug=asked["hardware"]) if asked["hardware"] else found
@@ -49,10 +67,8 @@ def show_all(request: HttpRequest) -> HttpResponse:
         "has_more": len(ids) > PAGE,
         "waiting": _waiting(),
         "asked": asked,
-        "platforms": Platform.objects.filter(releases__checks__isnull=False).distinct().values_list("slug", "name"),
-        "hardware": HardwareClass.objects.filter(pk__in=CheckedRelease.objects.values("hardware_class")).values_list(
-            "slug", "name"
-        ),
+        "platforms": platforms,
+        "hardware": hardware,
     }
     return render_page(request, "web/releases/releases.html", context)
 
@@ -88,6 +104,7 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     release = _release(platform, version)
     known = stored_checks.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
     try:
+        _check_address(request)
         row, check = _asked(request, release, known)
     except Invalid as error:
         context: dict[str, Any] = {"release": release, "problems": error.errors}
@@ -100,6 +117,13 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     if check is not None:
         context |= _shown(request, release, row, check)
     return render_page(request, "web/releases/release.html", context)
+
+
+def _check_address(request: HttpRequest) -> None:
+    """Raises Invalid for parameters that the page of a release does not have."""
+    given = Address(request.GET, "hardware", "baseline", "rows")
+    given.choice("rows", ("all",))
+    given.check()
 
 
 def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, check: ReleaseCheck) -> dict[str, Any]:

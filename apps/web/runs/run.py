@@ -118,6 +118,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "story": story,
         "quality": found_quality,
         "tabs": shown_tabs,
+        "tab_urls": {tab.name: tab.url for tab in shown_tabs},
         "problems": problems,
         "hidden": observation.hidden(run.events),
         "overhead": observation.overhead(index),
