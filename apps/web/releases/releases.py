@@ -13,23 +13,37 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.current_user import may_write, writer
 from apps.accounts.models import User
-from apps.catalog.models import HardwareClass, Platform, Release
+from apps.catalog.models import HardwareClass, Platform, Release, System
 from apps.comparison.api import UnknownSide
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import Address
 from apps.regressions.api import ReleaseCheck, Result, StoredCheck, markdown, sign_offs, stored_checks
 from apps.regressions.api import check_release as compare
-from apps.regressions.models import CheckedRelease, Pending, SignOff
+from apps.regressions.models import CheckedRelease, Pending, SignOff, Trend
 from apps.runs.models import Run
 from apps.web.accounts import writers_only
 from apps.web.components.lists import this_page
 from apps.web.components.pages import refused_file, render_page, status_of
 from apps.web.releases import badges, exports
-from apps.web.releases.sheet import RESULTS, Times, counts, overall, result_words, seldom, sheet, to_repeat, worst_first
+from apps.web.releases.sheet import (
+    RESULTS,
+    SeriesKey,
+    Times,
+    counts,
+    overall,
+    result_words,
+    seldom,
+    series_key,
+    sheet,
+    to_repeat,
+    worst_first,
+)
 
 # Releases × hardware classes per page.
 PAGE = 60
 MOST_WAITING = 5
+# What distinguishes the trends of one platform on one hardware class.
+SERIES = ("settings_hash", "workload", "load_level", "metric")
 BADGE_SECONDS = 300
 BADGES = {Result.FINE: "better", Result.REGRESSION: "worse", Result.CANNOT_TELL: "unknown"}
 
@@ -140,7 +154,7 @@ def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, chec
         for ending in ("md", "csv")
     }
     return {
-        "sheet": sheet(check, _times(to_repeat(check))),
+        "sheet": sheet(check, _times(to_repeat(check)), _trends(check)),
         "check": check,
         "kept": row,
         "all": request.GET.get("rows") == "all",
@@ -163,6 +177,21 @@ def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, chec
 def _times(runs: list[int]) -> dict[int, Times]:
     found = Run.objects.filter(pk__in=runs).values_list("pk", "warmup", "duration") if runs else ()
     return {pk: (warmup, duration) for pk, warmup, duration in found}
+
+
+def _trends(check: ReleaseCheck) -> dict[SeriesKey, int]:
+    """Ids of the series that the rows' runs of the release are part of. Two queries."""
+    systems = {row.system_id for row in check.rows if row.system_id is not None}
+    settings = dict(System.objects.filter(pk__in=systems).values_list("pk", "settings_hash"))
+    there = Trend.objects.filter(platform=check.platform_id, hardware_class=check.hardware_id)
+    known = there.filter(workload__in={row.workload_id for row in check.rows})
+    ids = {tuple(key): pk for pk, *key in known.order_by().values_list("pk", *SERIES)}
+    found = {}
+    for key in map(series_key, check.rows):
+        system, *rest = key
+        if (pk := ids.get((settings.get(system or 0, ""), *rest))) is not None:
+            found[key] = pk
+    return found
 
 
 def _finding(request: HttpRequest) -> Callable[[int], str]:
