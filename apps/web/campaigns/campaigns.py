@@ -85,7 +85,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         own = {**preset.values} if preset else {}
         return _plan_page(request, PlanForm(initial=_initial() | own | prefilled(request.GET)))
     form = PlanForm(request.POST)
-    campaign = form.plan(user=writer(request))
+    campaign = form.plan(user=writer(request), now=timezone.now())
     if campaign is None:
         return _plan_page(request, form, status=422)
     tasks.enqueue(tasks.match_jobs)
