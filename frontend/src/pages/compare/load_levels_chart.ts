@@ -149,7 +149,7 @@ export function throughputChart(data: LoadLevelCharts, palette: Palette): Chart 
       y: line.values,
       line: { color: sideColor(palette, side?.tone ?? 0), dash: sideDash(side?.tone ?? 0), width: 2 },
       text: line.texts,
-      hovertemplate: `<b>${side?.name}</b>, %{text}<br>%{y:,} ${unit}<extra>typical run</extra>`,
+      hovertemplate: `<b>${side?.name}</b>, %{text}<br>%{y:,} ${unit}<extra>geometric mean of runs</extra>`,
     };
   });
   return {
