@@ -67,26 +67,6 @@ def test_a_slower_side_is_said_with_its_factor_and_its_ratio(client: Client, wor
     )
 
 
-def test_a_single_run_says_whose_spread_it_takes(
-    client: Client, workload: Workload, sides: tuple[System, System]
-) -> None:
-    newest = [
-        a_measured_run(
-            {TPS: value, P95: 20_000 / value, ERRORS: 0.0},
-            system=system,
-            load_level=a_load_level(4),
-            started_at=START + timedelta(hours=1),
-        )
-        for system, value in zip(sides, (1000.0, 1300.0), strict=True)
-    ]
-    assert not elements(page(client, address(workload, level="4")), "[data-borrowed]")
-    html = page(client, address(workload, runs=tuple(run.pk for run in newest), level="4"))
-    words = " ".join(text(html, "[data-answer=b] [data-borrowed]").split())
-    assert words == (
-        "1 run of Alpha: the spread is that of 3 earlier runs; 1 run of Beta: the spread is that of 3 earlier runs."
-    )
-
-
 def test_every_side_has_a_sentence_and_one_without_runs_says_so(
     client: Client, workload: Workload, sides: object
 ) -> None:
