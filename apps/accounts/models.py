@@ -1,4 +1,4 @@
-"""Users, API tokens and sign-in links. Only digests of secrets are stored."""
+"""Users, their API tokens, sign-in links and saved filters. Only digests of secrets are stored."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -45,3 +45,15 @@ class SignInLink(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
+
+
+class SavedFilter(models.Model):
+    """Filters and order of the list of runs that a user applies by name; `query`: of the list's address."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="saved_filters")
+    name = models.CharField(max_length=60)
+    query = models.CharField(max_length=2000)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="saved_filter_once")]

@@ -1,4 +1,4 @@
-"""REST API tokens and one-time sign-in links."""
+"""REST API tokens, one-time sign-in links and saved filters."""
 
 from datetime import datetime, timedelta
 
@@ -7,13 +7,15 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from apps.accounts.credentials import digest_of, new_secret
-from apps.accounts.models import ApiToken, SignInLink, User
+from apps.accounts.models import ApiToken, SavedFilter, SignInLink, User
 from apps.core.problems import FieldProblem, Invalid
 
 SIGN_IN_LINK_LASTS = timedelta(hours=1)
 # Avoids one write per request of a busy script.
 LAST_USED_WRITTEN_EVERY = timedelta(minutes=1)
 PREFIX_LENGTH = 8
+LONGEST_NAME, LONGEST_QUERY = 60, 2000  # of a saved filter, characters
+MOST_FILTERS = 30
 
 
 def create_token(*, user: User, name: str) -> tuple[ApiToken, str]:
@@ -89,3 +91,32 @@ def first_administrator() -> User:
             raise Invalid([FieldProblem("username", "'admin' is taken, but no active administrator", remedy)]) from None
         return other
     return user
+
+
+def filters_of(user: User) -> list[SavedFilter]:
+    return list(user.saved_filters.all())
+
+
+def save_filter(*, user: User, name: str, query: str) -> SavedFilter:
+    """Replaces the user's filter of this name. Raises Invalid."""
+    name = name.strip()
+    problems = []
+    if not name or not name.isprintable():
+        problems.append(FieldProblem("name", "is empty", "give the filter a name, for example nightly failures"))
+    elif len(name) > LONGEST_NAME:
+        problems.append(FieldProblem("name", f"has {len(name)} characters", f"use at most {LONGEST_NAME}"))
+    if not query:
+        problems.append(FieldProblem("filters", "none is set", "choose a filter or an order first"))
+    elif len(query) > LONGEST_QUERY:
+        problems.append(FieldProblem("filters", "are too many to be saved", "choose fewer values"))
+    others = user.saved_filters.exclude(name=name)
+    if not problems and others.count() >= MOST_FILTERS:
+        problems.append(FieldProblem("name", f"you have {MOST_FILTERS} saved filters", "remove one first"))
+    if problems:
+        raise Invalid(problems)
+    return SavedFilter.objects.update_or_create(user=user, name=name, defaults={"query": query})[0]
+
+
+def remove_filter(*, user: User, name: str) -> bool:
+    """False: the user has none of this name."""
+    return user.saved_filters.filter(name=name).delete()[0] > 0

@@ -192,8 +192,11 @@ def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
 
 
 def _obstacles(unreached: Sequence[System]) -> tuple[str, ...]:
-    """Reasons why jobs wait, with the labels that an agent needs."""
-    return tuple(f"No live agent can reach {system.slug}: it needs {_labels(system.labels)}." for system in unreached)
+    """Reasons why jobs wait, with the remedy."""
+    return tuple(
+        f"No agent is connected to {system.short_name}{_with_labels(system)}. docs/howto/agent.md says how to connect one."
+        for system in unreached
+    )
 
 
 def unreachable(systems: Iterable[System], *, now: datetime) -> frozenset[str]:
@@ -202,10 +205,10 @@ def unreachable(systems: Iterable[System], *, now: datetime) -> frozenset[str]:
     return frozenset(system.slug for system in systems if not any(labels.issuperset(system.labels) for labels in alive))
 
 
-def _labels(labels: Sequence[str]) -> str:
-    if not labels:
-        return "any agent"
-    return f"the label{'' if len(labels) == 1 else 's'} {', '.join(labels)}"
+def _with_labels(system: System) -> str:
+    """What an agent must declare beside the system itself."""
+    further = [label for label in system.labels if label != f"system:{system.slug}"]
+    return f" with the label{'' if len(further) == 1 else 's'} {', '.join(further)}" if further else ""
 
 
 # ---------------------------------------------------------------- agents

@@ -8,16 +8,16 @@ Scalar = str | int | float | bool
 
 # Questions that figures answer, in the order of the pages.
 QUESTIONS = {
-    "failover": "How long is service interrupted?",
-    "ingest": "How fast does it take in data?",
-    "oltp": "How does it serve mixed transactions?",
-    "tpcc": "How does it serve TPC-C transactions?",
-    "latency": "How long until all is served near saturation?",
-    "ddl": "What does a schema change cost?",
-    "engines": "Which storage engine?",
-    "disk": "When is a disk full?",
-    "cost": "What does it cost?",
-    "steadiness": "How steady is it?",
+    "failover": "Failover",
+    "ingest": "Ingest",
+    "oltp": "OLTP",
+    "tpcc": "TPC-C",
+    "latency": "Latency near saturation",
+    "ddl": "Schema change",
+    "engines": "Storage engines",
+    "disk": "Disk",
+    "cost": "Cost",
+    "steadiness": "Steadiness",
     "other": "Other figures",
 }
 QUALIFIERS = ("exact", "approx", "at_least", "at_most")

@@ -25,7 +25,7 @@ from apps.web.compare.sections.load_levels import objective_of
 from apps.web.compare.view import CompareAddress, CompareView, no_current_data
 from apps.web.components.addresses import way_back
 from apps.web.components.lists import cursor, page_of, typed
-from apps.web.components.pages import is_partial, render_page
+from apps.web.components.pages import is_partial, render_page, takes_only
 
 PAGE = 50
 
@@ -34,6 +34,7 @@ PAGE = 50
 
 
 @require_safe
+@takes_only("text", "before")
 def show_all(request: HttpRequest) -> HttpResponse:
     text = typed(request, "text")
     found = services.rows(words=text.split(), limit=PAGE + 1, before=cursor(request))

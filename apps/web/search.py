@@ -22,7 +22,7 @@ from apps.runs.models import Run
 from apps.saved import services
 from apps.web.components.addresses import runs_address
 from apps.web.components.lists import typed
-from apps.web.components.pages import render_page
+from apps.web.components.pages import render_page, takes_only
 
 EACH = 10
 MOST_WORDS = 8
@@ -51,6 +51,7 @@ class HitGroup:
 
 
 @require_safe
+@takes_only("q")
 def show(request: HttpRequest) -> HttpResponse:
     text = typed(request, "q")
     words = text.split()[:MOST_WORDS]

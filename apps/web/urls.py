@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path, re_path
 
-from apps.web import accounts, agents, saved, search
+from apps.web import accounts, agents, saved, saved_filters, search
 from apps.web.campaigns import campaigns, files, schedules
 from apps.web.catalog import catalog, prices, short_names
 from apps.web.compare import claims, compare, exports
@@ -27,6 +27,7 @@ urlpatterns: list[URLPattern] = [
     path("examples/remove/", overview.remove_examples, name="examples-remove"),
     path("runs/", runs.show, name="runs"),
     path("runs/upload/", upload_pages.upload, name="run-upload"),
+    path("runs/filters/", saved_filters.change, name="run-filters"),
     path("runs/<int:run_id>/", run.show, name="run"),
     path("runs/<int:run_id>/attach/", upload_pages.attach, name="run-attach"),
     path("runs/<int:run_id>/exclude/", quality.exclude, name="run-exclude"),

@@ -128,7 +128,7 @@ def test_a_terminal_gets_a_bar_and_a_log_gets_news(live_server: LiveServer, monk
 
     campaign = a_campaign(repetitions=3)
     obstacle, *lines = follow(io.StringIO(), campaign, *[lambda: end(1)] * 3).splitlines()
-    assert obstacle.startswith("No live agent can reach")
+    assert obstacle.startswith("No agent is connected to")
     assert [line.partition(",")[0] for line in lines] == [
         "waiting: 0 of 6 runs",
         "running: 2 of 6 runs",

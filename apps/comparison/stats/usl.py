@@ -165,7 +165,8 @@ def _load_levels(runs: Mapping[int, Sequence[float]]) -> _LoadLevels:
 def _unusable(runs: Mapping[int, Sequence[float]]) -> str:
     levels = sum(bool(values) for values in runs.values())
     if levels < FEWEST_LEVELS:
-        return f"the fit needs {FEWEST_LEVELS} load levels, there {_are(levels)}"
+        more = counted(FEWEST_LEVELS - levels, "load level")
+        return f"add {more} ({FEWEST_LEVELS} needed, {levels} measured)"
     if any(not (math.isfinite(value) and value > 0) for values in runs.values() for value in values):
         return "a run has no positive throughput"
     return ""
@@ -177,10 +178,6 @@ def _not_the_law(errors: Errors, bounded: Floats) -> str:
     if _is_negative(errors, 1) or _is_negative(errors, 2):
         return "superlinear throughput: the scalability law does not apply"
     return "" if bounded[0] > 0 else "the fit gives no throughput of one thread"
-
-
-def _are(levels: int) -> str:
-    return f"{'is' if levels == 1 else 'are'} {levels or 'none'}"
 
 
 def _threads(count: int) -> str:

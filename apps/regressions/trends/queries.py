@@ -51,6 +51,7 @@ class TrendRow:
 
     id: int
     platform: str
+    platform_color: Hidden[int | None]
     hardware: str
     settings: Annotated[str, "settings of its systems, as text"]
     tool: str
@@ -348,6 +349,7 @@ def _row(found: Trend, settings: dict[str, str]) -> TrendRow:
     return TrendRow(
         id=found.pk,
         platform=found.platform.name,
+        platform_color=found.platform.color,
         hardware=found.hardware_class.name,
         settings=settings.get(found.settings_hash, "settings that no system has any more"),
         tool=found.workload.tool,

@@ -15,6 +15,7 @@ from apps.runs.queries.headlines import MeasuredValue, measurements
 from apps.runs.queries.histograms import DistributionDetail, distributions
 from apps.runs.queries.rates import NodeRates, Rate, rates_of
 from apps.runs.queries.run_list import RunFilter, RunRow, list_runs
+from apps.runs.queries.run_order import NEWEST, ORDERS
 from apps.runs.queries.series import SeriesValues, load_series
 from apps.runs.queries.series_index import SeriesInfo, series_index
 from apps.runs.queries.statistics import MetricStatistics, statistics_of
@@ -22,6 +23,8 @@ from apps.runs.queries.timelines import Timeline, timelines
 
 __all__ = [
     "MEASURED_PHASE",
+    "NEWEST",
+    "ORDERS",
     "RUN_CLOCK",
     "Alignment",
     "ArtifactDetail",

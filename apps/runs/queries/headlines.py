@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from apps.runs.models import Measurement
 
+THROUGHPUT, P95 = "client.throughput", "client.latency.p95"
+
 
 @dataclass(frozen=True)
 class MeasuredValue:

@@ -1,4 +1,4 @@
-"""The list of runs, newest first, filtered."""
+"""The list of runs, filtered and ordered."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from apps.catalog.models import LoadLevel, System
 from apps.core.answers import Hidden, Name, OneOf, Shown, component
 from apps.core.query import whole_number
 from apps.runs.models import COUNTED, Run
-from apps.runs.queries.headlines import MeasuredValue, measurements
+from apps.runs.queries.headlines import P95, THROUGHPUT, MeasuredValue, measurements
+from apps.runs.queries.run_order import NEWEST, ordered
 from apps.runs.queries.search import word_conditions
 
-THROUGHPUT, P95 = "client.throughput", "client.latency.p95"
 # Filters by quality.
 FAILED_CHECK, EXCLUDED = "failed-check", "excluded"
 QUALITIES = {FAILED_CHECK: ~Q(failed_checks=[]), EXCLUDED: Q(is_excluded=True)}
@@ -135,13 +135,18 @@ OWN = (
 NEWEST_FIRST = ("-started_at", "-id")
 
 
-def list_runs(run_filter: RunFilter, *, limit: int = 50, before: int | None = None) -> list[RunRow]:
-    """The `limit` runs that started last; `before`: only runs after this one in the list, for the next page.
+def list_runs(
+    run_filter: RunFilter, *, limit: int = 50, before: int | None = None, order: str = NEWEST
+) -> list[RunRow]:
+    """The first `limit` runs by `order`, one of ORDERS; `before`: only runs after this one in the list, for the next
+    page.
 
     Two queries, three more with words, one more each with systems and `before`. Empty when the run `before` does not
-    exist.
+    exist. Only the usual order is read by an index: any other reads all runs that match.
     """
     chosen = _filtered(run_filter)
+    if order != NEWEST:
+        return rows_of(ordered(chosen, order, after=before)[:limit])
     if before is not None:
         started_at = Run.objects.filter(pk=before).values_list("started_at", flat=True).first()
         if started_at is None:

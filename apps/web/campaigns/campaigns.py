@@ -29,7 +29,7 @@ from apps.web.campaigns.precision import WANTED, precision
 from apps.web.campaigns.presets import Preset
 from apps.web.components.forms import FormProblem
 from apps.web.components.lists import cursor, page_of
-from apps.web.components.pages import is_partial, render_page
+from apps.web.components.pages import is_partial, render_page, takes_only
 from workers import tasks
 
 PAGE = 50
@@ -61,6 +61,7 @@ class WorkloadGrid:
 
 
 @require_safe
+@takes_only("before")
 def show_all(request: HttpRequest) -> HttpResponse:
     found = queries.list_campaigns(now=timezone.now(), limit=PAGE + 1, before=cursor(request))
     page = page_of(request, found, PAGE, key=lambda row: row.id)
@@ -84,7 +85,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         own = {**preset.values} if preset else {}
         return _plan_page(request, PlanForm(initial=_initial() | own | prefilled(request.GET)))
     form = PlanForm(request.POST)
-    campaign = form.plan(user=writer(request))
+    campaign = form.plan(user=writer(request), now=timezone.now())
     if campaign is None:
         return _plan_page(request, form, status=422)
     tasks.enqueue(tasks.match_jobs)

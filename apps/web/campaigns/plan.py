@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -15,6 +16,7 @@ from apps.catalog.api import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
+from apps.core.text import and_list
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import LEAST_GAIN, PlanSize
 from apps.dispatch.models import Campaign
@@ -177,8 +179,9 @@ class PlanForm(PageForm):
             duration=data.get("duration", 1.0),
         )
 
-    def plan(self, *, user: User) -> Campaign | None:
-        """None if the plan is invalid; every problem is then attached to its field."""
+    def plan(self, *, user: User, now: datetime) -> Campaign | None:
+        """None if the plan is invalid, or no agent reaches one of its systems `now`; every problem is then attached to
+        its field."""
         if not self.is_valid():
             self._check_the_rest()
             return None
@@ -187,13 +190,15 @@ class PlanForm(PageForm):
             # A refused plan must leave no new workload or load level behind.
             with transaction.atomic():
                 entries = self._entries([*data["workloads"], *self._new_workload()])
-                return dispatch.create_campaign(
+                made = dispatch.create_campaign(
                     name=data["name"],
                     systems=list(data["systems"]),
                     entries=[replace(entry, load_levels=_levels(entry.load_levels)) for entry in entries],
                     repetitions=data["repetitions"],
                     created_by=user,
                 )
+                _check_reach(data["systems"], now)
+                return made
         except catalog.InvalidField as error:
             self._add_refused_workload(error)
             self._check_the_rest()
@@ -257,6 +262,16 @@ class PlanForm(PageForm):
             return []
         parameters = {name: data[name] for name in ("test", "tables", "table_size")}
         return [catalog.workload_for(tool="sysbench", parameters=parameters)]
+
+
+def _check_reach(systems: Iterable[System], now: datetime) -> None:
+    """Raises Invalid: what is planned here starts at once. Files and the API may name systems of agents to come."""
+    chosen = list(systems)
+    unreached = dispatch.unreachable(chosen, now=now)
+    names = [system.short_name for system in chosen if system.slug in unreached]
+    if names:
+        remedy = "connect one (docs/howto/agent.md), or plan it as a file, whose jobs wait for it"
+        raise Invalid([FieldProblem("systems", f"no agent is connected to {and_list(names)}", remedy)])
 
 
 def _threads(text: str) -> list[int]:

@@ -29,7 +29,7 @@ from apps.web.accounts import writers_only
 from apps.web.campaigns.files import EXAMPLE
 from apps.web.components.forms import PageForm
 from apps.web.components.lists import cursor, page_of
-from apps.web.components.pages import render_page
+from apps.web.components.pages import render_page, takes_only
 from workers import tasks
 
 PAGE = 50
@@ -72,6 +72,7 @@ class ScheduleForm(PageForm):
 
 
 @require_safe
+@takes_only(archived=("1",))
 def show_all(request: HttpRequest) -> HttpResponse:
     archived = request.GET.get("archived") == "1"
     rows = queries.list_schedules(archived=archived)
@@ -88,6 +89,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@takes_only("before")
 def show(request: HttpRequest, schedule_id: int) -> HttpResponse:
     now = timezone.now()
     detail = queries.load_schedule(schedule_id, now=now)

@@ -12,6 +12,8 @@ from apps.aws import queries as aws
 from apps.catalog.api import queries
 from apps.catalog.models import Metric
 from apps.comparison.api import baselines, choices
+from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import Address
 from apps.web.components.lists import typed
 from apps.web.components.pages import render_page
 from workers.protocol.workloads import WORKLOADS
@@ -22,13 +24,12 @@ Listed = TypeVar("Listed")
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    chosen = queries.MetricFilter(
-        text=typed(request, "text", most=80),
-        resource=typed(request, "resource", most=80),
-        direction=typed(request, "direction", most=80),
-        aspect=typed(request, "aspect", most=80),
-        undescribed=typed(request, "undescribed", most=80) == "1",
-    )
+    resources = queries.list_resources()
+    chosen, problems = queries.MetricFilter(), tuple[FieldProblem, ...]()
+    try:
+        chosen = read(request, resources)
+    except Invalid as error:
+        problems = error.errors
     pins = baselines.pins()
     context = {
         "platforms": queries.list_platforms(),
@@ -44,13 +45,28 @@ def show(request: HttpRequest) -> HttpResponse:
         "kinds": [spec for spec in WORKLOADS.values() if not spec.free or spec.parameters],
         "metrics": _grouped(queries.list_metrics(chosen), lambda each: each.resource or NO_RESOURCE),
         "counts": queries.count_metrics(),
-        "resources": queries.list_resources(),
+        "resources": resources,
         "directions": Metric.Direction.choices,
         "aspects": Metric.Aspect.choices,
         "chosen": chosen,
         "filtered": chosen != queries.MetricFilter(),
+        "problems": problems,
     }
-    return render_page(request, "web/catalog/catalog.html", context)
+    return render_page(request, "web/catalog/catalog.html", context, status=400 if problems else 200)
+
+
+def read(request: HttpRequest, resources: list[str]) -> queries.MetricFilter:
+    """Raises Invalid naming each parameter that is not known."""
+    address = Address(request.GET, "text", "resource", "direction", "aspect", "undescribed")
+    found = queries.MetricFilter(
+        text=typed(request, "text", most=80),
+        resource=address.choice("resource", resources),
+        direction=address.choice("direction", Metric.Direction.values),
+        aspect=address.choice("aspect", Metric.Aspect.values),
+        undescribed=bool(address.choice("undescribed", ("1",))),
+    )
+    address.check()
+    return found
 
 
 def _grouped(listed: Iterable[Listed], name: Callable[[Listed], str]) -> list[tuple[str, list[Listed]]]:

@@ -17,6 +17,7 @@ from apps.comparison.pure import (
     inverse,
     label,
     ratio_text,
+    welch,
 )
 from apps.core.text import and_list, counted
 from apps.core.units import NBSP, with_unit
@@ -38,11 +39,13 @@ class MetricVerdict:
 
 @dataclass(frozen=True)
 class SideVerdict:
-    """A side's sentence. `values` of the baseline; empty for the others."""
+    """A side's sentence. `values` of the baseline; empty for the others. `borrowed`: that the spread of too few runs is
+    that of earlier ones; empty: it is their own."""
 
     side: Side
     values: str
     metrics: tuple[MetricVerdict, ...]
+    borrowed: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,28 @@ def verdicts(comparison: Comparison, level: Level | None) -> list[SideVerdict]:
     baseline, *others = comparison.sides
     return [
         SideVerdict(baseline, _values(comparison, baseline, level, metrics), ()),
-        *(SideVerdict(side, "", tuple(_verdicts(comparison, side, level, metrics))) for side in others),
+        *(
+            SideVerdict(
+                side,
+                "",
+                tuple(_verdicts(comparison, side, level, metrics)),
+                _borrowed(comparison, side, level, metrics[:1]),
+            )
+            for side in others
+        ),
     ]
+
+
+def _borrowed(comparison: Comparison, side: Side, level: Level, metrics: list[ComparedMetric]) -> str:
+    """For example "1 run of Alpha: its spread is that of 30 earlier runs"."""
+    parts = []
+    for metric in metrics:
+        for each in (comparison.sides[0], side):
+            cell = comparison.cell(side=each.slug, level=level.id, metric=metric.key)
+            if cell.history and 0 < len(cell.replicates) < welch.FEWEST_RUNS:
+                runs, earlier = counted(len(cell.replicates), "run"), counted(cell.history, "earlier run")
+                parts.append(f"{runs} of {each.name}: the spread is that of {earlier}")
+    return "; ".join(parts)
 
 
 def _values(comparison: Comparison, side: Side, level: Level, metrics: list[ComparedMetric]) -> str:

@@ -1,5 +1,7 @@
-"""Rendering of pages that htmx updates in part."""
+"""Rendering of pages that htmx updates in part, and of addresses that a page refuses."""
 
+from collections.abc import Callable, Collection
+from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -8,6 +10,9 @@ from django.utils.cache import patch_vary_headers
 
 from apps.comparison.api import UnknownSide
 from apps.core.problems import Invalid
+from apps.core.query import Address
+
+View = Callable[..., HttpResponse]
 
 
 def is_partial(request: HttpRequest) -> bool:
@@ -24,6 +29,30 @@ def render_page(
     if part:
         patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def takes_only(*known: str, **choices: Collection[str]) -> Callable[[View], View]:
+    """Of a list whose address has these parameters alone, some with the values of `choices`: others are refused in
+    words. `before` is a number."""
+
+    def wrap(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            address = Address(request.GET, *known, *choices)
+            for name, values in choices.items():
+                address.choice(name, values)
+            if "before" in known:
+                address.number("before")
+            try:
+                address.check()
+            except Invalid as error:
+                context = {"problems": error.errors, "page": request.path}
+                return render_page(request, "web/refused.html", context, status=400)
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return wrap
 
 
 def status_of(error: Invalid) -> int:

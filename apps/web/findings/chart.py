@@ -23,9 +23,10 @@ class RunValue:
 
 @dataclass(frozen=True)
 class SideValues:
-    """`level`: the value of the side as a whole; None: unknown."""
+    """`level`: the value of the side as a whole; None: unknown. `tone`: place in the palette."""
 
     title: str
+    tone: int
     values: Sequence[RunValue]
     level: float | None
 
@@ -40,9 +41,10 @@ class RunPoint:
 
 @dataclass(frozen=True)
 class FindingSide:
-    """`level_text`: the level in words; empty: unknown."""
+    """`level_text`: the level in words; empty: unknown. `tone`: place in the palette."""
 
     title: str
+    tone: int
     runs: tuple[RunPoint, ...]
     level: float | None
     level_text: str
@@ -95,7 +97,8 @@ def _side(side: SideValues, unit: str) -> FindingSide:
         )
         for each in side.values
     )
-    return FindingSide(side.title, runs, side.level, format_number(side.level) if side.level is not None else "")
+    text = format_number(side.level) if side.level is not None else ""
+    return FindingSide(side.title, side.tone, runs, side.level, text)
 
 
 def _side_words(side: SideValues, unit: str) -> str:

@@ -12,6 +12,8 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
+from apps.catalog.models import Platform
+from apps.comparison.pure import tones
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.api import (
     ChangeRow,
@@ -60,7 +62,8 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
     listed = findings.query(chosen)
     gathered = evidence.gather(change) if change else None
     limits = _limits(change) if change else None
-    drawn = _chart(gathered, limits) if gathered else None
+    shades = _tones(found)
+    drawn = _chart(gathered, limits, shades) if gathered else None
     return _review(request, found) | {
         "finding": found,
         "row": found.row,
@@ -74,6 +77,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
         "evidence": gathered,
         "chart": drawn,
+        "tones": shades,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
         "use_sentence": gathered.sentence if gathered and gathered.runs else "",
         "use_slice": f":{SHOWN_AT_ONCE}",
@@ -177,24 +181,31 @@ def _limits(change: ChangeRow) -> ChangeLimits | None:
     return thresholds.of(change.workload.id, metric) if metric is not None else None
 
 
-def _chart(gathered: Evidence, limits: ChangeLimits | None) -> FindingChart | None:
+def _tones(found: FindingDetail) -> list[int]:
+    """Places in the palette of what was before and after the change: tones of the finding's platform."""
+    platform = found.row.platform
+    color = Platform.objects.values_list("color", flat=True).get(pk=platform.id) if platform else None
+    return tones([color, color])
+
+
+def _chart(gathered: Evidence, limits: ChangeLimits | None, shades: list[int]) -> FindingChart | None:
     change = gathered.change
     if change.metric is None:
         return None
     return chart(
-        _side(gathered.before, change.before, "before"),
-        _side(gathered.after, change.after, "after"),
+        _side(gathered.before, change.before, "before", shades[0]),
+        _side(gathered.after, change.after, "after", shades[1]),
         metric=change.metric.name,
         unit=change.metric.unit,
         smallest=limits.smallest if limits else None,
     )
 
 
-def _side(runs: tuple[SideRun, ...], level: float | None, word: str) -> SideValues:
+def _side(runs: tuple[SideRun, ...], level: float | None, word: str, tone: int) -> SideValues:
     named = list(dict.fromkeys(run.system_name for run in runs))
     title = named[0] if len(named) == 1 else f"{word}: {len(named)} systems" if named else f"{word}: no runs left"
     values = [RunValue(run.id, run.value, _note(run)) for run in runs if run.value is not None]
-    return SideValues(title, values, level)
+    return SideValues(title, tone, values, level)
 
 
 def _note(run: SideRun) -> str:

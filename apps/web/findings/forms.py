@@ -222,9 +222,7 @@ class RepeatForm(GuardedForm):
     def act(self, *, finding_id: int, by: User) -> str:
         campaign = review.repeat(finding_id=finding_id, by=by, **self.cleaned_data)
         unreached = unreachable(campaign.systems.all(), now=timezone.now())
-        waits = (
-            f" No live agent can reach {', '.join(sorted(unreached))}: their jobs wait for one." if unreached else ""
-        )
+        waits = f" No agent is connected to {', '.join(sorted(unreached))}: their jobs wait." if unreached else ""
         return f"Campaign {campaign.pk} measures again; the finding is updated as runs arrive.{waits}"
 
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import Metric, Workload
+from apps.comparison.pure import tones
 from apps.core.text import counted
 from apps.regressions.api import Tried, TriedSeries, percent, thresholds
 from apps.regressions.api import trend_queries as queries
@@ -176,6 +177,7 @@ def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:
             each.levels,
             marks,
             anchor=f"trend-{row.id}",
+            color=tones([row.platform_color])[0],
             metric_name=row.metric_name,
             unit=row.unit,
             label=label,

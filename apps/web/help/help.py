@@ -9,7 +9,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
 from apps.web.components.lists import typed
-from apps.web.components.pages import render_page
+from apps.web.components.pages import render_page, takes_only
 from apps.web.help import documents
 from apps.web.help.documents import INDEX, HelpDocument
 
@@ -29,13 +29,14 @@ def show(request: HttpRequest, name: str = INDEX) -> HttpResponse:
 @require_safe
 def picture(request: HttpRequest, name: str) -> FileResponse:
     """One of docs/screenshots."""
-    try:
-        return FileResponse((FOLDER / "screenshots" / f"{name}.png").open("rb"), content_type="image/png")
-    except FileNotFoundError as error:
-        raise Http404(f"There is no picture {name}.") from error
+    file = FOLDER / "screenshots" / f"{name}.png"
+    if not file.is_file():
+        raise Http404(f"There is no picture {name}.")
+    return FileResponse(file.open("rb"), content_type="image/png")
 
 
 @require_safe
+@takes_only("words")
 def search(request: HttpRequest) -> HttpResponse:
     text = typed(request, "words")
     hits = documents.search([_document(name) for name in _names()], text.split()[:MOST_WORDS])

@@ -13,29 +13,61 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.current_user import may_write, writer
 from apps.accounts.models import User
-from apps.catalog.models import HardwareClass, Platform, Release
+from apps.catalog.models import HardwareClass, Platform, Release, System
 from apps.comparison.api import UnknownSide
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import Address
 from apps.regressions.api import ReleaseCheck, Result, StoredCheck, markdown, sign_offs, stored_checks
 from apps.regressions.api import check_release as compare
-from apps.regressions.models import CheckedRelease, Pending, SignOff
+from apps.regressions.models import CheckedRelease, Pending, SignOff, Trend
 from apps.runs.models import Run
 from apps.web.accounts import writers_only
-from apps.web.components.lists import this_page, typed
+from apps.web.components.lists import this_page
 from apps.web.components.pages import refused_file, render_page, status_of
 from apps.web.releases import badges, exports
-from apps.web.releases.sheet import RESULTS, Times, counts, overall, result_words, seldom, sheet, to_repeat, worst_first
+from apps.web.releases.sheet import (
+    RESULTS,
+    SeriesKey,
+    Times,
+    counts,
+    overall,
+    result_words,
+    seldom,
+    series_key,
+    sheet,
+    to_repeat,
+    worst_first,
+)
 
 # Releases × hardware classes per page.
 PAGE = 60
 MOST_WAITING = 5
+# What distinguishes the trends of one platform on one hardware class.
+SERIES = ("settings_hash", "workload", "load_level", "metric")
 BADGE_SECONDS = 300
 BADGES = {Result.FINE: "better", Result.REGRESSION: "worse", Result.CANNOT_TELL: "unknown"}
 
 
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
-    asked = {name: typed(request, name, most=80) for name in ("platform", "hardware")}
+    platforms = list(Platform.objects.filter(releases__checks__isnull=False).distinct().values_list("slug", "name"))
+    checked = HardwareClass.objects.filter(pk__in=CheckedRelease.objects.values("hardware_class"))
+    hardware = list(checked.values_list("slug", "name"))
+    given = Address(request.GET, "platform", "hardware")
+    asked = {
+        "platform": given.choice("platform", dict(platforms)),
+        "hardware": given.choice("hardware", dict(hardware)),
+    }
+    try:
+        given.check()
+    except Invalid as error:
+        context: dict[str, Any] = {
+            "problems": error.errors,
+            "asked": asked,
+            "platforms": platforms,
+            "hardware": hardware,
+        }
+        return render_page(request, "web/releases/releases.html", context, status=400)
     found = CheckedRelease.objects.order_by("-checked_at", "-id")
     found = found.filter(release__platform__slug=asked["platform"]) if asked["platform"] else found
     found = found.filter(hardware_class__slug=asked["hardware"]) if asked["hardware"] else found
@@ -49,10 +81,8 @@ def show_all(request: HttpRequest) -> HttpResponse:
         "has_more": len(ids) > PAGE,
         "waiting": _waiting(),
         "asked": asked,
-        "platforms": Platform.objects.filter(releases__checks__isnull=False).distinct().values_list("slug", "name"),
-        "hardware": HardwareClass.objects.filter(pk__in=CheckedRelease.objects.values("hardware_class")).values_list(
-            "slug", "name"
-        ),
+        "platforms": platforms,
+        "hardware": hardware,
     }
     return render_page(request, "web/releases/releases.html", context)
 
@@ -88,6 +118,7 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     release = _release(platform, version)
     known = stored_checks.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
     try:
+        _check_address(request)
         row, check = _asked(request, release, known)
     except Invalid as error:
         context: dict[str, Any] = {"release": release, "problems": error.errors}
@@ -100,6 +131,13 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     if check is not None:
         context |= _shown(request, release, row, check)
     return render_page(request, "web/releases/release.html", context)
+
+
+def _check_address(request: HttpRequest) -> None:
+    """Raises Invalid for parameters that the page of a release does not have."""
+    given = Address(request.GET, "hardware", "baseline", "rows")
+    given.choice("rows", ("all",))
+    given.check()
 
 
 def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, check: ReleaseCheck) -> dict[str, Any]:
@@ -116,7 +154,7 @@ def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, chec
         for ending in ("md", "csv")
     }
     return {
-        "sheet": sheet(check, _times(to_repeat(check))),
+        "sheet": sheet(check, _times(to_repeat(check)), _trends(check)),
         "check": check,
         "kept": row,
         "all": request.GET.get("rows") == "all",
@@ -139,6 +177,21 @@ def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, chec
 def _times(runs: list[int]) -> dict[int, Times]:
     found = Run.objects.filter(pk__in=runs).values_list("pk", "warmup", "duration") if runs else ()
     return {pk: (warmup, duration) for pk, warmup, duration in found}
+
+
+def _trends(check: ReleaseCheck) -> dict[SeriesKey, int]:
+    """Ids of the series that the rows' runs of the release are part of. Two queries."""
+    systems = {row.system_id for row in check.rows if row.system_id is not None}
+    settings = dict(System.objects.filter(pk__in=systems).values_list("pk", "settings_hash"))
+    there = Trend.objects.filter(platform=check.platform_id, hardware_class=check.hardware_id)
+    known = there.filter(workload__in={row.workload_id for row in check.rows})
+    ids = {tuple(key): pk for pk, *key in known.order_by().values_list("pk", *SERIES)}
+    found = {}
+    for key in map(series_key, check.rows):
+        system, *rest = key
+        if (pk := ids.get((settings.get(system or 0, ""), *rest))) is not None:
+            found[key] = pk
+    return found
 
 
 def _finding(request: HttpRequest) -> Callable[[int], str]:

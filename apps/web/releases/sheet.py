@@ -11,6 +11,7 @@ from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number
 from apps.dispatch.api import MAX_REPETITIONS
 from apps.regressions.api import CheckRow, ReleaseCheck, Result, RowVerdict, is_relevant, p_words, percent, share
+from apps.web.releases.strips import Strip, strips
 from workers.protocol.workloads import WORKLOADS
 
 # Result -> mark's class, sign, words.
@@ -37,6 +38,8 @@ MORE_THAN_MOST = 1000
 LONGEST_NAME = 120
 # Warm-up and planned duration of a run, s; None: unknown.
 Times = tuple[float, float | None]
+# System, workload, load level and metric.
+SeriesKey = tuple[int | None, int, int, int]
 BARE_PERCENT = re.compile(r"(?<=\d)%")
 
 
@@ -46,6 +49,7 @@ class ReleaseRow:
     none.
 
     `also`: smallest detectable change, or runs needed; `plan_url`: the form of a campaign with these runs, empty: none.
+    `strip` None: there is no interval. `trend_url`: of the series that the release's runs are part of; empty: none.
     """
 
     row: CheckRow
@@ -59,6 +63,8 @@ class ReleaseRow:
     also: str
     compare_url: str
     plan_url: str
+    strip: Strip | None
+    trend_url: str
 
     @property
     def p(self) -> str:
@@ -93,10 +99,13 @@ def worst_first(check: ReleaseCheck) -> tuple[bool, int]:
     return not check.baseline, WORST_FIRST.index(check.result)
 
 
-def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> ReleaseSheet:
-    """`times`: of the runs in `to_repeat`."""
+def sheet(
+    check: ReleaseCheck, times: Mapping[int, Times], trends: Mapping[SeriesKey, int] | None = None
+) -> ReleaseSheet:
+    """`times`: of the runs in `to_repeat`. `trends`: ids."""
     mark, sign, words = result_words(check)
-    shown = [_shown(row, times) for row in check.rows]
+    drawn = zip(check.rows, strips(check.rows), strict=True)
+    shown = [_shown(row, times, strip, (trends or {}).get(series_key(row))) for row, strip in drawn]
     return ReleaseSheet(
         check=check,
         mark=mark,
@@ -126,7 +135,11 @@ def _is_missing(shown: ReleaseRow) -> bool:
     return shown.row.verdict is RowVerdict.MISSING
 
 
-def _shown(row: CheckRow, times: Mapping[int, Times]) -> ReleaseRow:
+def series_key(row: CheckRow) -> SeriesKey:
+    return row.system_id, row.workload_id, row.level_id, row.metric_id
+
+
+def _shown(row: CheckRow, times: Mapping[int, Times], strip: Strip | None, trend: int | None) -> ReleaseRow:
     kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
     kind = kinds.get(row.verdict, "unknown")
     turned = {"better": "verdict--down", "worse": "verdict--up"}.get(kind, "") if row.direction == "lower" else ""
@@ -142,6 +155,8 @@ def _shown(row: CheckRow, times: Mapping[int, Times]) -> ReleaseRow:
         also=_also(row),
         compare_url=f"{reverse('web:compare')}?{row.compare}" if row.compare and row.after is not None else "",
         plan_url=_plan_url(row, times),
+        strip=strip,
+        trend_url=reverse("web:trend", args=[trend]) if trend else "",
     )
 
 

@@ -6,11 +6,12 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from django.db.models import Exists, OuterRef, Q
 from django.http import QueryDict
+from django.utils.http import urlencode
 
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import Address
-from apps.runs.api import EXCLUDED, FAILED_CHECK, RunFilter
+from apps.runs.api import EXCLUDED, FAILED_CHECK, RunFilter, queries
 from apps.runs.models import Run
 
 # Tags have no table of their own: those of this many newest runs are offered.
@@ -31,6 +32,10 @@ FACETS = (
     "quality",
     "tag",
 )
+# Facets that are always in sight; the others stand behind "More filters".
+USUAL = ("platform", "system", "workload", "outcome")
+# What a saved filter keeps: all that the form has, and the order.
+KEPT = (*FACETS, "since", "until", "text", "sort")
 
 
 @dataclass(frozen=True)
@@ -67,23 +72,40 @@ class Facet:
 
 @dataclass(frozen=True)
 class Filters:
-    """The parsed query string, and its `problems`, with which no run is listed: a refused filter must not widen it."""
+    """The parsed query string, and its `problems`, with which no run is listed: a refused filter must not widen it.
+
+    `order`: one of queries.ORDERS.
+    """
 
     run_filter: RunFilter
     facets: tuple[Facet, ...]
     text: str
     since: str
     until: str
+    order: str
     problems: tuple[FieldProblem, ...]
 
     @property
     def set(self) -> bool:
         return bool(self.text or self.since or self.until or any(facet.chosen for facet in self.facets))
 
+    @property
+    def usual(self) -> list[Facet]:
+        return [facet for facet in self.facets if facet.name in USUAL and facet.choices]
+
+    @property
+    def others(self) -> list[Facet]:
+        return [facet for facet in self.facets if facet.name not in USUAL and facet.choices]
+
+    @property
+    def has_others(self) -> bool:
+        """Whether one that does not stand in sight is set."""
+        return bool(self.since or self.until or any(facet.chosen for facet in self.others))
+
 
 def read(query: QueryDict) -> Filters:
     """One query per kind of object to choose from, and one for each requested tag that no recent run has."""
-    address = Address(query, *FACETS, "since", "until", "text", "before")
+    address = Address(query, *KEPT, "before")
     asked = {name: _asked(address, name) for name in FACETS}
     tags, all_tags = _tags(asked["tag"])
     offered = _offered(tags, asked)
@@ -97,6 +119,7 @@ def read(query: QueryDict) -> Filters:
     since, until = _day(address, "since"), _day(address, "until")
     address.number("before")
     text = address.text("text").strip()
+    order = address.choice("sort", queries.ORDERS)
     run_filter = RunFilter(
         platforms=chosen["platform"],
         releases=tuple(map(int, chosen["release"])),
@@ -127,8 +150,15 @@ def read(query: QueryDict) -> Filters:
         text=text,
         since=since.isoformat() if since else "",
         until=until.isoformat() if until else "",
+        order=order if order in queries.ORDERS else queries.NEWEST,
         problems=_problems(address),
     )
+
+
+def kept(query: QueryDict) -> str:
+    """The query string of filters and order alone, in one spelling; empty: none is set."""
+    pairs = [(name, text) for name in KEPT for text in query.getlist(name) if text]
+    return urlencode([pair for pair in pairs if pair != ("sort", queries.NEWEST)])
 
 
 Options = list[tuple[str, str]]

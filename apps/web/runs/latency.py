@@ -21,7 +21,7 @@ ROOM = 1.04
 
 @dataclass(frozen=True)
 class LatencyCurve:
-    """One curve; `color`: its side's place in the palette, None: a single curve."""
+    """One curve; `color`: its side's place in the palette, None: a platform without one."""
 
     name: str
     color: int | None
@@ -159,7 +159,7 @@ def of_run(run: RunDetail, found: Sequence[DistributionDetail]) -> RunLatency:
         read=one,
         rows=rows(one.distribution),
         step=step([one.distribution]),
-        chart=latency_chart([LatencyCurve("this run", None, one.distribution)]),
+        chart=latency_chart([LatencyCurve("this run", run.row.platform_color, one.distribution)]),
     )
 
 

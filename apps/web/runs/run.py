@@ -10,6 +10,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.accounts.current_user import may_write
+from apps.comparison.pure import tones
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
@@ -62,11 +63,13 @@ class Counters:
 class RunPageData:
     """Initial data of the page's script, which requests series from the API.
 
-    `measured`, `whole`: s on the run's clock; None: not known yet. `lanes`: key and name of each, in order.
+    `color`: the platform's place in the palette. `measured`, `whole`: s on the run's clock; None: not known yet.
+    `lanes`: key and name of each, in order.
     `latency` None: the run has no histogram.
     """
 
     id: int
+    color: int
     live: bool
     measured: tuple[float, float] | None
     whole: tuple[float, float] | None
@@ -115,6 +118,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "story": story,
         "quality": found_quality,
         "tabs": shown_tabs,
+        "tab_urls": {tab.name: tab.url for tab in shown_tabs},
         "problems": problems,
         "hidden": observation.hidden(run.events),
         "overhead": observation.overhead(index),
@@ -123,6 +127,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "timeline_address": timeline_address((run_id, chart.metrics[0], CLIENT) for chart in charts[:1]),
         "data": RunPageData(
             id=run_id,
+            color=tones([run.row.platform_color])[0],
             live=is_live,
             measured=measured(run),
             whole=whole,

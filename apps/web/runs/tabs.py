@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 from django.utils.http import urlencode
 
-from apps.core.problems import FieldProblem, Invalid
-from apps.core.query import unknown_choice
+from apps.core.query import Address
 from apps.web.runs.quality import Quality
 
 # Name in addresses -> label, in page order.
@@ -22,6 +21,8 @@ TABS = {
 }
 # What an address without a tab opens; of a run that has steps the second.
 USUAL, WITH_STEPS = "counters", "events"
+# Of the page's address; all but the tab are read by its script and by the parts that it fetches.
+PARAMETERS = ("tab", "use", "resources", "series", "from", "to", "over", "totals", "hide")
 # A parameter of a tab opens it.
 OPENED_BY = {"use": "limits", "resources": "limits"}
 
@@ -39,7 +40,10 @@ class RunTab:
 
 
 def tabs(given: QueryDict, quality: Quality, *, has_steps: bool) -> list[RunTab]:
-    """Raises Invalid for an unknown tab."""
+    """Raises Invalid for an unknown tab or parameter."""
+    address = Address(given, *PARAMETERS)
+    address.choice("tab", TABS)
+    address.check()
     opened = _opened(given, WITH_STEPS if has_steps else USUAL)
     return [
         RunTab(name, label, _url(given, name), name == opened, *_mark(name, quality)) for name, label in TABS.items()
@@ -47,10 +51,7 @@ def tabs(given: QueryDict, quality: Quality, *, has_steps: bool) -> list[RunTab]
 
 
 def _opened(given: QueryDict, usual: str) -> str:
-    asked = given.get("tab", "")
-    if asked and asked not in TABS:
-        raise Invalid([FieldProblem("tab", unknown_choice(asked, TABS))])
-    return asked or next((tab for name, tab in OPENED_BY.items() if given.get(name)), usual)
+    return given.get("tab") or next((tab for name, tab in OPENED_BY.items() if given.get(name)), usual)
 
 
 def _url(given: QueryDict, tab: str) -> str:

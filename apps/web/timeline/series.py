@@ -1,5 +1,6 @@
 """The series on the Timeline page, and their labels."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,11 +8,14 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from apps.core.problems import FieldProblem, Invalid
+from apps.comparison.pure import COLORS, tones
+from apps.core.query import Address
 from apps.runs.api import RunRow
 from apps.runs.pure import KIND_LIMIT
 
 MOST_SERIES = 24
+# Kinds of lines, of as many tones of a platform: frontend/src/pages/timeline/chart.ts and styles/timeline.css.
+DASHES = 6
 # Values of `align` that are not a kind of event.
 RUN, MEASURED = "run", "measured"
 LONGEST_KEY, LONGEST_NODE, LARGEST_RUN = 160, 80, 2**63 - 1
@@ -44,23 +48,23 @@ class TimelineAddress:
     @classmethod
     def read(cls, query: QueryDict) -> "TimelineAddress":
         """Raises Invalid with every invalid parameter."""
-        errors: list[FieldProblem] = []
+        address = Address(query, "series", "align", "totals", "from", "to", "add")
         found: dict[Key, None] = {}
         for text in query.getlist("series"):
             key = _key(text)
             if key:
                 found[key] = None
             elif text:
-                errors.append(FieldProblem("series", f"{text[:80]!r} is not a series", "write RUN:METRIC:NODE"))
+                address.refuse("series", f"{text[:80]!r} is not a series", "write RUN:METRIC:NODE")
         if len(found) > MOST_SERIES:
-            errors.append(FieldProblem("series", f"{len(found)} are too many", f"choose at most {MOST_SERIES}"))
+            address.refuse("series", f"{len(found)} are too many", f"choose at most {MOST_SERIES}")
         align = query.get("align", "") or RUN
         if len(align) > KIND_LIMIT or not align.isprintable():
-            errors.append(FieldProblem("align", "is not a kind of event", "choose from the list"))
-        if errors:
-            raise Invalid(errors)
+            address.refuse("align", "is not a kind of event", "choose from the list")
+        totals = address.choice("totals", ("1",)) == "1"
+        address.check()
         zoom = tuple((name, str(query[name])) for name in ("from", "to") if query.get(name))
-        return cls(tuple(found), align, query.get("totals") == "1", zoom)
+        return cls(tuple(found), align, totals, zoom)
 
     @property
     def runs(self) -> list[int]:
@@ -129,6 +133,19 @@ def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str,
         own = [parts[place] for place in differing if parts[place]] or [parts[METRIC], parts[NODE]]
         own = [*own[-1:], *own[:-1]] if differing and differing[-1] == RUN_NUMBER else own
         found.append(NamedSeries(key, " · ".join(own), metrics.get(key.metric, key.metric)))
+    return found
+
+
+def lines(colors: Sequence[int | None]) -> list[tuple[int, int]]:
+    """How each series is drawn: its tone of the platform's colour and its dash, so that no two are alike.
+
+    `colors`: places of their platforms in the palette.
+    """
+    seen: Counter[int] = Counter()
+    found = []
+    for tone in tones(colors):
+        found.append((tone, (tone // COLORS + seen[tone]) % DASHES))
+        seen[tone] += 1
     return found
 
 

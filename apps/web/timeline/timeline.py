@@ -24,12 +24,14 @@ OFFERED = 8
 
 @dataclass(frozen=True)
 class ChosenSeries:
-    """`node`: its name, or "sum" or "mean" over the nodes."""
+    """`node`: its name, or "sum" or "mean" over the nodes. `tone`: place in the palette; `dash`: below DASHES."""
 
     run: int
     metric: str
     node: str
     label: str
+    tone: int
+    dash: int
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ def _page(
     keys = [key for key in address.series if key.run in rows]
     metrics = {key: spec.name for key, spec in described({key.metric for key in keys}).items()} if keys else {}
     named = series.named(keys, rows, metrics)
+    lines = series.lines([rows[key.run].platform_color for key in keys])
     known = [run for run in runs if run in rows]
     kinds = Event.objects.filter(run_id__in=known, kind__in=MOMENTS).order_by().values_list("run_id", "kind").distinct()
     moments = series.shared_kinds(kinds, known, MOMENTS) if known else []
@@ -90,7 +93,10 @@ def _page(
         "problems": problems,
         "address": address,
         "common": series.common(keys, rows, metrics),
-        "series": [(one, rows[one.key.run], address.without(one.key).url()) for one in named],
+        "series": [
+            (one, rows[one.key.run], address.without(one.key).url(), line)
+            for one, line in zip(named, lines, strict=True)
+        ],
         "clocks": [(to, words, address.aligned(to).url()) for to, words in clocks.items()],
         "clock_words": clocks[address.align],
         "others": _others(rows[known[0]], known) if known else [],
@@ -98,7 +104,10 @@ def _page(
         "most": series.MOST_SERIES,
         "is_full": len(keys) >= series.MOST_SERIES,
         "data": TimelinePageData(
-            series=[ChosenSeries(one.key.run, one.key.metric, one.key.node, one.label) for one in named],
+            series=[
+                ChosenSeries(one.key.run, one.key.metric, one.key.node, one.label, *line)
+                for one, line in zip(named, lines, strict=True)
+            ],
             runs=[ChosenRun(run, _run_words(rows[run], len(known))) for run in known],
             align=address.align,
             totals=address.totals,

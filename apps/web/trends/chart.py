@@ -81,9 +81,13 @@ class ThresholdBand:
 
 @dataclass(frozen=True)
 class TrendChart:
-    """`points` begin at the place `left_out` of the series: older runs are not drawn. `label`: text alternative."""
+    """`points` begin at the place `left_out` of the series: older runs are not drawn. `label`: text alternative.
+
+    `color`: place of the platform in the palette.
+    """
 
     anchor: str
+    color: int
     metric_name: str
     unit: str
     label: Hidden[str]
@@ -101,6 +105,7 @@ def chart(
     changes: Sequence[ChangeMark],
     *,
     anchor: str,
+    color: int,
     metric_name: str,
     unit: str,
     label: str,
@@ -112,6 +117,7 @@ def chart(
     first = max(0, len(runs) - MOST)
     return TrendChart(
         anchor=anchor,
+        color=color,
         metric_name=metric_name,
         unit=unit,
         label=label,

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from apps.comparison.pure import tones
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import Address
 from apps.core.units import with_unit
@@ -135,6 +136,7 @@ def drawn(found: TrendDetail) -> TrendChart | None:
         found.levels,
         marks,
         anchor=f"trend-{row.id}",
+        color=tones([row.platform_color])[0],
         metric_name=row.metric_name,
         unit=row.unit,
         label=label,

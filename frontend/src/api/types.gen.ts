@@ -441,6 +441,8 @@ export interface components {
             metric: string;
             node: string;
             label: string;
+            tone: number;
+            dash: number;
         };
         ClaimLimit: {
             meaning: components["schemas"]["Meaning"];
@@ -999,6 +1001,7 @@ export interface components {
         };
         FindingSide: {
             title: string;
+            tone: number;
             runs: components["schemas"]["RunPoint"][];
             /** Format: double */
             level: number | null;
@@ -2284,6 +2287,7 @@ export interface components {
         };
         RunPageData: {
             id: number;
+            color: number;
             live: boolean;
             measured: [
                 number,
@@ -3053,6 +3057,7 @@ export interface components {
         };
         TrendChart: {
             anchor: string;
+            color: number;
             metric_name: string;
             unit: string;
             axis: components["schemas"]["ValueAxis"];

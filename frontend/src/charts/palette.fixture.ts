@@ -10,6 +10,6 @@ export const palette: Palette = {
   chosen: "#e6f0f8",
   better: "#116329",
   worse: "#b3261e",
-  sides: ["#0072b2", "#d55e00"],
+  sides: ["#0072b2", "#d55e00", ...Array.from({ length: 30 }, (_, place) => `#0000${(place + 16).toString(16)}`)],
   font: "sans-serif",
 };

@@ -43,6 +43,11 @@ export function sideColor(palette: Palette, side: number): string {
   return palette.sides[side % palette.sides.length] ?? palette.ink;
 }
 
+/** The tone of the n-th thing of a platform: a second node or series differs by lightness, never by another hue. */
+export function toneOf(color: number, place: number): number {
+  return (color % COLORS) + COLORS * (place % TONES);
+}
+
 /** The dash of a line in this tone: a second system of a platform differs by more than lightness. */
 export function sideDash(side: number): "solid" | "dash" | "dot" | "dashdot" {
   return (["solid", "dash", "dot", "dashdot"] as const)[Math.floor(side / COLORS) % TONES] ?? "solid";

@@ -44,6 +44,17 @@ export function writeView(search: string, view: View, own: string[]): string {
   return text ? `?${text}` : "";
 }
 
+/** Puts what the reader zoomed to, s, into the address of the page; null: all of it. */
+export function rememberZoom(zoom: [number, number] | null): void {
+  let search = window.location.search;
+  (["from", "to"] as const).forEach((name, end) => {
+    const value = zoom?.[end];
+    search = withParameter(search, name, value === undefined ? null : String(Number(value.toFixed(3))));
+  });
+  const address = `${window.location.pathname}${search.replaceAll("%3A", ":")}${window.location.hash}`;
+  window.history.replaceState(window.history.state, "", address);
+}
+
 /** The query string with one parameter set; null: without it. */
 export function withParameter(search: string, name: string, value: string | null): string {
   const parameters = new URLSearchParams(search);

@@ -64,7 +64,7 @@ def test_a_recorded_ladder_saturates_and_is_too_short_for_a_fit() -> None:
         levels.append(a_level(threads, (rate,), response=(mean,)))
     found = load_level_analysis(SideLevels("single", tuple(levels)), percent=95.0, limit=None)
     assert isinstance(found.fit, NoFit)
-    assert "needs 5 load levels, there are 3" in found.fit.reason
+    assert "add 2 load levels" in found.fit.reason
     assert found.best_threads == 4
     assert found.collapse is None
     assert [round(each.ratio.value or 0, 2) for each in found.saturation] == [1.52, 6.16]

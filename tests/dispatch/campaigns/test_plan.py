@@ -158,8 +158,10 @@ def test_size_of_a_mixed_plan_counts_each_entry_by_its_own(db: None) -> None:
     assert size.seconds == 6 * (10 + 2 * 6) + 2 * (10 + 22)
 
 
-def test_a_system_that_no_agent_reaches_is_named_with_the_label_it_needs(db: None) -> None:
-    campaign = a_campaign(a_system("far-away"))
+def test_a_system_that_no_agent_reaches_is_named_with_the_remedy(db: None) -> None:
+    campaign = a_campaign(a_system("far-away", labels=["system:far-away", "ssd"]))
     detail = queries.load_campaign(campaign.pk, now=timezone.now())
     assert detail is not None
-    assert detail.obstacles == ("No live agent can reach far-away: it needs the label system:far-away.",)
+    (obstacle,) = detail.obstacles
+    assert obstacle.startswith("No agent is connected to far-away with the label ssd.")
+    assert "docs/howto/agent.md" in obstacle

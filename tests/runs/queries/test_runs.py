@@ -98,6 +98,31 @@ def test_a_run_stored_late_is_listed_by_when_it_started() -> None:
     assert walked == expected
 
 
+@pytest.mark.parametrize("order", queries.ORDERS)
+def test_every_order_walks_over_all_runs_once_with_missing_values_last(order: str) -> None:
+    systems = [a_system(slug) for slug in ("beta", "alpha")]
+    made = [
+        measured(a_run(system=systems[number % 2], repetition=number % 3 + 1), throughput=number % 4, p95=number / 7)
+        for number in range(6)
+    ]
+    without = [a_run(system=systems[0], repetition=1, started_at=START - timedelta(days=1)) for _ in range(2)]
+    listed = [row.id for row in queries.list_runs(RunFilter(), order=order)]
+    walked: list[int] = []
+    while found := queries.list_runs(RunFilter(), limit=3, before=walked[-1] if walked else None, order=order):
+        walked += [row.id for row in found]
+    assert walked == listed
+    assert sorted(listed) == sorted(run.pk for run in (*made, *without))
+    if order.removeprefix("-") in ("throughput", "p95"):
+        assert listed[-2:] == [without[1].pk, without[0].pk]
+    assert queries.list_runs(RunFilter(), before=max(listed) + 1, order=order) == []
+
+
+def test_an_order_is_that_of_its_column() -> None:
+    fast, slow = measured(a_run(), throughput=10.0), measured(a_run(), throughput=9.0)
+    for order, expected in (("throughput", [slow, fast]), ("-throughput", [fast, slow]), ("run", [fast, slow])):
+        assert [row.id for row in queries.list_runs(RunFilter(), order=order)] == [run.pk for run in expected]
+
+
 def test_every_filter_restricts() -> None:
     pxc = Platform.objects.create(slug="pxc", name="Percona XtraDB Cluster")
     release = Release.objects.create(platform=pxc, version="8.0.36", version_key=[8, 0, 36])

@@ -30,7 +30,7 @@ def test_stranger_is_asked_to_sign_in_and_a_reader_is_refused(db: None, client: 
 
 
 def test_plan_becomes_a_campaign_and_is_matched(engineer: Client, enqueued: list[str]) -> None:
-    a_system("a"), a_system("b")
+    an_agent(a_system("a"), a_system("b"), last_seen_at=timezone.now())
     answer = engineer.post("/campaigns/new/", a_form())
     campaign = Campaign.objects.get()
     assert answer.headers["Location"] == f"/campaigns/{campaign.pk}/"
@@ -44,7 +44,7 @@ def test_plan_becomes_a_campaign_and_is_matched(engineer: Client, enqueued: list
 
 
 def test_new_workload_is_made_with_the_plan(engineer: Client) -> None:
-    a_system("a"), a_system("b")
+    an_agent(a_system("a"), a_system("b"), last_seen_at=timezone.now())
     engineer.post("/campaigns/new/", a_form(workloads=[], test="oltp_insert", tables="2", table_size="500"))
     workload = Campaign.objects.get().entries.get().workload
     assert workload.parameters == {"test": "oltp_insert", "tables": 2, "table_size": 500}
@@ -170,6 +170,21 @@ def test_the_plan_offers_first_what_an_agent_reaches_and_marks_the_rest(client: 
     assert [node.attributes["value"] for node in elements(page, "[name=systems][disabled]")] == ["alone"]
 
 
+def test_a_plan_on_a_system_that_no_agent_reaches_is_refused_with_the_remedy(
+    engineer: Client, enqueued: list[str]
+) -> None:
+    an_agent(a_system("a"), last_seen_at=timezone.now())
+    a_system("b")
+    known = Workload.objects.count()
+    answer = engineer.post("/campaigns/new/", a_form(test="oltp_insert", table_size="77"))
+    html = answer.content.decode()
+    assert answer.status_code == 422
+    assert (Campaign.objects.exists(), Workload.objects.count() - known, enqueued) == (False, 1, [])  # that of a_form
+    assert states(html, "[data-problems] li", "field") == [("systems",)]
+    assert "b" in text(html, "#systems-error")
+    assert elements(html, "[data-problems] a[href='/help/howto/agent/']")
+
+
 def test_a_plan_that_is_refused_leaves_no_workload_behind(engineer: Client) -> None:
     for slug in ("a", "b"):
         a_system(slug=slug)
@@ -180,7 +195,7 @@ def test_a_plan_that_is_refused_leaves_no_workload_behind(engineer: Client) -> N
 
 
 def test_a_chosen_workload_may_have_its_own_load_and_times(engineer: Client) -> None:
-    a_system("a"), a_system("b")
+    an_agent(a_system("a"), a_system("b"), last_seen_at=timezone.now())
     own, shared = a_workload("oltp_insert"), a_workload("oltp_read_only")
     form = a_form(workloads=[own.pk, shared.pk], **{f"threads_{own.pk}": "2, 16", f"duration_{own.pk}": "9"})
     counted = engineer.get("/campaigns/new/size/", form, headers=HTMX).content.decode()
@@ -203,7 +218,7 @@ def test_what_is_wrong_with_a_workloads_own_stands_beside_it_and_is_kept(enginee
 
 
 def test_a_plan_may_climb_until_the_system_is_saturated(engineer: Client) -> None:
-    a_system("a"), a_system("b")
+    an_agent(a_system("a"), a_system("b"), last_seen_at=timezone.now())
     engineer.post("/campaigns/new/", a_form(climb="on"))
     entry = Campaign.objects.get().entries.get()
     assert (entry.ends_when_refused, entry.least_gain) == (True, 0.05)

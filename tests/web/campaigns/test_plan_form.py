@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.http import QueryDict
+from django.utils import timezone
 
 from apps.dispatch.models import Campaign
 from apps.web.campaigns.plan import PlanForm
@@ -34,7 +35,7 @@ from tests.web.campaigns.pages import a_form
 def test_a_field_that_is_wrong_is_refused_with_the_remedy(db: None, field: str, value: Any, said: str) -> None:
     a_system("a"), a_system("b")
     form = PlanForm(QueryDict(urlencode(a_form(**{field: value}), doseq=True)))
-    assert form.plan(user=a_user()) is None
+    assert form.plan(user=a_user(), now=timezone.now()) is None
     assert said in form.errors[field][0]
     assert [problem.field for problem in form.problems()] == [field]
     assert not Campaign.objects.exists()
@@ -43,5 +44,5 @@ def test_a_field_that_is_wrong_is_refused_with_the_remedy(db: None, field: str, 
 def test_a_plan_that_is_too_large_is_refused_as_a_whole(db: None) -> None:
     systems = [a_system(f"s{number}").slug for number in range(101)]
     form = PlanForm(QueryDict(urlencode(a_form(systems=systems, repetitions="100"), doseq=True)))
-    assert form.plan(user=a_user()) is None
+    assert form.plan(user=a_user(), now=timezone.now()) is None
     assert "10,100 jobs" in form.non_field_errors()[0]

@@ -93,6 +93,7 @@ def test_memory_and_buffer_pool_are_always_shown_known_or_not(
     for name in ("size", "pool"):
         assert text(html, f"[data-memory=a] [data-{name}]") == "not known"
     assert elements(html, "[data-memory=a] [data-state=no-content]")
+    assert not elements(html, "[data-memory=a] [data-ratio]")  # of what is not known
     known = [text(html, f"[data-memory=b] [data-{name}]") for name in ("size", "machine", "ratio")]
     assert known[:2] == ["2.00 GiB", "8.00 GiB"]
     assert known[2].startswith("4.00 ×")

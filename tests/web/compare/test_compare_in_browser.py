@@ -6,7 +6,9 @@ from playwright.sync_api import Page, expect
 from apps.catalog.models import Workload
 from apps.runs.models import Run
 from tests.support.browser import drawn_points
+from tests.support.builders import a_load_level, a_system
 from tests.web.compare.compared import address
+from tests.web.runs.recorded_runs import a_sealed_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -73,3 +75,32 @@ def test_paper_has_every_tab_with_its_tables_and_nothing_sticks_out(
     assert table.evaluate("table => getComputedStyle(table).display") == "table"
     assert browser_page.evaluate(BEYOND) == []
     expect(browser_page.locator("[data-tabs]")).to_be_hidden()
+
+
+def test_the_seconds_have_one_zoom_which_is_in_the_address_and_one_crosshair(browser_page: Page) -> None:
+    level = a_load_level()
+    first, _ = (a_sealed_run(system=a_system(slug), load_level=level) for slug in ("alpha", "beta"))
+    browser_page.goto(f"/compare/?side=alpha&side=beta&workload={first.workload_id}&tab=steadiness")
+    browser_page.locator("#seconds").scroll_into_view_if_needed()
+    plots = browser_page.locator("#seconds .js-plotly-plot")
+    expect(plots).to_have_count(2)
+    plots.last.scroll_into_view_if_needed()
+    area = plots.last.locator(".nsewdrag").first.bounding_box()
+    assert area
+    middle = area["y"] + area["height"] / 2
+    browser_page.mouse.move(area["x"] + area["width"] * 0.4, middle)
+    expect(browser_page.locator("#seconds .chart__second:visible")).to_have_count(2)
+    expect(browser_page.locator("#seconds .chart__now").first).to_contain_text("alpha")
+    browser_page.mouse.move(area["x"] + area["width"] * 0.25, middle)
+    browser_page.mouse.down()
+    browser_page.mouse.move(area["x"] + area["width"] * 0.75, middle, steps=5)
+    browser_page.mouse.up()
+    browser_page.wait_for_url("**&from=*")
+    same = "(plots) => new Set(plots.map((plot) => plot.layout.xaxis.range.map((end) => end.toFixed(2)).join())).size"
+    expect(plots.first).to_be_attached()
+    browser_page.wait_for_function(f"({same})([...document.querySelectorAll('#seconds .js-plotly-plot')]) === 1")
+    zoomed = plots.first.evaluate("plot => plot.layout.xaxis.range")
+    browser_page.reload()
+    browser_page.locator("#seconds").scroll_into_view_if_needed()
+    expect(plots).to_have_count(2)
+    assert plots.first.evaluate("plot => plot.layout.xaxis.range") == pytest.approx(zoomed, abs=0.01)

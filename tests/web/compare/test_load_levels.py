@@ -142,7 +142,7 @@ def test_a_ladder_without_enough_levels_says_why_it_has_no_fit(client: Client) -
         for threads in (1, 4):
             a_measured_run({TPS: 100.0 * threads}, system=system, workload=workload, load_level=a_load_level(threads))
     html = part(client, workload)
-    assert "there are 2" in shown(html, "pxc", "refused")
+    assert "add 3 load levels" in shown(html, "pxc", "refused")
     assert not elements(html, "[data-knee]")
     assert data(html, "state") == ["no-latency"]
 

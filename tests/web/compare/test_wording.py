@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,9 @@ from apps.comparison.stats.welch import MOST_REPETITIONS, Ratio, Verdict
 from apps.comparison.values import Cell, Level, More
 from apps.runs.models import Measurement
 from apps.web.compare import wording as compare_wording
-from tests.web.compare.compared import TPS
+from apps.web.compare.verdicts import verdicts
+from tests.support.builders import START, a_load_level, a_measured_run
+from tests.web.compare.compared import P95, TPS
 
 NAMES = {"a": "A", "b": "B"}
 
@@ -124,3 +128,25 @@ def test_a_median_is_called_a_median(workload: Workload, sides: tuple[System, Sy
     )
     Measurement.objects.update(value=0)
     assert said() == ("median over the runs; a run is zero or negative, so that no ratio exists", "median")
+
+
+@pytest.mark.django_db
+def test_a_single_run_says_whose_spread_it_takes(workload: Workload, sides: tuple[System, System]) -> None:
+    newest = [
+        a_measured_run(
+            {TPS: value, P95: 20_000 / value},
+            system=system,
+            load_level=a_load_level(4),
+            started_at=START + timedelta(hours=1),
+        )
+        for system, value in zip(sides, (1000.0, 1300.0), strict=True)
+    ]
+
+    def borrowed(**chosen: Any) -> str:
+        comparison = compare(sides=["a", "b"], workload_id=workload.pk, **chosen)
+        return verdicts(comparison, comparison.levels[0])[1].borrowed
+
+    assert borrowed() == ""
+    assert borrowed(runs=tuple(run.pk for run in newest)) == (
+        "1 run of Alpha: the spread is that of 3 earlier runs; 1 run of Beta: the spread is that of 3 earlier runs"
+    )

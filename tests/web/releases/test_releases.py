@@ -116,6 +116,7 @@ def test_the_page_of_a_release_answers_first_and_then_shows_the_row_with_unit_di
     assert element(html, "[data-ratio] > a").text() == "−12\xa0%"
     assert element(html, "[data-ratio] > a").attributes["href"] == f"/compare/?{row.compare}"
     assert element(html, "[data-interval]").text() == "[−12\xa0%, −12\xa0%]"
+    assert float(element(html, "[data-strip]").attributes["data-strip"] or "nan") < 50  # worse is on the left
     assert [element(html, f"[data-side={side}]").text() for side in ("before", "after")] == ["1,000", "880"]
     assert states(html, "[data-unit]", "unit", "direction") == [("transactions/s", "higher")]
     link = element(html, "td[data-state=new] a")

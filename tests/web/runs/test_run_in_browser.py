@@ -96,6 +96,21 @@ def test_a_zoom_is_shared_by_all_charts_and_by_the_address(browser_page: Page) -
     assert _drawn(browser_page, "chart-latency")["range"] == pytest.approx(zoomed, abs=0.01)
 
 
+def test_a_second_that_is_pointed_at_is_marked_in_every_chart_with_its_values(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/")
+    for chart in ("chart-latency", "chart-throughput"):
+        _drawn(browser_page, chart)
+    box = browser_page.locator("#chart-throughput .nsewdrag").first.bounding_box()
+    assert box is not None
+    browser_page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for chart in ("chart-latency", "chart-throughput"):
+        expect(browser_page.locator(f"#{chart} .chart__second")).to_be_visible()
+        expect(browser_page.locator(f"#{chart} .chart__now")).to_contain_text(" s: ")
+    browser_page.mouse.move(1, 1)
+    expect(browser_page.locator(".chart__second:visible")).to_have_count(0)
+
+
 def test_a_live_run_grows_and_becomes_whole(browser_page: Page) -> None:
     lines = [
         (

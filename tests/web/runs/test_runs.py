@@ -11,6 +11,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.catalog.models import Platform
 from apps.web.runs import filters
+from apps.web.runs import runs as runs_page
 from tests.runs.queries.test_runs import many_runs
 from tests.support.builders import START, a_load_level, a_measured_run, a_run, a_system, a_workload
 from tests.support.pages import element, elements, states, text
@@ -53,6 +54,38 @@ def test_the_next_page_goes_on_where_the_first_one_ends(client: Client) -> None:
     assert not elements(second, "[rel=next]")
 
 
+def test_a_heading_orders_by_its_column_then_turns_the_order_around(client: Client) -> None:
+    low, high = a_measured_run({"client.throughput": 9.0}), a_measured_run({"client.throughput": 10.0})
+    without = a_run()
+    for order, expected, heading in (
+        ("", [without, high, low], ""),
+        ("-throughput", [high, low, without], "descending"),
+        ("throughput", [low, high, without], "ascending"),
+    ):
+        page = client.get(f"/runs/?sort={order}").content.decode()
+        assert _ids(page) == [run.pk for run in expected]
+        assert [th.attributes["aria-sort"] for th in elements(page, "th[aria-sort]")] == [heading or "descending"]
+        link = next(each for each in elements(page, "th a.sort") if each.text(strip=True) == "Throughput")
+        assert link.attributes["href"] == f"/runs/?sort={'throughput' if order == '-throughput' else '-throughput'}"
+        assert bool(elements(page, f"input[name=sort][value='{order}'][form=run-filters]")) is bool(order)
+
+
+def test_pages_of_an_ordered_list_follow_each_other_with_its_filters(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs_page, "PAGE", 2)
+    made = [a_measured_run({"client.throughput": value}) for value in (3.0, 1.0, 2.0)]
+    failed = a_run(outcome="failed", reason="lost connection")
+    first = client.get("/runs/?outcome=succeeded&sort=throughput").content.decode()
+    address = f"/runs/?outcome=succeeded&sort=throughput&before={made[2].pk}"
+    assert element(first, "[rel=next]").attributes["href"] == address
+    second = client.get(address).content.decode()
+    assert _ids(first) + _ids(second) == [made[1].pk, made[2].pk, made[0].pk]
+    assert failed.pk not in _ids(second)
+    heading = next(each for each in elements(second, "th a.sort") if each.text(strip=True) == "Load")
+    assert heading.attributes["href"] == "/runs/?outcome=succeeded&sort=load"  # from the beginning
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -91,6 +124,7 @@ def test_a_filter_is_ticked_in_the_form_that_its_address_shows(client: Client) -
         ("until=2026-13-01", "until: '2026-13-01' is not a date (write it as 2026-01-31)"),
         ("before=last", "before: is not a number"),
         ("system=%00", "system: has characters that no name has"),
+        ("sort=price", "sort: 'price' is not known; choose from: run, -run, started, -started"),
         ("colour=blue", "colour: unknown parameter; known here: platform, release, hardware, system"),
     ],
 )

@@ -42,18 +42,22 @@ def test_ticked_runs_of_two_systems_lead_to_their_comparison(browser_page: Page)
     expect(browser_page.locator("h1")).to_be_visible()
 
 
-def test_a_heading_sorts_the_runs_and_turns_the_order_around(browser_page: Page) -> None:
+def test_a_heading_orders_all_runs_keeps_the_filters_and_turns_the_order_around(browser_page: Page) -> None:
     system, workload, level = a_system("small-box"), a_workload(), a_load_level()
     low, high, middle = (
         a_measured_run({"client.throughput": value}, system=system, workload=workload, load_level=level)
         for value in (30, 1200, 200)
     )
     a_run(system=system, workload=workload)
-    browser_page.goto("/runs/")
-    for order in ((high, middle, low), (low, middle, high)):
-        browser_page.get_by_role("button", name="Throughput").click()
+    browser_page.goto("/runs/?outcome=succeeded")
+    for order, now in (((high, middle, low), "-throughput"), ((low, middle, high), "throughput")):
+        browser_page.get_by_role("link", name="Throughput").click()
+        browser_page.wait_for_url(f"**/runs/?outcome=succeeded&sort={now}")
         shown = browser_page.locator("#results tbody tr").evaluate_all("rows => rows.map(row => row.dataset.run)")
         assert shown[:3] == [str(run.pk) for run in order]
+    browser_page.locator("#text").fill("small")
+    browser_page.wait_for_url("**/runs/?*text=small*")
+    assert "sort=throughput" in browser_page.url
 
 
 def test_ticked_runs_survive_a_change_of_filter(browser_page: Page) -> None:

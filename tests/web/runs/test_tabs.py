@@ -32,6 +32,17 @@ def test_a_link_to_a_value_opens_the_limits(client: Client) -> None:
     assert "use=cpu.busy%40g1" in (element(page, "[data-tab=checks]").attributes["href"] or "")
 
 
+def test_links_between_tabs_keep_the_zoom_without_a_script(client: Client) -> None:
+    page = client.get(f"/runs/{a_sealed_run().pk}/?from=2&to=9").content.decode()
+    assert element(page, ".run-limits [data-to-tab=limits]").attributes["href"] == "?from=2&to=9&tab=limits"
+
+
+def test_an_unknown_parameter_is_refused(client: Client) -> None:
+    response = client.get(f"/runs/{a_sealed_run().pk}/?colour=blue")
+    assert response.status_code == 400
+    assert data(response.content.decode(), "field") == ["colour"]
+
+
 def test_an_unknown_tab_is_refused_with_those_that_are_known(client: Client) -> None:
     response = client.get(f"/runs/{a_sealed_run().pk}/?tab=nope")
     assert response.status_code == 400

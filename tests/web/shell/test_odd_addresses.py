@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from tests.support.builders import a_system
+from tests.support.pages import data
 
 LONG = "9" * 5000  # more digits than Python reads
 PLAN = "/campaigns/new/size/?systems=a&test=oltp_insert&repetitions=1"
@@ -47,6 +48,35 @@ PLAN = "/campaigns/new/size/?systems=a&test=oltp_insert&repetitions=1"
 def test_odd_address_is_answered(db: None, client: Client, address: str) -> None:
     a_system(slug="a")
     assert client.get(address).status_code < 500
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("runs", "timeline", "compare", "matrix", "claims", "comparisons", "published/figures", "failovers"),
+        *("schema-changes", "findings", "releases", "trends", "trends/series", "campaigns", "schedules", "catalog"),
+        *("search", "help/search"),
+    ],
+)
+def test_an_unknown_parameter_is_refused_with_a_word(db: None, client: Client, page: str) -> None:
+    answer = client.get(f"/{page}/?colour=blue")
+    assert answer.status_code == 400
+    assert data(answer.content.decode(), "field") == ["colour"]
+
+
+@pytest.mark.parametrize(
+    ("address", "field"),
+    [
+        ("/releases/?platform=oracle", "platform"),
+        ("/catalog/?resource=oracle", "resource"),
+        ("/schedules/?archived=maybe", "archived"),
+        ("/campaigns/?before=last", "before"),
+    ],
+)
+def test_an_unknown_value_of_a_filter_is_refused(db: None, client: Client, address: str, field: str) -> None:
+    answer = client.get(address)
+    assert answer.status_code == 400
+    assert data(answer.content.decode(), "field") == [field]
 
 
 @pytest.mark.parametrize("address", ["/catalog/", "/published/", "/runs/", "/compare/"])

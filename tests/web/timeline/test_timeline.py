@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
+from apps.comparison.pure import COLORS
 from apps.core.problems import Invalid
 from apps.runs.api import described, rows_of
 from apps.runs.models import Event, Run
@@ -56,6 +57,13 @@ def test_parts_that_all_series_share_are_named_once() -> None:
     assert [one.label for one in timeline_series.named(keys, {}, {})] == ["run 1", "run 2"]
 
 
+def test_series_of_a_platform_are_tones_of_its_colour_and_no_two_lines_are_alike() -> None:
+    lines = timeline_series.lines([1, 2, 1, *[1] * 20])
+    assert lines[:3] == [(1, 0), (2, 0), (1 + COLORS, 1)]
+    assert {tone % COLORS for tone, _ in lines} == {1, 2}
+    assert len(set(lines)) == len(lines)
+
+
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
@@ -64,6 +72,8 @@ def test_parts_that_all_series_share_are_named_once() -> None:
             "series=1:client.throughput",
             "series: '1:client.throughput' is not a series (write RUN:METRIC:NODE)",
         ),
+        ("colour=blue", "colour: unknown parameter; known here: series, align, totals, from, to, add"),
+        ("totals=2", "totals: '2' is not known; choose from: 1"),
         ("align=" + "x" * 99, "align: is not a kind of event (choose from the list)"),
         (
             "&".join(f"series=1:m{number}:db1" for number in range(25)),

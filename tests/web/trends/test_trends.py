@@ -193,6 +193,7 @@ def a_chart(values: Sequence[float], smallest: float | None = None) -> TrendChar
     drawn = chart(
         *(points, levels, []),
         anchor="trend-1",
+        color=0,
         metric_name="throughput",
         unit="transactions/s",
         label="",

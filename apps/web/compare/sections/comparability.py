@@ -49,7 +49,8 @@ class Fill:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """A side's memory in words; no `fills` if the pool's content is unknown."""
+    """A side's memory in words; no `fills` if the pool's content is unknown. `has_data`: the data's size is known, so
+    that memory and pool have a ratio to it."""
 
     side: Side
     memory: str
@@ -58,6 +59,7 @@ class MemoryRow:
     ratio: str
     pool: str
     pool_ratio: str
+    has_data: bool
     fills: tuple[Fill, ...]
 
 
@@ -111,6 +113,7 @@ def _memory(side: Side, found: SideMemory, level: Level | None) -> MemoryRow:
         ratio=_times(found.memory_ratio),
         pool=NOT_KNOWN if found.pool is None else format_bytes(found.pool.median),
         pool_ratio=_fits(found.pool_ratio),
+        has_data=found.data is not None,
         fills=tuple(_fill(label, *each) for label, each in ends.items()) if any(map(any, ends.values())) else (),
     )
 

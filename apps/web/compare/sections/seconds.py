@@ -53,7 +53,8 @@ def context(seen: CompareView) -> dict[str, Any]:
         "seconds": SecondsCharts(chart_sides(comparison), chart_metrics(comparison), series),
         "seconds_runs": timelines.SECONDS_RUNS,
         **doubted_runs(newest(comparison, level)),
-        "clock_url": address.with_option("clock", "" if on_run else "run").url() + "#seconds",
+        # The seconds of a zoom have another meaning on the other clock.
+        "clock_url": replace(address.with_option("clock", "" if on_run else "run"), zoom=None).url() + "#seconds",
         "apart_url": replace(address, apart=not address.apart).url() + "#seconds",
         "timeline_url": timeline_address(_first_series(comparison, level), align="run" if on_run else "measured"),
     }

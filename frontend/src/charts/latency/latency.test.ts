@@ -5,7 +5,7 @@ import { palette } from "../palette.fixture";
 
 const line: LatencyLine = {
   name: "this run",
-  color: null,
+  color: 0,
   one_in: [1, 10, 100, 100],
   values: [1.5, 2.1, 80, 80],
   percent: [90, 99, 100, 100],

@@ -3,7 +3,7 @@ import type { Data } from "plotly.js";
 import type { LatencyChart, TickedAxis } from "../../api/types.gen";
 import type { Chart } from "../plotly";
 import type { Cell } from "../csv";
-import { axis, ends, sideColor, type Palette } from "../style";
+import { axis, COLORS, ends, sideColor, type Palette } from "../style";
 
 function logAxis(quantity: string, unit: string, { range, ticks, texts }: TickedAxis): ReturnType<typeof axis> {
   return axis(quantity, unit, {
@@ -24,7 +24,7 @@ export function latencyChart(data: LatencyChart, palette: Palette): Chart {
         name: line.name,
         x: line.one_in,
         y: line.values,
-        line: { color: sideColor(palette, line.color ?? 0), width: 2, shape: "hv" },
+        line: { color: sideColor(palette, line.color ?? COLORS - 1), width: 2, shape: "hv" },
         customdata: line.percent.map((percent, place) => [percent, line.slower[place]]),
         hovertemplate:
           (data.lines.length > 1 ? `<b>${line.name}</b><br>` : "") +

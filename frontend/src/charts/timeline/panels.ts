@@ -1,6 +1,7 @@
 // The charts of one run: each asks for its series when it comes into view; those that ask together share a request.
 import { loadSeries, MOST_METRICS, OF_EACH, type Reading, type Series, type SeriesAnswer } from "../../api/series";
 import { mountActions } from "../actions";
+import { Crosshair, valueWords } from "./crosshair";
 import { clockChart, extent, seriesRows, widest, type Clock } from "./timeline";
 import { toCsv } from "../csv";
 import { draw, loadPlotly, nextFrame, whenVisible } from "../plotly";
@@ -32,6 +33,7 @@ export interface PanelsOptions {
 
 export class Panels {
   private readonly panels = new Map<HTMLElement, Panel>();
+  private readonly crosshair = new Crosshair();
   private waiting: Panel[] = [];
   private painted = false;
 
@@ -64,6 +66,8 @@ export class Panels {
   }
 
   remove(figure: HTMLElement): void {
+    const plot = this.panels.get(figure)?.plot;
+    if (plot) this.crosshair.remove(plot);
     this.panels.delete(figure);
     figure.remove();
   }
@@ -200,6 +204,7 @@ export class Panels {
       unit.dataset["kind"] = series[0]?.kind ?? "";
     }
     const element = await draw(plot, (palette) => clockChart(series, names, { palette, clock, words, quantity }));
+    this.crosshair.set(plot, (second) => valueWords(series, names, second));
     if (first) {
       element.on("plotly_relayout", (change) => this.relaid(change as Record<string, unknown>));
       element.on("plotly_doubleclick", () => this.options.zoomed(null));

@@ -12,6 +12,7 @@ import {
   type Clock,
 } from "./timeline";
 import { palette } from "../palette.fixture";
+import { COLORS } from "../style";
 
 function aSeries(fields: Partial<Series> = {}): Series {
   return {
@@ -29,7 +30,7 @@ function aSeries(fields: Partial<Series> = {}): Series {
   };
 }
 
-const clock: Clock = { measured: null, events: [], whole: null, zoom: null };
+const clock: Clock = { color: 1, measured: null, events: [], whole: null, zoom: null };
 const options = { palette, clock, words: true, quantity: "Throughput" };
 
 test("a second that was not observed is a gap in the line", () => {
@@ -65,6 +66,14 @@ test("an event is a thin line with its words on hover, an outage also a band", (
 test("a counter that started over is marked, not drawn as a negative rate", () => {
   const { traces } = clockChart([aSeries({ resets: [2] })], ["db1"], options);
   expect(traces[1]).toMatchObject({ x: [2], y: [0] });
+});
+
+test("nodes are tones of the platform's colour, with dashes", () => {
+  const { traces } = clockChart([aSeries(), aSeries({ node: "db2" })], ["db1", "db2"], options);
+  expect(traces.slice(0, 2)).toMatchObject([
+    { line: { color: palette.sides[1], dash: "solid" } },
+    { line: { color: palette.sides[1 + COLORS], dash: "dash" } },
+  ]);
 });
 
 test("the reader's zoom wins over the whole clock", () => {

@@ -3,10 +3,12 @@ import type { Annotations, Data, Layout, Shape } from "plotly.js";
 import type { Series } from "../../api/series";
 import type { ClockEvent } from "../../api/types.gen";
 import type { Cell } from "../csv";
-import { axis, sideColor, type Palette } from "../style";
+import { axis, sideColor, sideDash, toneOf, type Palette } from "../style";
 import type { Chart } from "../plotly";
 
 export interface Clock {
+  /** Place of the run's platform in the palette. */
+  color: number;
   /** Kinds of events that the reader left out. */
   hidden?: string[];
   /** The measured phase, s; null while it is not known. */
@@ -78,7 +80,7 @@ export function unobserved({ at, values }: Series): [number, number][] {
   return found;
 }
 
-export function lineTrace(series: Series, color: string, name: string): Data {
+export function lineTrace(series: Series, color: string, name: string, dash = "solid"): Data {
   const { x, y } = broken(series);
   return {
     type: "scatter",
@@ -87,10 +89,10 @@ export function lineTrace(series: Series, color: string, name: string): Data {
     x,
     y,
     connectgaps: false,
-    line: { color, width: 1.4 },
+    line: { color, width: 1.4, dash },
     marker: { color, size: 5 },
     hovertemplate: `%{y:,.6~r} ${series.unit}<br>%{x:,.1f} s<extra>${name}</extra>`,
-  };
+  } as Data;
 }
 
 /** A mark where a counter fell: the server restarted or the counter was flushed. */
@@ -250,8 +252,9 @@ export function clockChart(series: Series[], names: string[], options: ClockOpti
     showlegend: series.length > 1,
   };
   const traces = series.flatMap((one, place) => {
-    const color = sideColor(palette, place);
-    return [lineTrace(one, color, names[place] ?? one.node), ...resetTrace(one, color)];
+    const tone = toneOf(clock.color, place);
+    const color = sideColor(palette, tone);
+    return [lineTrace(one, color, names[place] ?? one.node, sideDash(tone)), ...resetTrace(one, color)];
   });
   const marked = shown(clock.events, clock.hidden).filter(({ kind }) => !UNMARKED.has(kind));
   return { traces: [...traces, ...eventTrace(marked, palette)], layout, config: { doubleClick: false } };

@@ -3,9 +3,8 @@ import type { ChartSide, FitCurve, GrowthChart, LevelDot, LoadLevelCharts, RowSp
 import type { Data, Layout } from "plotly.js";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, axisTitle, ends, sideColor, sideDash, type Palette } from "../../charts/style";
+import { axis, axisTitle, ends, sideColor, sideDash, sideSymbol, type Palette } from "../../charts/style";
 
-const SYMBOLS = ["circle", "square", "diamond", "triangle-up"] as const;
 const DASHES: Record<string, "dot" | "solid" | "dash"> = { p50: "dot", p95: "solid", p99: "dash" };
 
 function toneOf(sides: ChartSide[], side: number): number {
@@ -47,7 +46,7 @@ function dotsOf(data: LoadLevelCharts, dots: LevelDot[], unit: string, palette: 
       marker: {
         color: sideColor(palette, side.tone),
         size: 6,
-        symbol: own.map((dot) => `${SYMBOLS[side.position % SYMBOLS.length] ?? "circle"}${dot.doubted ? "-open" : ""}`),
+        symbol: own.map((dot) => `${sideSymbol(side.tone)}${dot.doubted ? "-open" : ""}`),
         opacity: 0.75,
         line: {
           color: own.map((dot) => (dot.doubted ? sideColor(palette, side.tone) : palette.surface)),
@@ -150,7 +149,7 @@ export function throughputChart(data: LoadLevelCharts, palette: Palette): Chart 
       y: line.values,
       line: { color: sideColor(palette, side?.tone ?? 0), dash: sideDash(side?.tone ?? 0), width: 2 },
       text: line.texts,
-      hovertemplate: `<b>${side?.name}</b>, %{text}<br>%{y:,} ${unit}<extra>typical run</extra>`,
+      hovertemplate: `<b>${side?.name}</b>, %{text}<br>%{y:,} ${unit}<extra>geometric mean of runs</extra>`,
     };
   });
   return {

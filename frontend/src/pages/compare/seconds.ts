@@ -4,8 +4,20 @@ import { loadSeries } from "../../api/series";
 import type { SecondsCharts, SecondsRun } from "../../api/types.gen";
 import { mountActions } from "../../charts/actions";
 import { toCsv } from "../../charts/csv";
-import { draw, whenVisible } from "../../charts/plotly";
-import { hasLines, missing, panels, secondsChart, secondsRows, type LoadedRun, type Panel } from "./seconds_chart";
+import { draw, loadPlotly, whenVisible } from "../../charts/plotly";
+import { Crosshair } from "../../charts/timeline/crosshair";
+import { readView, rememberZoom } from "../../page/address";
+import {
+  hasLines,
+  missing,
+  panels,
+  secondsChart,
+  secondsRows,
+  secondsWords,
+  sharedEnds,
+  type LoadedRun,
+  type Panel,
+} from "./seconds_chart";
 
 // Requests at a time: a browser has six connections to a server.
 const AT_ONCE = 4;
@@ -79,6 +91,19 @@ async function drawSeconds(data: SecondsCharts, holder: HTMLElement): Promise<vo
     data.series.clock,
     (done) => plots.forEach((plot) => (plot.textContent = `${done} of ${total} runs loaded`)),
   );
+  const crosshair = new Crosshair();
+  const shownPlots = new Map<HTMLElement, Panel>();
+  let { zoom } = readView(window.location.search);
+  /** One clock: what is zoomed in one chart is zoomed in all, and in the address. */
+  const show = async (range: [number, number] | null): Promise<void> => {
+    zoom = range;
+    rememberZoom(range);
+    const plotly = await loadPlotly();
+    for (const [plot, panel] of shownPlots) {
+      const [first, last] = sharedEnds(runs, panel.metric);
+      await plotly.relayout(plot, { "xaxis.range": [...(range ?? [first, last])] });
+    }
+  };
   for (const [panel, figure] of figures) {
     const plot = figure.querySelector<HTMLElement>(".chart__plot");
     const notes = figure.querySelector<HTMLElement>(".chart__notes");
@@ -88,7 +113,14 @@ async function drawSeconds(data: SecondsCharts, holder: HTMLElement): Promise<vo
       plot.textContent = "None of these runs has samples by the second.";
       continue;
     }
-    await draw(plot, (palette) => secondsChart(runs, panel, data.series.clock, palette));
+    const element = await draw(plot, (palette) => secondsChart(runs, panel, data.series.clock, zoom, palette));
+    shownPlots.set(plot, panel);
+    crosshair.set(plot, (second) => secondsWords(runs, panel, second));
+    element.on("plotly_relayout", (change) => {
+      const [from, to] = [change["xaxis.range[0]"], change["xaxis.range[1]"]];
+      if (typeof from === "number" && typeof to === "number") void show([from, to]);
+    });
+    element.on("plotly_doubleclick", () => void show(null));
     mountActions(actionsOf(figure), {
       filename: `compare-${panel.id}`,
       plot,

@@ -1,13 +1,22 @@
 import { expect, test } from "vitest";
 import type { SeriesAnswer } from "../../api/series";
 import type { SecondsCharts } from "../../api/types.gen";
-import { hasLines, missing, panels, secondsChart, secondsRows, sharedEnds, type LoadedRun } from "./seconds_chart";
+import {
+  hasLines,
+  missing,
+  panels,
+  secondsChart,
+  secondsRows,
+  secondsWords,
+  sharedEnds,
+  type LoadedRun,
+} from "./seconds_chart";
 import { palette } from "../../charts/palette.fixture";
 
 const latency = {
   key: "client.latency.p95",
   kind: "latency",
-  label: "Typical run's p95",
+  label: "p95",
   unit: "ms",
   direction: "lower",
 } as const;
@@ -60,21 +69,28 @@ test("all sides share a panel, or have one each", () => {
 test("panels of a metric have equal ranges even where one side is low", () => {
   const [alpha, beta] = panels({ ...data, series: { ...data.series, apart: true } });
   expect(sharedEnds(runs, latency)).toEqual([0, 3, 21]);
-  const charts = [alpha, beta].map((panel) => secondsChart(runs, panel!, "run", palette).layout);
+  const charts = [alpha, beta].map((panel) => secondsChart(runs, panel!, "run", null, palette).layout);
   expect(charts[0]?.yaxis?.range).toEqual([0, 21]);
   expect(charts[1]?.yaxis?.range).toEqual(charts[0]?.yaxis?.range);
   expect(charts[1]?.xaxis?.range).toEqual(charts[0]?.xaxis?.range);
 });
 
 test("every repetition is a thin line in its side's colour, with gaps where nothing was observed", () => {
-  const { traces, layout } = secondsChart(runs, panels(data)[0]!, "run", palette);
+  const { traces, layout } = secondsChart(runs, panels(data)[0]!, "run", null, palette);
   expect(traces).toHaveLength(3);
   expect(traces[0]).toMatchObject({ y: [2, null, 4], connectgaps: false, line: { color: palette.sides[0], width: 1 } });
   expect(layout?.shapes).toMatchObject([{ x0: 0, x1: 5 }]);
 });
 
+test("a zoom is shown in place of the whole clock, and a second has the values of all sides", () => {
+  const [panel] = panels(data);
+  expect(secondsChart(runs, panel!, "run", [1, 2], palette).layout?.xaxis?.range).toEqual([1, 2]);
+  expect(secondsWords(runs, panel!, 1)).toBe("Alpha 2, Beta 3 ms");
+  expect(secondsWords(runs, { ...panel!, sides: [data.sides[0]!] }, 2)).toBe("not observed ms");
+});
+
 test("events are marked in their side's colour, with their words", () => {
-  const marks = secondsChart(runs, panels(data)[0]!, "run", palette).traces.at(-1) as {
+  const marks = secondsChart(runs, panels(data)[0]!, "run", null, palette).traces.at(-1) as {
     x: number[];
     text: string[];
     marker: { color: string };
@@ -97,7 +113,7 @@ test("on the clock of the measured phase warm-up lies before zero, and what came
       answer: { ...measured, series: measured.series.map((one) => ({ ...one, at })) },
     },
   ];
-  const { layout } = secondsChart(aligned, panels(data)[0]!, "measured", palette);
+  const { layout } = secondsChart(aligned, panels(data)[0]!, "measured", null, palette);
   expect(layout?.xaxis?.range).toEqual([-2, 4]);
   expect(layout?.shapes).toMatchObject([
     { x0: -2, x1: 0 },

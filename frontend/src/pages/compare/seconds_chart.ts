@@ -4,7 +4,8 @@ import type { Series, SeriesAnswer } from "../../api/series";
 import type { ChartMetric, ChartSide, SecondsCharts, SecondsRun } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
+import { spanWords } from "../../charts/timeline/crosshair";
+import { axis, axisTitle, sideColor, sideDash, type Palette } from "../../charts/style";
 
 /** A run with what the server said of it. */
 export interface LoadedRun extends SecondsRun {
@@ -120,7 +121,27 @@ function eventTraces(runs: LoadedRun[], panel: Panel, palette: Palette): Data[] 
   });
 }
 
-export function secondsChart(runs: LoadedRun[], panel: Panel, clock: "run" | "measured", palette: Palette): Chart {
+/** The values of every side at a second: lowest to highest of its runs. */
+export function secondsWords(runs: LoadedRun[], panel: Panel, second: number): string {
+  const spans = panel.sides.map((side) => {
+    const own = runs.filter((run) => run.side === side.position).map((run) => seriesOf(run, panel.metric));
+    return spanWords(
+      side.name,
+      own.filter((series) => series !== undefined),
+      second,
+    );
+  });
+  return `${spans.filter(Boolean).join(", ") || "not observed"} ${panel.metric.unit}`;
+}
+
+/** `zoom`: what is shown of the clock, s; null: all. */
+export function secondsChart(
+  runs: LoadedRun[],
+  panel: Panel,
+  clock: "run" | "measured",
+  zoom: [number, number] | null,
+  palette: Palette,
+): Chart {
   const [first, last, highest] = sharedEnds(runs, panel.metric);
   const named = new Set<number>();
   const traces: Data[] = [];
@@ -137,7 +158,7 @@ export function secondsChart(runs: LoadedRun[], panel: Panel, clock: "run" | "me
       x: series.at,
       y: series.values,
       connectgaps: false,
-      line: { color: sideColor(palette, side.tone), width: 1 },
+      line: { color: sideColor(palette, side.tone), dash: sideDash(side.tone), width: 1 },
       opacity: 0.75,
       hovertemplate: `<b>${side.name}</b>, run ${run.run}, repetition ${run.repetition}<br>%{x} s: %{y:,} ${series.unit}<extra></extra>`,
     });
@@ -147,15 +168,17 @@ export function secondsChart(runs: LoadedRun[], panel: Panel, clock: "run" | "me
     traces: [...traces, ...eventTraces(runs, panel, palette)],
     layout: {
       xaxis: axis(`Time since the start of the ${clock === "run" ? "run" : "measured phase"}`, "s", {
-        range: [first, last],
+        range: zoom ?? [first, last],
       }),
       yaxis: axis(panel.metric.kind === "latency" ? "Latency" : panel.metric.label, panel.metric.unit, {
         range: [0, highest],
+        fixedrange: true,
       }),
       yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
       showlegend: panel.sides.length > 1,
       ...phases(runs, [first, last], palette),
     },
+    config: { doubleClick: false },
   };
 }
 

@@ -56,6 +56,12 @@ test("the lowest and the highest value are kept, and the axis begins at zero", (
   expect((layout?.yaxis?.range as number[])[1]).toBeGreaterThan(200);
 });
 
+test("every box has its label, the last one too", () => {
+  const { xaxis } = steadinessChart(data, palette).layout ?? {};
+  expect(xaxis?.ticktext).toHaveLength(data.boxes.length);
+  expect(xaxis).toMatchObject({ tickvals: places(data.boxes), ticklabeloverflow: "allow" });
+});
+
 test("boxes of runs and of sides differ in the data", () => {
   const { header, rows } = steadinessRows(data);
   expect(header).toContain("median, transactions/s");

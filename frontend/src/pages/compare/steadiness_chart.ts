@@ -92,6 +92,8 @@ export function steadinessChart(data: SteadinessChart, palette: Palette): Chart 
           box.run === null ? `<b>${box.runs}<br>runs</b>` : `${box.run}${box.doubted ? "<br>!" : ""}`,
         ),
         tickangle: 0,
+        // The last box's label would be left out where it passes the edge.
+        ticklabeloverflow: "allow",
         range: [0.3, (at.at(-1) ?? 1) + 0.7],
         zeroline: false,
       },

@@ -3,7 +3,7 @@ import type { Data, Shape } from "plotly.js";
 import type { WorkChart, WorkPoint } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, ends, sideColor, type Palette } from "../../charts/style";
+import { axis, ends, sideColor, sideSymbol, type Palette } from "../../charts/style";
 
 /** Names of the quantities from top to bottom: those farthest from 1 first. */
 export function order(data: WorkChart): string[] {
@@ -44,7 +44,7 @@ export function workChart(data: WorkChart, palette: Palette): Chart {
         thickness: 1.5,
         width: 3,
       },
-      marker: { color: sideColor(palette, side.tone), size: 8 },
+      marker: { color: sideColor(palette, side.tone), size: 8, symbol: sideSymbol(side.tone) },
       text: own.map((point) => `<b>${side.name}</b>, ${point.name}<br>${point.ratio_text} ${point.words}`),
       hovertemplate: "%{text}<extra></extra>",
     };

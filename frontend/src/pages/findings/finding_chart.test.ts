@@ -15,8 +15,8 @@ const chart: FindingChart = {
     begins_at: "800 transactions/s",
   },
   sides: [
-    { title: "MariaDB 10.11.19", runs: [run(1, 1000), run(2, 1010)], level: 1005, level_text: "1,000" },
-    { title: "MariaDB 10.11.20", runs: [run(3, 880, "failed: generator")], level: null, level_text: "" },
+    { title: "MariaDB 10.11.19", tone: 3, runs: [run(1, 1000), run(2, 1010)], level: 1005, level_text: "1,000" },
+    { title: "MariaDB 10.11.20", tone: 11, runs: [run(3, 880, "failed: generator")], level: null, level_text: "" },
   ],
   band: [1000, 1010],
 };
@@ -36,9 +36,9 @@ test("every run stands on its side with its value and its words, and opens its p
 
 test("a run that is doubted is hollow", () => {
   expect(drawn().traces[3]).toMatchObject({
-    marker: { color: [palette.surface], line: { color: [palette.sides[1]] } },
+    marker: { color: [palette.surface], line: { color: [palette.sides[11]] } },
   });
-  expect(drawn().traces[1]).toMatchObject({ marker: { color: [palette.sides[0], palette.sides[0]] } });
+  expect(drawn().traces[1]).toMatchObject({ marker: { color: [palette.sides[3], palette.sides[3]] } });
 });
 
 test("each side has a line at its level, and none where it is unknown", () => {

@@ -3,7 +3,7 @@ import type { Data, Shape } from "plotly.js";
 import type { FindingChart, FindingSide } from "../../api/types.gen";
 import type { Table } from "../../charts/mount";
 import type { Chart } from "../../charts/plotly";
-import { axisTitle, runAddress, sideColor, valueAxis, type Palette } from "../../charts/style";
+import { axisTitle, runAddress, sideColor, sideDash, valueAxis, type Palette } from "../../charts/style";
 
 // Each side takes this share of its half; pixels of a character of its name.
 const SHARE = 0.92;
@@ -13,8 +13,8 @@ const BREAK = "M0,0L-5,4L5,8L-5,12L0,16";
 
 const ends = (side: number): [number, number] => [side + (1 - SHARE) / 2, side + (1 + SHARE) / 2];
 
-function pointTrace({ runs }: FindingSide, side: number, palette: Palette): Data {
-  const color = sideColor(palette, side);
+function pointTrace({ runs, tone }: FindingSide, side: number, palette: Palette): Data {
+  const color = sideColor(palette, tone);
   return {
     type: "scatter",
     mode: "markers",
@@ -32,13 +32,13 @@ function pointTrace({ runs }: FindingSide, side: number, palette: Palette): Data
   };
 }
 
-function levelTrace({ level }: FindingSide, side: number, palette: Palette): Data {
+function levelTrace({ level, tone }: FindingSide, side: number, palette: Palette): Data {
   return {
     type: "scatter",
     mode: "lines",
     x: level === null ? [] : ends(side),
     y: level === null ? [] : [level, level],
-    line: { color: sideColor(palette, side), width: 2 },
+    line: { color: sideColor(palette, tone), dash: sideDash(tone), width: 2 },
     hoverinfo: "skip",
   };
 }

@@ -21,6 +21,7 @@ const zoom = (range: [number, number] | null): void => {
   void panels.zoom(range);
 };
 const clock: Clock = {
+  color: data.color,
   measured: data.measured,
   events: data.events,
   whole: data.whole,

@@ -17,8 +17,9 @@ function aLine(place: number, fields: Partial<Series> = {}): TimelineLine {
     zero: 0,
     ...fields,
   };
-  const chosen = { run: place + 1, metric: series.metric, node: series.node, label: `run ${place + 1}` };
-  return { chosen, place, series };
+  const { metric, node } = series;
+  const chosen = { run: place + 1, metric, node, label: `run ${place + 1}`, tone: place, dash: place % 6 };
+  return { chosen, series };
 }
 
 test("an address names run, metric and node of each series", () => {
@@ -43,12 +44,12 @@ test("a second unit has a chart of its own, never a second axis", () => {
   );
 });
 
-test("a line keeps its colour and dash by its place in the table, whatever chart it stands in", () => {
-  const panel = { unit: "ms", lines: [aLine(1), aLine(9)] };
+test("a line has the tone and dash of its row in the table, whatever chart it stands in", () => {
+  const panel = { unit: "ms", lines: [aLine(1), aLine(10)] };
   const { traces, layout } = timelineChart(panel, { palette, range: [-2, 5], since: "first fault" });
   expect(traces).toMatchObject([
-    { line: { color: palette.sides[1], dash: "solid" } },
     { line: { color: palette.sides[1], dash: "dash" } },
+    { line: { color: palette.sides[10], dash: "longdash" } },
   ]);
   expect(layout?.xaxis).toMatchObject({ range: [-2, 5], title: { text: "Time since the first fault, s" } });
 });

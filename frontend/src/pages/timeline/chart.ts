@@ -5,15 +5,13 @@ import type { ChosenSeries } from "../../api/types.gen";
 import { extent, gapShapes, lineTrace, resetTrace, widest } from "../../charts/timeline/timeline";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, COLORS, sideColor, type Palette } from "../../charts/style";
+import { axis, sideColor, type Palette } from "../../charts/style";
 
 /** Which series: `node` is a name, or "sum" or "mean" over the nodes. */
 export type SeriesKey = Pick<ChosenSeries, "run" | "metric" | "node">;
 
-/** A line: `place` in the table gives its colour and dash. */
 export interface TimelineLine {
   chosen: ChosenSeries;
-  place: number;
   series: Series;
 }
 
@@ -24,7 +22,7 @@ export interface UnitPanel {
 }
 
 export const TIMELINE_PAGE = "/timeline/";
-const DASHES = ["solid", "dash", "dot"] as const;
+const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"] as const;
 
 export function keyText({ run, metric, node }: SeriesKey): string {
   return `${run}:${metric}:${node}`;
@@ -57,19 +55,13 @@ export function timelineExtent(lines: TimelineLine[]): [number, number] | null {
   return lines.reduce<[number, number] | null>((whole, { series }) => widest(whole, extent([series])), null);
 }
 
-function dashed(trace: Data, place: number): Data {
-  const dash = DASHES[Math.floor(place / COLORS) % DASHES.length];
-  const { line } = trace as { line: object };
-  return { ...trace, line: { ...line, dash } } as Data;
-}
-
 export function timelineChart(
   panel: UnitPanel,
   { palette, range, since }: { palette: Palette; range: [number, number] | null; since: string },
 ): Chart {
-  const traces = panel.lines.flatMap(({ chosen, place, series }) => {
-    const color = sideColor(palette, place);
-    return [dashed(lineTrace(series, color, chosen.label), place), ...resetTrace(series, color)];
+  const traces = panel.lines.flatMap(({ chosen, series }) => {
+    const color = sideColor(palette, chosen.tone);
+    return [lineTrace(series, color, chosen.label, DASHES[chosen.dash]), ...resetTrace(series, color)];
   });
   const name = quantity(panel);
   const layout: Partial<Layout> = {

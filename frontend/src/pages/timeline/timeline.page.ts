@@ -1,11 +1,12 @@
 // The Timeline page: series of any runs on one clock, a chart for each unit, what happened in each run below.
 import "../../styles/timeline.css";
-import { withParameter } from "../../page/address";
+import { rememberZoom } from "../../page/address";
 import { pageData } from "../../api/client";
 import { loadTimelineSeries, type MissingInRun } from "./series";
 import { loadSeriesIndex, type SeriesInfo } from "../../api/series";
 import { loadTimeline, type Timeline } from "../../api/timeline";
 import { mountActions } from "../../charts/actions";
+import { Crosshair, valueWords } from "../../charts/timeline/crosshair";
 import { widest } from "../../charts/timeline/timeline";
 import { toCsv } from "../../charts/csv";
 import { around, type Lane } from "../../charts/timeline/lanes";
@@ -33,6 +34,7 @@ const data = pageData("timeline-data");
 const charts = document.querySelector<HTMLElement>("#charts");
 const notes = document.querySelector<HTMLElement>("#notes");
 const figures = new Map<string, HTMLElement>();
+const crosshair = new Crosshair();
 let whole: Range | null = null;
 let zoom = readZoom();
 /** Where t = 0 of each run is, s on its own clock. */
@@ -48,16 +50,7 @@ function readZoom(): Range | null {
 
 async function show(range: Range | null): Promise<void> {
   zoom = range;
-  let search = window.location.search;
-  (["from", "to"] as const).forEach((name, end) => {
-    const value = range?.[end];
-    search = withParameter(search, name, value === undefined ? null : String(Number(value.toFixed(3))));
-  });
-  history.replaceState(
-    history.state,
-    "",
-    `${window.location.pathname}${search.replaceAll("%3A", ":")}${window.location.hash}`,
-  );
+  rememberZoom(range);
   moved();
   const shown = zoom ?? whole;
   if (!shown) return;
@@ -122,8 +115,11 @@ async function drawPanel(panel: UnitPanel): Promise<void> {
   const name = quantity(panel);
   title.textContent = `${name.charAt(0).toUpperCase()}${name.slice(1)}${panel.unit ? `, ${panel.unit}` : ""}`;
   const first = plot.dataset["drawn"] === undefined;
+  const labels = panel.lines.map(({ chosen }) => chosen.label);
+  const series = panel.lines.map((line) => line.series);
   const since = SINCE[data.align] ?? `first ${data.align.replaceAll("_", " ")}`;
   const element = await draw(plot, (palette) => timelineChart(panel, { palette, range: zoom ?? whole, since }));
+  crosshair.set(plot, (second) => valueWords(series, labels, second));
   if (first) {
     element.on("plotly_relayout", (change) => {
       const [from, to] = [change["xaxis.range[0]"], change["xaxis.range[1]"]];
@@ -159,9 +155,9 @@ async function load(): Promise<void> {
   ]);
   timelines = loaded;
   live = loaded.some((each) => each.live);
-  const lines: TimelineLine[] = data.series.flatMap((chosen, place) => {
+  const lines: TimelineLine[] = data.series.flatMap((chosen) => {
     const series = answer.series.find((one) => keyText(one) === keyText(chosen));
-    return series ? [{ chosen, place, series }] : [];
+    return series ? [{ chosen, series }] : [];
   });
   zeros = new Map(lines.map(({ chosen, series }) => [chosen.run, series.zero]));
   whole = widest(whole, timelineExtent(lines));

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { palette } from "../../charts/palette.fixture";
+import { COLORS } from "../../charts/style";
 import type { TrendChart, TrendPoint } from "../../api/types.gen";
 import { releases, trendChart, trendRows } from "./trend_chart";
 
@@ -10,6 +11,7 @@ const point = (run: number, version: string, value: number, reset = ""): TrendPo
 
 const chart: TrendChart = {
   anchor: "trend-1",
+  color: 1,
   metric_name: "throughput",
   unit: "transactions/s",
   axis: { range: [0, 120], ticks: [0, 50, 100], texts: ["0", "50", "100"], begins_at: "" },
@@ -31,7 +33,7 @@ test("every run stands at its place with its value and its words, and opens its 
     y: [100, 102, 80],
     text: chart.points.map((each) => each.text),
     customdata: ["/runs/1/", "/runs/2/", "/runs/3/"],
-    marker: { color: [palette.sides[0], palette.sides[0], palette.sides[1]] },
+    marker: { color: [palette.sides[1], palette.sides[1], palette.sides[1 + 2 * COLORS]] },
   });
 });
 

@@ -1,9 +1,9 @@
-// A trend: every run in its release's colour, levels between changes, the changes: pure functions of the server's data.
+// A trend: every run in a tone of its platform, levels between changes, the changes: pure functions of the server's data.
 import type { Annotations, Data, Shape } from "plotly.js";
 import type { TrendChart } from "../../api/types.gen";
 import type { Table } from "../../charts/mount";
 import type { Chart } from "../../charts/plotly";
-import { axisTitle, runAddress, sideColor, valueAxis, type Palette } from "../../charts/style";
+import { axisTitle, COLORS, runAddress, sideColor, valueAxis, type Palette } from "../../charts/style";
 
 /** Runs of one release that follow each other: from place `start` up to `end`. */
 interface Release {
@@ -15,8 +15,8 @@ interface Release {
 // Pixels: a character of a release's name or of a change's words, a row of words.
 const CHARACTER = 7;
 const ROW = 15;
-// Colours that releases take in turn.
-const COLORS = 6;
+// Tones of the platform that releases take in turn: the lighter ones have too little contrast for points.
+const TURNS = [0, 2] as const;
 
 export function releases(chart: TrendChart): Release[] {
   const found: Release[] = [];
@@ -29,9 +29,13 @@ export function releases(chart: TrendChart): Release[] {
   return found;
 }
 
+function releaseColor(chart: TrendChart, place: number, palette: Palette): string {
+  return sideColor(palette, (chart.color % COLORS) + COLORS * (TURNS[place % TURNS.length] ?? 0));
+}
+
 function pointTrace(chart: TrendChart, palette: Palette): Data {
-  const colors = releases(chart).flatMap(({ start, end }, side) =>
-    Array.from({ length: end - start }, () => sideColor(palette, side % COLORS)),
+  const colors = releases(chart).flatMap(({ start, end }, place) =>
+    Array.from({ length: end - start }, () => releaseColor(chart, place, palette)),
   );
   return {
     type: "scatter",
@@ -71,11 +75,11 @@ function changeColor(kind: string, palette: Palette): string {
 function shapes(chart: TrendChart, palette: Palette): Partial<Shape>[] {
   const end = chart.left_out + chart.points.length - 0.5;
   const base = { layer: "below", line: { width: 0 } } as const;
-  const found: Partial<Shape>[] = releases(chart).map((release, side) => ({
+  const found: Partial<Shape>[] = releases(chart).map((release, place) => ({
     ...{ type: "rect", xref: "x", yref: "paper", y0: -0.012, y1: 0, ...base },
     x0: release.start - 0.5,
     x1: release.end - 0.5,
-    fillcolor: sideColor(palette, side % COLORS),
+    fillcolor: releaseColor(chart, place, palette),
   }));
   if (chart.band) {
     const { start, low, high } = chart.band;

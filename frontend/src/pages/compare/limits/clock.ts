@@ -5,17 +5,8 @@ import type { NodeClock } from "../../../api/types.gen";
 import { mountActions } from "../../../charts/actions";
 import { toCsv } from "../../../charts/csv";
 import { draw, whenVisible } from "../../../charts/plotly";
-import { readView, withParameter } from "../../../page/address";
+import { readView, rememberZoom } from "../../../page/address";
 import { chartHeight, clockChart, clockRows, drawnIndicators, type Loaded } from "./clock_chart";
-
-function keep(zoom: [number, number] | null): void {
-  let search = window.location.search;
-  (["from", "to"] as const).forEach((name, end) => {
-    const value = zoom?.[end];
-    search = withParameter(search, name, value === undefined ? null : String(Number(value.toFixed(3))));
-  });
-  window.history.replaceState(window.history.state, "", `${window.location.pathname}${search}${window.location.hash}`);
-}
 
 async function load(data: NodeClock): Promise<{ loaded: Loaded; problems: string[] }> {
   const metrics = new Map<number, Set<string>>();
@@ -49,8 +40,8 @@ async function show(data: NodeClock, figure: Element, plot: HTMLElement): Promis
       "xaxis.range[1]": to,
       "xaxis.autorange": whole,
     } = change as Record<string, unknown>;
-    if (typeof from === "number" && typeof to === "number") keep([from, to]);
-    else if (whole) keep(null);
+    if (typeof from === "number" && typeof to === "number") rememberZoom([from, to]);
+    else if (whole) rememberZoom(null);
   });
   const holder = figure.querySelector<HTMLElement>(".chart__actions");
   if (!holder) return;

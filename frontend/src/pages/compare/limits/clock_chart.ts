@@ -102,7 +102,8 @@ export function clockChart(data: NodeClock, loaded: Loaded, zoom: [number, numbe
       font: { size: 12, color: palette.ink },
     })),
   };
-  return { traces, layout };
+  // A reset would lead back to the zoom that the address had.
+  return { traces, layout, config: { doubleClick: "autosize" } };
 }
 
 export function clockRows(data: NodeClock, loaded: Loaded): { header: string[]; rows: Cell[][] } {

@@ -1,0 +1,45 @@
+"""Every page on paper of A4, in Chromium: nothing is cut off, and no control is printed."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.web.shell.every_page import addresses
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+A4 = {"width": 718, "height": 1000}
+# Forms are filled in, not printed; schemas of the API are another program's page.
+NOT_PRINTED = (
+    *(
+        "/campaigns/new",
+        "/campaigns/file",
+        "/schedules/",
+        "/notifications/",
+        "/runs/upload",
+        "/thresholds/",
+        "/sign-in",
+    ),
+)
+# What lies beyond the edge of the paper and is not cut off there by its own box.
+BEYOND = """() => [...document.querySelectorAll("main *")]
+  .filter((one) => one.getBoundingClientRect().right > window.innerWidth + 1 && !one.closest("svg, .visually-hidden"))
+  .map((one) => `${one.tagName}#${one.id}.${one.getAttribute("class")}`).slice(0, 5)"""
+CONTROLS = """() => [...document.querySelectorAll("main .button, main button:not(.sort)")]
+  .filter((one) => one.getClientRects().length > 0).map((one) => one.textContent.trim()).slice(0, 5)"""
+
+
+def test_every_page_fits_paper(browser_page: Page) -> None:
+    found = []
+    for address in addresses():
+        if address.startswith(NOT_PRINTED):
+            continue
+        browser_page.emulate_media(media="screen")
+        browser_page.goto(address)
+        browser_page.wait_for_load_state("networkidle")
+        browser_page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        browser_page.set_viewport_size(A4)
+        browser_page.emulate_media(media="print")
+        found += [(address, "beyond", beyond) for beyond in [browser_page.evaluate(BEYOND)] if beyond]
+        found += [(address, "control", shown) for shown in [browser_page.evaluate(CONTROLS)] if shown]
+        browser_page.set_viewport_size({"width": 1440, "height": 900})
+    assert not found, "\n".join(map(str, found))
