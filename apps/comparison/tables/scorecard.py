@@ -120,8 +120,8 @@ def load_scorecard() -> tuple[ScorecardRow, ...]:
 
 
 def _chosen() -> dict[str, _Place]:
-    """Kind of load -> the place to show: most families, then most runs of each, then without a fixed rate, then most threads. Of a family the
-    system that was measured last."""
+    """Kind of load -> the place to show: most families, then most runs of each, then without a fixed rate, then most
+    threads. Of a family the system that was measured last."""
     families = {slug: family.key for family in FAMILIES for slug in family.platforms}
     counted = places.counted(most=ENOUGH_RUNS, newest=1)
     systems = {
