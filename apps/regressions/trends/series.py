@@ -24,9 +24,9 @@ from apps.runs.models import Run
 MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
 MOST_RUNS = 2**31 - 1
 
-# Start of a run's campaign, UTC, to the minute.
+# Start of a run's campaign, UTC.
 CAMPAIGN = """
-SELECT to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') FROM dispatch_jobrun r
+SELECT to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') FROM dispatch_jobrun r
 JOIN dispatch_job j ON j.id = r.job_id JOIN dispatch_campaign c ON c.id = j.campaign_id WHERE r.run_id = runs.run
 """
 # Excluded runs never count; a ratio needs positive values, only errors may be zero.
@@ -54,7 +54,7 @@ ORDER BY version_key, version, started_at, run
 @dataclass(frozen=True)
 class SeriesRun:
     """A run of a series. `reset`: compared with the runs before. `build`: version that the server reported;
-    `slug`: of the system; `campaign`: its start where asked for, as 2026-11-25 21:04, UTC."""
+    `slug`: of the system; `campaign`: its start where asked for, as 2026-11-25 21:04:30, UTC."""
 
     run: int
     system: Hidden[int]

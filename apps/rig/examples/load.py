@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts import services as accounts
+from apps.catalog.api import set_short_name
 from apps.catalog.models import HardwareClass, LoadLevel, Release, System
+from apps.core.problems import Invalid
 from apps.core.text import counted
 from apps.dispatch.models import Campaign, Entry, Job, JobRun, Schedule, ScheduledRun
 from apps.regressions import api as regressions
@@ -25,6 +27,12 @@ from apps.runs.api import archive, places
 from apps.runs.models import Run
 
 LABEL = "example"
+# Of systems that would be named after their slugs beside each other.
+SHORT_NAMES = {
+    "example-single": "single",
+    "example-release-old": "MariaDB 10.11",
+    "example-release-new": "MariaDB 11.8",
+}
 
 # Runs restored, of how many.
 Progress = Callable[[int, int], None]
@@ -71,12 +79,19 @@ def load(
     new = [each.run for each in found if each.run is not None]
     if new:
         archive.compare_siblings(new)
+        _name()
         _restore_history(folder / HISTORY)
         _analyse()
     problems = tuple(each.problem for each in found if each.problem)
     state.loaded_at, state.removed_at, state.sha256 = timezone.now(), None, "" if problems else sha256
     state.save()
     return Loaded(len(found), len(new), Finding.objects.filter(labels__contains=[LABEL]).count(), problems)
+
+
+def _name() -> None:
+    for slug, text in SHORT_NAMES.items():
+        with suppress(Invalid):  # a user's system has that name
+            set_short_name(slug=slug, text=text)
 
 
 def _sha256(folder: Path) -> str:

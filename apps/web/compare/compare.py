@@ -149,14 +149,16 @@ def _workload(address: CompareAddress) -> int:
 
 
 def level_of(comparison: Comparison, address: CompareAddress) -> Level | None:
-    """The load level whose seconds are drawn: the requested one, else the highest that every side ran."""
+    """The load level whose seconds are drawn: the requested one, else the highest that every side ran, without a fixed rate if there
+    is one: at a fixed rate all do the same work."""
     if address.level:
         for level in comparison.levels:
             if level.key == address.level:
                 return level
         raise UnknownSide([FieldProblem("level", f"no side ran at {address.level!r}", "choose one of the levels")])
     ran = {level: {run.side for run in comparison.counted if run.level == level.id} for level in comparison.levels}
-    return max(ran, key=lambda level: (len(ran[level]), comparison.levels.index(level)), default=None)
+    order = {level: place for place, level in enumerate(comparison.levels)}
+    return max(ran, key=lambda level: (len(ran[level]), level.rate is None, order[level]), default=None)
 
 
 def _nothing(comparison: Comparison, address: CompareAddress) -> str:

@@ -230,7 +230,7 @@ def _when(column: BoardColumn | None, by: str) -> str:
 
 
 def _time(key: str) -> str:
-    """Key of a night or of a campaign, as 2026-11-25 or 2026-11-25 21:04."""
+    """Key of a night or of a campaign, as 2026-11-25 or 2026-11-25 21:04:30."""
     at = datetime.fromisoformat(key)
     words = f"{at.day}{NBSP}{at:%b}{NBSP}{at.year}"
     return f"{words}{NBSP}{at:%H:%M}" if " " in key else words

@@ -104,7 +104,7 @@ def test_campaigns_are_columns_where_all_runs_are_of_one_night(client: Client, f
     at = [START + timedelta(minutes=4 * number) for number in range(NIGHTS)]
     board = load_board(BoardFilter())
     assert board.by == "campaign"
-    assert board.times == tuple(f"{each:%Y-%m-%d %H:%M}" for each in at)
+    assert board.times == tuple(f"{each:%Y-%m-%d %H:%M:%S}" for each in at)
     html = page(client)
     assert verdicts(html, fell)[5:] == ["worse"] * 3
     heads = [cell.text() for cell in elements(html, "th.board__head")]
