@@ -149,8 +149,8 @@ def _workload(address: CompareAddress) -> int:
 
 
 def level_of(comparison: Comparison, address: CompareAddress) -> Level | None:
-    """The load level whose seconds are drawn: the requested one, else the highest that every side ran, without a fixed rate if there
-    is one: at a fixed rate all do the same work."""
+    """The load level whose seconds are drawn: the requested one, else the highest that every side ran, without a fixed
+    rate if there is one: at a fixed rate all do the same work."""
     if address.level:
         for level in comparison.levels:
             if level.key == address.level:
