@@ -193,10 +193,8 @@ def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
 
 def _obstacles(unreached: Sequence[System]) -> tuple[str, ...]:
     """Reasons why jobs wait, with the remedy."""
-    return tuple(
-        f"No agent is connected to {system.short_name}{_with_labels(system)}. docs/howto/agent.md says how to connect one."
-        for system in unreached
-    )
+    how = "docs/howto/agent.md says how to connect one."
+    return tuple(f"No agent is connected to {each.short_name}{_with_labels(each)}. {how}" for each in unreached)
 
 
 def unreachable(systems: Iterable[System], *, now: datetime) -> frozenset[str]:

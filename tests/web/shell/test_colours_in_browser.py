@@ -25,9 +25,10 @@ FOUND = """() => {
   const plots = [...document.querySelectorAll(".js-plotly-plot")];
   const charts = plots.flatMap((plot) => plot.data.flatMap((trace) =>
     [trace.line?.color, trace.marker?.color, trace.marker?.line?.color, trace.error_x?.color].flatMap(colours)));
-  const systems = [...document.querySelectorAll("[style*='--side-']")].filter((each) => /alpha|beta/.test(each.textContent));
+  const systems = [...document.querySelectorAll("[style*='--side-']")]
+    .filter((each) => /alpha|beta/.test(each.textContent));
   const named = systems.map((each) => Number(/--side-(\\d+)/.exec(each.getAttribute("style"))[1]));
-  return {plots: plots.length, charts: charts.map((each) => palette.indexOf(each)).filter((place) => place >= 0), named};
+  return {charts: charts.map((each) => palette.indexOf(each)).filter((place) => place >= 0), named};
 }"""
 
 
