@@ -24,7 +24,7 @@ django.setup()
 
 from django.urls import reverse  # noqa: E402 - models need the set-up
 from django.utils import timezone  # noqa: E402
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright  # noqa: E402
 
 from apps.accounts import services as accounts  # noqa: E402
 from apps.catalog.models import System, Workload  # noqa: E402
@@ -132,9 +132,7 @@ def _check(browser: Browser, address: str, wanted: list[PicturedPage]) -> None:
     for scheme in schemes:
         page = _signed_in(browser, address, scheme)
         page.add_init_script(OBSERVERS)
-        messages: list[str] = []
-        page.on("console", lambda message, found=messages: found.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error, found=messages: found.append(f"script: {error}"))
+        messages = _listen(page)
         for each in wanted:
             for size in (WIDE, NARROW):
                 messages.clear()
@@ -147,6 +145,21 @@ def _check(browser: Browser, address: str, wanted: list[PicturedPage]) -> None:
                 chart = f", first chart after {seen['chart']} ms" if seen["chart"] else ""
                 where = f"{each.name} {size['width']} {scheme}"
                 print(f"{where}: {seen['height']} px, shift {seen['shift']:.3f}{chart}", *found, sep="\n    ")
+
+
+def _listen(page: Page) -> list[str]:
+    """Gets every message of the console and every script's failure from now on."""
+    found: list[str] = []
+
+    def said(message: ConsoleMessage) -> None:
+        found.append(f"{message.type}: {message.text}")
+
+    def failed(error: Error) -> None:
+        found.append(f"script: {error}")
+
+    page.on("console", said)
+    page.on("pageerror", failed)
+    return found
 
 
 def _signed_in(browser: Browser, address: str, scheme: Literal["light", "dark"]) -> Page:

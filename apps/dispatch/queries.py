@@ -193,8 +193,10 @@ def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
 
 def _obstacles(unreached: Sequence[System]) -> tuple[str, ...]:
     """Reasons why jobs wait, with the remedy."""
-    how = "docs/howto/agent.md says how to connect one."
-    return tuple(f"No agent is connected to {each.short_name}{_with_labels(each)}. {how}" for each in unreached)
+    remedy = "docs/howto/agent.md says how to connect one."
+    return tuple(
+        f"No agent is connected to {system.short_name}{_with_labels(system)}. {remedy}" for system in unreached
+    )
 
 
 def unreachable(systems: Iterable[System], *, now: datetime) -> frozenset[str]:

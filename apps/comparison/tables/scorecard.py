@@ -45,6 +45,8 @@ KINDS = (INGEST, MIXED, TPCC, FAILOVER, SCHEMA_CHANGE)
 INSTEAD = {READS: MIXED, WRITES: MIXED}
 # Of the failover probe's faults those that the row is about.
 CRASHES = ("kill_writer", "crash")
+# Of ALTER TABLE, where several are measured alike.
+USUAL_ALGORITHM = "inplace"
 FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 # With more runs of each side no load is preferred to another.
 ENOUGH_RUNS = 5
@@ -118,8 +120,8 @@ def load_scorecard() -> tuple[ScorecardRow, ...]:
 
 
 def _chosen() -> dict[str, _Place]:
-    """Kind of load -> the place to show: most families, then most runs of each, then most threads. Of a family the
-    system that was measured last."""
+    """Kind of load -> the place to show: most families, then most runs of each, then without a fixed rate, then most
+    threads. Of a family the system that was measured last."""
     families = {slug: family.key for family in FAMILIES for slug in family.platforms}
     counted = places.counted(most=ENOUGH_RUNS, newest=1)
     systems = {
@@ -139,12 +141,14 @@ def _chosen() -> dict[str, _Place]:
             by_kind[kinds[place.workload]].append(place)
     levels = LoadLevel.objects.in_bulk({place.level for own in by_kind.values() for place in own})
 
-    def rank(alike: Sequence[RunPlace]) -> tuple[int, bool, int, int, int]:
-        """Of places in the order in which they were measured: the last of each family counts."""
-        workload = workloads[alike[0].workload]
+    def rank(alike: Sequence[RunPlace]) -> tuple[int, bool, int, bool, int, bool, int]:
+        """Of places in the order in which they were measured: the last of each family counts. At a fixed rate all do
+        the same work."""
+        workload, level = workloads[alike[0].workload], levels[alike[0].level]
         is_own = kind_of(workload.tool, workload.parameters) in KINDS
         runs = {family_of[place.system]: place.amount.runs for place in alike}
-        return len(runs), is_own, min(runs.values()), levels[alike[0].level].threads, workload.pk
+        is_usual = workload.parameters.get("algorithm") == USUAL_ALGORITHM
+        return len(runs), is_own, min(runs.values()), level.rate is None, level.threads, is_usual, workload.pk
 
     found = {}
     for kind, own in by_kind.items():

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import Storage
@@ -25,7 +26,7 @@ _EARLIER = "bundle.json"
 COMPACT_SUFFIX = ".tar.xz"
 FILE_SUFFIXES = (".zip", COMPACT_SUFFIX)
 # A window of 32 MiB: larger than all files of one table of the example study.
-_PRESET = 8
+_PRESET: Final = 8
 
 
 def export(*, run_ids: Collection[int], path: Path) -> int:

@@ -27,7 +27,7 @@ def show(request: HttpRequest, name: str = INDEX) -> HttpResponse:
 
 
 @require_safe
-def picture(request: HttpRequest, name: str) -> FileResponse:
+def picture(_request: HttpRequest, name: str) -> FileResponse:
     """One of docs/screenshots."""
     file = FOLDER / "screenshots" / f"{name}.png"
     if not file.is_file():

@@ -227,7 +227,7 @@ def action(row: ScorecardRow) -> tuple[str, str]:
     if row.kind == SCHEMA_CHANGE:
         return reverse("web:schema-changes"), "See the schema changes"
     sides = [cell.side.slug for cell in sorted(row.measured, key=lambda cell: not cell.is_best) if cell.side]
-    if len(sides) < 2 or row.workload is None:
+    if len(sides) < 2 or row.workload is None or row.level is None:
         return reverse("web:campaign-new"), f"Plan {wording.ARTICLES[row.kind]} campaign"
-    asked: dict[str, list[str] | int] = {"side": sides, "workload": row.workload.id}
+    asked: dict[str, list[str] | int | str] = {"side": sides, "workload": row.workload.id, "level": row.level.key}
     return f"{reverse('web:compare')}?{urlencode(asked, doseq=True)}", f"Compare {title}"

@@ -165,15 +165,6 @@ def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: 
     assert load.load(folder=tmp_path).restored == 24
 
 
-def test_the_shipped_archives_restore_completely() -> None:
-    a_user(role="administrator", username="admin")
-    loaded = load.load()
-    assert loaded.problems == ()
-    assert loaded.restored == loaded.runs > 0
-    found = Run.objects.order_by().values_list("state", "provenance").distinct()
-    assert list(found) == [("sealed", "example")]
-
-
 def test_an_administrator_removes_the_examples_on_the_home_page(client: Client) -> None:
     a_measured_run({TPS: 5.0}, provenance=Run.Provenance.EXAMPLE)
     form = "form[action='/examples/remove/']"

@@ -72,6 +72,19 @@ def test_each_architecture_has_its_column_and_its_typical_value(client: Client) 
     assert len(row.css(".scorecard__best")) == 1
 
 
+def test_a_fixed_rate_at_which_all_do_the_same_work_is_not_the_rows_load(client: Client) -> None:
+    for slug, platform, value in (("g", "pxc", 100.0), ("m", "mha", 200.0)):
+        for level in (a_load_level(8, rate=60.0), a_load_level(8)):
+            a_measured_run(
+                {"client.throughput": 60.0 if level.rate else value},
+                system=_system(slug, platform),
+                load_level=level,
+                workload=a_workload("oltp_read_write"),
+            )
+    row = element(page_of(client, "/"), "[data-kind=mixed]")
+    assert [round(float(each.attributes["data-value"] or 0)) for each in row.css("[data-value]")] == [100, 200]
+
+
 def test_bars_of_a_row_share_one_scale(client: Client) -> None:
     _measure(_system("g", "pxc"), 100.0)
     _measure(_system("m", "mha"), 200.0)

@@ -28,7 +28,8 @@ FOUND = """() => {
   const systems = [...document.querySelectorAll("[style*='--side-']")]
     .filter((each) => /alpha|beta/.test(each.textContent));
   const named = systems.map((each) => Number(/--side-(\\d+)/.exec(each.getAttribute("style"))[1]));
-  return {charts: charts.map((each) => palette.indexOf(each)).filter((place) => place >= 0), named};
+  const places = charts.map((each) => palette.indexOf(each)).filter((place) => place >= 0);
+  return {plots: plots.length, charts: places, named};
 }"""
 
 

@@ -1,5 +1,5 @@
 // Series of any runs on one clock: which, where their page is, in which chart each stands, how its line is drawn.
-import type { Data, Layout } from "plotly.js";
+import type { Layout } from "plotly.js";
 import type { Series } from "../../api/series";
 import type { ChosenSeries } from "../../api/types.gen";
 import { extent, gapShapes, lineTrace, resetTrace, widest } from "../../charts/timeline/timeline";
