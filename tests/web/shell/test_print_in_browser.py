@@ -1,13 +1,13 @@
 """Every page on paper of A4, in Chromium: nothing is cut off, and no control is printed."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.web.shell.every_page import addresses
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-A4 = {"width": 718, "height": 1000}
+A4: ViewportSize = {"width": 718, "height": 1000}
 # Forms are filled in, not printed; schemas of the API are another program's page.
 NOT_PRINTED = (
     *(
