@@ -193,9 +193,9 @@ def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
 
 def _obstacles(unreached: Sequence[System]) -> tuple[str, ...]:
     """Reasons why jobs wait, with the remedy."""
-    remedy = "docs/howto/agent.md says how to connect one."
+    remedy = "connect one as docs/howto/agent.md says."
     return tuple(
-        f"No agent is connected to {system.short_name}{_with_labels(system)}. {remedy}" for system in unreached
+        f"No agent is connected to {system.short_name}{_with_labels(system)}: {remedy}" for system in unreached
     )
 
 

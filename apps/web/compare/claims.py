@@ -23,7 +23,7 @@ def show(request: HttpRequest) -> HttpResponse:
         address.check()
         found = tool_agreement(systems, campaign=campaign)
     except Invalid as error:
-        context: dict[str, Any] = {"problems": [each.sentence() for each in error.errors]}
+        context: dict[str, Any] = {"problems": error.errors}
         status = status_of(error)
         return render_page(
             request, "web/compare/claims.html", context | {"matrix_url": reverse("web:matrix")}, status=status

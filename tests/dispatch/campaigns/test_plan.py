@@ -163,5 +163,5 @@ def test_a_system_that_no_agent_reaches_is_named_with_the_remedy(db: None) -> No
     detail = queries.load_campaign(campaign.pk, now=timezone.now())
     assert detail is not None
     (obstacle,) = detail.obstacles
-    assert obstacle.startswith("No agent is connected to far-away with the label ssd.")
+    assert obstacle.startswith("No agent is connected to far-away with the label ssd: ")
     assert "docs/howto/agent.md" in obstacle

@@ -18,14 +18,16 @@ def test_every_embedded_element_has_a_type_and_every_type_an_element() -> None:
 
 def test_it_is_written_field_by_field_as_its_type_says() -> None:
     data = TimelinePageData(
-        series=[ChosenSeries(7, "client.throughput", "client", "run 7")],
+        series=[ChosenSeries(7, "client.throughput", "client", "run 7", tone=1, dash=0)],
         runs=[ChosenRun(7, "run 7")],
         align="run",
         totals=False,
         live=False,
     )
     assert as_json("timeline-data", data) == {
-        "series": [{"run": 7, "metric": "client.throughput", "node": "client", "label": "run 7"}],
+        "series": [
+            {"run": 7, "metric": "client.throughput", "node": "client", "label": "run 7", "tone": 1, "dash": 0}
+        ],
         "runs": [{"id": 7, "label": "run 7"}],
         "align": "run",
         "totals": False,
