@@ -125,6 +125,7 @@ def _addresses() -> dict[str, list[str]]:
         "web:price": [{"slug": run.system.hardware_class.slug}],
         "web:short-name": [{"slug": run.system.slug}],
         "web:help-page": [{"name": "reference/verdicts"}],
+        "web:help-picture": [{"name": "home"}],
     }
     planned = [
         *(("side", system.slug) for system in compared.systems.all()),

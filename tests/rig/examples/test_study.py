@@ -110,7 +110,7 @@ def test_every_cell_of_the_ladders_is_measured_five_times_at_six_levels() -> Non
 
 
 def test_recorded_runs_are_examples_of_systems_of_their_own(tmp_path: Path) -> None:
-    assert _recorded(tmp_path) == 24
+    assert _recorded(tmp_path) == 12
     runs = Run.objects.select_related("system")
     assert {run.provenance for run in runs} == {"example"}
     assert {run.system.slug for run in runs} == {"example-release-old", "example-release-new"}
@@ -122,7 +122,7 @@ def test_another_installation_gets_runs_history_and_a_finding_under_review(tmp_p
     _recorded(tmp_path)
     _elsewhere(tmp_path)
     loaded = load.load(folder=tmp_path)
-    assert (loaded.runs, loaded.restored, loaded.problems) == (24, 24, ())
+    assert (loaded.runs, loaded.restored, loaded.problems) == (12, 12, ())
 
     schedule = Schedule.objects.get()
     assert schedule.next_at is None, "an example starts nothing"
@@ -145,8 +145,8 @@ def test_examples_loaded_twice_are_there_once(tmp_path: Path) -> None:
     _elsewhere(tmp_path)
     load.load(folder=tmp_path)
     again = load.load(folder=tmp_path)
-    assert (again.runs, again.restored) == (24, 0)
-    assert (Run.objects.count(), ScheduledRun.objects.count()) == (24, 12)
+    assert (again.runs, again.restored) == (12, 0)
+    assert (Run.objects.count(), ScheduledRun.objects.count()) == (12, 12)
 
 
 def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: 
     _elsewhere(tmp_path)
     load.load(folder=tmp_path)
     measured = a_measured_run({TPS: 5.0}, system=a_system("mine"), workload=a_workload(), load_level=a_load_level(4))
-    assert remove.remove() == 24
+    assert remove.remove() == 12
     assert list(Run.objects.all()) == [measured]
     assert list(System.objects.values_list("slug", flat=True)) == ["mine"]
     assert [model for model in (Finding, Schedule, Campaign) if model.objects.exists()] == []
@@ -162,7 +162,7 @@ def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: 
 
     assert load.load(folder=tmp_path, at_start=True).removed
     assert Run.objects.count() == 1
-    assert load.load(folder=tmp_path).restored == 24
+    assert load.load(folder=tmp_path).restored == 12
 
 
 def test_an_administrator_removes_the_examples_on_the_home_page(client: Client) -> None:

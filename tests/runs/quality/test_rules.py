@@ -93,7 +93,7 @@ def test_a_generator_that_begins_late_measures_itself() -> None:
 
 
 def test_nodes_of_one_machine_are_not_each_others_neighbours() -> None:
-    own = {generator.BUSY: 95.0, generator.CPUS: 1.0, generator.SERVER: 0.3}
+    own = {generator.BUSY: 95.0, generator.CPUS: 1.0, generator.SERVER: 0.3, noisy_neighbours.STEAL: 0.0}
     names = ("db1", "db2", "db3")
     together = facts(*(a_node(name, stats=own, apart=True) for name in names))
     assert noisy_neighbours.check(together).status == PASSED

@@ -74,10 +74,11 @@ def test_each_architecture_has_its_column_and_its_typical_value(client: Client) 
 
 def test_a_fixed_rate_at_which_all_do_the_same_work_is_not_the_rows_load(client: Client) -> None:
     for slug, platform, value in (("g", "pxc", 100.0), ("m", "mha", 200.0)):
+        system = _system(slug, platform)
         for level in (a_load_level(8, rate=60.0), a_load_level(8)):
             a_measured_run(
                 {"client.throughput": 60.0 if level.rate else value},
-                system=_system(slug, platform),
+                system=system,
                 load_level=level,
                 workload=a_workload("oltp_read_write"),
             )
