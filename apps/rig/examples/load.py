@@ -21,7 +21,7 @@ from apps.dispatch.models import Campaign, Entry, Job, JobRun, Schedule, Schedul
 from apps.regressions import api as regressions
 from apps.regressions.models import Finding
 from apps.rig.examples.data import FOLDER, HISTORY, archives
-from apps.rig.examples.restore import Restored, restored
+from apps.rig.examples.restore import RestoredExample, restored
 from apps.rig.models import StudyState
 from apps.runs.api import archive, places
 from apps.runs.models import Run
@@ -72,7 +72,7 @@ def load(
     with ExitStack() as stack:
         sources = [stack.enter_context(archive.unpacked(file)) for file in archives(folder)]
         wanted = [(source, path) for source in sources for path in archive.chosen(source)]
-        found: list[Restored] = []
+        found: list[RestoredExample] = []
         for each in restored(wanted, processes=processes):
             found.append(each)
             progress(len(found), len(wanted))

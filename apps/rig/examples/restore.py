@@ -18,14 +18,14 @@ _metrics: dict[str, Metric] = {}
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoredExample:
     """`run`: its id; None: it was here already, or could not be restored for `problem`."""
 
     run: int | None
     problem: str
 
 
-def restored(wanted: Sequence[tuple[Storage, str]], *, processes: int) -> Iterator[Restored]:
+def restored(wanted: Sequence[tuple[Storage, str]], *, processes: int) -> Iterator[RestoredExample]:
     """One for each manifest of `wanted`, as they are done. In several processes, systems and workloads are created
     first, by one run of each, so that no two processes create the same."""
     _metrics.clear()
@@ -40,7 +40,7 @@ def restored(wanted: Sequence[tuple[Storage, str]], *, processes: int) -> Iterat
         yield from pool.map(_restore, rest, chunksize=AT_ONCE)
 
 
-def _restore(one: tuple[Storage, str]) -> Restored:
+def _restore(one: tuple[Storage, str]) -> RestoredExample:
     source, path = one
     found = archive.restore(source, path=path, metrics=_metrics, siblings=False)
-    return Restored(found.run.pk if found.run else None, found.problem)
+    return RestoredExample(found.run.pk if found.run else None, found.problem)

@@ -100,7 +100,7 @@ def test_nodes_of_one_machine_are_not_each_others_neighbours() -> None:
     alone = facts(*(a_node(name, stats=own, apart=True, host=name) for name in names))
     assert noisy_neighbours.check(alone).status == FAILED
     with_others = facts(a_node("db1", stats=own, apart=True), a_node("db2", stats=own, apart=True))
-    assert "took 0.35 of 1 CPUs on db1, db2" in noisy_neighbours.check(with_others).evidence.replace("\xa0", " ")
+    assert "took 0.350 of 1 CPUs on db1, db2" in noisy_neighbours.check(with_others).evidence.replace("\xa0", " ")
 
 
 def test_a_full_link_is_the_limit_and_an_unknown_one_cannot_be_judged() -> None:
