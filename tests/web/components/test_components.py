@@ -52,7 +52,7 @@ def test_a_table_without_rows_is_no_empty_shell_unless_a_script_fills_it(rows: s
     )
     assert rendered(source, filled=False) == '<div class="empty" data-state="empty">No data</div>'
     assert "<thead><tr><th>Run</th></tr></thead>" in rendered(source, filled=True)
-    assert "region" not in rendered(source), "without a name the box is no landmark"
+    assert "role=" not in rendered(source), "without a name the box is no group"
 
 
 def test_a_table_may_have_several_rows_of_headings_and_do_without_the_box() -> None:

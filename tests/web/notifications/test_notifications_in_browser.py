@@ -28,9 +28,9 @@ def test_a_team_subscribes_and_sees_the_answer_to_its_test(browser_page: Page, s
         page.get_by_label("Address", exact=True).fill(f"{receiver.url}/hook")
         page.get_by_label("Smallest size").fill("0.05")
         follow(page.get_by_role("button", name="Subscribe"))
-        expect(page.get_by_role("region", name="Subscriptions of storage")).to_contain_text("from 5 %")
+        expect(page.get_by_role("group", name="Subscriptions of storage")).to_contain_text("from 5 %")
         page.get_by_role("button", name="Send a test").click()
-        deliveries = page.get_by_role("region", name="Deliveries", exact=True)
+        deliveries = page.get_by_role("group", name="Deliveries", exact=True)
         expect(deliveries).to_contain_text("waiting")
         deliver.send(delivery_id=Delivery.objects.get().pk, now=timezone.now())
         # Without a reload: the table asks again while something waits.
