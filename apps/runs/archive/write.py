@@ -154,8 +154,8 @@ def write_table(local: BinaryIO, table: str, batches: Iterable[pa.RecordBatch], 
     # In tables of a few rows, dictionaries and Arrow's own copy of the schema would be most of the file.
     plain = [field.name for field in schema if not pa.types.is_list(field.type)] if table == "series" else False
     options = {"use_dictionary": plain, "column_encoding": encoded or None, "store_schema": False}
-    options |= {"compression": compression, "compression_level": None if compression == "none" else _LEVEL}
-    with pq.ParquetWriter(local, schema, **options) as writer:
+    level = None if compression == "none" else _LEVEL
+    with pq.ParquetWriter(local, schema, compression=compression, compression_level=level, **options) as writer:
         for batch in batches:
             writer.write_batch(batch, row_group_size=max(batch.num_rows, 1))
             rows += batch.num_rows

@@ -25,9 +25,7 @@ def test_it_is_written_field_by_field_as_its_type_says() -> None:
         live=False,
     )
     assert as_json("timeline-data", data) == {
-        "series": [
-            {"run": 7, "metric": "client.throughput", "node": "client", "label": "run 7", "tone": 1, "dash": 0}
-        ],
+        "series": [{"run": 7, "metric": "client.throughput", "node": "client", "label": "run 7", "tone": 1, "dash": 0}],
         "runs": [{"id": 7, "label": "run 7"}],
         "align": "run",
         "totals": False,

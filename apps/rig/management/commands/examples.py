@@ -43,8 +43,12 @@ class Command(BaseCommand):
             folder=options["folder"],
             at_start=options["at_start"],
             processes=options["processes"],
-            progress=lambda done, of: done % EVERY or self._say(f"progress: {done} of {of} example runs"),
+            progress=self._progress,
         )
+
+    def _progress(self, done: int, of: int) -> None:
+        if done % EVERY == 0:
+            self._say(f"progress: {done} of {of} example runs")
 
     def _record(self, options: dict[str, Any]) -> None:
         try:
