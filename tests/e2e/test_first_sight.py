@@ -30,7 +30,7 @@ def study(browser_page: Page) -> Page:
     published.load_all(published.OWN_DATA)
     loaded = load.load()
     assert loaded.problems == ()
-    assert loaded.restored == loaded.runs > 500
+    assert loaded.restored == loaded.runs > 400
     assert set(Run.objects.order_by().values_list("state", "provenance").distinct()) == {("sealed", "example")}
     browser_page.add_init_script(SHIFTS)
     browser_page.goto("/")
