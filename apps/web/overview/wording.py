@@ -33,10 +33,10 @@ def answer(rows: Sequence[ScorecardRow], *, has_figures: bool) -> str:
     measured = [row for row in rows if row.measured]
     if not measured:
         return "Nothing is measured yet; published figures only." if has_figures else "Nothing is measured yet."
-    parts = [
-        f"{_best(row)} is ahead of {and_list([_named(cell) for cell in cells])} in {TITLES[row.kind]}"
-        for row, cells in led
-    ]
+    claims: dict[tuple[str, str], list[str]] = {}
+    for row, cells in led:
+        claims.setdefault((_best(row), and_list([_named(cell) for cell in cells])), []).append(TITLES[row.kind])
+    parts = [f"{best} is ahead of {others} in {and_list(titles)}" for (best, others), titles in claims.items()]
     open_rows = len(rows) - len(led)
     text = _sentence(and_list(parts)) if parts else ""
     rest = f"{counted(open_rows, 'row')} {'is' if open_rows == 1 else 'are'} undecided or not measured."

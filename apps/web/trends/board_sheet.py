@@ -237,13 +237,13 @@ def _time(key: str) -> str:
 
 
 def _heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Day, and the month where it begins; of campaigns the time, and the day where it begins."""
+    """Day, and the month where it begins; of campaigns the minute, and day and hour where they begin."""
     last = ""
     for key in times:
         at = datetime.fromisoformat(key)
         has_time = " " in key
-        own = f"{at.day}{NBSP}{at:%b}" if has_time else f"{at:%b}"
-        yield f"{at:%H:%M}" if has_time else str(at.day), own if own != last else ""
+        own = f"{at.day}{NBSP}{at:%b}{NBSP}{at:%H}{NBSP}h" if has_time else f"{at:%b}"
+        yield f"{at:%M}" if has_time else str(at.day), own if own != last else ""
         last = own
 
 

@@ -108,8 +108,8 @@ def test_campaigns_are_columns_where_all_runs_are_of_one_night(client: Client, f
     html = page(client)
     assert verdicts(html, fell)[5:] == ["worse"] * 3
     heads = [cell.text() for cell in elements(html, "th.board__head")]
-    assert heads[0] == f"{at[0].day}\xa0{at[0]:%b}{at[0]:%H:%M}"
-    assert heads[1:] == [f"{each:%H:%M}" for each in at[1:]]
+    assert heads[0] == f"{at[0].day}\xa0{at[0]:%b}\xa0{at[0]:%H}\xa0h{at[0]:%M}"
+    assert heads[1:] == [f"{each:%M}" for each in at[1:]]
     assert len(load_board(BoardFilter(by="night")).times) == 1
 
 
