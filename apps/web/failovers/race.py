@@ -146,7 +146,7 @@ def race_of(groups: Sequence[TrialGroup], stated: Sequence[FigureValue], *, faul
     return Race(
         cards=tuple(_cards(ranked, stated, shown)),
         sides=sides,
-        summary=wording.race([group for group in ranked if not is_filler(group)]),
+        summary=wording.race(_counting(ranked)),
         ticks=ticks_of(scale),
         # Without published figures it would repeat the race.
         scale=tuple(_scale_sides(ranked, shown, whole)) if shown else (),
@@ -166,6 +166,11 @@ def short_loads(groups: Sequence[TrialGroup]) -> list[str]:
 
 def is_filler(group: TrialGroup) -> bool:
     return group.origins[0] in FILLERS
+
+
+def _counting(groups: Sequence[TrialGroup]) -> list[TrialGroup]:
+    """Without examples and synthetic groups, unless there are no others."""
+    return [group for group in groups if not is_filler(group)] or list(groups)
 
 
 def run_address(trial: FailoverTrial) -> str:
@@ -255,8 +260,8 @@ def _cards(
     groups: Sequence[TrialGroup], stated: Sequence[FigureValue], shown: Sequence[FigureValue]
 ) -> Iterable[AnswerCard]:
     """One a group; then one for each architecture that an article has and nobody measured."""
-    measured = [group for group in groups if not is_filler(group)]
-    fillers = [group for group in groups if is_filler(group)]
+    measured = _counting(groups)
+    fillers = [group for group in groups if group not in measured]
     named = {figure.side.platform for figure in stated if figure.side}
     for family in SCORECARD_FAMILIES:
         own = [group for group in measured if group.platform_slug in family.platforms]
