@@ -66,7 +66,8 @@ def pages() -> Iterator[PicturedPage]:
     oltp = _workload("oltp_read_write", ARCHITECTURES[0])
     sides = [("side", slug) for slug in ARCHITECTURES]
     compare = f"{reverse('web:compare')}?{urlencode([*sides, ('workload', oltp)])}"
-    run = Run.objects.filter(system__slug=ARCHITECTURES[1], workload=oltp, load_level__threads=8, load_level__rate=None).latest("pk")
+    own = Run.objects.filter(system__slug=ARCHITECTURES[1], workload=oltp)
+    run = own.filter(load_level__threads=8, load_level__rate=None).latest("pk")
     new = System.objects.select_related("release__platform").get(slug=RELEASES[1])
     finding = Finding.objects.filter(state=Finding.State.UNDER_REVIEW).latest("pk")
     trend = Trend.objects.filter(workload__name__contains="read_write").latest("runs")
