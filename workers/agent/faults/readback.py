@@ -13,6 +13,7 @@ from workers.agent.runtime.config import ServerAddress
 
 READ_TIMEOUT = 60.0  # s
 UNKNOWN_TABLE = 1146
+NO_SOURCE = "it has no source"
 THREADS = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Replica_SQL_Running")
 
 
@@ -105,7 +106,7 @@ def _not_replicating(system: TargetSystem, address: ServerAddress) -> str:
         return ""
     row = _replication(system, address)
     if not row:
-        return "it has no source"
+        return NO_SOURCE
     stopped = [name for name, value in row.items() if name in THREADS and value != "Yes"]
     errors = [str(row[name]) for name in ("Last_IO_Error", "Last_SQL_Error") if row.get(name)]
     return " ".join([f"{' and '.join(stopped)} is not Yes", *errors]) if stopped else ""

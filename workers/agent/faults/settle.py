@@ -2,13 +2,14 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import pymysql
 
 from workers.agent.faults import events, phases, readback
 from workers.agent.faults import system as faults_system
-from workers.agent.faults.faults import LASTING, Fault, Faulty
+from workers.agent.faults.faults import Fault, Faulty, run
 from workers.agent.faults.lanes import LoadClock
 from workers.agent.faults.record import Record
 from workers.agent.faults.system import TABLE, Identity, TargetSystem
@@ -42,39 +43,44 @@ class Settling:
     def settle(self, faulty: Faulty | None, undo_began: float | None) -> dict[str, float]:
         """The counts and the rejoin time. `undo_began`: when the fault was undone under load. Raises Failed."""
         fault = faulty.fault if faulty else None
-        starting = None
+        repair = None
         if faulty and fault and fault.undo and undo_began is None:
-            undo_began = self._clock.now()
-            starting = _Starting(faulty, self._timeout)
-            starting.start()
-        came_back = self._await_in_step(fault, starting)
-        values = dict(self._rejoin(fault, undo_began, came_back)) if fault and undo_began is not None else {}
-        return values | self._account()
+            repair = _Repair(partial(faulty.undo, timeout=self._timeout), self._clock.now())
+        repair, came_back = self._await_in_step(fault, repair)
+        values: Mapping[str, float] = {}
+        if fault and repair:
+            values = events.report_rejoin(fault.node, repair.began, came_back)
+        elif fault and undo_began is not None:
+            # It returned by itself, under load: its polls have the time.
+            came_back = phases.rejoined(self._record.states, node=fault.node, since=undo_began, until=came_back)
+            values = events.report_rejoin(fault.node, undo_began, came_back)
+        return {**values, **self._account()}
 
-    def _await_in_step(self, fault: Fault | None, starting: "_Starting | None") -> float:
-        """The time when every node was in sync with the writer. Raises Failed."""
+    def _await_in_step(self, fault: Fault | None, repair: "_Repair | None") -> "tuple[_Repair | None, float]":
+        """The repair, if one was needed, and when every node was in sync with the writer. Raises Failed."""
         deadline = self._clock.now() + self._timeout
         while True:
             reasons = self._out_of_step()
             came_back = self._clock.now()
-            if starting and starting.problem:
-                raise starting.problem
+            if repair:
+                repair.check()
             if not reasons:
                 break
             if came_back > deadline:
                 raise Failed(self._words(reasons, fault))
+            if fault and not repair and reasons.get(fault.node) == readback.NO_SOURCE:
+                repair = self._repair_of_replaced(fault.node)
             time.sleep(PAUSE)
-        if starting:
-            starting.join()
-            if starting.problem:
-                raise starting.problem
-        return came_back
+        if repair:
+            repair.join()
+            repair.check()
+        return repair, came_back
 
-    def _rejoin(self, fault: Fault, began: float, came_back: float) -> Mapping[str, float]:
-        """For a fault undone under load, the node's polls give the time of its return."""
-        if fault.control in LASTING:
-            came_back = phases.rejoined(self._record.states, node=fault.node, since=began, until=came_back)
-        return events.report_rejoin(fault.node, began, came_back)
+    def _repair_of_replaced(self, node: str) -> "_Repair | None":
+        """Of a writer that was replaced while it was frozen or cut off: it would stay a second one for good."""
+        start = self._system.controls.get(node, {}).get("start")
+        problem = f"node {node}, which was replaced, could not be made a replica"
+        return _Repair(partial(run, start, problem, self._timeout), self._clock.now()) if start else None
 
     def _out_of_step(self) -> dict[str, str]:
         """Node -> why it is not in sync; "" stands for the endpoint."""
@@ -122,17 +128,23 @@ class Settling:
         }
 
 
-class _Starting(threading.Thread):
-    """Undoes the fault while the main thread polls whether the node is in sync."""
+class _Repair(threading.Thread):
+    """Repairs the node while the main thread polls whether it is in sync."""
 
-    def __init__(self, faulty: Faulty, timeout: float) -> None:
-        super().__init__(name="start", daemon=True)
-        self.problem: Failed | None = None
-        self._faulty = faulty
-        self._timeout = timeout
+    def __init__(self, act: Callable[[], None], began: float) -> None:
+        super().__init__(name="repair", daemon=True)
+        self.began = began
+        self._act = act
+        self._problem: Failed | None = None
+        self.start()
 
     def run(self) -> None:
         try:
-            self._faulty.undo(timeout=self._timeout)
+            self._act()
         except Failed as problem:
-            self.problem = problem
+            self._problem = problem
+
+    def check(self) -> None:
+        """Raises Failed if it did not work."""
+        if self._problem:
+            raise self._problem

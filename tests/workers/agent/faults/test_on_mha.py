@@ -44,3 +44,22 @@ def test_the_manager_detects_when_it_concludes_and_promotes_by_its_script(
     assert figures["failover.acknowledged_missing"] == len(acknowledged - found.keys())
     assert figures["failover.failed_present"] == len(found.keys() - acknowledged)
     assert figures["failover.duplicated"] == found.total() - len(found) == 0
+
+
+@pytest.mark.mha
+def test_a_frozen_writer_is_replaced_and_comes_back_as_a_replica_each_time(
+    mha: MHA, lab_directory: Path, config: ConfigFile, tmp_path: Path
+) -> None:
+    config.include(lab_directory)
+    system = configuration.load(config.file).systems["mha"]
+    asked = {"fault": "freeze_writer", "fault_at": 1, "hold": 30, "rejoin_timeout": 120}
+    for trial in ("first", "second"):
+        source, folder = mha.source, tmp_path / trial
+        folder.mkdir()
+        _, figures, tables = probed(system, mha.servers.values(), asked, folder=folder, duration=45)
+        assert mha.source != source
+        assert mha.status(mha.source) == "is the source"
+        assert mha.status(source) == "replicates"
+        assert mha.manager.is_watching()
+        assert len(set(tables)) == 1
+        assert 0 < figures["failover.rejoin"] < 120
