@@ -27,6 +27,8 @@ SIGNS = {"worse": "▼", "better": "▲", "equivalent": "≈", "unknown": "?", "
 KINDS = {None: "base", RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
 # Above this number of columns a cell has decimals only where it is equivalent; its card has all.
 ROOMY = 16
+# Digits of a commit that fit in a column, and those that are enough anywhere.
+DIGITS, COMMIT_LENGTH = 4, 12
 MOST_NAMED = 3
 WORST, NEWEST, NAME = "worst", "newest", "name"
 SORTS = {WORST: "worst first", NEWEST: "newest change first", NAME: "by name"}
@@ -88,28 +90,29 @@ class ShownRow:
 
 
 @dataclass(frozen=True)
-class VersionLane:
-    """A stretch of columns with one version."""
+class BoardLane:
+    """A stretch of columns with one version or commit; `shown`: what of it fits."""
 
     span: int
-    version: str
+    text: str
+    shown: str
 
 
 @dataclass(frozen=True)
 class ShownGroup:
-    """`commits`: of each column; empty where none is known."""
+    """`lanes`: of versions; `commits`: of commits, empty where none is known."""
 
     platform: str
     color: int | None
     below: str
     worse: int
-    lanes: tuple[VersionLane, ...]
-    commits: tuple[str, ...]
+    lanes: tuple[BoardLane, ...]
+    commits: tuple[BoardLane, ...]
     rows: tuple[ShownRow, ...]
 
     @property
     def has_commits(self) -> bool:
-        return any(self.commits)
+        return any(lane.text for lane in self.commits)
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,7 @@ class BoardSheet:
     groups: tuple[ShownGroup, ...]
     baseline: str
     has_changes: bool
+    is_dense: bool
 
 
 def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> BoardSheet:
@@ -146,13 +150,14 @@ def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> Bo
         metric=_shared([row.metric.name for row in every]),
         headline=_shared([row.trend.metric.name for row in every]),
         answer=f"{claims[0]}." if claims else _fine(kinds),
-        others=f"{'; '.join(claims[1:MOST_NAMED])}." if claims[1:] else "",
+        others=f"{'; '.join(claims[1:MOST_NAMED])}." if claims[1:] else "" if claims else _detected(every),
         counts=tuple((kind, SIGNS[kind], kinds[kind]) for kind in SIGNS if kind != "base"),
         finding=next((row.findings[-1].number for row in worst if row.findings), None),
         heads=tuple(_heads(board.times)) or tuple(("", "") for _ in range(width)),
         groups=tuple(_group(group, rows, by, roomy=width <= ROOMY) for group, rows in groups),
         baseline=_baseline(every),
         has_changes=not every or all(row.metric == row.trend.metric for row in every),
+        is_dense=width > ROOMY,
     )
 
 
@@ -210,6 +215,12 @@ def _fine(kinds: Counter[str]) -> str:
     return f"Nothing is worse than the baseline: {', '.join(parts)}."
 
 
+def _detected(rows: Sequence[BoardRow]) -> str:
+    """What was detected along the series, although no last cell is worse."""
+    changed = sum(bool(row.changes) for row in rows)
+    return f"{changed} of {len(rows)} series {'has' if changed == 1 else 'have'} a change point." if changed else ""
+
+
 WORDS = {"better": "better", "equivalent": "equivalent", "unknown": "inconclusive", "base": "without a comparison"}
 
 
@@ -256,7 +267,7 @@ def _group(group: BoardGroup, rows: Sequence[BoardRow], by: str, *, roomy: bool)
         below=f"{first.hardware_class.name}, {group.settings}",
         worse=sum(row.worse_since is not None for row in rows),
         lanes=tuple(_lanes(group.columns)),
-        commits=tuple(column.commit if column else "" for column in group.columns),
+        commits=tuple(_commits(group.columns)),
         rows=tuple(_row(row, when, roomy=roomy) for row in rows),
     )
 
@@ -268,14 +279,20 @@ def _column_words(column: BoardColumn | None, by: str) -> str:
     return ", ".join(filter(None, [*parts, f"commit {column.commit[:12]}" if column.commit else ""]))
 
 
-def _lanes(columns: Sequence[BoardColumn | None]) -> Iterator[VersionLane]:
+def _commits(columns: Sequence[BoardColumn | None]) -> Iterator[BoardLane]:
+    for commit, members in groupby(column.commit if column else "" for column in columns):
+        span = len(list(members))
+        yield BoardLane(span, commit, commit[: min(DIGITS * span, COMMIT_LENGTH)])
+
+
+def _lanes(columns: Sequence[BoardColumn | None]) -> Iterator[BoardLane]:
     """A column without runs belongs to the version before."""
     versions, last = [], ""
     for column in columns:
         last = column.version if column else last
         versions.append(last)
     for version, members in groupby(versions):
-        yield VersionLane(len(list(members)), version)
+        yield BoardLane(len(list(members)), version, version)
 
 
 def _row(row: BoardRow, when: Sequence[str], *, roomy: bool) -> ShownRow:

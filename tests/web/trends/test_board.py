@@ -113,13 +113,20 @@ def test_campaigns_are_columns_where_all_runs_are_of_one_night(client: Client, f
     assert len(load_board(BoardFilter(by="night")).times) == 1
 
 
-def test_the_commit_stands_below_the_version_where_the_server_states_it(client: Client, fell: Trend) -> None:
+def test_each_commit_stands_once_below_the_versions_where_the_server_states_it(client: Client, fell: Trend) -> None:
     assert elements(page(client), ".board__commits") == []
-    for run in Run.objects.order_by("started_at"):
-        stated = {"version_source_revision": "abcdef123456"}
-        own = Configuration.objects.get_or_create(content_hash="0" * 64, defaults={"variables": stated})[0]
+    for run in Run.objects.select_related("system__release"):
+        is_old = run.system.release.version == "10.11.19"
+        stated = {"version_source_revision": "abcdef123456789" if is_old else "0123456789abcdef"}
+        own = Configuration.objects.get_or_create(
+            content_hash=("0" if is_old else "1") * 64, defaults={"variables": stated}
+        )[0]
         RunNode.objects.create(run=run, number=1, name="db", configuration=own)
-    assert [cell.text() for cell in elements(page(client), ".board__commits td")][:NIGHTS] == ["abcd"] * NIGHTS
+    lanes = elements(page(client), ".board__commits td.board__version")
+    assert [(lane.attributes["colspan"], lane.text()) for lane in lanes] == [
+        ("5", "abcdef123456"),
+        ("3", "0123456789ab"),
+    ]
 
 
 def test_a_baseline_is_chosen_in_the_address(client: Client, fell: Trend) -> None:
