@@ -60,6 +60,16 @@ def test_a_heading_orders_all_runs_keeps_the_filters_and_turns_the_order_around(
     assert "sort=throughput" in browser_page.url
 
 
+def test_a_phone_shows_the_headings_that_sort_above_the_cards(browser_page: Page) -> None:
+    low, high = (a_measured_run({"client.throughput": value}) for value in (30, 1200))
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    browser_page.goto("/runs/")
+    cards = browser_page.locator("#results tbody tr")
+    browser_page.get_by_role("link", name="Throughput").click()
+    browser_page.wait_for_url("**/runs/?sort=-throughput")
+    assert cards.evaluate_all("rows => rows.map(row => row.dataset.run)") == [str(high.pk), str(low.pk)]
+
+
 def test_ticked_runs_survive_a_change_of_filter(browser_page: Page) -> None:
     first, second = a_run(system=a_system("small-box")), a_run(system=a_system("large-box"), workload=a_workload())
     browser_page.goto("/runs/")
