@@ -119,14 +119,13 @@ PARTS = (
             "workloads": (_fault("kill_reader"),),
         },
     ),
-    # MHA's manager leaves two sources behind a frozen one, which it then refuses to manage.
     StudyPart(
         name="frozen_writers",
         title="frozen writers",
         sessions=2,
-        seconds=150,
+        seconds=300,
         plan={
-            "systems": ("galera",),
+            "systems": ("galera", "mha"),
             "repetitions": 3,
             "warmup": 1,
             "duration": 21,
