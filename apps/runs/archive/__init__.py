@@ -5,7 +5,7 @@ docs/howto/archive.md describes the layout.
 """
 
 from apps.runs.archive.exports import FILE_SUFFIXES, export, unpacked
-from apps.runs.archive.restore import Restored, chosen, compare_siblings, restore
+from apps.runs.archive.restore import KnownRows, Restored, chosen, compare_siblings, restore
 from apps.runs.archive.retention import attempt, due, fetch, movable, move, waiting, with_samples
 from apps.runs.archive.store import (
     ArchiveTrouble,
@@ -22,6 +22,7 @@ __all__ = [
     "FILE_SUFFIXES",
     "ArchiveTrouble",
     "Damaged",
+    "KnownRows",
     "NoArchive",
     "Restored",
     "StoreUnreachable",

@@ -4,7 +4,7 @@ the archive has no statistics."""
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -47,13 +47,21 @@ class Restored:
     problem: str = ""
 
 
-def restore(source: Storage, *, path: str, metrics: dict[str, Metric] | None = None, siblings: bool = True) -> Restored:
+@dataclass
+class KnownRows:
+    """Rows that many runs refer to, kept from run to run: metrics by key, ids of configurations by their text."""
+
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    configurations: dict[str, int] = field(default_factory=dict)
+
+
+def restore(source: Storage, *, path: str, known: KnownRows | None = None, siblings: bool = True) -> Restored:
     """Restores the run of the manifest at `path`, completely or not at all. Raises StoreUnreachable.
 
-    For many runs: `metrics` keeps rows by key from run to run; without `siblings` the caller calls `compare_siblings`.
+    For many runs: the same `known` for all; without `siblings` the caller calls `compare_siblings`.
     """
     try:
-        run = _restored(source, path, {} if metrics is None else metrics)
+        run = _restored(source, path, known or KnownRows())
         if run is not None and siblings:
             check.check_siblings(run_id=run.pk)
         return Restored(run=run)
@@ -88,7 +96,7 @@ def chosen(
     return [by_uid[str(uid)] for uid in uids]
 
 
-def _restored(source: Storage, path: str, known: dict[str, Metric]) -> Run | None:
+def _restored(source: Storage, path: str, known: KnownRows) -> Run | None:
     """The restored run; None: a run with this uid exists here."""
     found = manifest.read(source, path)
     if Run.objects.filter(uid=found.run).exists():
@@ -101,10 +109,11 @@ def _restored(source: Storage, path: str, known: dict[str, Metric]) -> Run | Non
         raise Damaged(f"{path} has no row in the table of runs: restore the archive from a backup")
     _keep_artifacts(source, found)
     # Before the transaction: what is kept for other runs must outlive this one's failure.
-    metrics = _metrics(tables, known)
+    metrics = _metrics(tables, known.metrics)
+    _keep_configurations(tables["nodes"], known.configurations)
     with transaction.atomic():
         run = _run(tables["runs"][0])
-        _write_nodes(run, tables["nodes"])
+        RunNode.objects.bulk_create(_node(run, row, known, with_samples=not is_compact) for row in tables["nodes"])
         if is_compact:
             _compute_series(source, found, run, tables["nodes"], metrics)
         else:
@@ -199,29 +208,30 @@ def _run(row: Row) -> Run:
     )
 
 
-def _write_nodes(run: Run, rows: Collection[Row]) -> None:
-    for row in rows:
-        clock = row["clock"]
-        RunNode.objects.create(
-            run=run,
-            number=row["node"],
-            name=row["node_name"],
-            role=row["role"],
-            samples=row["samples"],
-            clock=b"" if clock is None else codec.encode_floats(np.array(clock, dtype=np.float64)),
-            constants=json.loads(row["constants"]),
-            configuration=_configuration(row["variables"]),
-            defaults=_configuration(row.get("defaults")),
+def _node(run: Run, row: Row, known: KnownRows, *, with_samples: bool) -> RunNode:
+    """Without `with_samples`, clock and constants are written with the series."""
+    has_clock = row["clock"] is not None
+    return RunNode(
+        run=run,
+        number=row["node"],
+        name=row["node_name"],
+        role=row["role"],
+        samples=row["samples"],
+        clock=codec.encode_floats(np.array(row["clock"], dtype=np.float64)) if has_clock and with_samples else b"",
+        constants={} if has_clock and not with_samples else json.loads(row["constants"]),
+        configuration_id=known.configurations.get(row["variables"] or ""),
+        defaults_id=known.configurations.get(row.get("defaults") or ""),
+    )
+
+
+def _keep_configurations(rows: Collection[Row], known: dict[str, int]) -> None:
+    texts = {text for row in rows for name in ("variables", "defaults") if (text := row.get(name)) is not None}
+    for text in texts - known.keys():
+        variables = json.loads(text)
+        kept, _ = Configuration.objects.get_or_create(
+            content_hash=canonical_hash(variables), defaults={"variables": variables}
         )
-
-
-def _configuration(text: str | None) -> Configuration | None:
-    if text is None:
-        return None
-    variables = json.loads(text)
-    return Configuration.objects.get_or_create(
-        content_hash=canonical_hash(variables), defaults={"variables": variables}
-    )[0]
+        known[text] = kept.pk
 
 
 def _metrics(tables: Mapping[str, list[Row]], metrics: dict[str, Metric]) -> dict[str, Metric]:
@@ -235,8 +245,8 @@ def _metrics(tables: Mapping[str, list[Row]], metrics: dict[str, Metric]) -> dic
     found = metrics_for(missing)
     new = [found[key] for key in rows.keys() & missing - known]
     for metric in new:
-        for name, field in METRIC_FIELDS.items():
-            setattr(metric, field, rows[metric.key][name])
+        for name, attribute in METRIC_FIELDS.items():
+            setattr(metric, attribute, rows[metric.key][name])
     Metric.objects.bulk_update(new, list(METRIC_FIELDS.values()))
     metrics |= found
     return metrics

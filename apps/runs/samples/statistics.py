@@ -1,9 +1,11 @@
 """Statistics of all series of a node at once, several times as fast as one by one. Pure."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from apps.catalog.pure import period_of
 from apps.runs.samples import derivation, time_series
 from apps.runs.samples import rates as samples_rates
 from apps.runs.samples.columns import SampledNode, covers_interval
@@ -25,34 +27,55 @@ def of_node(
     step = max(VALUES_AT_ONCE // max(len(node.clock), 1), 1)
     for start in range(0, len(keys), step):
         columns = {key: node.changing[key] for key in keys[start : start + step]}
-        counters = {key: column for key, column in columns.items() if metrics[key].kind == COUNTER}
-        rates = time_series.of_steady(node.clock, counters, counters).lines()
-        inputs.keep(rates)
-        found = _of_lines(rates, phases, counters) | _of_lines(_moments(node, columns, metrics), phases)
+        found: dict[str, list[SeriesStatistics]] = {}
+        for (is_counter, period, _), own in _alike(columns, metrics).items():
+            seen = next(iter(own.values())).observed
+            whole = bool(seen.all())
+            clock = node.clock if whole else node.clock[seen]
+            held = own if whole else {key: _observed(column) for key, column in own.items()}
+            if is_counter:
+                rates = time_series.of_steady(clock, held, held).lines() if len(clock) > 1 else {}
+                if whole:
+                    inputs.keep(rates)
+                found |= _of_lines(rates, phases, held)
+            else:
+                at = clock if period is None else samples_rates.interval_middles(clock, period or None)
+                found |= _of_lines({key: TimeSeries(at, column.as_float()) for key, column in held.items()}, phases)
         yield from found.items()
         for key in columns.keys() - found.keys():
             yield key, samples_rates.of_phases(metrics[key], node.clock, columns[key], phases)
-    derived = derivation.columns(inputs)
-    whole = {key: line for key, line in derived.items() if _covers(line, node) and not np.isnan(line.values).any()}
-    yield from _of_lines(whole, phases).items()
-    for key in derived.keys() - whole.keys():
-        yield key, derivation.statistics(derived[key], phases)
+    for lines in _observed_alike(derivation.columns(inputs)):
+        yield from _of_lines(lines, phases).items()
 
 
-def _covers(line: TimeSeries, node: SampledNode) -> bool:
-    """Whether `line` has a value for every interval of the node."""
-    return line.since is not None and len(line.at) == len(node.clock) - 1
+_Kind = tuple[bool, float | None, bytes]
 
 
-def _moments(
-    node: SampledNode, columns: Mapping[str, Column], metrics: Mapping[str, Described]
-) -> dict[str, TimeSeries]:
-    """Gauges without missing samples."""
-    return {
-        key: TimeSeries(node.clock, column.as_float())
-        for key, column in columns.items()
-        if metrics[key].kind != COUNTER and not covers_interval(key) and column.observed.all()
-    }
+def _alike(columns: Mapping[str, Column], metrics: Mapping[str, Described]) -> dict[_Kind, dict[str, Column]]:
+    """The columns by what their statistics have in common: whether they are counters, the period that values cover
+    (0: the time since the previous sample; None: instants), and which samples are missing."""
+    found = defaultdict[_Kind, dict[str, Column]](dict)
+    for key, column in columns.items():
+        is_counter = metrics[key].kind == COUNTER
+        covers = not is_counter and covers_interval(key)
+        kind = is_counter, (period_of(key) or 0.0) if covers else None, column.observed.tobytes()
+        found[kind][key] = column
+    return found
+
+
+def _observed(column: Column) -> Column:
+    seen = column.observed
+    return Column(column.values[seen], seen[seen])
+
+
+def _observed_alike(lines: Mapping[str, TimeSeries]) -> Iterator[dict[str, TimeSeries]]:
+    """The lines without their gaps, those with values at the same times together."""
+    found = defaultdict[tuple[bytes, bytes | None], dict[str, TimeSeries]](dict)
+    for key, line in lines.items():
+        seen = ~np.isnan(line.values)
+        cut = line if seen.all() else line.cut(seen)
+        found[cut.at.tobytes(), None if cut.since is None else cut.since.tobytes()][key] = cut
+    yield from found.values()
 
 
 def _of_lines(

@@ -38,7 +38,7 @@ class TimeSeries:
     resets: tuple[float, ...] = field(default=())
     parts: NDArray[np.intp] | None = None
 
-    def cut(self, places: "NDArray[np.intp] | slice") -> "TimeSeries":
+    def cut(self, places: "NDArray[np.intp] | NDArray[np.bool_] | slice") -> "TimeSeries":
         """The series at `places`."""
         return TimeSeries(
             at=self.at[places],

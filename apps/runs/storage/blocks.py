@@ -146,7 +146,7 @@ def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
         row.samples = len(node.clock)
         row.clock = codec.encode_floats(node.clock)
         row.constants = dict(node.constants)
-        row.save()
+        row.save(update_fields=None if row.pk is None else ("role", "samples", "clock", "constants"))
     return {name: row.number for name, row in known.items()}
 
 
