@@ -1,6 +1,5 @@
 """Restores many runs in several processes: a start waits for them."""
 
-import gc
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -14,8 +13,6 @@ from apps.runs.api import archive
 # With fewer runs, starting processes takes longer than it saves.
 FEWEST = 100
 AT_ONCE = 8
-# Objects allocated before Python looks for unreachable ones: a restored run has few, and many that stay.
-GARBAGE = 100_000
 _known = archive.KnownRows()
 
 
@@ -40,14 +37,8 @@ def restored(wanted: Sequence[tuple[Storage, str]], *, processes: int) -> Iterat
     yield from (_restore(each) for each in first)
     rest = [each for each in wanted if each not in first]
     # A process that was forked would share this one's connections.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_begin) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=django.setup) as pool:
         yield from pool.map(_restore, rest, chunksize=AT_ONCE)
-
-
-def _begin() -> None:
-    django.setup()
-    gc.freeze()
-    gc.set_threshold(GARBAGE)
 
 
 def _restore(one: tuple[Storage, str]) -> RestoredExample:
