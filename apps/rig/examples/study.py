@@ -135,7 +135,7 @@ PARTS = (
     StudyPart(
         name="schema_changes",
         title="schema changes under load",
-        sessions=3,
+        sessions=5,
         seconds=230,
         plan={
             "systems": ARCHITECTURES,
