@@ -23,6 +23,7 @@ NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice a
 LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is moved to NAME.log.1
 LOGS_EVERY = 30.0  # s between checks of their sizes
 PREPARE, PREPARING = "prepare", "Preparing the database"
+RESTORED = "restored"  # in the line that ends a restoring
 # Sources of the prepared database and static files.
 PREPARED_FROM = ("apps", "config", "requirements.txt", "frontend/dist/manifest.json")
 
@@ -76,9 +77,9 @@ class Supervisor:
         self._start_stores()
         is_first = not self.stamp.exists()
         if is_first:  # the front end's packages are mostly waited for
-            self._begin_preparing()
+            self._begin_preparing("--without-static")
         frontend.ensure(places=self.places, screen=self.screen)
-        self._announce(self._start_programs(is_first=is_first))
+        self._announce(self._start_programs(is_first=is_first), is_first=is_first)
 
     def _start_stores(self) -> None:
         urls = start_stores(self.places, self.children, self.screen)
@@ -94,35 +95,38 @@ class Supervisor:
     def result(self) -> Path:
         return self.places.var / "prepared.json"
 
-    def _begin_preparing(self) -> None:
+    def _begin_preparing(self, *options: str) -> None:
+        """The process restores examples when all is prepared: longer than all the rest, and pages say how far it is."""
         self.places.keep("prepared.json", "{}")
-        argv = programs.prepare(self.places, self.result, "--without-static")
+        argv = programs.prepare(self.places, self.result, *options)
         with open(self.places.log_of("prepare"), "wb") as log:
             process = processes.spawn(argv, output=log.fileno(), env=self.env, cwd=ROOT)
         self.children.add(PREPARE, process, rank=PROGRAMS, signum=signal.SIGTERM)
 
-    def _await_prepared(self) -> None:
-        """Until what `_begin_preparing` began has ended; then the static files, which the front end has made."""
-        step, log = LaunchStep(self.screen, PREPARING), self.places.log_of("prepare")
+    def _await_prepared(self) -> str:
+        """Until all but the examples is prepared; returns the sign-in link's path."""
+        step, log = LaunchStep(self.screen, PREPARING), self.places.log_of(PREPARE)
         process = self.children.process(PREPARE)
-        while process.poll() is None:
+        while not self._link() and process.poll() is None:
             processes.Signals.check()
             step.tick(_progress(log))
             time.sleep(processes.POLL)
-        self.children.drop(PREPARE)
-        argv = programs.collect_static()
-        if process.returncode or processes.run(argv, step=step, log=log, env=self.env, cwd=ROOT, append=True):
+        link = self._link()
+        if not link:
             step.failed()
             raise processes.failure(PREPARING, log)
         step.done()
+        return link
 
-    def _prepare_again(self, *, unchanged: bool) -> None:
-        self.places.keep("prepared.json", "{}")
-        step, log = LaunchStep(self.screen, PREPARING), self.places.log_of("prepare")
-        argv = programs.prepare(self.places, self.result, *(["--unchanged"] if unchanged else []))
-        if processes.run(argv, step=step, log=log, env=self.env, cwd=ROOT, detail=lambda: _progress(log)):
+    def _link(self) -> str:
+        return str(json.loads(self.result.read_text()).get("link", ""))
+
+    def _collect_static(self) -> None:
+        """The front end's files, which were not there when the preparing began."""
+        step, log = LaunchStep(self.screen, "Collecting static files"), self.places.log_of("static")
+        if processes.run(programs.collect_static(), step=step, log=log, env=self.env, cwd=ROOT):
             step.failed()
-            raise processes.failure(PREPARING, log)
+            raise processes.failure("Collecting static files", log)
         step.done()
 
     def _start_programs(self, *, is_first: bool) -> str:
@@ -132,11 +136,11 @@ class Supervisor:
         unchanged = not is_first and self.stamp.read_text() == wanted
         if unchanged:
             self._launch(programs.web(places))
+        if not is_first:
+            self._begin_preparing(*(["--unchanged"] if unchanged else []))
+        link = self._await_prepared()
         if is_first:
-            self._await_prepared()
-        else:
-            self._prepare_again(unchanged=unchanged)
-        link = str(json.loads(self.result.read_text()).get("link", ""))
+            self._collect_static()
         self.result.unlink()
         self.stamp.write_text(wanted)
         if not unchanged:
@@ -178,14 +182,16 @@ class Supervisor:
         finally:
             connection.close()
 
-    def _announce(self, link: str) -> None:
+    def _announce(self, link: str, *, is_first: bool) -> None:
         address = self.places.address
+        restores = is_first and self._is_restoring()
         for line in (
             "",
             "  Splashboard is running.",
             "",
             f"    Address   {address}/",
             f"    Sign in   {address}{link}   (as administrator; works once)" if link else "",
+            "    Examples  are being restored; Home says how far" if restores else "",
             f"    API token {self.places.var / 'token'}",
             f"    Logs      {self.places.log}",
             "    Stop      Ctrl-C",
@@ -199,6 +205,9 @@ class Supervisor:
         now = time.monotonic()
         for name, code in self.children.ended():
             self.children.drop(name)
+            if name == PREPARE:
+                self._end_examples(code)
+                continue
             if name not in self.watched:
                 self._report_end(name, code)
                 raise LaunchProblem(
@@ -210,6 +219,17 @@ class Supervisor:
         for watched in self.watched.values():
             if watched.again_at is not None and now >= watched.again_at:
                 self._launch(watched.program)
+
+    def _is_restoring(self) -> bool:
+        return all(name != PREPARE for name, _ in self.children.ended())
+
+    def _end_examples(self, code: int) -> None:
+        line = next(iter(processes.tail(self.places.log_of(PREPARE), 1)), "")
+        if code:
+            self._report_end(PREPARE, code)
+            self.screen.line('  The example study is not complete: `make manage ARGS="examples load"` tries again.')
+        elif RESTORED in line:
+            self.screen.line(f"  Example study: {line}")
 
     def _plan_restart(self, watched: Watched, code: int, now: float) -> None:
         name = watched.program.name

@@ -69,9 +69,7 @@ def test_unchanged_loads_nothing_again_but_gives_a_new_link(tmp_path: Path) -> N
 def test_example_runs_are_loaded_unless_they_are_not_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], has_runs: bool
 ) -> None:
-    some = (*prepare.EXAMPLES, "--folder", str(EXAMPLES))
-    monkeypatch.setattr(prepare, "EXAMPLES", some)
-    monkeypatch.setattr(prepare, "LOADERS", (("seed_catalog",), some))
+    monkeypatch.setattr(prepare, "EXAMPLES", (*prepare.EXAMPLES, "--folder", str(EXAMPLES)))
     prepared(tmp_path, *options)
     assert Run.objects.exists() is has_runs
     assert Platform.objects.filter(slug="aurora").exists()

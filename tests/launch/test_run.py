@@ -34,10 +34,13 @@ class Run:
 
     def await_ready(self) -> None:
         """Until the address was printed. Fails when it ends before."""
+        self.await_line("Ctrl-C")
+
+    def await_line(self, text: str) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.said += line
-            if "Ctrl-C" in line:
+            if text in line:
                 return
         raise AssertionError(f"it ended: {self.said}")
 
@@ -86,6 +89,7 @@ def prepared() -> Iterator[tuple[Places, str]]:
         assert get(places, "/api/v1/health/") == 200
         assert get(places, "/") == 200
         assert get(places, run.link()) == 200
+        run.await_line("Example study: ")
         os.killpg(run.process.pid, signal.SIGINT)  # as a terminal does: to make and to the supervisor
         said = run.said + run.rest()
     yield places, said
@@ -103,6 +107,15 @@ def test_first_run_shows_progress_with_time_and_count(prepared: tuple[Places, st
     _, said = prepared
     assert re.search(r"Preparing the database \.\.\. \d+ s", said)
     assert re.search(r"Preparing the database: done in \d+\.\d s", said)
+
+
+def test_first_run_answers_while_it_restores_the_example_study(prepared: tuple[Places, str]) -> None:
+    _, said = prepared
+    running, examples = said.index("Splashboard is running."), said.index("Example study: ")
+    assert "Examples  are being restored; Home says how far" in said[running:examples]
+    found = re.match(r"Example study: (\d+) of (\d+) example runs restored", said[examples:])
+    assert found
+    assert found[1] == found[2]
 
 
 @pytest.fixture(scope="module")

@@ -65,19 +65,25 @@ def fill(text: str, placeholders: Mapping[str, str]) -> str:
 
 def placeholders(pattern: str, key: str) -> dict[str, str] | None:
     """The text that each word of `pattern` stands for in `key`; None: no match."""
-    found = _form(pattern).fullmatch(key)
+    found = _form(pattern).fullmatch(key) if key.startswith(_start(pattern)) else None
     return {f"<{name}>": text for name, text in found.groupdict().items()} if found else None
 
 
 def fitting(pattern: str, keys: Iterable[str]) -> list[str]:
     """The `keys` that match a key with a `*`, in their order."""
-    matches = _form(pattern).fullmatch
-    return [key for key in keys if matches(key)]
+    matches, start = _form(pattern).fullmatch, _start(pattern)
+    return [key for key in keys if key.startswith(start) and matches(key)]
 
 
 def has_all(inputs: Iterable[str], keys: Collection[str]) -> bool:
     """Whether `keys` contain every input; for an input with a `*`, at least one match."""
     return all(any(True for _ in fitting(each, keys)) if "*" in each else each in keys for each in inputs)
+
+
+@lru_cache
+def _start(pattern: str) -> str:
+    """What every match begins with: far quicker to compare than a pattern."""
+    return re.split(r"[*<]", pattern, maxsplit=1)[0]
 
 
 @lru_cache

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ from apps.runs.api import archive, places
 from apps.runs.models import Run
 
 LABEL = "example"
+# Restored runs from one note of the progress to the next; without a note for so long, the restoring has ended.
+NOTED_EVERY, ENDED_AFTER = 5, timedelta(seconds=60)
 # Of systems that would be named after their slugs beside each other.
 SHORT_NAMES = {
     "example-single": "single",
@@ -73,9 +75,13 @@ def load(
         sources = [stack.enter_context(archive.unpacked(file)) for file in archives(folder)]
         wanted = [(source, path) for source in sources for path in archive.chosen(source)]
         found: list[RestoredExample] = []
+        state.loaded_at, state.removed_at, state.wanted = None, None, len(wanted)
+        _note(state, 0)
         for each in restored(wanted, processes=processes):
             found.append(each)
             progress(len(found), len(wanted))
+            if len(found) % NOTED_EVERY == 0:
+                _note(state, len(found))
     new = [each.run for each in found if each.run is not None]
     if new:
         archive.compare_siblings(new)
@@ -83,9 +89,30 @@ def load(
         _restore_history(folder / HISTORY)
         _analyse()
     problems = tuple(each.problem for each in found if each.problem)
-    state.loaded_at, state.removed_at, state.sha256 = timezone.now(), None, "" if problems else sha256
-    state.save()
+    state.loaded_at, state.sha256 = timezone.now(), "" if problems else sha256
+    _note(state, len(found))
     return Loaded(len(found), len(new), Finding.objects.filter(labels__contains=[LABEL]).count(), problems)
+
+
+def _note(state: StudyState, done: int) -> None:
+    state.restored, state.changed_at = done, timezone.now()
+    state.save()
+
+
+@dataclass(frozen=True)
+class Restoring:
+    """`done` of `of` runs."""
+
+    done: int
+    of: int
+
+
+def restoring(now: datetime) -> Restoring | None:
+    """How far the study is restored; None: nobody restores it. One query."""
+    state = StudyState.objects.first()
+    if state is None or state.loaded_at is not None or state.changed_at is None:
+        return None
+    return Restoring(state.restored, state.wanted) if now - state.changed_at < ENDED_AFTER else None
 
 
 def _name() -> None:

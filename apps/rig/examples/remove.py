@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from apps.catalog.api import services as catalog_services
 from apps.catalog.models import HardwareClass, Release, System, Workload
+from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Campaign, Schedule
 from apps.regressions import api as regressions
 from apps.rig.examples import load
@@ -18,7 +19,10 @@ from apps.runs.models import Run
 
 
 def remove() -> int:
-    """Returns the number of deleted runs. What others refer to is kept. A later start does not load them again."""
+    """Returns the number of deleted runs. What others refer to is kept. A later start does not load them again. Raises
+    Invalid while they are being restored."""
+    if load.restoring(timezone.now()):
+        raise Invalid([FieldProblem("examples", "they are still being restored", "try again in a minute")])
     systems = load.systems()
     regressions.synthetic.delete_findings([system.pk for system in systems])
     names = [part.nightly for part in PARTS if part.nightly]
@@ -37,7 +41,7 @@ def remove() -> int:
     ):
         _delete_unused(model, ids)
     catalog_services.seed()  # workloads that the catalog offers may have been among them
-    state, _ = StudyState.objects.get_or_create(defaults={"loaded_at": timezone.now()})
+    state, _ = StudyState.objects.get_or_create()
     StudyState.objects.filter(pk=state.pk).update(removed_at=timezone.now())
     return done
 

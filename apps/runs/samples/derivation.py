@@ -52,7 +52,7 @@ class Inputs:
 
 @lru_cache(maxsize=1024)
 def _fitting(pattern: str, keys: frozenset[str]) -> Sequence[str]:
-    return tuple(formula.fitting(pattern, sorted(keys)))
+    return tuple(sorted(formula.fitting(pattern, keys)))
 
 
 @lru_cache(maxsize=1024)

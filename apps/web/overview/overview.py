@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.models import User
+from apps.core.problems import Invalid
 from apps.core.text import counted
 from apps.dispatch.api import queries as dispatch
 from apps.regressions.api import FindingFilter
@@ -37,6 +38,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "agents": agents,
         "alive": sum(agent.is_alive for agent in agents),
         "campaigns": [each for each in newest if not each.progress.is_finished][:RUNNING_CAMPAIGNS],
+        "restoring": (restoring := rig.restoring_examples(now)),
     }
     if not is_partial(request):
         context |= {
@@ -44,17 +46,24 @@ def show(request: HttpRequest) -> HttpResponse:
             # By arrival: a submitted run may have been measured long ago.
             "rows": rows_of(Run.objects.order_by("-pk")[:NEWEST_RUNS]),
             "findings": _findings(),
-            "has_examples": _may_remove(request) and rig.are_examples_loaded(),
+            "has_examples": _may_remove(request) and not restoring and rig.are_examples_loaded(),
         }
-    return render_page(request, "web/overview/overview.html", context, part="web/overview/now.html")
+    answer = render_page(request, "web/overview/overview.html", context, part="web/overview/now.html")
+    if is_partial(request) and "restoring" in request.GET and not restoring:
+        answer["HX-Refresh"] = "true"  # the figures around this part are complete now
+    return answer
 
 
 @require_POST
 def remove_examples(request: HttpRequest) -> HttpResponse:
     if not _may_remove(request):
         raise PermissionDenied("This needs the role administrator.")
-    done = rig.remove_examples()
-    messages.info(request, f"{counted(done, 'example run')} removed. `manage.py examples load` brings them back.")
+    try:
+        done = rig.remove_examples()
+    except Invalid as error:
+        messages.error(request, str(error))
+    else:
+        messages.info(request, f"{counted(done, 'example run')} removed. `manage.py examples load` brings them back.")
     return redirect("web:overview")
 
 

@@ -16,6 +16,7 @@ from apps.regressions.models import Finding, Trend
 from apps.rig.examples import load, record, remove, study
 from apps.rig.examples.data import archive_of
 from apps.rig.examples.study import PARTS, StudyPart
+from apps.rig.models import StudyState
 from apps.runs.api import artifacts
 from apps.runs.models import Artifact, Run
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
@@ -177,3 +178,29 @@ def test_an_administrator_removes_the_examples_on_the_home_page(client: Client) 
     page = client.post("/examples/remove/", follow=True).content.decode()
     assert "1 example run removed" in page
     assert data(page, "run") == []
+
+
+def test_examples_that_are_still_being_restored_are_not_removed(client: Client) -> None:
+    a_measured_run({TPS: 5.0}, provenance=Run.Provenance.EXAMPLE)
+    state = StudyState.objects.create(wanted=10, restored=4, changed_at=timezone.now())
+    client.force_login(a_user(role="administrator"))
+    assert elements(client.get("/").content.decode(), "form[action='/examples/remove/']") == []
+    page = client.post("/examples/remove/", follow=True).content.decode()
+    assert "they are still being restored" in page
+    assert Run.objects.exists()
+    StudyState.objects.filter(pk=state.pk).update(changed_at=timezone.now() - load.ENDED_AFTER)
+    assert remove.remove() == 1
+
+
+def test_the_progress_of_a_load_is_noted_until_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _recorded(tmp_path)
+    _elsewhere(tmp_path)
+    monkeypatch.setattr(load, "NOTED_EVERY", 1)
+    seen = []
+
+    def look(done: int, of: int) -> None:
+        seen.append((load.restoring(timezone.now()), done, of))
+
+    load.load(folder=tmp_path, progress=look)
+    assert seen == [(load.Restoring(done - 1, 12), done, 12) for done in range(1, 13)]
+    assert load.restoring(timezone.now()) is None

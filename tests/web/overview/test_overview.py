@@ -4,12 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.catalog import services as catalog
 from apps.catalog.models import Platform, System
 from apps.comparison.api import ScorecardRow, load_scorecard
 from apps.published import services as published
+from apps.rig.models import StudyState
 from apps.runs.models import Run
 from apps.web.overview import wording
 from apps.web.overview.scorecard import LONGEST
@@ -53,6 +55,23 @@ def test_an_empty_warehouse_says_how_to_fill_it(client: Client) -> None:
     assert len(elements(page, "[data-kind] a")) == 5
     assert data(page, "state") == ["empty", "empty", "empty"]  # findings, campaigns, runs
     assert data(page, "value") == []
+
+
+def test_home_says_how_far_the_examples_are_restored_and_renews_itself_then(client: Client) -> None:
+    state = StudyState.objects.create(wanted=572, restored=310, changed_at=timezone.now())
+    page = page_of(client, "/")
+    assert data(page, "restoring") == ["310", "310"]  # above the figures, and among what runs now
+    assert "310 of 572 runs: figures are not complete yet" in " ".join(
+        element(page, "span[data-restoring]").text().split()
+    )
+    assert data(page, "answer") == []
+    (address,) = [each.attributes["hx-get"] for each in elements(page, "#now")]
+    assert "HX-Refresh" not in client.get(str(address), headers={"HX-Request": "true"})
+    StudyState.objects.filter(pk=state.pk).update(loaded_at=timezone.now())
+    assert client.get(str(address), headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+    page = page_of(client, "/")
+    assert data(page, "restoring") == []
+    assert len(data(page, "answer")) == 1
 
 
 def test_each_architecture_has_its_column_and_its_typical_value(client: Client) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.core.problems import Invalid
 from apps.core.text import counted
 from apps.rig.examples import load, record, remove, study
 from apps.rig.examples.data import FOLDER
@@ -36,7 +37,13 @@ class Command(BaseCommand):
         elif command == "load":
             self.stdout.write(self._load(options).sentence())
         else:
+            self._remove()
+
+    def _remove(self) -> None:
+        try:
             self.stdout.write(f"{counted(remove.remove(), 'example run')} removed.")
+        except Invalid as error:
+            raise CommandError(str(error)) from error
 
     def _load(self, options: dict[str, Any]) -> load.Loaded:
         return load.load(

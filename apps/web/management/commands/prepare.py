@@ -20,8 +20,8 @@ from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.dispatch.models import Agent
 
+LOADERS = ("seed_catalog", "load_published")
 EXAMPLES = ("examples", "load", "--at-start", "--processes", str(os.cpu_count() or 1))
-LOADERS: tuple[tuple[str, ...], ...] = (("seed_catalog",), ("load_published",), EXAMPLES)
 AGENT = "local"
 # Equal to reverse("web:sign-in-link"), without loading every page and endpoint first; a test compares them.
 SIGN_IN_PATH = "/sign-in/{secret}/"
@@ -60,7 +60,7 @@ class Command(BaseCommand):
         if options["create_bucket"]:
             self._create_bucket()
         if migrated or not options["unchanged"]:
-            self._load(example=settings.SPLASHBOARD_EXAMPLES and not options["without_example"])
+            self._load()
         is_stale = migrated or not options["unchanged"] or not Path(settings.STATIC_ROOT).is_dir()
         if is_stale and not options["without_static"]:
             self._progress("collecting static files")
@@ -71,6 +71,9 @@ class Command(BaseCommand):
             self._token(options["token"])
         if options["result"]:
             self._sign_in_link(options["result"])
+        # Last: hundreds of runs take longer than all the rest, and pages say how far they are.
+        if settings.SPLASHBOARD_EXAMPLES and not options["without_example"]:
+            call_command(*EXAMPLES, stdout=self.stdout)
 
     def _progress(self, text: str) -> None:
         self.stdout.write(f"progress: {text}")
@@ -88,11 +91,10 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, stdout=_Counting(self.stdout, len(plan)), no_color=True)
         return True
 
-    def _load(self, *, example: bool) -> None:
-        wanted = [command for command in LOADERS if example or command != EXAMPLES]
-        for number, (name, *arguments) in enumerate(wanted, start=1):
-            self._progress(f"{name} ({number} of {len(wanted)})")
-            call_command(name, *arguments, stdout=self.stdout)
+    def _load(self) -> None:
+        for number, name in enumerate(LOADERS, start=1):
+            self._progress(f"{name} ({number} of {len(LOADERS)})")
+            call_command(name, stdout=self.stdout)
 
     def _create_bucket(self) -> None:
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - half a second that only this needs
