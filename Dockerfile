@@ -3,7 +3,7 @@
 FROM node:24-slim AS frontend
 WORKDIR /srv/frontend
 COPY frontend/package.json frontend/package-lock.json ./
-RUN npm ci --ignore-scripts --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY frontend/ ./
 RUN npm run build
 

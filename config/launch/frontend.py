@@ -27,7 +27,7 @@ def ensure(*, places: Places, screen: Screen) -> None:
     if BUILD_STAMP.exists() and BUILD_STAMP.read_text() == wanted and (DIST / "manifest.json").exists():
         return
     with environment.alone(places, screen):
-        node = _ensure_packages(places, screen)
+        node = _ensure_packages(places, screen, for_build=True)
         _npm(["run", "build"], "Building the front end", node=node, places=places, screen=screen)
         if not (DIST / "manifest.json").exists():
             raise LaunchProblem(f"The front end's build left no manifest: see {places.log_of('frontend')}.")
@@ -40,14 +40,17 @@ def ensure_packages(*, places: Places, screen: Screen) -> Path:
         return _ensure_packages(places, screen)
 
 
-def _ensure_packages(places: Places, screen: Screen) -> Path:
+def _ensure_packages(places: Places, screen: Screen, *, for_build: bool = False) -> Path:
+    """`for_build`: without those of the checks, which are half of them."""
     node = find_node()
-    wanted = _hash([FRONTEND / "package.json", FRONTEND / "package-lock.json"])
-    if not (PACKAGES_STAMP.exists() and PACKAGES_STAMP.read_text() == wanted):
+    every = _hash([FRONTEND / "package.json", FRONTEND / "package-lock.json"])
+    few = f"{every} for the build"
+    there = PACKAGES_STAMP.read_text() if PACKAGES_STAMP.exists() else ""
+    if there != every and not (for_build and there == few):
         # No package needs its own scripts, so none may run.
-        arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", *(["--omit=dev"] if for_build else [])]
         _npm(arguments, "Installing the front end's packages", node=node, places=places, screen=screen)
-        PACKAGES_STAMP.write_text(wanted)
+        PACKAGES_STAMP.write_text(few if for_build else every)
     return node
 
 

@@ -36,8 +36,8 @@ def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
     make_folders(places)
     environment.ensure(places=places, screen=screen)
     install_programs(places, screen)
+    frontend.ensure_packages(places=places, screen=screen)  # also those of the checks
     frontend.ensure(places=places, screen=screen)
-    frontend.ensure_packages(places=places, screen=screen)  # for the checks; the build may be older
     return run_pytest(places, screen, arguments)
 
 
