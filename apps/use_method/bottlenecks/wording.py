@@ -24,7 +24,7 @@ def headline(found: Bottleneck) -> str:
         return "limit not observed: no resource of its nodes was sampled"
     if found.kind is Kind.NOTHING:
         seen = " of what could be observed" if found.unseen else ""
-        reach = f"up to {threads(found.top)}" if found.levels > 1 else f"at {threads(found.top)}, the only level"
+        reach = f"up to {threads(found.top)}" if found.levels > 1 else f"at {threads(found.top)}, the only level judged"
         return f"nothing{seen} saturated {reach}"
     since = _since(found)
     if found.kind is Kind.CLIENT:
@@ -43,7 +43,7 @@ def _named(resource: str, *, is_shared: bool) -> str:
 def _since(found: Bottleneck) -> str:
     onset = found.first[0]
     text = threads(onset.threads if onset.holds is None else onset.holds)
-    return f"from {text} on" if found.levels > 1 else f"at {text}, the only level"
+    return f"from {text} on" if found.levels > 1 else f"at {text}, the only level judged"
 
 
 def evidence(onset: Onset, *, named: bool = True) -> str:

@@ -176,7 +176,7 @@ def test_a_ladder_without_panels_is_not_judged() -> None:
 
 def test_a_single_level_names_what_is_saturated_there() -> None:
     found = found_of((16, 100.0, [panel(cpu=FULL)]))
-    assert headline(found) == "limited by CPU at 16 threads, the only level"
+    assert headline(found) == "limited by CPU at 16 threads, the only level judged"
 
 
 def test_a_cpu_of_which_the_load_generator_takes_a_good_part_is_not_called_the_servers_alone() -> None:
@@ -189,7 +189,9 @@ def test_a_cpu_of_which_the_load_generator_takes_a_good_part_is_not_called_the_s
 
 
 def test_a_name_keeps_its_capital_within_a_sentence() -> None:
-    assert headline(found_of((4, 100.0, [panel(galera=FULL)]))) == "limited by Galera at 4 threads, the only level"
+    assert (
+        headline(found_of((4, 100.0, [panel(galera=FULL)]))) == "limited by Galera at 4 threads, the only level judged"
+    )
 
 
 def test_the_typical_panel_says_what_most_runs_say_and_which_run_shows_it() -> None:
