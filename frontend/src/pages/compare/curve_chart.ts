@@ -88,9 +88,14 @@ export function curveChart(data: CompareCharts, metric: ChartMetric, palette: Pa
   const scale = data.curves.find((each) => each.metric === metric.key);
   if (!scale) return { traces: [] };
   const { ticks, range, scale: kind } = data.threads;
+  const said = new Set<number>();
   const traces = found.flatMap(({ side, points }): Data[] => {
     const color = sideColor(palette, side.tone);
     const threads = points.map((point) => point.threads);
+    const rate = points[0]?.rate ?? null;
+    // A load with a fixed rate is no part of the curve: its points are hollow, and one side's name the rate.
+    const named = rate !== null && !said.has(rate);
+    if (named) said.add(rate);
     return [
       {
         type: "scatter",
@@ -106,12 +111,15 @@ export function curveChart(data: CompareCharts, metric: ChartMetric, palette: Pa
       },
       {
         type: "scatter",
-        mode: "lines+markers",
+        mode: named ? "lines+markers+text" : "lines+markers",
         name: side.name,
         x: threads,
         y: points.map((point) => point.value),
         line: { color, width: 2, dash: sideDash(side.tone) },
-        marker: { color, size: 7, symbol: sideSymbol(side.tone) },
+        marker: { color, size: 7, symbol: `${sideSymbol(side.tone)}${rate === null ? "" : "-open"}` },
+        ...(named
+          ? { texttemplate: `${rate}/s`, textposition: "middle left", textfont: { size: 11, color: palette.muted } }
+          : {}),
         text: points.map((point) => `${levelText(data, point)}, ${point.value_text} ${metric.unit}`),
         hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
       } as Data,

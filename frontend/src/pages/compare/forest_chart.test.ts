@@ -150,9 +150,12 @@ test("a curve has a line and a band for each side, named at its end with its val
   ]);
 });
 
-test("loads at a fixed rate are a line of their own", () => {
+test("loads at a fixed rate are a line of their own, hollow, the first of them with the rate", () => {
   const points = data.points.map((point) => (point.level === "8" ? { ...point, rate: 100 } : point));
   expect(lines({ ...data, points }, throughput).map((line) => line.points.length)).toEqual([1, 1, 1]);
+  const { traces } = curveChart({ ...data, points }, throughput, palette);
+  expect(traces.filter((trace) => JSON.stringify(trace).includes("-open"))).toHaveLength(1);
+  expect(traces.filter((trace) => "texttemplate" in trace && trace.texttemplate === "100/s")).toHaveLength(1);
 });
 
 test("names at the ends of lines never cover each other", () => {
