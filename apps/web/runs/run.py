@@ -110,6 +110,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
     known = [node.variables for node in run.nodes if node.variables is not None]
     whole = whole_clock(run, counters)
     latencies = latency.of_run(run, queries.distributions([run_id]))
+    events = happenings(run, whole)
     charts = runs_timeline.charts(index, primary=run.primary_metric, is_live=is_live)
     context = headline | {
         "latency": latencies,
@@ -122,8 +123,9 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "problems": problems,
         "hidden": observation.hidden(run.events),
         "overhead": observation.overhead(index),
-        "listed": runs_timeline.listed(happenings(run, whole), run.events),
+        "listed": runs_timeline.listed(events, run.events),
         "lanes": bool(run.events) or measured(run) is not None or is_live,
+        "lanes_height": runs_timeline.lanes_height(events),
         "timeline_address": timeline_address((run_id, chart.metrics[0], CLIENT) for chart in charts[:1]),
         "data": RunPageData(
             id=run_id,
@@ -133,7 +135,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
             whole=whole,
             counters=counters.drawn,
             lanes=tuple(timeline.LANES.items()),
-            events=happenings(run, whole),
+            events=events,
             latency=latencies.chart,
         ),
         "others": [one for one in run.measurements if one.metric not in headline_keys(run)],

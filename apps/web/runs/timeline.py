@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ THROUGHPUT = "client.throughput"
 LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")
 # For tools that report latency by transaction type, as client.new_order.latency.p95.
 OF_TYPE = re.compile(r"client\.(?P<type>[a-z_]+)\.latency\.p\d+")
+# px, as the style sheet has them: a row of a lane, and scale and edges; and rows that a lane of several entries has.
+LANE_ROW, LANES_EDGES, USUAL_ROWS = 22, 40, 3
 PERCENTILES = {"p50": "median", "p95": "95th percentile", "p99": "99th percentile"}
 
 
@@ -47,6 +50,13 @@ def listed(happenings: Iterable[TimelineEntry], events: Iterable[EventDetail]) -
     rows = [Listed(one.kind, one.label, one.starts_at, one.ends_at, one.node) for one in happenings]
     others = (event for event in events if event.kind in NO_MOMENT)
     return rows + [Listed(one.kind, one.label, one.starts_at, one.ends_at, one.node, False) for one in others]
+
+
+def lanes_height(happenings: Iterable[TimelineEntry]) -> int:
+    """About as many px as the browser will need for the lanes, so that what stands below them hardly moves."""
+    lanes = Counter(one.lane for one in happenings)
+    rows = sum(min(number, USUAL_ROWS) for number in lanes.values())
+    return LANE_ROW * rows + LANES_EDGES if rows else 0
 
 
 def charts(index: Sequence[SeriesInfo], *, primary: str, is_live: bool) -> list[Drawn]:

@@ -35,6 +35,7 @@ export class Lanes {
     const { range, holder } = this;
     holder.hidden = !range || this.lanes.length === 0;
     if (!range || holder.hidden) return;
+    holder.style.minHeight = ""; // the room that the page kept
     const focused = holder.contains(document.activeElement);
     const style = getComputedStyle(holder);
     if (this.pen) this.pen.font = `${style.fontSize} ${style.fontFamily}`;
