@@ -2,7 +2,7 @@
 
 eval "$(make env)"; .venv/bin/python -m bench.pictures [NAME ...]
 
-`check` as the only argument takes no pictures: it prints, of every page at two widths, light and dark, its height,
+`check` as the first argument takes no pictures: it prints, of every page at two widths, light and dark, its height,
 layout shift, messages of the browser's console and violations of axe.
 """
 
@@ -108,10 +108,9 @@ def main(chosen: list[str]) -> None:
     with sync_playwright() as playwright:
         argv = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=argv)
-        if chosen == ["check"]:
-            _check(browser, address, every)
-        else:
-            _take(browser, address, [each for each in every if not chosen or each.name in chosen])
+        names = [name for name in chosen if name != "check"]
+        wanted = [each for each in every if not names or each.name in names]
+        (_check if "check" in chosen else _take)(browser, address, wanted)
         browser.close()
 
 
