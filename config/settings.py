@@ -111,6 +111,8 @@ REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1/0")
 # Whether pages and API are readable without signing in; writing always needs a role.
 SPLASHBOARD_PUBLIC_READ = env.bool("SPLASHBOARD_PUBLIC_READ", default=True)
 SPLASHBOARD_EXAMPLES = env.bool("SPLASHBOARD_EXAMPLES", default=True)
+# With archives to load in place of the product's.
+SPLASHBOARD_EXAMPLES_FOLDER = env.str("SPLASHBOARD_EXAMPLES_FOLDER", default="")
 
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "web:sign-in"

@@ -23,7 +23,7 @@ NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice a
 LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is moved to NAME.log.1
 LOGS_EVERY = 30.0  # s between checks of their sizes
 PREPARE, PREPARING = "prepare", "Preparing the database"
-RESTORED = "restored"  # in the line that ends a restoring
+RESTORED, MOST_PROBLEMS = "restored", 20  # in the line that ends a restoring; lines, of which others are problems
 # Sources of the prepared database and static files.
 PREPARED_FROM = ("apps", "config", "requirements.txt", "frontend/dist/manifest.json")
 
@@ -224,11 +224,13 @@ class Supervisor:
         return all(name != PREPARE for name, _ in self.children.ended())
 
     def _end_examples(self, code: int) -> None:
-        line = next(iter(processes.tail(self.places.log_of(PREPARE), 1)), "")
         if code:
             self._report_end(PREPARE, code)
             self.screen.line('  The example study is not complete: `make manage ARGS="examples load"` tries again.')
-        elif RESTORED in line:
+            return
+        lines = processes.tail(self.places.log_of(PREPARE), MOST_PROBLEMS)
+        end = next((number for number, line in enumerate(lines) if RESTORED in line), len(lines))
+        for line in lines[end:]:
             self.screen.line(f"  Example study: {line}")
 
     def _plan_restart(self, watched: Watched, code: int, now: float) -> None:

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(prepare, "LOADERS", (("seed_catalog",),))
-    with override_settings(STATIC_ROOT=tmp_path / "static"):
+    monkeypatch.setattr(prepare, "LOADERS", ("seed_catalog",))
+    with override_settings(STATIC_ROOT=tmp_path / "static", SPLASHBOARD_EXAMPLES=False):
         yield
 
 
@@ -69,8 +69,9 @@ def test_unchanged_loads_nothing_again_but_gives_a_new_link(tmp_path: Path) -> N
 def test_example_runs_are_loaded_unless_they_are_not_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], has_runs: bool
 ) -> None:
-    monkeypatch.setattr(prepare, "EXAMPLES", (*prepare.EXAMPLES, "--folder", str(EXAMPLES)))
-    prepared(tmp_path, *options)
+    monkeypatch.setattr(prepare, "EXAMPLES", ("examples", "load", "--at-start"))
+    with override_settings(SPLASHBOARD_EXAMPLES=True, SPLASHBOARD_EXAMPLES_FOLDER=str(EXAMPLES)):
+        prepared(tmp_path, *options)
     assert Run.objects.exists() is has_runs
     assert Platform.objects.filter(slug="aurora").exists()
 

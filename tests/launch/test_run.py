@@ -17,6 +17,7 @@ import pytest
 from config.launch import supervisor
 from config.launch.places import ROOT, Places
 from tests.launch.conftest import pids_in, some_places, variables
+from tests.paths import EXAMPLES
 from tests.support.waiting import LIMIT, eventually
 
 pytestmark = pytest.mark.needs("make")
@@ -56,8 +57,8 @@ class Run:
 
 @contextmanager
 def running(places: Places, **more: str) -> Iterator[Run]:
-    """`more`: variables of the environment."""
-    run = Run(places, **more)
+    """`more`: variables of the environment. With a few examples: the study takes a minute of both cores."""
+    run = Run(places, **{"SPLASHBOARD_EXAMPLES_FOLDER": str(EXAMPLES), **more})
     try:
         yield run
     finally:
@@ -217,7 +218,8 @@ def test_dead_program_is_started_again_and_a_dead_store_stops_everything(prepare
     with running(places) as run:
         run.await_ready()
         children = [line.split() for line in (places.var / "children").read_text().splitlines()]
-        [web, *_] = [int(pid) for rank, pid, *_ in children if rank == "2"]
+        programs = [int(pid) for rank, pid, *_ in children if rank == "2"]
+        web = next(pid for pid in programs if b"granian" in Path(f"/proc/{pid}/cmdline").read_bytes())
         os.kill(web, signal.SIGKILL)
         eventually(lambda: not Path(f"/proc/{web}").exists(), what="the web server has gone")
         eventually(lambda: answers(places), what="the web server answers")

@@ -15,7 +15,7 @@ from django.db import connection
 from apps.runs.api import archive
 
 # With fewer runs, starting processes takes longer than it saves.
-FEWEST = 100
+FEWEST = 20
 AT_ONCE = 8
 NICENESS = 5  # the server answers already
 _known = archive.KnownRows()

@@ -60,8 +60,12 @@ def restore(source: Storage, *, path: str, known: KnownRows | None = None, sibli
 
     For many runs: the same `known` for all; without `siblings` the caller calls `compare_siblings`.
     """
+    known = known or KnownRows()
     try:
-        run = _restored(source, path, known or KnownRows())
+        try:
+            run = _restored(source, path, known)
+        except IntegrityError:  # another process may have created the same system meanwhile: now it is there
+            run = _restored(source, path, known)
         if run is not None and siblings:
             check.check_siblings(run_id=run.pk)
         return Restored(run=run)

@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.core.problems import Invalid
@@ -28,7 +29,8 @@ class Command(BaseCommand):
         two = commands.add_parser("load", help="restore its runs; what is here already is not changed")
         two.add_argument("--at-start", action="store_true", help="not what a user removed, or was loaded before")
         two.add_argument("--processes", type=int, default=1, help="that restore at once; default: 1")
-        two.add_argument("--folder", type=Path, default=FOLDER, help="of the archives")
+        own = Path(settings.SPLASHBOARD_EXAMPLES_FOLDER) if settings.SPLASHBOARD_EXAMPLES_FOLDER else FOLDER
+        two.add_argument("--folder", type=Path, default=own, help="of the archives")
         commands.add_parser("remove", help="delete all its runs, systems, findings and the schedule")
 
     def handle(self, *_args: Any, command: str, **options: Any) -> None:
