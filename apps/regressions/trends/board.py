@@ -36,7 +36,7 @@ COMMIT = "version_source_revision"
 
 @dataclass(frozen=True)
 class BoardFilter:
-    """`by`: a key of COLUMNS, empty: nights, but campaigns where all runs are of one night; `metric`: of METRICS;
+    """`by`: a key of COLUMNS, empty: nights, but campaigns where no series has two nights; `metric`: of METRICS;
     `platform`: slug; `baseline`: key of a column."""
 
     by: str = ""
@@ -167,8 +167,8 @@ def load_board(chosen: BoardFilter) -> Board:
 
 
 def _usual(points: Iterable[Sequence[SeriesRun]]) -> str:
-    nights = {_night(run) for runs in points for run in runs}
-    return CAMPAIGN if len(nights) == 1 else NIGHT
+    nights = [len({_night(run) for run in runs}) for runs in points]
+    return CAMPAIGN if nights and max(nights) == 1 else NIGHT
 
 
 def _trends(chosen: BoardFilter) -> "QuerySet[Trend]":

@@ -17,7 +17,7 @@ from apps.regressions.trends.board import MOST_COLUMNS, BoardFilter, load_board
 from apps.runs.models import Configuration, Measurement, Run, RunNode
 from apps.web.trends.board_sheet import board_sheet
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
-from tests.support.builders import START, a_job, a_load_level, a_metric, a_user
+from tests.support.builders import START, a_job, a_load_level, a_metric, a_user, a_workload
 from tests.support.pages import data, element, elements, states
 
 pytestmark = pytest.mark.django_db
@@ -111,6 +111,10 @@ def test_campaigns_are_columns_where_all_runs_are_of_one_night(client: Client, f
     assert heads[0] == f"{at[0].day}\xa0{at[0]:%b}\xa0{at[0]:%H}\xa0h{at[0]:%M}"
     assert heads[1:] == [f"{each:%M}" for each in at[1:]]
     assert len(load_board(BoardFilter(by="night")).times) == 1
+    # Another series may be of another night.
+    followed(nightly(System.objects.order_by("pk")[0], [1.0], first=20, workload=a_workload("of another night"))[-1:])
+    assert Trend.objects.count() == 2
+    assert load_board(BoardFilter()).by == "campaign"
 
 
 def test_each_commit_stands_once_below_the_versions_where_the_server_states_it(client: Client, fell: Trend) -> None:
