@@ -59,6 +59,7 @@ def _home_is_complete(page: Page) -> None:
         expect(row.locator("[data-value]")).to_have_count(count)
         expect(row.locator(".scorecard__conclusion strong")).not_to_be_empty()
     _ends_above_the_fold(page, ".scorecard")
+    _ends_above_the_fold(page, ".home-cards")
     expect(page.locator("[data-finding]").first).to_be_visible()
     assert page.evaluate("window.shift") < 0.05
 

@@ -22,7 +22,7 @@ from apps.web.components.pages import is_partial, render_page
 from apps.web.findings.wording import list_answer
 from apps.web.overview.scorecard import scorecard
 
-NEWEST_RUNS = 3
+NEWEST_RUNS = 2
 RUNNING_CAMPAIGNS = 2
 # Of the newest campaigns those that are not finished are shown.
 NEWEST_CAMPAIGNS = 10

@@ -106,7 +106,7 @@ def _ratio(cell: ScorecardCell) -> str:
 
 
 def mark(found: FrameMark) -> str:
-    """Beside a published bar: "50 s", "≈ 0.33 ×", "1 × fastest"."""
+    """Beside a published bar: "50 s", "≈ 0.33 ×", "1 ×"."""
     if found.stated:
         return found.stated
     return f"{'1' if found.is_fastest else found.speed.text}{NBSP}×"
