@@ -8,8 +8,11 @@ from functools import cache
 from pathlib import PurePosixPath
 
 import grimp
+import pytest
 
 from tests.paths import ROOT
+
+pytestmark = pytest.mark.needs("git")
 
 MOST_SIBLINGS = 15
 # Folders that list like things: one file (or folder) for each resource, page, tool, workload, recording.

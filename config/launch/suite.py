@@ -22,6 +22,7 @@ PACKAGES = {
     **packages.PACKAGES,
     "chromium": "chromium",
     "curl": "curl",
+    "git": "git",
     "mysqlslap": "mariadb-client",
     "pt-query-digest": "percona-toolkit",
 }
