@@ -63,6 +63,12 @@ def _fault(fault: str, **more: Any) -> dict[str, Any]:
     return {"tool": "failover", "parameters": {"fault": fault, "fault_at": 5}, "duration": 21, **more}
 
 
+def _failovers(name: str, title: str, seconds: float, *faults: str) -> StudyPart:
+    """Six trials of each fault, in two sessions."""
+    plan = {"systems": ("galera", "mha"), "repetitions": 3, "warmup": 1, "duration": 21}
+    return StudyPart(name, title, 2, seconds, {**plan, "workloads": tuple(map(_fault, faults))})
+
+
 def _alter(algorithm: str) -> dict[str, Any]:
     return {
         "tool": "ddl_under_load",
@@ -93,45 +99,9 @@ PARTS = (
             ),
         },
     ),
-    StudyPart(
-        name="failovers",
-        title="failovers",
-        sessions=2,
-        seconds=450,
-        plan={
-            "systems": ("galera", "mha"),
-            "repetitions": 3,
-            "warmup": 1,
-            "duration": 21,
-            "workloads": (_fault("kill_writer"), _fault("switch")),
-        },
-    ),
-    StudyPart(
-        name="lost_readers",
-        title="lost readers",
-        sessions=2,
-        seconds=250,
-        plan={
-            "systems": ("galera", "mha"),
-            "repetitions": 3,
-            "warmup": 1,
-            "duration": 21,
-            "workloads": (_fault("kill_reader"),),
-        },
-    ),
-    StudyPart(
-        name="frozen_writers",
-        title="frozen writers",
-        sessions=2,
-        seconds=300,
-        plan={
-            "systems": ("galera", "mha"),
-            "repetitions": 3,
-            "warmup": 1,
-            "duration": 21,
-            "workloads": (_fault("freeze_writer"),),
-        },
-    ),
+    _failovers("failovers", "failovers", 450, "kill_writer", "switch"),
+    _failovers("lost_readers", "lost readers", 250, "kill_reader"),
+    _failovers("frozen_writers", "frozen writers", 300, "freeze_writer"),
     StudyPart(
         name="schema_changes",
         title="schema changes under load",
