@@ -69,7 +69,7 @@ def load(
     state, sha256 = StudyState.objects.first() or StudyState(), _sha256(folder)
     if state.removed_at and at_start:
         return Loaded(removed=True)
-    if state.sha256 == sha256 and at_start:
+    if state.sha256 == sha256 and state.loaded_at and at_start:
         return Loaded(unchanged=True)
     with ExitStack() as stack:
         sources = [stack.enter_context(archive.unpacked(file)) for file in archives(folder)]

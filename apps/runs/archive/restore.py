@@ -65,6 +65,7 @@ def restore(source: Storage, *, path: str, known: KnownRows | None = None, sibli
         try:
             run = _restored(source, path, known)
         except IntegrityError:  # another process may have created the same system meanwhile: now it is there
+            known.metrics.clear()  # some may have been of the transaction that was rolled back
             run = _restored(source, path, known)
         if run is not None and siblings:
             check.check_siblings(run_id=run.pk)
@@ -72,6 +73,7 @@ def restore(source: Storage, *, path: str, known: KnownRows | None = None, sibli
     except store.StoreUnreachable:
         raise
     except (ArchiveTrouble, InvalidField, IntegrityError) as error:
+        known.metrics.clear()
         return Restored(problem=f"{path}: {error}")
 
 

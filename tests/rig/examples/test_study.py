@@ -204,3 +204,13 @@ def test_the_progress_of_a_load_is_noted_until_it_ends(tmp_path: Path, monkeypat
     load.load(folder=tmp_path, progress=look)
     assert seen == [(load.Restoring(done - 1, 12), done, 12) for done in range(1, 13)]
     assert load.restoring(timezone.now()) is None
+
+
+def test_a_start_goes_on_with_a_load_that_was_cut_off(tmp_path: Path) -> None:
+    _recorded(tmp_path)
+    _elsewhere(tmp_path)
+    load.load(folder=tmp_path)
+    assert load.load(folder=tmp_path, at_start=True).unchanged
+    StudyState.objects.update(loaded_at=None)
+    assert not load.load(folder=tmp_path, at_start=True).unchanged
+    assert load.load(folder=tmp_path, at_start=True).unchanged
