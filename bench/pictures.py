@@ -127,6 +127,8 @@ def _take(browser: Browser, address: str, wanted: list[PicturedPage]) -> None:
 
 
 def _check(browser: Browser, address: str, wanted: list[PicturedPage]) -> None:
+    if not AXE.exists():
+        raise SystemExit("axe-core is not installed: `make check` installs it")
     axe = AXE.read_text()
     schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
     for scheme in schemes:

@@ -99,7 +99,7 @@ class Supervisor:
         """The process restores examples when all is prepared: longer than all the rest, and pages say how far it is."""
         self.places.keep("prepared.json", "{}")
         argv = programs.prepare(self.places, self.result, *options)
-        with open(self.places.log_of("prepare"), "wb") as log:
+        with open(self.places.log_of(PREPARE), "wb") as log:
             process = processes.spawn(argv, output=log.fileno(), env=self.env, cwd=ROOT)
         self.children.add(PREPARE, process, rank=PROGRAMS, signum=signal.SIGTERM)
 
