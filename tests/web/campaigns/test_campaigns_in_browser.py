@@ -4,7 +4,7 @@ import re
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Dialog, Page, expect
+from playwright.sync_api import Dialog, Page, Route, expect
 
 from apps.accounts import services
 from apps.dispatch.jobs import leases
@@ -90,6 +90,32 @@ def test_campaign_follows_its_jobs_and_is_cancelled_after_a_question(browser_pag
     expect(browser_page.locator("[data-message=info]")).to_contain_text("1 running job")
     assert len(asked) == 1
     assert sorted(campaign.jobs.values_list("state", flat=True)) == ["cancelled", "cancelling"]
+
+
+def test_what_an_action_said_survives_the_pages_own_renewals(browser_page: Page) -> None:
+    system = a_system("a")
+    campaign = a_campaign(system)
+    agent = an_agent(system, last_seen_at=timezone.now())
+    leases.match_jobs(now=timezone.now())
+    leases.claim(agent=agent, now=timezone.now())
+    sign_in(browser_page)
+    browser_page.goto(f"/campaigns/{campaign.pk}/")
+    cancel = browser_page.get_by_role("button", name="Cancel the campaign")
+    expect(cancel).to_be_visible()
+
+    def slowly(route: Route) -> None:
+        answer = route.fetch()
+        browser_page.wait_for_timeout(5_000)  # longer than two renewals
+        route.fulfill(response=answer)
+
+    browser_page.route("**/cancel/", slowly)
+    browser_page.once("dialog", lambda dialog: dialog.accept())
+    cancel.press("Enter")
+    said = browser_page.locator("#campaign-notice [data-message=info]")
+    expect(said).to_contain_text("1 running job")
+    browser_page.locator("#live").evaluate("live => { live.dataset.old = '' }")
+    expect(browser_page.locator("#live:not([data-old])")).to_be_visible()
+    expect(said).to_contain_text("1 running job")
 
 
 def test_pages_fit_a_phone(browser_page: Page) -> None:
