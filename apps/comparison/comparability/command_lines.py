@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from functools import lru_cache
 
 # `--name=value`, `--name value`, `-n value`, `-nvalue`; Lua's tools take `_` for `-`.
 LONG = re.compile(r"--([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
@@ -12,6 +13,8 @@ PASSING = re.compile(
     r"((mysql|pgsql)-)?(host|port|socket|user|db)|(.*-)?password|config-file|secrets|db-driver"
     r"|threads|time|rate|events|warmup|duration|report-checkpoints|[hPSup]"
 )
+
+QUOTES, BLANKS = re.compile(r"""['"\\]"""), re.compile(r"[ \t\r\n]+")
 
 
 def options(command: str) -> tuple[str, ...]:
@@ -25,7 +28,12 @@ def program(command: str) -> str:
     return next((value for name, value in _given(command) if not name), "")
 
 
-def _given(command: str) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=4096)
+def _given(command: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_pairs(command))
+
+
+def _pairs(command: str) -> Iterator[tuple[str, str]]:
     """Pairs of option and value; words before the first option have an empty name. Words after `--name=value` are
     dropped: they are the tool's command ("run")."""
     own: list[str] = []
@@ -41,6 +49,8 @@ def _given(command: str) -> Iterator[tuple[str, str]]:
 
 
 def _words(command: str) -> list[str]:
+    if not QUOTES.search(command):
+        return [word for word in BLANKS.split(command) if word]  # as shlex does, a hundred times as fast
     try:
         return shlex.split(command)
     except ValueError:  # a quote that is never closed

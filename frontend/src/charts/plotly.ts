@@ -74,18 +74,34 @@ export function whenVisible(element: Element, start: () => void): void {
 // Charts that did not come into view yet: on paper they do.
 const waiting = new Map<HTMLElement, ChartSource>();
 
+// One after another with a frame between, so that the first is seen before the last is drawn.
+let queue: Promise<unknown> = Promise.resolve();
+
 /** Draw when the element comes into view, or the page is printed. */
 export function drawWhenVisible(element: HTMLElement, source: ChartSource): void {
   waiting.set(element, source);
-  whenVisible(element, () => drawNow(element, source));
+  whenVisible(element, () => {
+    queue = queue
+      .then(() => drawNow(element, source))
+      .catch(reportError)
+      .then(nextFrame);
+  });
 }
 
-function drawNow(element: HTMLElement, source: ChartSource): void {
-  if (waiting.delete(element)) void draw(element, source);
+/** Resolves when the charts in view are drawn. */
+export async function drawnInView(): Promise<void> {
+  // Which charts are in view is known a frame later.
+  await nextFrame();
+  await nextFrame();
+  await queue;
+}
+
+async function drawNow(element: HTMLElement, source: ChartSource): Promise<void> {
+  if (waiting.delete(element)) await draw(element, source);
 }
 
 if (typeof window !== "undefined")
-  window.addEventListener("beforeprint", () => waiting.forEach((source, element) => drawNow(element, source)));
+  window.addEventListener("beforeprint", () => waiting.forEach((source, element) => void drawNow(element, source)));
 
 /** The chart as a picture file: on the page's own background, at twice the resolution for PNG. */
 export async function saveImage(element: HTMLElement, format: "png" | "svg", filename: string): Promise<void> {

@@ -80,6 +80,11 @@ export function axis(quantity: string, unit = "", extra: Partial<LayoutAxis> = {
   return { ...extra, title: { text: axisTitle(quantity, unit) + scale } };
 }
 
+/** Room in px for labels beside an axis: by their number of characters, rather too wide than cut. */
+export function labelRoom(texts: string[]): number {
+  return 16 + Math.ceil(6.1 * Math.max(0, ...texts.map((text) => text.length)));
+}
+
 /** An axis of values with the ticks of the server. It stays as it is where the reader zooms: its ticks are those of the whole. */
 export function valueAxis(quantity: string, unit: string, { range, ticks, texts }: ValueAxis): Partial<LayoutAxis> {
   return axis(quantity, unit, { range, tickvals: ticks, ticktext: texts, fixedrange: true, zeroline: false });
@@ -114,6 +119,8 @@ function houseAxis(palette: Palette): Partial<LayoutAxis> {
     ticks: "outside",
     ticklen: 4,
     automargin: true,
+    // Margins fit the labels: without this, each is measured once more.
+    ticklabeloverflow: "allow",
     title: { standoff: 8, font: { size: 12, color: palette.muted } },
     tickfont: { size: 11, color: palette.muted },
     // 12,000 rather than 12k: the same digits as in the tables.

@@ -1,6 +1,10 @@
 """What two runs on one host share and what passes, what a load tool was called with, and lists that are shortened."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from apps.comparison.comparability.command_lines import options, program
 from apps.comparison.comparability.differences import FieldGroup, differences
@@ -30,6 +34,16 @@ def test_options_with_underscores_are_those_with_hyphens_and_keep_their_values()
     assert here == ("point-selects=10", "skip-trx=on")
     assert options("sysbench oltp_read_write --skip-trx=on --point-selects=10 run") == here
     assert options("sysbench oltp_read_write --skip_trx=off --point_selects=99 run") != here
+
+
+@given(
+    st.lists(st.text("ab-=_./ #;&\t\N{NO-BREAK SPACE}é", min_size=1), max_size=6),
+    st.sampled_from([" ", "  ", "\t", "\n"]),
+)
+def test_words_mean_the_same_with_and_without_quotes(words: list[str], blank: str) -> None:
+    plain = [part for word in words for part in re.split("[ \t]+", word) if part]
+    quoted = blank.join(f"'{word}'" for word in plain)
+    assert (program(blank.join(plain)), options(blank.join(plain))) == (program(quoted), options(quoted))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 import { pageData } from "../../api/client";
 import type { ChartMetric, CompareCharts } from "../../api/types.gen";
 import { mountChart, type Table } from "../../charts/mount";
-import { nextFrame, type Chart, type Palette } from "../../charts/plotly";
+import { drawnInView, type Chart, type Palette } from "../../charts/plotly";
 import { curveChart, curveRows } from "./curve_chart";
 import { forestChart, ratioRows } from "./forest_chart";
 
@@ -39,10 +39,10 @@ export function drawWithin(root: ParentNode): void {
   }
 }
 
-/** The charts above the tabs; resolves when the browser has had time to draw them. */
+/** The charts above the tabs; resolves when those in view are drawn. */
 export async function drawAnswer(): Promise<void> {
   const top = document.querySelector(".compare-top");
   if (!top) return;
   drawWithin(top);
-  await nextFrame();
+  await drawnInView();
 }

@@ -12,4 +12,13 @@ mountParts();
 const nav = document.querySelector<HTMLElement>("[data-tabs]");
 const tabs = nav && new Tabs(nav);
 tabs?.mount();
-void drawAnswer().then(() => tabs?.prefetch());
+const answered = drawAnswer();
+void answered.then(() => tabs?.prefetch());
+
+// Parts are asked for when the answer is drawn: server and browser may share their CPUs.
+document.addEventListener("htmx:confirm", (event) => {
+  if (!(event.target instanceof Element && event.target.matches(".compare-part"))) return;
+  event.preventDefault();
+  const { issueRequest } = (event as CustomEvent<{ issueRequest: (isConfirmed: boolean) => void }>).detail;
+  void answered.then(() => issueRequest(true));
+});

@@ -4,7 +4,7 @@ import type { Annotations, Data, Shape } from "plotly.js";
 import type { ChartMetric, ChartSide, CompareCharts, RatioPoint } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, ends, sideColor, sideSymbol, type Palette } from "../../charts/style";
+import { axis, ends, labelRoom, sideColor, sideSymbol, type Palette } from "../../charts/style";
 
 // Sides of one load stand below each other: by this share of the step between loads.
 const STEP = 0.7;
@@ -134,15 +134,23 @@ export function forestChart(data: CompareCharts, metric: ChartMetric, palette: P
   return {
     traces: others.flatMap((side, place) => sideTraces(data, side, rows[place] ?? [], palette)),
     layout: {
-      margin: { l: 8, r: narrow ? ROOM.narrow : ROOM.wide, t: 8, b: 8 },
+      // Stated, since Plotly would find them by drawing twice.
+      margin: {
+        l: labelRoom(data.levels.map((level) => level.text)),
+        r: narrow ? ROOM.narrow : ROOM.wide,
+        t: 8,
+        b: 44,
+      },
       xaxis: axis("Ratio to the baseline", "", {
         type: "log",
         range: ends(data.ratios.range, "log"),
         tickvals: data.ratios.ticks,
         ticktext: data.ratios.texts,
         zeroline: false,
+        automargin: false,
       }),
       yaxis: {
+        automargin: false,
         range: [data.levels.length - 0.5, -0.5],
         tickvals: data.levels.map((_, place) => place),
         ticktext: data.levels.map((level) => level.text),
