@@ -77,12 +77,12 @@ def _ensure_uv(places: Places, screen: Screen) -> list[str | Path]:
     shutil.rmtree(home, ignore_errors=True)
     home.parent.mkdir(parents=True, exist_ok=True)
     arguments = ["install", "--require-hashes", "--only-binary", ":all:", "-r", str(UV_LOCK)]
-    if _has("venv") and _has("ensurepip"):
+    if _has("pip"):  # a third of the time of an environment with a pip of its own
+        code = processes.run([sys.executable, "-m", "pip", *arguments, "--target", str(home)], step=step, log=log)
+    elif _has("venv") and _has("ensurepip"):
         code = processes.run([sys.executable, "-m", "venv", home], step=step, log=log)
         if code == 0:
             code = processes.run([home / "bin" / "python", "-m", "pip", *arguments], step=step, log=log, append=True)
-    elif _has("pip"):
-        code = processes.run([sys.executable, "-m", "pip", *arguments, "--target", str(home)], step=step, log=log)
     else:
         raise LaunchProblem(
             f"Python's venv module is missing from {sys.executable}: install it "

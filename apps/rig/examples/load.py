@@ -20,8 +20,9 @@ from apps.core.text import counted
 from apps.dispatch.models import Campaign, Entry, Job, JobRun, Schedule, ScheduledRun
 from apps.regressions import api as regressions
 from apps.regressions.models import Finding
+from apps.rig.examples import restore
 from apps.rig.examples.data import FOLDER, HISTORY, archives
-from apps.rig.examples.restore import RestoredExample, restored
+from apps.rig.examples.restore import RestoredExample
 from apps.rig.models import StudyState
 from apps.runs.api import archive, places
 from apps.runs.models import Run
@@ -72,12 +73,13 @@ def load(
     if state.sha256 == sha256 and state.loaded_at and at_start:
         return Loaded(unchanged=True)
     with ExitStack() as stack:
+        pool = stack.enter_context(restore.pool(processes))
         sources = [stack.enter_context(archive.unpacked(file)) for file in archives(folder)]
         wanted = [(source, path) for source in sources for path in archive.chosen(source)]
         found: list[RestoredExample] = []
         state.loaded_at, state.removed_at, state.wanted = None, None, len(wanted)
         _note(state, 0)
-        for each in restored(wanted, processes=processes):
+        for each in restore.restored(wanted, pool):
             found.append(each)
             progress(len(found), len(wanted))
             if len(found) % NOTED_EVERY == 0:

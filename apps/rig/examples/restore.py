@@ -3,7 +3,8 @@
 import gc
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
@@ -14,9 +15,7 @@ from django.db import connection
 
 from apps.runs.api import archive
 
-# With fewer runs, starting processes takes longer than it saves.
-FEWEST = 20
-AT_ONCE = 8
+AT_ONCE = 4
 NICENESS = 5  # the server answers already
 _known = archive.KnownRows()
 
@@ -29,23 +28,35 @@ class RestoredExample:
     problem: str
 
 
-def restored(wanted: Sequence[tuple[Storage, str]], *, processes: int) -> Iterator[RestoredExample]:
-    """One for each manifest of `wanted`, as they are done. In several processes, systems and workloads are created
-    first, by one run of each, so that no two processes create the same."""
+@contextmanager
+def pool(processes: int) -> Iterator[Executor | None]:
+    """Processes that restore, already starting; None for one."""
     # What was kept may have been deleted since.
-    _known.metrics.clear()
-    _known.configurations.clear()
-    if processes == 1 or len(wanted) < FEWEST:
+    _known.forget()
+    if processes == 1:
+        yield None
+        return
+    # A process that was forked would share this one's connections.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=django.setup) as found:
+        for _ in range(processes):
+            found.submit(_begin)
+        yield found
+
+
+def restored(wanted: Sequence[tuple[Storage, str]], pool: Executor | None) -> Iterator[RestoredExample]:
+    """One for each manifest of `wanted`, as they are done. Before several processes begin, one run of each platform:
+    most of what runs share is there then, and few processes create the same."""
+    if pool is None:
         yield from (_restore(each) for each in wanted)
         return
-    first = list({path.rpartition("/")[0]: (source, path) for source, path in reversed(wanted)}.values())
+    first = list({_platform(path): (source, path) for source, path in reversed(wanted)}.values())
     rest = [each for each in wanted if each not in first]
-    # A process that was forked would share this one's connections.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=django.setup) as pool:
-        for _ in range(processes):
-            pool.submit(_begin)  # starts a process, while this one restores the first runs
-        yield from (_restore(each) for each in first)
-        yield from pool.map(_restore_in_pool, rest, chunksize=AT_ONCE)
+    yield from (_restore(each) for each in first)
+    yield from pool.map(_restore_in_pool, rest, chunksize=AT_ONCE)
+
+
+def _platform(path: str) -> str:
+    return next((part for part in path.split("/") if part.startswith("platform=")), "")
 
 
 @cache

@@ -2,7 +2,6 @@
 
 import io
 import lzma
-import shutil
 import tarfile
 import tempfile
 import zipfile
@@ -10,14 +9,12 @@ import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
-from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import Storage
 from django.db import transaction
-from django.utils._os import safe_join
 
-from apps.runs.archive import manifest, retention, store, write
+from apps.runs.archive import manifest, packed, retention, store, write
 from apps.runs.archive.store import Damaged
 from apps.runs.models import Run
 
@@ -81,35 +78,28 @@ def unpacked(path: Path) -> Iterator[Storage]:
     """The archive in an exported file. Raises Damaged, OSError."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            _unpack(path, folder)
+            found = _unpacked(path, folder)
         except (zipfile.BadZipFile, zlib.error, tarfile.TarError, lzma.LZMAError, EOFError) as error:
             raise Damaged(
                 f"{path.name} is damaged or of another kind ({error}): use one that export_runs wrote"
             ) from error
-        yield store.storage_at(folder)
+        yield found
 
 
-def _unpack(path: Path, folder: str) -> None:
+def _unpacked(path: Path, folder: str) -> Storage:
     if path.name.endswith(COMPACT_SUFFIX):
         with tarfile.open(path, "r:xz") as tar:
-            for entry in tar:
-                _extract(tar, entry, folder)
-        return
+            packed.pack(_entries(tar), Path(folder))
+        return packed.PackedFiles(Path(folder))
     with zipfile.ZipFile(path) as file:
         if _EARLIER in file.namelist():
             raise Damaged(f"{path.name} is of an earlier release: export the runs again with this one")
         file.extractall(folder)  # noqa: S202 - of a zip file, which cannot lead out of the folder
+    return store.storage_at(folder)
 
 
-def _extract(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: str) -> None:
-    """Files alone, and only within `folder`: tarfile's own filter is not in every Python 3.11."""
-    source = tar.extractfile(entry) if entry.isfile() else None
-    if source is None:
-        return
-    try:
-        target = Path(safe_join(folder, entry.name))
-    except SuspiciousFileOperation as error:
-        raise Damaged(f"{entry.name} is not a path within the archive: its file is foreign") from error
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as file:
-        shutil.copyfileobj(source, file)
+def _entries(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
+    for entry in tar:
+        source = tar.extractfile(entry) if entry.isfile() else None
+        if source is not None:
+            yield entry.name, source

@@ -15,7 +15,7 @@ from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
 
 from apps.catalog.api import InvalidField, metrics_for
-from apps.catalog.models import Metric
+from apps.catalog.models import LoadLevel, Metric, Workload
 from apps.core.canonical import canonical_hash
 from apps.runs.archive import manifest, refill, samples, store
 from apps.runs.archive import tables as layout
@@ -49,10 +49,26 @@ class Restored:
 
 @dataclass
 class KnownRows:
-    """Rows that many runs refer to, kept from run to run: metrics by key, ids of configurations by their text."""
+    """Rows that many runs refer to, kept from run to run: metrics by key, ids of configurations by their text,
+    workloads by hash, load levels by threads and rate."""
 
     metrics: dict[str, Metric] = field(default_factory=dict)
     configurations: dict[str, int] = field(default_factory=dict)
+    workloads: dict[str, Workload] = field(default_factory=dict)
+    load_levels: dict[tuple[int | None, float | None], LoadLevel] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """After a transaction that was rolled back: some may have been created in it."""
+        for rows in (self.metrics, self.configurations, self.workloads, self.load_levels):
+            rows.clear()
+
+    def workload(self, row: Row) -> Workload:
+        key = row["workload_hash"]
+        return self.workloads.get(key) or self.workloads.setdefault(key, workload_of(row))
+
+    def load_level(self, row: Row) -> LoadLevel:
+        key = row["threads"], row["rate"]
+        return self.load_levels.get(key) or self.load_levels.setdefault(key, load_level_of(row))
 
 
 def restore(source: Storage, *, path: str, known: KnownRows | None = None, siblings: bool = True) -> Restored:
@@ -63,17 +79,17 @@ def restore(source: Storage, *, path: str, known: KnownRows | None = None, sibli
     known = known or KnownRows()
     try:
         try:
-            run = _restored(source, path, known)
+            run = _restored(source, path, known, siblings=siblings)
         except IntegrityError:  # another process may have created the same system meanwhile: now it is there
-            known.metrics.clear()  # some may have been of the transaction that was rolled back
-            run = _restored(source, path, known)
+            known.forget()
+            run = _restored(source, path, known, siblings=siblings)
         if run is not None and siblings:
             check.check_siblings(run_id=run.pk)
         return Restored(run=run)
     except store.StoreUnreachable:
         raise
     except (ArchiveTrouble, InvalidField, IntegrityError) as error:
-        known.metrics.clear()
+        known.forget()
         return Restored(problem=f"{path}: {error}")
 
 
@@ -102,7 +118,7 @@ def chosen(
     return [by_uid[str(uid)] for uid in uids]
 
 
-def _restored(source: Storage, path: str, known: KnownRows) -> Run | None:
+def _restored(source: Storage, path: str, known: KnownRows, *, siblings: bool) -> Run | None:
     """The restored run; None: a run with this uid exists here."""
     found = manifest.read(source, path)
     if Run.objects.filter(uid=found.run).exists():
@@ -118,7 +134,7 @@ def _restored(source: Storage, path: str, known: KnownRows) -> Run | None:
     metrics = _metrics(tables, known.metrics)
     _keep_configurations(tables["nodes"], known.configurations)
     with transaction.atomic():
-        run = _run(tables["runs"][0])
+        run = _run(tables["runs"][0], known)
         RunNode.objects.bulk_create(_node(run, row, known, with_samples=not is_compact) for row in tables["nodes"])
         if is_compact:
             _compute_series(source, found, run, tables["nodes"], metrics)
@@ -139,7 +155,7 @@ def _restored(source: Storage, path: str, known: KnownRows) -> Run | None:
         )
         # Absent in older archives.
         exclusion.take_over(run, json.loads(tables["runs"][0].get("exclusions") or "[]"))
-        check.check(run)
+        check.check(run, siblings=siblings)
     return run
 
 
@@ -150,8 +166,9 @@ def _rows(source: Storage, found: Manifest, name: str, columns: Collection[str] 
         return []
     with store.verified(source, table.stored()) as local, pq.ParquetFile(local) as file:
         wanted = list(columns) or [name for name in file.schema_arrow.names if name not in _NO_SAMPLES]
-        rows: list[Row] = file.read(wanted).to_pylist()
-    return rows
+        read = file.read(wanted, use_threads=False)
+    values = [samples.plain(read.column(name)) for name in wanted]
+    return [dict(zip(wanted, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def _write_series(
@@ -201,12 +218,12 @@ def _keep_artifacts(source: Storage, found: Manifest) -> None:
             storage_artifacts.keep(local.read())
 
 
-def _run(row: Row) -> Run:
+def _run(row: Row, known: KnownRows) -> Run:
     return Run.objects.create(
         uid=row["run"],
         system=system_of(row),
-        workload=workload_of(row),
-        load_level=load_level_of(row),
+        workload=known.workload(row),
+        load_level=known.load_level(row),
         state=Run.State.SEALED,
         # Older archives have neither samplers nor data_bytes.
         **{name: row[name] for name in PLAIN_FIELDS if row.get(name) is not None},

@@ -1,16 +1,20 @@
 """Lossless conversion of series' samples to Arrow list columns and back. Pure."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from apps.runs.archive.tables import DECIMALS, INTEGERS, LARGE, SCHEMAS
+from apps.runs.storage import codec
 from apps.runs.storage.codec import Column
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 COLUMN_OF = {np.dtype(np.int64): INTEGERS, np.dtype(np.uint64): LARGE, np.dtype(np.float64): DECIMALS}
 TYPES = {name: dtype for dtype, name in COLUMN_OF.items()}
 
@@ -40,37 +44,50 @@ def _lists(name: str, columns: list[Column | None]) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), flat, type=kind, mask=absent)
 
 
-def column_of(batch: pa.RecordBatch, row: int) -> Column | None:
-    """The samples of a row of the table of series; None: a derived metric."""
-    for name, dtype in TYPES.items():
-        cell = batch.column(name)[row]
-        if cell.is_valid:
-            return _column(cell.values, dtype)
-    return None
-
-
-def _column(samples: pa.Array, dtype: "np.dtype[Any]") -> Column:
-    """Reads the buffers directly: Arrow's own functions for this import modules that take seconds to load."""
-    start, length = samples.offset, len(samples)
-    bits, data = samples.buffers()
-    observed = np.ones(length, np.bool_)
-    if bits is not None:
-        packed = np.frombuffer(bits, np.uint8)
-        observed = np.unpackbits(packed, count=start + length, bitorder="little")[start:].astype(np.bool_)
+def _columns(lists: pa.ListArray, dtype: "np.dtype[Any]") -> Iterator[Column | None]:
+    """The samples of each list; None where there is no list. Reads the buffers directly: Arrow's own functions for this
+    import modules that take seconds to load."""
+    samples = lists.values
+    observed = _is_valid(samples)
     if pa.types.is_decimal(samples.type):
         values = np.array([0 if value is None else int(value) for value in samples.to_pylist()], dtype=dtype)
     else:
-        values = np.frombuffer(data, dtype)[start : start + length].copy() if length else np.zeros(0, dtype)
-        values[~observed] = 0
-    return Column(values=values, observed=observed)
+        data = samples.buffers()[1]
+        values = np.zeros(0, dtype) if data is None else np.frombuffer(data, dtype)[samples.offset :][: len(samples)]
+        if not observed.all():
+            values = np.where(observed, values, dtype.type(0))
+    offsets = np.frombuffer(lists.buffers()[1], np.int32)[lists.offset :][: len(lists) + 1].tolist()
+    gaps = [0, *np.cumsum(~observed).tolist()]
+    for is_there, start, stop in zip(_is_valid(lists).tolist(), offsets[:-1], offsets[1:], strict=True):
+        seen = codec.every(stop - start) if gaps[start] == gaps[stop] else observed[start:stop]
+        yield Column(values=values[start:stop], observed=seen) if is_there else None
+
+
+def plain(column: pa.ChunkedArray) -> list[Any]:
+    """The column's values as Python has them. For moments, Arrow would load pandas where it is installed."""
+    if not pa.types.is_timestamp(column.type):
+        found: list[Any] = column.to_pylist()
+        return found
+    numbers = (number for chunk in column.chunks for number in chunk.view(pa.int64()).to_pylist())
+    return [None if number is None else _EPOCH + timedelta(microseconds=number) for number in numbers]
+
+
+def _is_valid(values: pa.Array) -> NDArray[np.bool_]:
+    bits = values.buffers()[0]
+    if bits is None:
+        return np.ones(len(values), np.bool_)
+    end = values.offset + len(values)
+    return np.unpackbits(np.frombuffer(bits, np.uint8), count=end, bitorder="little")[values.offset :].astype(np.bool_)
 
 
 def series_of(local: BinaryIO) -> Iterator[tuple[int, str, Column | None]]:
-    """Node, metric and samples of the rows of a file of series, one row group at a time."""
+    """Node, metric and samples (None: a derived metric) of the rows of a file of series, one row group at a time."""
     local.seek(0)
     with pq.ParquetFile(local) as file:
         for group in range(file.num_row_groups):
-            for batch in file.read_row_group(group, columns=["node", "metric", *TYPES]).to_batches():
-                places = zip(batch.column("node").to_pylist(), batch.column("metric").to_pylist(), strict=True)
-                for row, (node, key) in enumerate(places):
-                    yield node, key, column_of(batch, row)
+            for batch in file.read_row_group(group, ["node", "metric", *TYPES], use_threads=False).to_batches():
+                of_types = zip(*(_columns(batch.column(name), dtype) for name, dtype in TYPES.items()), strict=True)
+                columns = (next((each for each in of_type if each is not None), None) for of_type in of_types)
+                yield from zip(
+                    batch.column("node").to_pylist(), batch.column("metric").to_pylist(), columns, strict=True
+                )

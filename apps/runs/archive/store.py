@@ -1,6 +1,7 @@
 """Files of the archive: written atomically, read back after writing, and verified by hash when read."""
 
 import hashlib
+import io
 import logging
 import os
 import tempfile
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 
 ALIAS = "archive"
 _CHUNK = 1024 * 1024
+_IN_MEMORY = 4 * _CHUNK
 
 
 class ArchiveTrouble(Exception):
@@ -99,8 +101,9 @@ def hash_of(storage: Storage, path: str) -> str | None:
 
 @contextmanager
 def verified(storage: Storage, stored: Stored) -> Iterator[BinaryIO]:
-    """A temporary local copy of the file, verified by its hash. Raises Damaged, StoreUnreachable."""
-    with tempfile.TemporaryFile() as copy:
+    """A temporary local copy of the file, verified by its hash; in memory if it is small. Raises Damaged,
+    StoreUnreachable."""
+    with io.BytesIO() if stored.size <= _IN_MEMORY else tempfile.TemporaryFile() as copy:
         with _answers(stored.path):
             try:
                 with storage.open(stored.path, "rb") as source:

@@ -25,15 +25,16 @@ WHERE r.id = found.id AND r.failed_checks IS DISTINCT FROM found.keys
 RELATED = Run.objects.select_related("workload__primary_metric")
 
 
-def check(run: Run) -> None:
-    """All checks of a sealed run; runs of the scale rig have none. `check_siblings` updates its siblings.
+def check(run: Run, *, siblings: bool = True) -> None:
+    """All checks of a sealed run; runs of the scale rig have none. `check_siblings` updates its siblings; without
+    `siblings` it is called for this run, too.
 
     Raises blocks.Moved.
     """
     if run.provenance == Run.Provenance.RIG:
         return
     RunCheck.objects.filter(run=run).exclude(check_key__in=checklist.CHECKS).delete()
-    _store({run.pk: checklist.evaluate(evidence.facts(run))})
+    _store({run.pk: checklist.evaluate(evidence.facts(run, siblings=siblings))})
     run.refresh_from_db(fields=["failed_checks"])
 
 

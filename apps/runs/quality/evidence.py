@@ -50,8 +50,9 @@ THROUGHPUTS = ("client.throughput", "client.events", "client.file_reads", "clien
 NEARBY = 2 * reproducibility.NEWEST
 
 
-def facts(run: Run) -> QualityFacts:
-    """Facts of a sealed `run`, selected with its workload's primary metric. Raises blocks.Moved."""
+def facts(run: Run, *, siblings: bool = True) -> QualityFacts:
+    """Facts of a sealed `run`, selected with its workload's primary metric; without `siblings`, none are looked for.
+    Raises blocks.Moved."""
     spec = WORKLOADS.get(run.workload.tool) or FOREIGN.get(run.workload.tool) or WorkloadSpec("", "", "")
     phase = run.measured_from, run.measured_to
     events = list(Event.objects.filter(run=run, kind__in=("check", "error", "warning")))
@@ -65,7 +66,7 @@ def facts(run: Run) -> QualityFacts:
         seconds=_seconds(run),
         complaints=tuple(_tool_error(event) for event in events if event.kind == "error"),
         claims=tuple(_tool_check(event) for event in events if event.kind == "check"),
-        siblings=place_of(run).siblings(run.pk),
+        siblings=place_of(run).siblings(run.pk) if siblings else None,
         unsteady=spec.unsteady,
         faults=spec.faults,
         has_database=spec.needs_database,

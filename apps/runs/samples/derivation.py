@@ -24,7 +24,7 @@ class Inputs:
 
     def __init__(self, node: SampledNode) -> None:
         self.node = node
-        self.keys = frozenset((*node.changing, *node.constants))
+        self.keys = _same(frozenset((*node.changing, *node.constants)))
         self._lines: dict[str, TimeSeries | None] = {}
 
     def specs(self) -> list[DerivedSpec]:
@@ -50,6 +50,12 @@ class Inputs:
         return [line for line in map(self.line, keys) if line is not None]
 
 
+@lru_cache(maxsize=256)
+def _same(keys: frozenset[str]) -> frozenset[str]:
+    """One object for equal keys: what is kept by them is then found without comparing hundreds of texts."""
+    return keys
+
+
 @lru_cache(maxsize=1024)
 def _fitting(pattern: str, keys: frozenset[str]) -> Sequence[str]:
     return tuple(sorted(formula.fitting(pattern, keys)))
@@ -69,8 +75,8 @@ def keys(node: SampledNode) -> list[str]:
 
 def columns(inputs: Inputs) -> dict[str, TimeSeries]:
     """The node's derived metrics by key, without those never observed."""
-    found = ((spec.key, evaluate(spec, [inputs])) for spec in inputs.specs())
-    return {key: line for key, line in found if line is not None and not np.isnan(line.values).all()}
+    found = ((spec.key, _on_node(spec, inputs)) for spec in inputs.specs())
+    return {key: line for key, line in found if len(line.at) and not np.isnan(line.values).all()}
 
 
 def statistics(line: TimeSeries, phases: Sequence[Phase]) -> list[SeriesStatistics]:

@@ -22,7 +22,6 @@ COUNTER = "counter"
 FIRST_LENGTH = 1.0
 # Above this, squares may overflow float64: such values are scaled by the largest one first.
 LARGE = 1e100
-_OF_VALUES = ("mean", "stddev", "minimum", "maximum", "p1", "p5", "p50", "p95", "p99", "first", "last")
 PERCENTILES = np.array([0.01, 0.05, 0.50, 0.95, 0.99])
 
 
@@ -216,8 +215,7 @@ def of_rows(rows: Floats, weights: Floats | None, increases: Sequence[float] | N
     )
     found *= scale
     every: Sequence[float | None] = increases or [None] * len(rows)
-    filled = (dict(zip(_OF_VALUES, values, strict=True)) for values in found.tolist())
-    return [SeriesStatistics(rows.shape[1], **values, increase=one) for values, one in zip(filled, every, strict=True)]
+    return [SeriesStatistics(rows.shape[1], *(*values, one)) for values, one in zip(found.tolist(), every, strict=True)]
 
 
 def _mean(rows: Floats, weights: Floats | None) -> Floats:

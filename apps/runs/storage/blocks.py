@@ -37,6 +37,7 @@ _COLUMNS = {
     **{"run_id": "int8", "metric_id": "int8", "node": "int2", "base": "int8", "offset": "int4", "length": "int4"},
     **{f"{phase}{name}": "int4" if name in _WHOLE else "float8" for phase in ("", "whole_") for name in STATISTICS},
 }
+_PLACES = 'SELECT metric_id, node, base, "offset", length FROM runs_series WHERE run_id = %s'
 _WRITE_BLOCK = "INSERT INTO runs_block (run_id, node, size, data) VALUES (%s, %s, %s, %b)"
 _SLICES = """
 SELECT s.run_id, s.node, m.key, s.base, b.run_id IS NOT NULL AND b.data IS NULL,
@@ -111,7 +112,8 @@ def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metri
         # Sorted, so that equal samples give equal blocks.
         places = {key: _place(node, key, writer) for key in sorted(node.changing)}
         for key, statistics in samples_statistics.of_node(node, metrics, (phase, WHOLE_RUN)):
-            rows.append((run.pk, metrics[key].pk, number, *places.get(key, NOWHERE), *_flat(statistics)))
+            values = [value for each in statistics for value in _VALUES(each)]
+            rows.append((run.pk, metrics[key].pk, number, *places.get(key, NOWHERE), *values))
         if writer.data:
             written[number] = bytes(writer.data)
     with binary_cursor.cursor() as cursor:
@@ -128,10 +130,6 @@ def _place(node: SampledNode, key: str, writer: BlockWriter) -> tuple[int, int, 
     return encoded.base, writer.place(encoded.data), len(encoded.data)
 
 
-def _flat(statistics: Sequence[SeriesStatistics]) -> list[object]:
-    return [value for each in statistics for value in _VALUES(each)]
-
-
 def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
     """Updates the rows of announced nodes and adds the others; returns name -> number."""
     known = {row.name: row for row in RunNode.objects.filter(run=run)}
@@ -146,7 +144,13 @@ def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
         row.samples = len(node.clock)
         row.clock = codec.encode_floats(node.clock)
         row.constants = dict(node.constants)
-        row.save(update_fields=None if row.pk is None else ("role", "samples", "clock", "constants"))
+    sampled = [known[node.name] for node in nodes]
+    RunNode.objects.bulk_create(
+        sampled,
+        update_conflicts=True,
+        unique_fields=["run", "number"],
+        update_fields=["role", "samples", "clock", "constants"],
+    )
     return {name: row.number for name, row in known.items()}
 
 
@@ -172,8 +176,8 @@ def _compare(
     blocks = dict(binary_cursor.fetch("SELECT node, data FROM runs_block WHERE run_id = %s", [run.pk]))
     if blocks != written:
         raise StoredDifferently(f"blocks of run {run.pk}")
-    places = set(Series.objects.filter(run=run).values_list("metric_id", "node", "base", "offset", "length"))
-    if places != {row[1:6] for row in rows}:
+    places = binary_cursor.fetch(_PLACES, [run.pk])
+    if set(places) != {row[1:6] for row in rows}:
         raise StoredDifferently(f"places of the series of run {run.pk}")
 
 

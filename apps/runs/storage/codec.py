@@ -128,9 +128,9 @@ class Writer:
 
     def add(self, part: Column) -> None:
         """Adds the next samples. Raises NotANumber when no type holds them and the earlier ones."""
-        every = bool(part.observed.all())
-        self._observed.append(len(part) if every else part.observed)
-        seen: Values = part.values if every else part.values[part.observed]
+        whole = part.whole
+        self._observed.append(len(part) if whole else part.observed)
+        seen: Values = part.values if whole else part.values[part.observed]
         if not len(seen):
             self._type = self._type if self._waits or self._streams else part.values.dtype
             return
@@ -147,9 +147,7 @@ class Writer:
         self._compress(final=True)
         masks = [np.ones(each, np.bool_) if isinstance(each, int) else each for each in self._observed]
         gaps = b"" if all(isinstance(each, int) for each in self._observed) else _gaps(np.concatenate(masks))
-        tag = _TAGS[self._type]
-        body = b"".join((_LENGTH.pack(len(gaps)), gaps, *self._streams))
-        return Encoded(self._base or 0, tag + _LENGTH.pack(_checksum(tag, body)) + body)
+        return _encoded(self._type, self._base or 0, gaps, self._streams)
 
     def _of_one_type(self, seen: Values) -> Values:
         """`seen` in the series' type: that of the first samples, and float64 from the first decimal number on."""
@@ -169,10 +167,9 @@ class Writer:
 
     def _from_base(self, seen: Values) -> Values:
         """Differences from the base, modulo 2^64, so that those of all 64-bit integers fit."""
-        whole: Values = np.ascontiguousarray(seen).view(np.int64)
         if self._base is None:
-            self._base = int(whole[0])
-        return whole - np.int64(self._base)
+            self._base = _first(seen)
+        return _differences(seen, self._base)
 
     def _values(self) -> Values:
         found = np.concatenate([_joined(b"".join(self._streams), 0, _INT64), *self._waiting])
@@ -188,9 +185,32 @@ class Writer:
 
 
 def encode(series: Column) -> Encoded:
-    writer = Writer()
-    writer.add(series)
-    return writer.finish()
+    """A whole series; a long one chunk by chunk."""
+    whole = series.whole
+    seen: Values = series.values if whole else series.values[series.observed]
+    if not 0 < len(seen) <= CHUNK:
+        writer = Writer()
+        writer.add(series)
+        return writer.finish()
+    base, gaps = 0, b"" if whole else _gaps(series.observed)
+    if seen.dtype != np.float64:
+        base = _first(seen)
+        seen = _differences(seen, base)
+    return _encoded(series.values.dtype, base, gaps, [_stream(seen)])
+
+
+def _first(whole: Values) -> int:
+    return int(whole[:1].view(np.int64)[0])
+
+
+def _differences(whole: Values, base: int) -> Values:
+    return np.ascontiguousarray(whole).view(np.int64) - np.int64(base)
+
+
+def _encoded(dtype: "np.dtype[Any]", base: int, gaps: bytes, streams: Sequence[bytes]) -> Encoded:
+    tag = _TAGS[dtype]
+    body = b"".join((_LENGTH.pack(len(gaps)), gaps, *streams))
+    return Encoded(base, tag + _LENGTH.pack(_checksum(tag, body)) + body)
 
 
 def _stream(values: Values) -> bytes:
