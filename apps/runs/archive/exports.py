@@ -14,7 +14,7 @@ from typing import IO, Final
 from django.core.files.storage import Storage
 from django.db import transaction
 
-from apps.runs.archive import manifest, packed, retention, store, write
+from apps.runs.archive import manifest, pack, retention, store, write
 from apps.runs.archive.store import Damaged
 from apps.runs.models import Run
 
@@ -89,8 +89,8 @@ def unpacked(path: Path) -> Iterator[Storage]:
 def _unpacked(path: Path, folder: str) -> Storage:
     if path.name.endswith(COMPACT_SUFFIX):
         with tarfile.open(path, "r:xz") as tar:
-            packed.pack(_entries(tar), Path(folder))
-        return packed.PackedFiles(Path(folder))
+            pack.pack(_entries(tar), Path(folder))
+        return pack.PackedFiles(Path(folder))
     with zipfile.ZipFile(path) as file:
         if _EARLIER in file.namelist():
             raise Damaged(f"{path.name} is of an earlier release: export the runs again with this one")

@@ -45,9 +45,9 @@ def extremes(rows: Floats, edges: Places) -> tuple[Places, Floats, list[int]]:
 
 def warm() -> None:
     """Loads or compiles the loops for all types in use."""
+    found = np.empty((1, 3))
     for totals in (np.arange(4).reshape(1, 4), np.arange(4.0).reshape(1, 4)):
-        found = np.empty((1, 3))
-        rates(totals, np.ones(3), found)
+        _compiled().rates(totals, np.ones(3), found, np.ones(1, np.bool_))
     extremes(found, np.array([0, 3]))
 
 

@@ -77,7 +77,8 @@ def test_a_compact_file_writes_nothing_outside_of_its_folder(tmp_path: Path, mon
     folder = tmp_path / "a" / "b"
     folder.mkdir(parents=True)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    restored(file)
+    with pytest.raises(CommandError, match="no such archived run"):
+        restored(file)
     assert {each.name for each in tmp_path.rglob("*")} == {"runs.tar.xz", "a", "b"}
 
 
