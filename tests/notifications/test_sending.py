@@ -161,6 +161,7 @@ def test_nobody_there_is_said_and_tried_again(settings: Settings) -> None:
     [
         *("127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1"),
         *("::1", "fd00::1", "fe80::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "::"),
+        *("::127.0.0.1", "::10.0.0.1", "fec0::1", "feff::1"),
     ],
 )
 def test_addresses_inside_are_not_asked(address: str) -> None:

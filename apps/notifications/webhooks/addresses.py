@@ -17,8 +17,8 @@ from apps.core.problems import FieldProblem, Invalid
 LONGEST = 500
 # s
 LOOKUP = 3.0
-# NAT64 prefix: IPv6 addresses that embed IPv4.
-_NAT64 = IPv6Network("64:ff9b::/96")
+# IPv6 addresses whose last four bytes are an IPv4 address: NAT64, and "IPv4-compatible" ones.
+_CARRIERS = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
 
 
 class Forbidden(Exception):
@@ -84,11 +84,11 @@ def is_allowed(text: str) -> bool:
     address = ip_address(text.partition("%")[0])
     if isinstance(address, IPv6Address):
         carried = address.ipv4_mapped or address.sixtofour
-        if address in _NAT64:
+        if any(address in network for network in _CARRIERS):
             carried = ip_address(int(address) & 0xFFFF_FFFF)  # type: ignore[assignment]  # an IPv4Address
         if carried is not None:
             return is_allowed(str(carried))
     networks = [ip_network(each) for each in settings.WEBHOOK_NETWORKS]
     if any(address in network for network in networks if network.version == address.version):
         return True
-    return address.is_global and not address.is_multicast
+    return address.is_global and not address.is_multicast and not (address.version == 6 and address.is_site_local)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from django.http import HttpResponse, HttpResponseNotModified, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
-from pyarrow import csv, ipc, parquet
+from pyarrow import compute, csv, ipc, parquet
 from rest_framework import serializers
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -148,10 +148,24 @@ def encoded(renderer: BaseRenderer, schema: pa.Schema, batches: Iterable[pa.Reco
     most = PIECE if not isinstance(renderer, Parquet) else sys.maxsize
     for batch in batches:
         for start in range(0, batch.num_rows, most):
-            writer.write_batch(batch.slice(start, most))
+            piece = batch.slice(start, most)
+            writer.write_batch(_without_formulas(piece) if isinstance(renderer, Csv) else piece)
             yield sink.take()
     writer.close()
     yield sink.take()
+
+
+def _without_formulas(piece: pa.RecordBatch) -> pa.RecordBatch:
+    """Spreadsheets read text that begins with = + - or @ as a formula: it gets a quote, as in `tabular`."""
+    return pa.RecordBatch.from_arrays([_quoted(column) for column in piece.columns], schema=piece.schema)
+
+
+def _quoted(column: pa.Array) -> pa.Array:
+    if pa.types.is_dictionary(column.type):
+        return pa.DictionaryArray.from_arrays(column.indices, _quoted(column.dictionary))
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return compute.replace_substring_regex(column, "^([=+@-])", r"'\1")
+    return column
 
 
 def answer(

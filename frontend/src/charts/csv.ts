@@ -3,7 +3,8 @@ export type Cell = string | number | null | undefined;
 
 function cell(value: Cell): string {
   if (value === null || value === undefined || (typeof value === "number" && Number.isNaN(value))) return "";
-  const text = String(value);
+  // Spreadsheets read such text as a formula.
+  const text = typeof value === "string" && /^[=+\-@]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -121,6 +121,13 @@ def test_every_sample_is_exactly_what_was_read(
     assert rows_of(read.select(COLUMNS)) == expected
 
 
+@pytest.mark.parametrize(("name", "node"), [("csv", "'=HYPERLINK(1)"), ("arrow", "=HYPERLINK(1)")])
+@pytest.mark.django_db
+def test_a_name_is_no_formula_to_a_spreadsheet(anyone: APIClient, name: str, node: str) -> None:
+    read = samples_of(anyone, sealed(nodes={"=HYPERLINK(1)": a_minute()}), f"metric={RUNNING}", name)
+    assert set(read["node"].to_pylist()) == {node}
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_raw_counters_are_exact_beyond_what_a_float_holds(anyone: APIClient, run: Run, name: str) -> None:
     read = samples_of(anyone, run, f"metric={QUESTIONS}&metric={RUNNING}&node=db1&raw=true", name)
