@@ -3,7 +3,7 @@ the archive has no statistics."""
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -34,6 +34,8 @@ from apps.runs.storage.codec import Column
 
 _NO_SAMPLES = set(samples.TYPES)
 METRIC = ("metric", *METRIC_FIELDS)
+# As many processes may create what one restores.
+ATTEMPTS = 8
 # Of runs at one place in order of time, one of this many is compared with its siblings, and they with theirs.
 EVERY = reproducibility.NEWEST
 
@@ -78,11 +80,7 @@ def restore(source: Storage, *, path: str, known: KnownRows | None = None, sibli
     """
     known = known or KnownRows()
     try:
-        try:
-            run = _restored(source, path, known, siblings=siblings)
-        except IntegrityError:  # another process may have created the same system meanwhile: now it is there
-            known.forget()
-            run = _restored(source, path, known, siblings=siblings)
+        run = _unless_created_meanwhile(lambda: _restored(source, path, known, siblings=siblings), known)
         if run is not None and siblings:
             check.check_siblings(run_id=run.pk)
         return Restored(run=run)
@@ -91,6 +89,16 @@ def restore(source: Storage, *, path: str, known: KnownRows | None = None, sibli
     except (ArchiveTrouble, InvalidField, IntegrityError) as error:
         known.forget()
         return Restored(problem=f"{path}: {error}")
+
+
+def _unless_created_meanwhile(restored: Callable[[], Run | None], known: KnownRows) -> Run | None:
+    """Again where another process created the same system, or gave one the same short name: now that is there."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return restored()
+        except IntegrityError:
+            known.forget()
+    return restored()
 
 
 def compare_siblings(run_ids: Collection[int]) -> None:

@@ -1,6 +1,7 @@
 """Chosen runs go into one file, and come back from it elsewhere as they were."""
 
 import io
+import sys
 import tarfile
 import tempfile
 import zipfile
@@ -9,8 +10,11 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import IntegrityError
 
 from apps.catalog.models import System
+from apps.runs.archive.catalog import system_of
+from apps.runs.archive.content import Row
 from apps.runs.archive.tables import file_path
 from apps.runs.ingest import accept
 from apps.runs.models import Run
@@ -68,6 +72,23 @@ def test_a_compact_file_is_smaller_and_gives_the_same_runs(tmp_path: Path) -> No
     forget_everything()
     assert "4 of 4 archived runs restored, 0 were here already" in restored(compact)
     assert {one.uid: held(one) for one in Run.objects.all()} == before
+
+
+def test_a_run_comes_back_though_others_create_its_system_and_take_its_short_name_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = exported(tmp_path / "runs.tar.xz", a_full_run())
+    forget_everything()
+    taken = [1, 2, 3]
+
+    def late(row: Row) -> System:
+        if taken:
+            raise IntegrityError(f"taken the {taken.pop()}. time")
+        return system_of(row)
+
+    monkeypatch.setattr(sys.modules["apps.runs.archive.restore"], "system_of", late)
+    assert "1 of 1 archived runs restored" in restored(file)
+    assert not taken
 
 
 def test_a_compact_file_writes_nothing_outside_of_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
