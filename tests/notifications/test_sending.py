@@ -171,6 +171,15 @@ def test_addresses_inside_are_not_asked(address: str) -> None:
         addresses.check(f"https://{host}/hook")
 
 
+@pytest.mark.parametrize(
+    ("network", "address"), [("::1/128", "::1"), ("fd00::/8", "fd00::1"), ("127.0.0.1/32", "::ffff:127.0.0.1")]
+)
+def test_networks_of_the_installation_are_asked(settings: Settings, network: str, address: str) -> None:
+    settings.WEBHOOK_NETWORKS = [network]
+    assert addresses.is_allowed(address)
+    assert not addresses.is_allowed("fec0::1")
+
+
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST", "0x7f.1", "2130706433", "0177.0.0.1", "127.1"])
 def test_names_and_numbers_that_lead_inside_are_refused_when_they_are_typed(host: str) -> None:
     with pytest.raises(Invalid, match="which is not public"):

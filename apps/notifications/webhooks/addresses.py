@@ -82,13 +82,13 @@ def resolve(host: str, port: int) -> list[str]:
 def is_allowed(text: str) -> bool:
     """Raises ValueError for text that is not an IP address."""
     address = ip_address(text.partition("%")[0])
+    networks = [ip_network(each) for each in settings.WEBHOOK_NETWORKS]
+    if any(address in network for network in networks if network.version == address.version):
+        return True
     if isinstance(address, IPv6Address):
         carried = address.ipv4_mapped or address.sixtofour
         if any(address in network for network in _CARRIERS):
             carried = ip_address(int(address) & 0xFFFF_FFFF)  # type: ignore[assignment]  # an IPv4Address
         if carried is not None:
             return is_allowed(str(carried))
-    networks = [ip_network(each) for each in settings.WEBHOOK_NETWORKS]
-    if any(address in network for network in networks if network.version == address.version):
-        return True
     return address.is_global and not address.is_multicast and not (address.version == 6 and address.is_site_local)

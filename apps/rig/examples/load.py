@@ -72,8 +72,8 @@ def load(
         return Loaded(removed=True)
     if state.sha256 == sha256 and state.loaded_at and at_start:
         return Loaded(unchanged=True)
-    with ExitStack() as stack:
-        pool = stack.enter_context(restore.pool(processes))
+    # The processes end before the files that they read are removed, and start before there are any.
+    with ExitStack() as stack, restore.pool(processes) as pool:
         sources = [stack.enter_context(archive.unpacked(file)) for file in archives(folder)]
         wanted = [(source, path) for source in sources for path in archive.chosen(source)]
         found: list[RestoredExample] = []

@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -48,9 +49,21 @@ class PackedFiles(Storage):
         return _places(self.folder)[name][1]
 
     def listdir(self, path: str) -> tuple[list[str], list[str]]:
-        below = [name.removeprefix(f"{path}/") for name in _places(self.folder) if name.startswith(f"{path}/")]
-        folders = {name.partition("/")[0] for name in below if "/" in name}
-        return list(folders), [name for name in below if "/" not in name]
+        folders, files = _listings(self.folder).get(path, (set(), set()))
+        return list(folders), list(files)
+
+
+@lru_cache(maxsize=32)
+def _listings(folder: Path) -> dict[str, tuple[set[str], set[str]]]:
+    """Names of the folders and files in each folder; found once, since an archive has many of both."""
+    found = defaultdict[str, tuple[set[str], set[str]]](lambda: (set(), set()))
+    for name in _places(folder):
+        above, _, last = name.rpartition("/")
+        found[above][1].add(last)
+        while above:
+            above, _, last = above.rpartition("/")
+            found[above][0].add(last)
+    return dict(found)
 
 
 @lru_cache(maxsize=32)

@@ -2,7 +2,7 @@
 the CPU's cache is left to NumPy.
 
 Numba and the compiled loops are loaded on first use, since that takes half a second; they are compiled once per
-machine. `warm` does both ahead of time. Pure.
+machine. Pure.
 """
 
 from functools import lru_cache
@@ -41,14 +41,6 @@ def extremes(rows: Floats, edges: Places) -> tuple[Places, Floats, list[int]]:
     ends: Places = np.zeros(count + 1, np.intp)
     _compiled().extremes(rows, edges, places, values, ends)
     return places, values, ends.tolist()
-
-
-def warm() -> None:
-    """Loads or compiles the loops for all types in use."""
-    found = np.empty((1, 3))
-    for totals in (np.arange(4).reshape(1, 4), np.arange(4.0).reshape(1, 4)):
-        _compiled().rates(totals, np.ones(3), found, np.ones(1, np.bool_))
-    extremes(found, np.array([0, 3]))
 
 
 @lru_cache(maxsize=1)

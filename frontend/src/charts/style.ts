@@ -80,7 +80,7 @@ export function axis(quantity: string, unit = "", extra: Partial<LayoutAxis> = {
   return { ...extra, title: { text: axisTitle(quantity, unit) + scale } };
 }
 
-/** Room in px for labels beside an axis: by their number of characters, rather too wide than cut. */
+/** Room in px for labels beside an axis: a character of the house's 11 px is 6 px wide, rather too wide than cut. */
 export function labelRoom(texts: string[]): number {
   return 16 + Math.ceil(6.1 * Math.max(0, ...texts.map((text) => text.length)));
 }

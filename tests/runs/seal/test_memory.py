@@ -91,7 +91,8 @@ def test_sealing_a_run_eight_times_as_long_does_not_hold_what_it_has_more(
     monkeypatch.setattr(statistics, "VALUES_AT_ONCE", 2**14)
     monkeypatch.setattr(codec, "CHUNK", 2**8)
     long = short._replace(seconds=8 * short.seconds)
-    kernels.warm()  # loops that only long series need
+    many = np.zeros((1, 2**15), np.int64)
+    kernels.rates(many, np.ones(2**15 - 1), np.empty((1, 2**15 - 1)))  # loads loops that only long series need
     assert accept.seal(run_id=an_ended_run(short).pk)  # what is compiled and cached once is not counted
     runs = [an_ended_run(short), an_ended_run(long)]
     grown = peak_of_sealing(runs[1]) - peak_of_sealing(runs[0])

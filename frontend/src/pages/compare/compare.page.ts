@@ -20,5 +20,6 @@ document.addEventListener("htmx:confirm", (event) => {
   if (!(event.target instanceof Element && event.target.matches(".compare-part"))) return;
   event.preventDefault();
   const { issueRequest } = (event as CustomEvent<{ issueRequest: (isConfirmed: boolean) => void }>).detail;
-  void answered.then(() => issueRequest(true));
+  const ask = (): void => issueRequest(true);
+  void answered.then(ask, ask);
 });
