@@ -64,9 +64,9 @@ def _fault(fault: str, **more: Any) -> dict[str, Any]:
 
 
 def _failovers(name: str, title: str, seconds: float, *faults: str) -> StudyPart:
-    """Six trials of each fault, in two sessions."""
-    plan = {"systems": ("galera", "mha"), "repetitions": 3, "warmup": 1, "duration": 21}
-    return StudyPart(name, title, 2, seconds, {**plan, "workloads": tuple(map(_fault, faults))})
+    """Six trials of each fault, in three sessions."""
+    plan = {"systems": ("galera", "mha"), "repetitions": 2, "warmup": 1, "duration": 21}
+    return StudyPart(name, title, 3, seconds, {**plan, "workloads": tuple(map(_fault, faults))})
 
 
 def _alter(algorithm: str) -> dict[str, Any]:
@@ -99,9 +99,9 @@ PARTS = (
             ),
         },
     ),
-    _failovers("failovers", "failovers", 450, "kill_writer", "switch"),
-    _failovers("lost_readers", "lost readers", 250, "kill_reader"),
-    _failovers("frozen_writers", "frozen writers", 300, "freeze_writer"),
+    _failovers("failovers", "failovers", 320, "kill_writer", "switch"),
+    _failovers("lost_readers", "lost readers", 180, "kill_reader"),
+    _failovers("frozen_writers", "frozen writers", 220, "freeze_writer"),
     StudyPart(
         name="schema_changes",
         title="schema changes under load",
