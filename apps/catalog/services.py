@@ -13,6 +13,7 @@ from apps.catalog import seed_data
 from apps.catalog.metrics import counter_rules, derived_metrics, standard
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.catalog.systems import new_short_name
+from apps.core import limits
 from apps.core.canonical import canonical_hash
 from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 from workers.protocol.workloads import WORKLOADS, declaration, sysbench
@@ -70,6 +71,8 @@ def name_metrics(keys: Iterable[str]) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT key FROM catalog_metric WHERE key = ANY(%s)", [list(wanted)])
         missing = wanted.difference(key for (key,) in cursor.fetchall())
+    many = f"{len(missing):,} are new; at most {limits.NEW_METRICS:,} may be"
+    _require(len(missing) <= limits.NEW_METRICS, "metrics", many)
     if missing:
         _make_metrics(missing)
 

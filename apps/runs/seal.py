@@ -8,7 +8,8 @@ from its stored samples and the tool's output.
 import io
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -42,7 +43,7 @@ from apps.runs.samples.columns import (
     covers_interval,
     joined,
 )
-from apps.runs.samples.decode import DecodedSamples, decoded
+from apps.runs.samples.decode import DecodedSamples, UnreadBatch, decoded
 from apps.runs.samples.rates import Phase
 from apps.runs.samples.sources import samplers_of
 from apps.runs.storage import artifacts, blocks
@@ -57,6 +58,8 @@ __all__ = ["DERIVATION", "RAW_BATCHES", "StoredDifferently", "reseal", "seal"]
 # finds the runs of older versions.
 DERIVATION = 2
 RAW_BATCHES = "batches.tar"
+UNREAD_BATCHES = "unread-batches.tar"
+RESERVED = (RAW_BATCHES, UNREAD_BATCHES)
 _NEXT_BATCHES = (
     "SELECT sequence, payload FROM runs_batch WHERE run_id = %s AND sequence > %s ORDER BY sequence LIMIT 16"
 )
@@ -64,7 +67,8 @@ _NEXT_BATCHES = (
 
 @dataclass(frozen=True)
 class _Gathered:
-    """The decoded content of a run. `problem`: why its samples cannot be read."""
+    """The decoded content of a run. `problem`: why its samples cannot be read; `unread`: path and content of batches
+    that are left out."""
 
     parsed: Output
     output: Artifact | None
@@ -73,6 +77,7 @@ class _Gathered:
     metrics: dict[str, Metric]
     offset: float
     problem: str = ""
+    unread: list[tuple[str, bytes]] = field(default_factory=list)
 
 
 def seal(*, run_id: int) -> bool:
@@ -104,7 +109,9 @@ def seal(*, run_id: int) -> bool:
             "offset": gathered.offset,
         }
         if gathered.problem:
-            _keep_raw(run)
+            _keep(run, RAW_BATCHES, _raw(run))
+        elif gathered.unread:
+            _keep(run, UNREAD_BATCHES, gathered.unread)
         _write(run, gathered)
         Batch.objects.filter(run=run).delete()
         streams.drop_batches(run)
@@ -149,48 +156,59 @@ def output_name(run: Run) -> str:
     return tool_output.artifact_name(run.workload.tool)
 
 
-def _gather(run: Run, source: Callable[[Run, Output], DecodedSamples]) -> _Gathered:
+def _gather(run: Run, source: Callable[[Run, Output], tuple[DecodedSamples, list[tuple[str, bytes]]]]) -> _Gathered:
     tool = run.workload.tool
     held = {one.name: one for one in Artifact.objects.filter(run=run, name__in=tool_output.artifact_names(tool))}
     name, parsed = tool_output.read_kept(tool, {name: artifacts.read_artifact(one) for name, one in held.items()})
     output = held.get(name)
     problem = ""
     try:
-        sampled = source(run, parsed)
+        sampled, unread = source(run, parsed)
         name_metrics(_keys(sampled.nodes))
     except (wire.BadBatch, NotANumber, InvalidField) as error:
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
-        sampled = DecodedSamples()
+        sampled, unread = DecodedSamples(), []
     offset = sampled.offset or 0.0
     client = client_of(parsed.intervals, offset=offset)
     nodes = joined([*([client] if client else []), *sampled.nodes])
     name_metrics(_keys([client] if client else []))
     changing = [(*node.changing, *derivation.keys(node)) for node in nodes]
     metrics = metrics_for([*parsed.metrics(), *chain.from_iterable(changing)])
-    return _Gathered(parsed, output, nodes, sampled.events, metrics, offset, problem)
+    return _Gathered(parsed, output, nodes, sampled.events, metrics, offset, problem, unread)
 
 
 def _keys(nodes: Iterable[SampledNode]) -> Iterable[str]:
     return chain.from_iterable((*node.changing, *node.constants) for node in nodes)
 
 
-def _from_batches(run: Run, _: Output) -> DecodedSamples:
-    own, others = decoded(_payloads(run)), streams.read(run)
-    return DecodedSamples([*own.nodes, *others.nodes], [*own.events, *others.events, *others.lost], own.offset)
+def _from_batches(run: Run, _: Output) -> tuple[DecodedSamples, list[tuple[str, bytes]]]:
+    own, others = decoded(partial(_payloads, run)), streams.read(run)
+    lost = [*map(_lost, own.unread), *others.lost]
+    samples = DecodedSamples([*own.nodes, *others.nodes], [*own.events, *others.events, *lost], own.offset)
+    held = Batch.objects.filter(run=run, sequence__in=[batch.sequence for batch in own.unread])
+    unread = [(f"{batch.sequence:06}", bytes(batch.payload)) for batch in held]
+    return samples, [*unread, *others.unread]
 
 
-def _payloads(run: Run) -> Iterator[bytes]:
+def _lost(batch: UnreadBatch) -> wire.EventMessage:
+    words = f"batch {batch.sequence} of the samples could not be read ({printable(batch.reason)})"
+    detail = {"batch": batch.sequence, "reason": printable(batch.reason), "kept": UNREAD_BATCHES}
+    label = words[: streams.LABEL_LIMIT]
+    return wire.EventMessage(kind="sampler_error", label=label, starts_at=round(batch.after, 6), detail=detail)
+
+
+def _payloads(run: Run) -> Iterator[tuple[int, bytes]]:
     last = -1
     while found := binary_cursor.fetch(_NEXT_BATCHES, [run.pk, last]):
-        yield from (payload for _, payload in found)
+        yield from found
         last = found[-1][0]
 
 
-def _from_blocks(run: Run, parsed: Output) -> DecodedSamples:
+def _from_blocks(run: Run, parsed: Output) -> tuple[DecodedSamples, list[tuple[str, bytes]]]:
     """A sealed run's samples, without series parsed from the tool's output."""
     raw = Artifact.objects.filter(run=run, name=RAW_BATCHES).first()
     if raw is not None:
-        return decoded(kept(artifacts.read_artifact(raw)))
+        return decoded(partial(kept, artifacts.read_artifact(raw))), []
     nodes = blocks.read([run.pk]).get(run.pk, [])
     blocks.require_whole(nodes)
     client = next((node for node in nodes if node.name == CLIENT), None)
@@ -199,7 +217,7 @@ def _from_blocks(run: Run, parsed: Output) -> DecodedSamples:
         offset = float(client.clock[0]) - min(parsed.intervals)
     sampled = [_without_output(node) if node is client else node for node in nodes]
     # A node without remaining series had only the tool's output.
-    return DecodedSamples(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
+    return DecodedSamples(nodes=[node for node in sampled if node.changing or node.constants], offset=offset), []
 
 
 def _without_output(client: SampledNode) -> SampledNode:
@@ -316,30 +334,35 @@ def _write_distributions(run: Run, gathered: _Gathered, output: Artifact) -> Non
     )
 
 
-def _keep_raw(run: Run) -> None:
-    """Keeps unreadable batches as received, in an artifact; batches of samplers are in folders of their own."""
+def _raw(run: Run) -> Iterator[tuple[str, bytes]]:
+    """Path and content of all batches; those of samplers are in folders of their own."""
+    batches = Batch.objects.filter(run=run).order_by("sequence").values_list("sequence", "payload")
+    yield from ((f"{sequence:06}", bytes(payload)) for sequence, payload in batches.iterator(16))
+    yield from streams.raw(run)
+
+
+def _keep(run: Run, artifact: str, batches: Iterable[tuple[str, bytes]]) -> None:
+    """Keeps batches as received, in an artifact."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        batches = Batch.objects.filter(run=run).order_by("sequence").values_list("sequence", "payload")
-        named = chain(((f"{sequence:06}", payload) for sequence, payload in batches.iterator(16)), streams.raw(run))
-        for name, payload in named:
+        for name, payload in batches:
             entry = tarfile.TarInfo(f"{name}.ndjson.gz")
             entry.size = len(payload)
-            archive.addfile(entry, io.BytesIO(bytes(payload)))
+            archive.addfile(entry, io.BytesIO(payload))
     content = buffer.getvalue()
     Artifact.objects.create(
         run=run,
-        name=RAW_BATCHES,
+        name=artifact,
         sha256=artifacts.keep(content),
         size=len(content),
         media_type="application/x-tar",
     )
 
 
-def kept(archive: bytes) -> Iterator[bytes]:
-    """The batches of a run's RAW_BATCHES in order, without those of samplers."""
+def kept(archive: bytes) -> Iterator[tuple[int, bytes]]:
+    """Sequence and content of the batches in a run's RAW_BATCHES, in order, without those of samplers."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         for member in tar:
             content = None if "/" in member.name else tar.extractfile(member)
             if content is not None:
-                yield content.read()
+                yield int(member.name.partition(".")[0]), content.read()

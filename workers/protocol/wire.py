@@ -8,8 +8,7 @@ A batch is gzip of JSON lines. Its first line is `{"run": uid, "sequence": n}`; 
 - `[node, t, [value, ...]]`               a full sample in the layout's order; the first of each node in each batch
 - `[node, t, [index, ...], [delta, ...]]` only changes since the node's previous sample; a null delta: no longer
                                           observed; after a null, the delta is the value itself
-- `[node, t, [index, ...], [delta, ...], [index, ...], [value, ...]]`
-                                          the same, plus plain values where a delta would not be exact
+- `[node, t, [index, ...], [delta, ...], [index, ...], [value, ...]]` the same, plus values where no delta is exact
 - `{"event": {...}}`                      an event (EventMessage)
 - `{"output": text, "t": t}`              a line printed by the load tool, for the live view
 
@@ -383,18 +382,19 @@ class BadBatch(ValueError):
     """An unreadable batch; the text contains the line and the reason."""
 
 
-def read_lines(payload: bytes, *, limit: int = 64 * 1024 * 1024) -> list[bytes]:
-    """Lines of a batch. Raises BadBatch when it is not gzip or unpacks to more than `limit` bytes."""
+def read_lines(payload: bytes, *, limit: int = 64 * 1024 * 1024, members: int = 16) -> list[bytes]:
+    """Lines of a batch of at most `members` gzip members, which unpack to at most `limit` bytes. Raises BadBatch."""
     text, rest = b"", payload
     try:
-        while rest:
+        for _ in range(members):
             member = zlib.decompressobj(wbits=GZIP)
             text += member.decompress(rest, limit + 1 - len(text))
             if len(text) > limit:
                 raise BadBatch(f"the batch unpacks to more than {limit} bytes")
             if not member.eof:
                 raise BadBatch("the batch is not gzip: its end is missing")
-            rest = member.unused_data
+            if not (rest := member.unused_data):
+                return text.split(b"\n")
     except zlib.error as error:
         raise BadBatch(f"the batch is not gzip: {error}") from error
-    return text.split(b"\n")
+    raise BadBatch(f"the batch has more than {members} gzip members")

@@ -24,6 +24,7 @@ from apps.aws import collection
 from apps.aws import queries as aws_queries
 from apps.aws import services as aws
 from apps.aws.clients import AwsTrouble
+from apps.core import limits
 from apps.dispatch import api as dispatch
 from apps.dispatch.models import Agent
 from apps.rest.framework import problems
@@ -191,7 +192,7 @@ class StoreArtifact(AgentView):
     )
     def put(self, request: Request, uid: UUID, name: str) -> Response:
         """Store a raw file of the run, at most 64 MB, with its media type."""
-        content = read_body(request, limit=accept.MAX_ARTIFACT)
+        content = read_body(request, limit=limits.ARTIFACT)
         run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         new = accept.accept_artifact(
             run=run,

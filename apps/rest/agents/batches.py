@@ -16,6 +16,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.core import limits
 from apps.dispatch import api as dispatch
 from apps.rest.agents.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of, seal_after_commit
 from apps.rest.framework.authentication import secret_of
@@ -58,7 +59,7 @@ def _store(environ: dict[str, Any], uid: UUID, sequence: int) -> accept.StoredBa
         secret=secret,
         uid=uid,
         sequence=sequence,
-        payload=environ["wsgi.input"].read(length_within(environ, limit=accept.MAX_BATCH)),
+        payload=environ["wsgi.input"].read(length_within(environ, limit=limits.BATCH)),
         checksum=checksum_of(environ),
         now=timezone.now(),
     )

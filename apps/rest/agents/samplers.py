@@ -14,11 +14,12 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.core import limits
 from apps.dispatch import api as dispatch
 from apps.rest.agents.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of
 from apps.rest.framework import problems
 from apps.rest.framework.messages import answer, answer_of, body_of, read_body, read_message
-from apps.runs.api import accept, streams
+from apps.runs.api import streams
 from apps.runs.models import Run, Stream
 from workers import tasks
 from workers.protocol import wire
@@ -66,7 +67,7 @@ class StoreStreamBatch(StreamView):
     )
     def put(self, request: Request, uid: UUID, number: int, sequence: int) -> Response:
         """Store one batch of a sampler's stream: gzip of JSON lines, at most 8 MB."""
-        payload, checksum = read_body(request, limit=accept.MAX_BATCH), checksum_of(request.META)
+        payload, checksum = read_body(request, limit=limits.BATCH), checksum_of(request.META)
         if wire.checksum(payload) != checksum:
             raise problems.invalid("checksum", "is not the SHA-256 of what arrived: send it again")
         stream = self.stream(uid, number)

@@ -7,10 +7,8 @@ from typing import IO, Any, NoReturn
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 
+from apps.core import limits
 from apps.core.problems import NAMELESS
-
-LARGEST_JSON = 2 * 1024 * 1024
-DEEPEST = 20
 
 
 class InvalidJson(ValueError):
@@ -23,14 +21,14 @@ def decode_json(text: bytes, *, name: str = "") -> Any:
     Raises ValidationError, with the field, for values that no database column can store: NUL, lone surrogates, integers
     beyond 64 bits.
     """
-    if len(text) > LARGEST_JSON:
-        raise InvalidJson(f"it has {len(text):,} bytes; at most {LARGEST_JSON:,} are read")
+    if len(text) > limits.JSON:
+        raise InvalidJson(f"it has {len(text):,} bytes; at most {limits.JSON:,} are read")
     try:
         value = json.loads(text.decode(), parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_once)
     except UnicodeDecodeError as error:
         raise InvalidJson(f"it is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}") from error
     except RecursionError as error:
-        raise InvalidJson(f"it is nested deeper than {DEEPEST} levels") from error
+        raise InvalidJson(f"it is nested deeper than {limits.JSON_DEPTH} levels") from error
     except ValueError as error:
         raise InvalidJson(str(error)) from error
     _check(value, path="" if isinstance(value, dict) else name, depth=0)
@@ -67,8 +65,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check(value: Any, *, path: str, depth: int) -> None:
-    if depth > DEEPEST:
-        raise InvalidJson(f"it is nested deeper than {DEEPEST} levels")
+    if depth > limits.JSON_DEPTH:
+        raise InvalidJson(f"it is nested deeper than {limits.JSON_DEPTH} levels")
     if isinstance(value, str):
         _check_text(value, path=path)
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**63 - 1:

@@ -10,6 +10,7 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
+from apps.core import limits
 from apps.rest.framework import problems
 from workers.protocol import wire
 
@@ -31,8 +32,6 @@ MESSAGES = (
     wire.SamplingAnswer,
     wire.StreamEndMessage,
 )
-# A run's message holds every variable of every node.
-MAX_MESSAGE = 4 * 1024 * 1024
 # More digits than any real length, few enough to parse fast.
 LONGEST_LENGTH = 18
 
@@ -63,7 +62,7 @@ def read_body(request: Request, *, limit: int) -> bytes:
 
 def read_message(request: Request, kind: type[T]) -> T:
     """Raises ApiProblem with the field, or ParseError when the body is not JSON."""
-    body = read_body(request, limit=MAX_MESSAGE)
+    body = read_body(request, limit=limits.MESSAGE)
     try:
         return wire.from_json(kind, body)
     except msgspec.ValidationError as error:

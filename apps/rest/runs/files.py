@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.core import limits
 from apps.core.answers import component
 from apps.rest.framework.derive import Answer, serializer_of
 from apps.rest.framework.fields import AddressField
@@ -66,7 +67,7 @@ class RunFiles(APIView):
     def post(self, request: Request, run_id: int) -> Response:
         """Attach a file to a complete run. The run's own numbers do not change."""
         run = _find(run_id)
-        if announced_length(request.META) > submit.MAX_ATTACHED + AROUND_THE_FILE:
+        if announced_length(request.META) > limits.ATTACHED + AROUND_THE_FILE:
             raise _too_large()
         # Without a body, DRF provides no form.
         form = request.data if isinstance(request.data, QueryDict) else QueryDict()
@@ -79,7 +80,7 @@ class RunFiles(APIView):
         file: Any = form.get("file")
         if not isinstance(file, UploadedFile):
             raise invalid("file", "must be a file, byte for byte", "-F file=@…, with the @")
-        if (file.size or 0) > submit.MAX_ATTACHED:
+        if (file.size or 0) > limits.ATTACHED:
             raise _too_large()
         try:
             artifact, created = submit.attach(run=run, chosen=chosen, content=file.read())
@@ -98,5 +99,5 @@ def _find(run_id: int) -> Run:
 
 
 def _too_large() -> ApiProblem:
-    detail = f"An attached file may have at most {submit.MAX_ATTACHED:,} bytes: shorten it, for example by --limit."
+    detail = f"An attached file may have at most {limits.ATTACHED:,} bytes: shorten it, for example by --limit."
     return ApiProblem(status=413, kind="too-large", detail=detail)

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.core import limits
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.messages import announced_length
 from apps.rest.framework.problems import ApiProblem, invalid
@@ -22,7 +23,7 @@ from apps.rest.framework.strict import MultipleChoiceField
 from apps.rest.runs.description import RunForm, read_description
 from apps.rest.runs.serializers import RunDetailSerializer, RunSerializer, SubmittedRun, SubmittedRunSerializer
 from apps.rest.runs.submission import Submission, submit
-from apps.runs.api import QUALITIES, accept, artifacts, queries
+from apps.runs.api import QUALITIES, artifacts, queries
 from apps.runs.models import Artifact, Run
 
 # Maximum of the form's other content: the description and the multipart headers.
@@ -125,7 +126,7 @@ class Runs(APIView):
 
 def _form(request: Request) -> QueryDict:
     """Raises ApiProblem, 413 before reading more than may be stored, or ParseError."""
-    if announced_length(request.META) > accept.MAX_ARTIFACT + AROUND_THE_FILE:
+    if announced_length(request.META) > limits.ARTIFACT + AROUND_THE_FILE:
         raise _too_large()
     form = request.data
     # Without a body, DRF provides no form.
@@ -139,7 +140,7 @@ def _file(form: QueryDict, name: str) -> bytes:
     (file,) = files
     if not isinstance(file, UploadedFile):
         raise invalid(name, "must be a file, byte for byte", f"-F {name}=@sysbench.txt, with the @")
-    if (file.size or 0) > accept.MAX_ARTIFACT:
+    if (file.size or 0) > limits.ARTIFACT:
         raise _too_large()
     content: bytes = file.read()
     if not content.strip():
@@ -148,7 +149,7 @@ def _file(form: QueryDict, name: str) -> bytes:
 
 
 def _too_large() -> ApiProblem:
-    detail = f"An output may have at most {accept.MAX_ARTIFACT:,} bytes: raise sysbench's --report-interval."
+    detail = f"An output may have at most {limits.ARTIFACT:,} bytes: raise sysbench's --report-interval."
     return ApiProblem(status=413, kind="too-large", detail=detail)
 
 

@@ -15,15 +15,16 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from apps.catalog.models import LoadLevel, System, Workload
-from apps.core import binary_cursor
+from apps.core import binary_cursor, limits
 from apps.core.canonical import canonical_hash
 from apps.runs.ingest import seal_queue, streams
 from apps.runs.ingest.clean_text import has_nul
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
 from apps.runs.samples.columns import CLIENT, NAME_LIMIT, ROLE_LIMIT
-from apps.runs.seal import RAW_BATCHES, seal
+from apps.runs.seal import RESERVED, seal
 from apps.runs.storage import artifacts as storage_artifacts
 from workers.protocol import wire
+from workers.protocol.secrets import without_secret_options, without_secrets
 
 __all__ = [
     "Refused",
@@ -36,8 +37,6 @@ __all__ = [
     "seal",
 ]
 
-MAX_BATCH = 8 * 1024 * 1024
-MAX_ARTIFACT = 64 * 1024 * 1024
 SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 ARTIFACT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}\Z")
 MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(?:;.*)?\Z")
@@ -78,7 +77,7 @@ def open_run(
             "duration": message.duration,
             "server_version": message.server_version,
             "tool_version": message.tool_version,
-            "command": message.command,
+            "command": without_secret_options(message.command),
             "host": message.host,
             "data_bytes": message.data_bytes,
         },
@@ -143,7 +142,7 @@ def accept_batch_of(
     which: LiteralString, parameters: Mapping[str, object], *, sequence: int, checksum: str, payload: bytes
 ) -> StoredBatch | None:
     """Stores a batch of the run that `which` finds: a query like _RUN. None: it finds none. Raises Refused."""
-    _require(len(payload) <= MAX_BATCH, "payload", f"has {len(payload)} bytes; a batch has at most {MAX_BATCH}")
+    _require(len(payload) <= limits.BATCH, "payload", f"has {len(payload)} bytes; a batch has at most {limits.BATCH}")
     _require(0 <= sequence < 2**31, "sequence", "must be a whole number from 0")
     _require(wire.checksum(payload) == checksum, "checksum", "is not the SHA-256 of what arrived: send it again")
     now = timezone.now()
@@ -173,8 +172,10 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
     Raises Refused, or OSError when storage fails.
     """
     _require(bool(ARTIFACT_NAME.match(name)), "name", "must be 1 to 120 letters, digits, dots, dashes or underscores")
-    _require(name != RAW_BATCHES, "name", f"{RAW_BATCHES} is reserved: choose another")
-    _require(len(content) <= MAX_ARTIFACT, "content", f"has {len(content)} bytes; a file has at most {MAX_ARTIFACT}")
+    _require(name not in RESERVED, "name", f"{name} is reserved: choose another")
+    _require(
+        len(content) <= limits.ARTIFACT, "content", f"has {len(content)} bytes; a file has at most {limits.ARTIFACT}"
+    )
     _require(wire.checksum(content) == sha256, "sha256", "is not the SHA-256 of what arrived: send it again")
     _require(
         len(media_type) <= 80 and bool(MEDIA_TYPE.match(media_type)),
@@ -191,6 +192,8 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
             return False
         _require(run.state != Run.State.SEALED, "name", f"run {run.uid} is complete and accepts no further artifact")
         announced = {entry["name"]: entry["sha256"] for entry in locked.artifacts_expected}
+        held = Artifact.objects.filter(run=run).count()
+        _require(held < limits.ARTIFACTS, "name", f"run {run.uid} has {held} artifacts, as many as a run may have")
         contradicts = name in announced and announced[name] != sha256
         _require(not contradicts, "sha256", f"the end of run {run.uid} announced {name} with other content")
         Artifact.objects.create(run=run, name=name, sha256=sha256, size=len(content), media_type=media_type)
@@ -256,6 +259,7 @@ def _check_run_message(message: wire.RunMessage) -> None:
     _require(message.duration >= 0, "duration", "must be 0 or more seconds")
     size = message.data_bytes
     _require(size is None or 0 <= size < 2**63, "data_bytes", "must be a whole number of bytes from 0")
+    _require(len(message.nodes) <= limits.NODES, "nodes", f"a run has at most {limits.NODES}")
     names = [node.name for node in message.nodes]
     _require(len(set(names)) == len(names), "nodes", "must have different names")
     for number, node in enumerate(message.nodes):
@@ -274,6 +278,7 @@ def _check_end_message(message: wire.RunEndMessage) -> None:
     start, end = message.measured_from, message.measured_to
     _require((start is None) == (end is None), "measured_to", "requires measured_from, and the reverse")
     _require(start is None or end is None or start <= end, "measured_to", "must not be before measured_from")
+    _require(len(message.artifacts) <= limits.ARTIFACTS, "artifacts", f"a run has at most {limits.ARTIFACTS}")
     for number, entry in enumerate(message.artifacts):
         _require(bool(ARTIFACT_NAME.match(entry.name)), f"artifacts.{number}.name", "is not an artifact's name")
         _require(bool(SHA256.match(entry.sha256)), f"artifacts.{number}.sha256", "must be 64 hexadecimal digits")
@@ -297,7 +302,8 @@ def _require_no_nul(field: str, value: Any) -> None:
 def _configuration(variables: Mapping[str, str] | None) -> Configuration | None:
     if variables is None:
         return None
+    variables = without_secrets(variables)
     row, _ = Configuration.objects.get_or_create(
-        content_hash=canonical_hash(variables), defaults={"variables": dict(variables)}
+        content_hash=canonical_hash(variables), defaults={"variables": variables}
     )
     return row

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -11,7 +12,7 @@ from apps.core import binary_cursor
 from apps.runs.ingest.clean_text import printable
 from apps.runs.models import Run, Stream, StreamBatch
 from apps.runs.samples.columns import CLIENT, SampledNode
-from apps.runs.samples.decode import DecodedSamples, decoded
+from apps.runs.samples.decode import DecodedSamples, UnreadBatch, decoded
 from workers.protocol import wire
 
 # Deadline after the run's end: samplers poll the run's state every second, and then end their streams.
@@ -33,6 +34,7 @@ class Read:
     nodes: list[SampledNode] = field(default_factory=list)
     events: list[wire.EventMessage] = field(default_factory=list)
     lost: list[wire.EventMessage] = field(default_factory=list)
+    unread: list[tuple[str, bytes]] = field(default_factory=list)  # path and content of batches
 
 
 def join(*, run: Run, agent: str, nodes: Sequence[str]) -> Stream | None:
@@ -106,11 +108,14 @@ def read(run: Run) -> Read:
     for stream in Stream.objects.filter(run=run):
         sampled = DecodedSamples()
         try:
-            sampled = decoded(_payloads(stream))
+            sampled = decoded(partial(_payloads, stream))
             held = StreamBatch.objects.filter(stream=stream).count()
-            words = _missing(stream, held)
+            words = "; ".join(filter(None, [_missing(stream, held), *map(_unread, sampled.unread)]))
         except wire.BadBatch as error:
             words = f"its samples could not be read ({printable(str(error))})"
+        for batch in sampled.unread:
+            payload = StreamBatch.objects.get(stream=stream, sequence=batch.sequence).payload
+            found.unread.append((_path(stream.number, batch.sequence), bytes(payload)))
         found.nodes.extend(node for node in sampled.nodes if node.name != CLIENT)
         found.events.extend(sampled.events)
         if words:
@@ -118,25 +123,33 @@ def read(run: Run) -> Read:
     return found
 
 
+def _unread(batch: UnreadBatch) -> str:
+    return f"batch {batch.sequence} could not be read ({printable(batch.reason)})"
+
+
 def raw(run: Run) -> Iterator[tuple[str, bytes]]:
     """Path and content of each batch as received."""
     rows = StreamBatch.objects.filter(stream__run=run).order_by("stream__number", "sequence")
     for number, sequence, payload in rows.values_list("stream__number", "sequence", "payload").iterator(16):
-        yield f"sampler-{number}/{sequence:06}", bytes(payload)
+        yield _path(number, sequence), bytes(payload)
+
+
+def _path(number: int, sequence: int) -> str:
+    return f"sampler-{number}/{sequence:06}"
 
 
 def drop_batches(run: Run) -> None:
     StreamBatch.objects.filter(stream__run=run).delete()
 
 
-def _payloads(stream: Stream) -> Iterator[bytes]:
+def _payloads(stream: Stream) -> Iterator[tuple[int, bytes]]:
     """Batches before the first missing one; later ones cannot be decoded without it."""
     expected, last = 0, -1
     while rows := binary_cursor.fetch(_NEXT, [stream.pk, last]):
         for sequence, payload in rows:
             if sequence != expected:
                 return
-            yield payload
+            yield sequence, payload
             expected += 1
         last = rows[-1][0]
 

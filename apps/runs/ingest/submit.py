@@ -9,9 +9,10 @@ from uuid import UUID, uuid4, uuid5
 from django.db import transaction
 
 from apps.catalog.models import LoadLevel, System, Workload
+from apps.core import limits
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.ingest.accept import MAX_ARTIFACT, Refused, end_run, open_run
+from apps.runs.ingest.accept import Refused, end_run, open_run
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
 from apps.runs.storage import artifacts
@@ -33,14 +34,14 @@ SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCKS_DIFFER_BY = timedelta(days=1)
 # Small, because attached files are parsed for each view of the run.
-MAX_ATTACHED = 16 * 1024 * 1024
-MOST_ATTACHED = 20
 
 
 def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
     """Parses `output`. Raises Refused with the first line that does not fit the format."""
     _require(bool(output.strip()), "output", f"is empty: send {chosen.made_by}")
-    _require(len(output) <= MAX_ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {MAX_ARTIFACT}")
+    _require(
+        len(output) <= limits.ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {limits.ARTIFACT}"
+    )
     try:
         return chosen.read(output)
     except formats.NotThisFormat as error:
@@ -195,7 +196,9 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
     Raises Refused, or OSError when storage fails.
     """
     _require(bool(content.strip()), "file", f"is empty: send {chosen.made_by}")
-    _require(len(content) <= MAX_ATTACHED, "file", f"has {len(content)} bytes; it may have at most {MAX_ATTACHED}")
+    _require(
+        len(content) <= limits.ATTACHED, "file", f"has {len(content)} bytes; it may have at most {limits.ATTACHED}"
+    )
     try:
         chosen.read(content)
     except formats.NotThisFormat as error:
@@ -208,7 +211,11 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
         same = next((one for one in held if one.sha256 == sha256), None)
         if same is not None:
             return same, False
-        _require(len(held) < MOST_ATTACHED, "file", f"exceeds the limit: a run holds {MOST_ATTACHED} of {chosen.title}")
+        _require(
+            len(held) < limits.ATTACHED_FILES,
+            "file",
+            f"exceeds the limit: a run holds {limits.ATTACHED_FILES} of {chosen.title}",
+        )
         number = f".{len(held) + 1}" if held else ""
         # A run is archived as a whole: one more file means archiving it again, which needs the samples.
         moved = Block.objects.filter(run=locked, data=None).exists()

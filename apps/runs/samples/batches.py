@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
+from apps.core import limits
 from apps.runs.samples import columns
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.stretches import BadSample, OpenStretch, Stretches, stretch_of
@@ -82,7 +83,9 @@ class Decoder:
 
     def feed(self, payload: bytes) -> None:
         """Reads one batch. Raises BadBatch, which names the line and the reason."""
-        for number, line in enumerate(wire.read_lines(payload)[1:], start=2):
+        most = min(limits.BATCH_TEXT, max(limits.BATCH_TEXT_ALWAYS, limits.BATCH_RATIO * len(payload)))
+        lines = wire.read_lines(payload, limit=most, members=limits.BATCH_MEMBERS)
+        for number, line in enumerate(lines[1:], start=2):
             try:
                 if line.startswith(b"["):
                     self._read_sample(self._sample.decode(line), number)
@@ -92,6 +95,11 @@ class Decoder:
                 raise error if isinstance(error, BadBatch) else BadBatch(f"line {number}: {error}") from error
         for name, node in self._nodes.items():
             _close(name, node)
+
+    @property
+    def last_time(self) -> float:
+        """Of the last sample, s on the run's clock; 0: none yet."""
+        return max((node.last_time for node in self._nodes.values() if node.last_time > -math.inf), default=0.0)
 
     @property
     def weight(self) -> int:
@@ -128,6 +136,8 @@ class Decoder:
         if other.layout is not None and other.node is not None:
             self._read_layout(other.node, other.role, other.layout, other.names)
         elif other.event is not None:
+            if len(self.events) >= limits.EVENTS:
+                raise ValueError(f"a run has at most {limits.EVENTS:,} events")
             self.events.append(other.event)
         elif other.output is not None and other.t is not None:
             self.output.append((other.t, other.output))
@@ -136,6 +146,10 @@ class Decoder:
 
     def _read_layout(self, name: str, role: str, layout: str, names: list[str] | None) -> None:
         columns.check_node(name, role)
+        if name not in self._nodes and len(self._nodes) >= limits.NODES:
+            raise ValueError(f"a run has at most {limits.NODES} nodes")
+        if names is not None and len(names) > limits.NAMES:
+            raise ValueError(f"layout {layout:.40} has {len(names):,} names; a node has at most {limits.NAMES:,}")
         if names is not None and layout not in self._layouts and len(set(names)) != len(names):
             raise ValueError(f"layout {layout} names a series twice")
         known = self._layouts.get(layout) if names is None else self._layouts.setdefault(layout, names)
@@ -147,6 +161,8 @@ class Decoder:
         if known != node.names:
             _close(name, node)
             node.names = known
+            if sum(len(each.names) for each in self._nodes.values()) > limits.SERIES:
+                raise ValueError(f"a run has at most {limits.SERIES:,} series")
 
 
 def _change(sample: _Sample, node: _Node, number: int) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.core import limits
 from apps.runs.storage.codec import Column, Number
 
 Cells = NDArray[np.int64]  # the bits of int64 or float64
@@ -28,8 +29,6 @@ INTEGER, DECIMAL, NOTHING, EXACT = range(4)
 _KIND_OF = {int: INTEGER, float: DECIMAL, type(None): NOTHING}
 _NONE_YET: Places = np.zeros(0, np.intp)
 _DELTA, _OUTRIGHT = 1, 2
-# Limit of a stretch's decoded values: 256 MB. An agent's batch of 4 MB, before compression, has a hundredth of it.
-VALUES_LIMIT = 32 * 1024 * 1024
 # Below 2^63, so that rounding errors of the float64 sum cannot hide an overflow of int64.
 _SAFE_SUM = 2.0**62
 
@@ -75,6 +74,9 @@ class Stretch:
 def stretch_of(open_stretch: OpenStretch) -> Stretch:
     """The samples of an open stretch as arrays. Raises BadSample, OverflowError."""
     kinds, first, wide = _packed(open_stretch.first)
+    for place in wide:
+        if not -(2**63) <= (value := open_stretch.first[place] or 0) < 2**64:
+            raise BadSample(0, f"{value!r:.40} does not fit in 64 bits")
     length = len(open_stretch.lines)
     exact: dict[int, Sequence[Number]] = {place: [open_stretch.first[place]] * length for place in wide}
     if not open_stretch.deltas and not open_stretch.values:
@@ -133,8 +135,8 @@ def _cells(open_stretch: OpenStretch) -> tuple[Places, Places]:
     touched = np.zeros(width, np.bool_)
     touched[found] = True
     places: Places = touched.nonzero()[0]
-    if len(places) * length > VALUES_LIMIT:
-        raise BadSample(None, f"its samples unfold to more than {VALUES_LIMIT} values")
+    if len(places) * length > limits.STRETCH_VALUES:
+        raise BadSample(None, f"its samples unfold to more than {limits.STRETCH_VALUES} values")
     starts = np.zeros(width, np.intp)
     starts[places] = np.arange(0, len(places) * length, length)
     at: Places = starts[found]

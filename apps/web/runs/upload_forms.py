@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
+from apps.core import limits
 from apps.core.problems import Invalid
 from apps.core.query import whole_number
-from apps.runs.api import Refused, accept, submit
+from apps.runs.api import Refused, submit
 from apps.runs.models import Run
 from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted
 from apps.web.components.forms import PageForm
@@ -89,11 +90,11 @@ class Upload(PageForm):
         workload.queryset = Workload.objects.filter(tool__in=tools).order_by("tool", "name")
 
     def clean_file(self) -> bytes:
-        return _content(self.cleaned_data["file"], accept.MAX_ARTIFACT)
+        return _content(self.cleaned_data["file"], limits.ARTIFACT)
 
     def clean_series(self) -> bytes | None:
         file = self.cleaned_data["series"]
-        return _content(file, accept.MAX_ARTIFACT) if file else None
+        return _content(file, limits.ARTIFACT) if file else None
 
     def clean_started_at(self) -> datetime:
         started_at: datetime = self.cleaned_data["started_at"]
@@ -185,7 +186,7 @@ class Attach(PageForm):
     file = forms.FileField(error_messages={"required": "is missing: choose one", "empty": "is empty: choose another"})
 
     def clean_file(self) -> bytes:
-        return _content(self.cleaned_data["file"], submit.MAX_ATTACHED)
+        return _content(self.cleaned_data["file"], limits.ATTACHED)
 
     def attach(self, run: Run) -> str | None:
         """Name of the stored artifact. None if invalid; the problem is then attached to its field."""

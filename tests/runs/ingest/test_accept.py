@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.storage import default_storage
 
+from apps.core import limits
 from apps.runs.ingest import accept, submit
 from apps.runs.ingest.accept import Refused
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
@@ -112,7 +113,7 @@ def test_another_batch_under_the_same_number_is_refused() -> None:
 
 
 def test_a_batch_beyond_the_limit_is_refused() -> None:
-    payload = bytes(accept.MAX_BATCH + 1)
+    payload = bytes(limits.BATCH + 1)
     with pytest.raises(Refused, match="at most"):
         accept.accept_batch(run=an_open_run(), sequence=0, checksum=wire.checksum(payload), payload=payload)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs.samples import stretches
+from apps.core import limits
 from apps.runs.samples.batches import Decoder, decode
 from apps.runs.samples.columns import SampledNode
 from workers.protocol import wire
@@ -254,7 +254,7 @@ def test_each_batch_begins_with_a_full_sample_of_each_node() -> None:
 
 
 def test_a_batch_that_unfolds_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stretches, "VALUES_LIMIT", 1000)
+    monkeypatch.setattr(limits, "STRETCH_VALUES", 1000)
     payloads = of_db1(range(2000))
     with pytest.raises(wire.BadBatch, match="more than 1000 values"):
         decode(payloads)

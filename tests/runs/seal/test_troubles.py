@@ -14,7 +14,7 @@ from django.db import connection
 
 from apps.runs import seal as runs_seal
 from apps.runs.ingest import accept
-from apps.runs.models import Artifact, Batch, Measurement, Run, Series
+from apps.runs.models import Artifact, Batch, Event, Measurement, Run, Series
 from apps.runs.storage import artifacts, blocks
 from tests.runs.uploads import OUTPUT, an_open_run, an_upload, everything, series
 from tests.support import locks
@@ -195,3 +195,60 @@ def test_batches_of_a_cancelled_run_with_a_hole_do_not_stop_its_seal() -> None:
 
 def test_an_open_run_is_left_alone() -> None:
     assert accept.seal(run_id=an_open_run().pk) is False
+
+
+def test_a_batch_that_cannot_be_read_is_set_aside_and_the_rest_is_sealed() -> None:
+    upload = an_upload(seconds_a_batch=5)
+    upload.batches[1] = raw(b"not json")
+    run = upload.send()
+    assert accept.seal(run_id=run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.outcome) == ("sealed", "succeeded")
+    (event,) = Event.objects.filter(run=run, kind="sampler_error")
+    assert event.label.startswith("batch 1 of the samples could not be read (line 2")
+    (clock,) = (node.clock for node in blocks.read([run.pk])[run.pk] if node.name == "db1")
+    assert [bool(((begin < clock) & (clock < begin + 5)).any()) for begin in (0, 5, 10)] == [True, False, True]
+    kept = artifacts.read_artifact(Artifact.objects.get(name="unread-batches.tar"))
+    with tarfile.open(fileobj=BytesIO(kept)) as archive:
+        assert archive.getnames() == ["000001.ndjson.gz"]
+    assert runs_seal.reseal(run_id=run.pk)
+    assert Event.objects.get(run=run, kind="sampler_error").pk == event.pk
+    assert [artifact.name for artifact in Artifact.objects.filter(run=run).order_by("name")] == [
+        "sysbench.txt",
+        "unread-batches.tar",
+    ]
+
+
+def test_too_many_unread_batches_are_a_failure() -> None:
+    upload = an_upload(seconds_a_batch=2)
+    upload.batches[1:6] = [raw(b"not json")] * 5
+    run = upload.send()
+    assert accept.seal(run_id=run.pk)
+    run.refresh_from_db()
+    assert (run.outcome, Artifact.objects.filter(name="batches.tar").count()) == ("failed", 1)
+
+
+HEAD = b'{"node":"db1","role":"writer","layout":"a","names":['
+
+
+@pytest.mark.parametrize(
+    ("payload", "says"),
+    [
+        (gzip.compress(b"") * 120_000, "more than 16 gzip members"),
+        (gzip.compress(b"0" * 20_000_000, mtime=0), "unpacks to more than"),
+        (raw(*(b'{"node":"n%d","role":"","layout":"l","names":[]}' % n for n in range(20_000))), "at most 256 nodes"),
+        (raw(HEAD + b",".join(b'"k%d"' % n for n in range(50_000)) + b"]}"), "at most 10,000"),
+        (raw(*([b'{"event":{"kind":"k","label":"l","starts_at":1}}'] * 20_001)), "at most 20,000 events"),
+        (raw(LAYOUT.replace(b"db1", b"db2"), b'["db2",0,[%s]]' % (b"9" * 400)), "line 3"),
+        (raw(LAYOUT, *(b'["db1",%d,[%d]]' % (n, n) for n in range(3))) + b"\0" * 1000, "not gzip"),
+    ],
+    ids=["members", "ratio", "nodes", "names", "events", "digits", "after the end"],
+)
+def test_a_poisoned_batch_is_sealed_around(payload: bytes, says: str) -> None:
+    upload = an_upload()
+    upload.batches.append(payload)
+    run = upload.send()
+    assert accept.seal(run_id=run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.outcome) == ("sealed", "succeeded")
+    assert says in Event.objects.get(run=run, kind="sampler_error").detail["reason"]

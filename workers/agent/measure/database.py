@@ -10,12 +10,12 @@ from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
 from workers.agent.runtime.config import ServerAddress, SystemConfig
+from workers.protocol.secrets import without_secrets
 
 CONNECT_TIMEOUT = 5  # s
 ANSWER_TIMEOUT = 600  # s: counting and dropping large tables takes long
 LOCK_TIMEOUT = 60  # s: the transactions of a killed load tool may hold their tables for a while
 
-SECRET = re.compile(r"passw|secret|_auth$|private_key|credential|token", re.IGNORECASE)
 # Positions in the binary log change by themselves: state, not configuration.
 STATE = re.compile(r"gtid_(binlog_pos|binlog_state|current_pos|slave_pos|executed|purged)", re.IGNORECASE)
 WHOLE = re.compile(r"-?[0-9]+")
@@ -29,7 +29,6 @@ DEFAULTS = (
 )
 # InnoDB's files, by MariaDB's name and by MySQL's.
 TABLESPACES = ("INNODB_SYS_TABLESPACES", "INNODB_TABLESPACES")
-SECRET_OPTION = re.compile(r"[^;\s]*(?:passw|secret)[^;]*;?\s*", re.IGNORECASE)
 
 
 class DatabaseFailed(Exception):
@@ -101,7 +100,7 @@ def variables(system: SystemConfig, address: ServerAddress) -> dict[str, str]:
     """SHOW GLOBAL VARIABLES without secrets and without positions. Raises DatabaseFailed."""
     with session(system, doing="read its variables", address=address, timeout=30) as cursor:
         cursor.execute("SHOW GLOBAL VARIABLES")
-        return without_secrets({str(name): str(value) for name, value in cursor.fetchall()})
+        return configuration({str(name): str(value) for name, value in cursor.fetchall()})
 
 
 def defaults(system: SystemConfig, address: ServerAddress) -> dict[str, str] | None:
@@ -113,17 +112,13 @@ def defaults(system: SystemConfig, address: ServerAddress) -> dict[str, str] | N
                 rows = cursor.fetchall()
         except DatabaseFailed:
             continue
-        return without_secrets({str(name).lower(): str(value) for name, value in rows if value is not None})
+        return configuration({str(name).lower(): str(value) for name, value in rows if value is not None})
     return None
 
 
-def without_secrets(values: dict[str, str]) -> dict[str, str]:
-    """Drops names that may hold a secret, from any source; paths of TLS key files stay."""
-    return {
-        name: SECRET_OPTION.sub("", value) if name.endswith("_options") else value
-        for name, value in values.items()
-        if not SECRET.search(name) and not STATE.fullmatch(name)
-    }
+def configuration(values: dict[str, str]) -> dict[str, str]:
+    """Variables without secrets and without positions."""
+    return {name: value for name, value in without_secrets(values).items() if not STATE.fullmatch(name)}
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Any, TypeGuard
 
+from apps.core import limits
 from apps.core.answers import Cell, Name, component
 
 LINE_SHOWN = 160
 # Longer than any output of these tools; parsing more would take minutes.
-MOST_LINES = 2_000_000
 # Passwords echoed by tools in clear text: `[pass]: x`, `option p with value 'x'`, `Changed … mysql_pass from`.
 PASSWORDS = (
     re.compile(rb"^ *\[pass\]: *(?!\*+ *$)\S"),
@@ -125,8 +125,8 @@ def lines(content: bytes) -> Iterator[TextLine]:
         end = content.find(b"\n", start)
         ended = end >= 0
         text = content[start : end if ended else len(content)].removesuffix(b"\r")
-        if number > MOST_LINES:
-            raise NotThisFormat(number, "", f"at most {MOST_LINES:,} lines")
+        if number > limits.OUTPUT_LINES:
+            raise NotThisFormat(number, "", f"at most {limits.OUTPUT_LINES:,} lines")
         if any(pattern.match(text) for pattern in PASSWORDS):
             raise NotThisFormat(
                 number, "", "shows a password: write * in its place, since raw files are kept and shown"

@@ -131,7 +131,7 @@ def test_the_size_of_a_schema_is_that_of_its_files_as_soon_as_they_are_written(
 
 
 def test_secrets_within_option_lists_are_cut_out() -> None:
-    kept = database.without_secrets(
+    kept = database.configuration(
         {
             "wsrep_provider_options": "gcache.size = 128M; socket.ssl_password = hunter2; evs.version = 1",
             "wsrep_sst_auth": "root:hunter2",

@@ -1,0 +1,31 @@
+"""Bounds of what is accepted from outside, checked before work is done on it. docs/reference/limits.md lists them.
+
+An installation's own data stay far below: a bound only stops what would cost minutes, gigabytes or the catalog.
+"""
+
+KIB, MIB = 1024, 1024 * 1024
+
+# Bytes of a body; config/serving adds those of a sender whom nobody knows, and how long a body may take.
+BATCH = 8 * MIB
+MESSAGE = 4 * MIB  # of an agent: a run's holds every variable of every node
+JSON = 2 * MIB
+ARTIFACT = 64 * MIB
+ATTACHED = 16 * MIB
+ATTACHED_FILES = 20  # of a run
+JSON_DEPTH = 20
+
+# Of a batch, unpacked.
+BATCH_TEXT = 64 * MIB
+BATCH_MEMBERS = 16  # gzip members: ours have one
+BATCH_TEXT_ALWAYS = 16 * MIB  # four times an agent's limit; more is allowed for what is less than RATIO times smaller
+BATCH_RATIO = 400
+STRETCH_VALUES = 4 * MIB  # from one full sample to the next; a batch of ours has a tenth of it
+
+# Of a run.
+ARTIFACTS = 200
+NODES = 256
+NAMES = 10_000  # of a node's series
+SERIES = 100_000  # of all nodes
+NEW_METRICS = 5_000  # that no run had before
+EVENTS = 20_000
+OUTPUT_LINES = 2_000_000
