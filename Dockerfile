@@ -32,7 +32,7 @@ COPY workers workers
 COPY --from=frontend /srv/frontend/dist frontend/dist
 USER splashboard
 EXPOSE 8000
-CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "--blocking-threads", "4", "config.wsgi:application"]
+CMD ["python", "-m", "config.serving", "--host", "0.0.0.0", "--port", "8000", "--workers", "2"]
 
 FROM server AS agent
 USER root

@@ -91,8 +91,7 @@ def made(bench: Bench, folder: Path, *, runs: int, series: int, seconds: int) ->
         connection.execute("VACUUM ANALYZE")
     bench.say(f"created a warehouse of {runs:,} runs in {time.monotonic() - began:.0f} s")
     port = free_port(folder)
-    web = (sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port))
-    argv = (*web, "--blocking-threads", "4", "config.wsgi:application")
+    argv = (sys.executable, "-m", "config.serving", "--port", str(port))
     with servers.running(argv, folder=folder, name=name, env=env):
         servers.await_answer(port, "/api/v1/health/", log=folder / f"{name}.log")
         yield port, url

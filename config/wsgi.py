@@ -1,4 +1,4 @@
-"""The WSGI application served by granian."""
+"""The WSGI application that config/asgi.py runs in threads."""
 
 import os
 

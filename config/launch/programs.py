@@ -34,9 +34,8 @@ def web(places: Places) -> Program:
     return Program(
         "web",
         (
-            PYTHON, "-m", "granian", "--interface", "wsgi", "--host", places.host, "--port", str(places.port),
-            "--workers", str(places.web_workers), "--blocking-threads", "4", "--workers-kill-timeout", "10",
-            "config.wsgi:application",
+            PYTHON, "-m", "config.serving", "--host", places.host, "--port", str(places.port),
+            "--workers", str(places.web_workers),
         ),
     )  # fmt: skip
 

@@ -82,16 +82,7 @@ class Stack:
         celery = (str(BIN / "celery"), "-A", "tests.e2e.hurried", "worker", "--beat", "--concurrency", "2")
         self._spawn("worker", *celery, "--schedule", str(self.folder / "beat"), "--loglevel", "INFO")
         self.manage("collectstatic", "--noinput", "--verbosity", "0")
-        granian = (
-            str(BIN / "granian"),
-            "--interface",
-            "wsgi",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            self.url.split(":")[-1],
-        )
-        self._spawn("web", *granian, "--blocking-threads", "4", "config.wsgi:application")
+        self._spawn("web", sys.executable, "-m", "config.serving", "--port", self.url.split(":")[-1])
         eventually(self._answers, what="the web server answers", seen=lambda: self.log("web"))
 
     def _answers(self) -> bool:

@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.db import SessionStore
+from django.http.cookie import parse_cookie
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import HTTP_HEADER_ENCODING
@@ -25,6 +29,21 @@ def secret_of(meta: Mapping[str, Any], scheme: str) -> str | None:
     if len(words) != 2:
         raise AuthenticationFailed(f"Write the header as 'Authorization: {scheme} <secret>', with one secret.")
     return words[1].decode("utf-8", "surrogateescape")
+
+
+def is_known(meta: Mapping[str, Any]) -> bool:
+    """Whether the headers are those of a person or an agent. What they may do is decided by each view."""
+    now = timezone.now()
+    try:
+        token, secret = secret_of(meta, "Token"), secret_of(meta, "Agent")
+    except AuthenticationFailed:
+        return False
+    if token is not None:
+        return accounts.user_of_token(token, now) is not None
+    if secret is not None:
+        return agent_of_secret(secret=secret, now=now) is not None
+    session = parse_cookie(meta.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME)
+    return session is not None and SESSION_KEY in SessionStore(session)
 
 
 class TokenAuthentication(BaseAuthentication):

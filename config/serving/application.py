@@ -1,0 +1,96 @@
+"""The ASGI application: reads bodies, and gives threads to requests that are complete."""
+
+import asyncio
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from typing import IO, Any
+
+from config.serving import requests, responses
+from config.serving.environment import environ_of
+
+log = logging.getLogger(__name__)
+
+
+KNOWN_FOR = 60.0  # s for which a caller is not looked up again
+MOST_KNOWN = 10_000
+
+
+class Application:
+    """`wsgi` in a few threads. `is_known`, called in one of them: whether the headers are those of somebody known."""
+
+    def __init__(
+        self, wsgi: responses.Application, *, is_known: Callable[[Mapping[str, Any]], bool], threads: int
+    ) -> None:
+        self._wsgi = wsgi
+        self._is_known = is_known
+        self._known: dict[bytes, float] = {}  # digest of credentials: when to look them up again
+        self._threads = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="request")
+
+    async def __call__(self, scope: Mapping[str, Any], receive: requests.Receive, send: responses.Send) -> None:
+        if scope["type"] != "http":
+            raise RuntimeError(f"{scope['type']} is not served")
+        try:
+            body = await self._body(scope, receive)
+        except requests.Gone:
+            return
+        except requests.Refused as refused:
+            await _refuse(send, refused)
+            return
+        with body:
+            response = responses.Response()
+            environ = environ_of(scope, body)
+            running = asyncio.get_running_loop().run_in_executor(self._threads, response.run, self._wsgi, environ)
+            try:
+                await response.send_to(send)
+            except responses.Gone:
+                pass
+            finally:
+                # The thread reads the body until it ends.
+                await asyncio.shield(running)
+
+    async def _body(self, scope: Mapping[str, Any], receive: requests.Receive) -> IO[bytes]:
+        length = requests.announced(scope)
+        if length == 0:
+            return BytesIO()
+        if await self._knows(environ_of(scope, BytesIO())):
+            return await requests.read(receive, requests.KNOWN, length)
+        if scope["path"].startswith("/api/"):
+            # The API refuses strangers by their headers.
+            return BytesIO()
+        return await requests.read(receive, requests.STRANGER, length)
+
+    async def _knows(self, environ: Mapping[str, Any]) -> bool:
+        """Remembers who was known. Raises requests.Refused (503)."""
+        credentials = f"{environ.get('HTTP_AUTHORIZATION', '')}\n{environ.get('HTTP_COOKIE', '')}"
+        digest = hashlib.sha256(credentials.encode("latin-1")).digest()
+        now = time.monotonic()
+        if self._known.get(digest, 0.0) > now:
+            return True
+        try:
+            known = await asyncio.get_running_loop().run_in_executor(self._threads, self._is_known, environ)
+        except Exception as error:
+            log.exception("a caller could not be looked up")
+            detail = "Who sends this could not be looked up. Nothing was stored; send it again later."
+            raise requests.Refused(503, "Out of service", detail) from error
+        if known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[digest] = now + KNOWN_FOR
+        return known
+
+
+async def _refuse(send: responses.Send, refused: requests.Refused) -> None:
+    problem = {"type": "about:blank", "title": refused.title, "status": refused.status, "detail": refused.detail}
+    body = json.dumps(problem).encode()
+    headers = [
+        (b"content-type", b"application/problem+json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

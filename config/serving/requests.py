@@ -1,0 +1,87 @@
+"""Bodies of requests: who may send how much, in which time."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+
+KiB, MiB = 1024, 1024 * 1024
+IN_MEMORY = MiB  # a larger body is kept in a file
+
+
+@dataclass(frozen=True)
+class BodyLimit:
+    """`size`: bytes. A body has `patience` seconds, and a second more for each `rate` bytes of it that arrived."""
+
+    size: int
+    patience: float
+    rate: float
+
+    def seconds(self, arrived: int) -> float:
+        return self.patience + arrived / self.rate
+
+
+# Enough for the sign-in form, and for any form of a person whose session just ended.
+STRANGER = BodyLimit(size=64 * KiB, patience=10, rate=16 * KiB)
+# The largest is an artifact; addresses have limits of their own below this.
+KNOWN = BodyLimit(size=64 * MiB, patience=20, rate=16 * KiB)
+
+
+class Refused(Exception):
+    """`status`, `title` and the message: the answer."""
+
+    def __init__(self, status: int, title: str, detail: str) -> None:
+        super().__init__(detail)
+        self.status, self.title, self.detail = status, title, detail
+
+
+class Gone(Exception):
+    """The sender closed the connection before the end of the body."""
+
+
+def announced(scope: Mapping[str, Any]) -> int | None:
+    """Bytes that the head announces; None: unknown, as with chunks, or not a number. 0: there is no body."""
+    headers = dict(scope["headers"])
+    length = headers.get(b"content-length")
+    if length is None:
+        return None if b"transfer-encoding" in headers or scope["http_version"] == "2" else 0
+    return int(length) if length.isdigit() and len(length) <= 18 else None
+
+
+async def read(receive: Receive, limit: BodyLimit, length: int | None) -> SpooledTemporaryFile[bytes]:
+    """The whole body, at its beginning. Raises Refused (408, 413) or Gone."""
+    if length is not None and length > limit.size:
+        raise _too_large(limit)
+    body: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  closed by the caller
+    began, arrived, more = time.monotonic(), 0, True
+    try:
+        while more:
+            left = began + limit.seconds(arrived) - time.monotonic()
+            message = await asyncio.wait_for(receive(), timeout=max(left, 0))
+            if message["type"] == "http.disconnect":
+                raise Gone
+            chunk = message.get("body", b"")
+            arrived += len(chunk)
+            if arrived > limit.size:
+                raise _too_large(limit)
+            body.write(chunk)
+            more = message.get("more_body", False)
+    except TimeoutError:
+        body.close()
+        taken = time.monotonic() - began
+        detail = f"{arrived:,} bytes of the body arrived in {taken:.0f} s, and not its end. Send it again, faster."
+        raise Refused(408, "Too slow", detail) from None
+    except BaseException:
+        body.close()
+        raise
+    body.seek(0)
+    return body
+
+
+def _too_large(limit: BodyLimit) -> Refused:
+    who = "without signing in or a valid token" if limit is STRANGER else "in one request"
+    return Refused(413, "Too large", f"At most {limit.size:,} bytes are taken {who}.")

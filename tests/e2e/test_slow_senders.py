@@ -1,0 +1,68 @@
+"""A thousand connections that send nothing, or drip: pages still answer (a real web server)."""
+
+import selectors
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from apps.dispatch.jobs import agents
+from tests.e2e.stack import Stack
+from tests.support.waiting import LIMIT
+
+BATCH = "/api/v1/agent/runs/00000000-0000-0000-0000-000000000001/batches/1"
+HEAD = "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n{more}\r\n"
+FORM = "Content-Type: application/x-www-form-urlencoded\r\n"
+
+
+def openings(secret: str) -> list[bytes]:
+    """What the connections send before they fall silent."""
+    return [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Drip: ",
+        f"{HEAD.format(method='POST', path='/sign-in/', more=FORM)}username=a".encode(),
+        f"{HEAD.format(method='PUT', path=BATCH, more='')}x".encode(),
+        f"{HEAD.format(method='PUT', path=BATCH, more=f'Authorization: Agent {secret}' + chr(13) + chr(10))}x".encode(),
+    ]
+
+
+@pytest.fixture
+def crowd(seeded: Stack) -> Iterator[list[socket.socket]]:
+    """A thousand open connections, a fifth of them with each opening."""
+    place = urlsplit(seeded.url)
+    kinds = openings(agents.register_agent(name="dripping")[1])
+    with ExitStack() as opened:
+        sockets = []
+        for number in range(1000):
+            each = opened.enter_context(socket.create_connection((place.hostname, place.port), timeout=LIMIT))
+            each.sendall(kinds[number % len(kinds)])
+            sockets.append(each)
+        yield sockets
+
+
+def test_pages_answer_while_a_thousand_connections_drip(seeded: Stack, crowd: list[socket.socket]) -> None:
+    """Then the connections are closed: with a word why where a head had come."""
+    for _ in range(20):
+        assert httpx.get(f"{seeded.url}/sign-in/", timeout=LIMIT).status_code == 200
+    answers = Counter(statuses(crowd))
+    assert answers["408"] == 400, answers  # forms, and batches of the agent
+    assert answers["401"] == 200, answers  # batches of nobody
+
+
+def statuses(crowd: list[socket.socket]) -> Iterator[str]:
+    """What each connection is answered, as it is closed; empty: nothing."""
+    with selectors.DefaultSelector() as waiting:
+        for each in crowd:
+            waiting.register(each, selectors.EVENT_READ)
+        while left := len(waiting.get_map()):
+            ready = waiting.select(timeout=LIMIT)
+            assert ready, f"{left} connections are still open"
+            for key, _ in ready:
+                connection = key.fileobj
+                assert isinstance(connection, socket.socket)
+                yield connection.recv(4096)[9:12].decode()
+                waiting.unregister(connection)
