@@ -4,6 +4,7 @@ from ipaddress import ip_network
 from pathlib import Path
 
 import environ
+from csp.constants import NONE, SELF, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.core.stores import BadAddress, store_at
@@ -31,9 +32,28 @@ SESSION_COOKIE_SECURE = bool(CSRF_TRUSTED_ORIGINS) and all(
 )
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
 # Only behind a proxy that sets this header itself: clients can forge it.
-SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("SPLASHBOARD_BEHIND_TLS_PROXY", default=False) else None
-)
+BEHIND_TLS_PROXY = env.bool("SPLASHBOARD_BEHIND_TLS_PROXY", default=False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS_PROXY and SESSION_COOKIE_SECURE else 0
+# Names below ours and browsers' own lists are the operator's to decide; http is redirected by the proxy, since agents
+# beside the server and the probe of its container speak http.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
+
+# Of a style element only the empty one, which Plotly makes and then fills rule by rule; attributes place bars.
+EMPTY_TEXT = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        "style-src-elem": [SELF, EMPTY_TEXT],
+        "style-src-attr": [UNSAFE_INLINE],
+        "img-src": [SELF, "data:", "blob:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -42,6 +62,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "csp",
     "django_htmx",
     "django_vite",
     "rest_framework",
@@ -63,6 +84,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -108,8 +130,13 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1/0")
 
+# Others than the users of this machine can reach the server.
+REACHABLE = any(
+    name.strip() not in LOCAL_HOSTS
+    for name in [*ALLOWED_HOSTS, env.str("SPLASHBOARD_HOST", default="").replace("::1", "[::1]") or LOCAL_HOSTS[0]]
+)
 # Whether pages and API are readable without signing in; writing always needs a role.
-SPLASHBOARD_PUBLIC_READ = env.bool("SPLASHBOARD_PUBLIC_READ", default=True)
+SPLASHBOARD_PUBLIC_READ = env.bool("SPLASHBOARD_PUBLIC_READ", default=not REACHABLE)
 SPLASHBOARD_EXAMPLES = env.bool("SPLASHBOARD_EXAMPLES", default=True)
 # With archives to load in place of the product's.
 SPLASHBOARD_EXAMPLES_FOLDER = env.str("SPLASHBOARD_EXAMPLES_FOLDER", default="")
@@ -185,6 +212,8 @@ try:
 except ValueError as error:
     raise ImproperlyConfigured(f"SPLASHBOARD_WEBHOOK_NETWORKS: {error}") from error
 
+# Raw files name hosts and accounts; what the umask of a start allows is not enough to know.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 # A batch is at most 8 MB compressed; an artifact at most 64 MB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 

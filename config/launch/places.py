@@ -92,6 +92,9 @@ def make_folders(places: Places) -> None:
     try:
         places.log.mkdir(parents=True, exist_ok=True)
         (places.log / ".writable").touch()
+        places.log.chmod(0o700)
+        # PostgreSQL may run as another user, who must pass.
+        places.var.chmod(places.var.stat().st_mode & 0o711)
     except PermissionError as error:
         raise LaunchProblem(
             f"{places.var} cannot be written by this user: run as the user it belongs to, "

@@ -85,8 +85,12 @@ def spawn(
     account: Account | None = None,
     parent_death: int = signal.SIGTERM,
     stdin: int = subprocess.DEVNULL,
+    umask: int = -1,
 ) -> subprocess.Popen[bytes]:
-    """Starts a program as leader of its own group. Main thread only: PR_SET_PDEATHSIG is bound to the thread."""
+    """Starts a program as leader of its own group. Main thread only: PR_SET_PDEATHSIG is bound to the thread.
+
+    `umask`: -1 for ours.
+    """
     return subprocess.Popen(
         [str(part) for part in argv],
         stdin=stdin,
@@ -98,6 +102,7 @@ def spawn(
         user=account.uid if account else None,
         group=account.gid if account else None,
         extra_groups=[] if account else None,
+        umask=umask,
         preexec_fn=die_with_parent(parent_death),  # noqa: PLW1509 - this process has one thread
     )
 
@@ -158,12 +163,17 @@ def kill_group(pid: int, signum: int = signal.SIGKILL) -> None:
 
 
 START_MARK = "-------- started "
+OWNER_ONLY = 0o077  # umask
+
+
+def _owned(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 @contextlib.contextmanager
 def appended_log(path: Path) -> Iterator[int]:
     """File descriptor for a program's output, appended to that of earlier starts."""
-    with open(path, "ab", buffering=0) as file:
+    with open(path, "ab", buffering=0, opener=_owned) as file:
         file.write(f"{START_MARK}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
         yield file.fileno()
 

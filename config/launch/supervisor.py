@@ -23,9 +23,18 @@ NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice a
 LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is moved to NAME.log.1
 LOGS_EVERY = 30.0  # s between checks of their sizes
 PREPARE, PREPARING = "prepare", "Preparing the database"
+PUBLIC = "whoever reaches this server reads everything (SPLASHBOARD_PUBLIC_READ is on)"
 RESTORED, MOST_PROBLEMS = "restored", 20  # in the line that ends a restoring; lines, of which others are problems
 # Sources of the prepared database and static files.
 PREPARED_FROM = ("apps", "config", "requirements.txt", "frontend/dist/manifest.json")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """`link`: path of the sign-in link; `is_public`: reached by others, who may read without signing in."""
+
+    link: str
+    is_public: bool
 
 
 @dataclass
@@ -100,26 +109,27 @@ class Supervisor:
         self.places.keep("prepared.json", "{}")
         argv = programs.prepare(self.places, self.result, *options)
         with open(self.places.log_of(PREPARE), "wb") as log:
-            process = processes.spawn(argv, output=log.fileno(), env=self.env, cwd=ROOT)
+            process = processes.spawn(argv, output=log.fileno(), env=self.env, cwd=ROOT, umask=processes.OWNER_ONLY)
         self.children.add(PREPARE, process, rank=PROGRAMS, signum=signal.SIGTERM)
 
-    def _await_prepared(self) -> str:
-        """Until all but the examples is prepared; returns the sign-in link's path."""
+    def _await_prepared(self) -> Prepared:
+        """Until all but the examples is prepared."""
         step, log = LaunchStep(self.screen, PREPARING), self.places.log_of(PREPARE)
         process = self.children.process(PREPARE)
-        while not self._link() and process.poll() is None:
+        while not self._prepared() and process.poll() is None:
             processes.Signals.check()
             step.tick(_progress(log))
             time.sleep(processes.POLL)
-        link = self._link()
-        if not link:
+        prepared = self._prepared()
+        if not prepared:
             step.failed()
             raise processes.failure(PREPARING, log)
         step.done()
-        return link
+        return prepared
 
-    def _link(self) -> str:
-        return str(json.loads(self.result.read_text()).get("link", ""))
+    def _prepared(self) -> Prepared | None:
+        result = json.loads(self.result.read_text())
+        return Prepared(**result) if result else None
 
     def _collect_static(self) -> None:
         """The front end's files, which were not there when the preparing began."""
@@ -129,8 +139,8 @@ class Supervisor:
             raise processes.failure("Collecting static files", log)
         step.done()
 
-    def _start_programs(self, *, is_first: bool) -> str:
-        """The sign-in link's path. Web and preparation start together when nothing can have changed."""
+    def _start_programs(self, *, is_first: bool) -> Prepared:
+        """Web and preparation start together when nothing can have changed."""
         places = self.places
         wanted = prepared_from(self.env["DATABASE_URL"])
         unchanged = not is_first and self.stamp.read_text() == wanted
@@ -138,7 +148,7 @@ class Supervisor:
             self._launch(programs.web(places))
         if not is_first:
             self._begin_preparing(*(["--unchanged"] if unchanged else []))
-        link = self._await_prepared()
+        prepared = self._await_prepared()
         if is_first:
             self._collect_static()
         self.result.unlink()
@@ -148,11 +158,11 @@ class Supervisor:
         self._await_web()
         self._launch(programs.worker(places))
         self._launch(programs.agent(places))
-        return link
+        return prepared
 
     def _launch(self, program: Program) -> None:
         with processes.appended_log(self.places.log_of(program.name)) as log:
-            process = processes.spawn(program.argv, output=log, env=self.env, cwd=ROOT)
+            process = processes.spawn(program.argv, output=log, env=self.env, cwd=ROOT, umask=processes.OWNER_ONLY)
         self.children.add(program.name, process, rank=PROGRAMS, signum=signal.SIGTERM)
         watched = self.watched.setdefault(program.name, Watched(program))
         watched.started, watched.again_at = time.monotonic(), None
@@ -182,7 +192,7 @@ class Supervisor:
         finally:
             connection.close()
 
-    def _announce(self, link: str, *, is_first: bool) -> None:
+    def _announce(self, prepared: Prepared, *, is_first: bool) -> None:
         address = self.places.address
         restores = is_first and self._is_restoring()
         for line in (
@@ -190,7 +200,8 @@ class Supervisor:
             "  Splashboard is running.",
             "",
             f"    Address   {address}/",
-            f"    Sign in   {address}{link}   (as administrator; works once)" if link else "",
+            f"    Sign in   {address}{prepared.link}   (as administrator; works once)",
+            *([f"    PUBLIC    {PUBLIC}"] if prepared.is_public else []),
             "    Examples  are being restored; Home says how far" if restores else "",
             f"    API token {self.places.var / 'token'}",
             f"    Logs      {self.places.log}",

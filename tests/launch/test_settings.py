@@ -11,7 +11,20 @@ import pytest
 from config.launch.places import ROOT
 
 READ = ("SPLASHBOARD_", "DJANGO_")
-SHOWN = ["SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_PROXY_SSL_HEADER"]
+SHOWN = [
+    "SESSION_COOKIE_SECURE",
+    "CSRF_COOKIE_SECURE",
+    "SECURE_PROXY_SSL_HEADER",
+    "SECURE_HSTS_SECONDS",
+    "SPLASHBOARD_PUBLIC_READ",
+]
+KEY = {"SPLASHBOARD_SECRET_KEY": "0123456789abcdef" * 4}
+BEHIND_TLS = {
+    **KEY,
+    "SPLASHBOARD_HOSTS": "splashboard.example",
+    "SPLASHBOARD_ORIGINS": "https://splashboard.example",
+    "SPLASHBOARD_BEHIND_TLS_PROXY": "true",
+}
 PRINT = f"""
 import json
 from django.conf import settings
@@ -73,3 +86,42 @@ def test_the_proxys_word_counts_only_where_it_was_asked_for() -> None:
     assert settings_with(SPLASHBOARD_ORIGINS="https://a.example")["SECURE_PROXY_SSL_HEADER"] is None
     read = settings_with(SPLASHBOARD_BEHIND_TLS_PROXY="true")
     assert read["SECURE_PROXY_SSL_HEADER"] == ["HTTP_X_FORWARDED_PROTO", "https"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "public"),
+    [
+        ({}, True),
+        ({"SPLASHBOARD_HOST": "::1"}, True),
+        ({"SPLASHBOARD_HOST": "0.0.0.0"}, False),
+        ({"SPLASHBOARD_HOSTS": "bench.example", **KEY}, False),
+        ({"SPLASHBOARD_HOSTS": "localhost,127.0.0.1,web", **KEY}, False),
+        ({"SPLASHBOARD_HOSTS": "bench.example", "SPLASHBOARD_PUBLIC_READ": "true", **KEY}, True),
+        ({"SPLASHBOARD_PUBLIC_READ": "false"}, False),
+    ],
+)
+def test_reading_is_public_on_this_machine_alone_or_by_choice(variables: dict[str, str], public: bool) -> None:
+    assert settings_with(**variables)["SPLASHBOARD_PUBLIC_READ"] is public
+
+
+def test_a_public_server_that_others_reach_says_so_at_its_start() -> None:
+    begin = "import config.asgi"
+    words = "whoever reaches this server reads everything, without signing in"
+    assert words in python(begin, {**BEHIND_TLS, "SPLASHBOARD_PUBLIC_READ": "true"}).stderr
+    for quiet in ({}, BEHIND_TLS):
+        said = python(begin, quiet)
+        assert (said.returncode, words in said.stderr) == (0, False), said.stderr
+
+
+def test_browsers_are_told_to_stay_with_https_where_it_is_all_there_is() -> None:
+    assert settings_with(**BEHIND_TLS)["SECURE_HSTS_SECONDS"] == 365 * 24 * 3600
+    assert settings_with()["SECURE_HSTS_SECONDS"] == 0
+    also_http = BEHIND_TLS | {"SPLASHBOARD_ORIGINS": "https://splashboard.example,http://localhost:8000"}
+    assert settings_with(**also_http)["SECURE_HSTS_SECONDS"] == 0
+
+
+def test_djangos_own_checks_for_a_server_find_nothing() -> None:
+    check = "import sys; from django.core.management import execute_from_command_line as run; run(sys.argv[1:])"
+    code = f"import sys; sys.argv += ['manage.py', 'check', '--deploy', '--fail-level', 'INFO']; {check}"
+    said = python(code, BEHIND_TLS)
+    assert said.returncode == 0, said.stderr

@@ -46,7 +46,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--agent-config", type=Path, help="configuration file to write for a local agent")
         parser.add_argument("--server", default="http://127.0.0.1:8000", help="this server's address for the agent")
-        parser.add_argument("--result", type=Path, help="file for the sign-in link's path, as JSON")
+        parser.add_argument("--result", type=Path, help="JSON file for the sign-in link's path, and who may read")
         parser.add_argument("--token", type=Path, help="file for an administrator's REST API token")
         parser.add_argument("--unchanged", action="store_true", help="reload data only if a migration was applied")
         parser.add_argument("--without-static", action="store_true", help="do not collect static files")
@@ -139,7 +139,8 @@ class Command(BaseCommand):
 
     def _sign_in_link(self, result: Path) -> None:
         secret = accounts.create_sign_in_link(user=_administrator(), now=timezone.now())
-        _write(result, json.dumps({"link": SIGN_IN_PATH.format(secret=secret)}))
+        is_public = settings.SPLASHBOARD_PUBLIC_READ and settings.REACHABLE
+        _write(result, json.dumps({"link": SIGN_IN_PATH.format(secret=secret), "is_public": is_public}))
 
 
 def _administrator() -> User:
