@@ -1,4 +1,4 @@
-"""Compares a release with its predecessor: every workload at every load level in its primary metric, one table."""
+"""Compares a release with its predecessor: every workload at every load level, one table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from apps.catalog.models import HardwareClass, Release, Workload
+from apps.catalog.models import HardwareClass, Release
 from apps.comparison.pure import DISCOVERY_RATE
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions import thresholds
@@ -41,8 +41,8 @@ def check(
     judged = releases_rows.judge(found.pairs, where)
     limits = thresholds.every()
 
-    def smallest(workload: Workload) -> float:
-        return limits.of(workload.pk, workload.primary_metric_id).smallest
+    def smallest(workload: int, metric: int) -> float:
+        return limits.of(workload, metric).smallest
 
     rows = [*releases_rows.rows(judged, smallest=smallest), *releases_rows.lost(found.lost, where)]
     rows.sort(key=_significance)

@@ -1,10 +1,14 @@
-"""Rows of a release comparison: its systems compared under every workload, in one table of verdicts."""
+"""Rows of a release comparison: its systems compared under every workload, in one table of verdicts.
+
+Judged are the primary metric and percentiles of latency: a release that keeps its throughput and doubles its p99 is
+worse.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.catalog.models import LoadLevel, System, Workload
+from apps.catalog.models import LoadLevel, Metric, System, Workload
 from apps.comparison.api import Chosen, ChosenSide, compare
 from apps.comparison.pure import Cell, ComparedSides, Direction, Draft, DraftCell, verdict_table
 from apps.regressions.releases import verdicts
@@ -14,8 +18,11 @@ from apps.runs.api import places
 
 # (workload, load level) with runs that count.
 Where = tuple[int, int]
-# Smallest relative difference that counts in a workload's primary metric.
-Smallest = Callable[[Workload], float]
+# Smallest relative difference that counts, by ids of workload and metric.
+Smallest = Callable[[int, int], float]
+# Judged where it was recorded, beside the percentile that Compare shows.
+ALSO = ("client.latency.p99",)
+PERCENTILE = "client.latency.p"
 
 
 def ran(systems: Iterable[System]) -> dict[int, set[Where]]:
@@ -28,12 +35,14 @@ def ran(systems: Iterable[System]) -> dict[int, set[Where]]:
 
 @dataclass(frozen=True)
 class ReleaseWorkload:
-    """A workload on a pair of systems: `cells` of its primary metric alone, corrected over all of the release."""
+    """A workload on a pair of systems: `cells` of its judged metrics, corrected over all of the release. `metrics`:
+    their ids by key."""
 
     pair: Pair
     workload: Workload
     comparison: ComparedSides
     cells: tuple[Cell, ...]
+    metrics: Mapping[str, int]
 
 
 def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[ReleaseWorkload]:
@@ -41,10 +50,12 @@ def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Releas
     wanted = {workload for pair in pairs for workload, _ in where[pair.baseline.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk(wanted)
     found = [(pair, draft) for batch in _batches(pairs) for pair, draft in _compared(batch, workloads, where)]
-    cells = [_primary(draft) for _, draft in found]
+    cells = [_judged(draft) for _, draft in found]
+    keys = {cell.metric.key for own in cells for cell in own}
+    metrics = dict(Metric.objects.filter(key__in=keys).values_list("key", "pk")) if keys else {}
     corrected = iter(verdict_table.corrected([cell for own in cells for cell in own]))
     return [
-        ReleaseWorkload(pair, workloads[draft.workload.id], draft, tuple(next(corrected) for _ in own))
+        ReleaseWorkload(pair, workloads[draft.workload.id], draft, tuple(next(corrected) for _ in own), metrics)
         for (pair, draft), own in zip(found, cells, strict=True)
     ]
 
@@ -65,7 +76,7 @@ def _compared(
     batch: Sequence[Pair], workloads: Mapping[int, Workload], where: Mapping[int, set[Where]]
 ) -> Iterator[tuple[Pair, Draft]]:
     asked = [(pair, workloads[pk]) for pair in batch for pk in sorted({pk for pk, _ in where[pair.baseline.pk]})]
-    drafts = compare.judge([_chosen(pair, workload) for pair, workload in asked])
+    drafts = compare.judge([_chosen(pair, workload) for pair, workload in asked], besides=ALSO)
     return zip((pair for pair, _ in asked), drafts, strict=True)
 
 
@@ -74,8 +85,13 @@ def _chosen(pair: Pair, workload: Workload) -> Chosen:
     return Chosen(workload, tuple(sides))
 
 
-def _primary(draft: Draft) -> list[DraftCell]:
-    return [cell for cell in draft.cells if cell.metric.primary and cell.metric.direction is not Direction.NEUTRAL]
+def _judged(draft: Draft) -> list[DraftCell]:
+    return [
+        cell
+        for cell in draft.cells
+        if (cell.metric.primary or cell.metric.key.startswith(PERCENTILE))
+        and cell.metric.direction is not Direction.NEUTRAL
+    ]
 
 
 def tests(judged: Sequence[ReleaseWorkload]) -> int:
@@ -84,23 +100,24 @@ def tests(judged: Sequence[ReleaseWorkload]) -> int:
 
 
 def rows(judged: Sequence[ReleaseWorkload], *, smallest: Smallest) -> Iterator[CheckRow]:
-    """Rows for the load levels at which the baseline has the metric."""
+    """Rows for the load levels at which the baseline has the metric; of latency where both have it."""
     for each in judged:
-        yield from _rows(each, smallest(each.workload))
+        yield from _rows(each, smallest)
 
 
-def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
+def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
     pair, comparison = judged.pair, judged.comparison
     metrics = {metric.key: metric for metric in comparison.metrics}
     levels = {level.id: level for level in comparison.levels}
     origins = tuple(sorted({origin for side in comparison.sides for origin in side.origins}))
-    by_level: dict[int, list[Cell]] = defaultdict(list)
+    by_row: dict[tuple[int, str], list[Cell]] = defaultdict(list)
     for cell in judged.cells:
-        by_level[cell.level].append(cell)
-    for before, after in by_level.values():
-        if not before.replicates or after.ratio is None:
-            continue
+        by_row[cell.level, cell.metric].append(cell)
+    for before, after in by_row.values():
         metric, level, workload = metrics[before.metric], levels[before.level], comparison.workload
+        if not before.replicates or after.ratio is None or not (after.replicates or metric.primary):
+            continue
+        least = smallest(judged.workload.pk, judged.metrics[metric.key])
         counts = len(before.replicates), len(after.replicates)
         history = before.history, after.history
         if not after.replicates:
@@ -124,7 +141,7 @@ def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
             level=level.text,
             threads=level.threads,
             rate=level.rate,
-            metric_id=judged.workload.primary_metric_id,
+            metric_id=judged.metrics[metric.key],
             metric=metric.key,
             metric_name=metric.name,
             unit=metric.unit,
@@ -147,6 +164,7 @@ def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
             needed=ratio.needed,
             reason=reason,
             origins=origins,
+            primary=metric.primary,
         )
 
 

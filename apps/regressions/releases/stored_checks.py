@@ -96,6 +96,7 @@ def fingerprint(check: ReleaseCheck) -> str:
             row.system,
             str(row.workload_id),
             str(row.level_id),
+            row.metric,
             serialisation.first_name(row.verdict.value),
             str(row.is_accepted),
         ]

@@ -14,6 +14,9 @@ from apps.core.units import NBSP
 
 # An inconclusive row passes unless its interval includes a change for the worse by more than this share.
 TOLERANCE = 0.1
+# The same for percentiles of latency beside the primary metric: with equal runs their intervals are several times as
+# wide.
+LATENCY_TOLERANCE = 0.5
 # Smaller p are shown as "< 0.0001".
 LEAST_P = 1e-4
 
@@ -60,11 +63,11 @@ class SystemPair:
     differs: Annotated[str, "settings in which the two differ; empty: set alike"] = ""
 
 
-@component(text="A workload at a load level in its primary metric, on one pair of systems.")
+@component(text="A workload at a load level in its primary metric or a percentile of latency, on one pair of systems.")
 @dataclass(frozen=True)
 class CheckRow:
-    """One workload at one load level in its primary metric, on one pair of systems (ids and slugs; `system_id` None:
-    the release has no match for the baseline's system). `visible`: the smallest rise that such runs find with
+    """One workload at one load level in one metric, on one pair of systems (ids and slugs; `system_id` None: the
+    release has no match for the baseline's system). `visible`: the smallest rise that such runs find with
     80 % power (`visible_worse`: the same for a change for the worse). `worst` 0: it is not worse."""
 
     verdict: RowVerdict
@@ -98,6 +101,7 @@ class CheckRow:
     needed: Annotated[int | None, "runs per side for a conclusive result at 80 % power; 1001: more than 1,000"] = None
     reason: str = ""
     origins: Annotated[tuple[str, ...], "of its runs"] = ()
+    primary: Annotated[bool, "the workload's primary metric, not a latency beside it"] = True
     finding: Annotated[int | None, "id of its finding"] = None
     finding_state: str = ""
     is_accepted: Annotated[bool, "accepted as worse, and the acceptance has not ended"] = False
@@ -192,6 +196,7 @@ def answer(
     accepted = sum(row.is_accepted for row in rows if row.verdict is RowVerdict.WORSE)
     unknown = Counter(row.verdict for row in rows if row.verdict in UNKNOWN)
     coarse = [row for row in rows if is_coarse(row, tolerance)]
+    by_limit = Counter(_limit(row, tolerance) for row in coarse)
     why = []
     if against:
         why.append(f"{_rows(len(against))} worse" + (", not accepted." if accepted else "."))
@@ -205,8 +210,10 @@ def answer(
         f"{_rows(count, _UNKNOWN_VERBS.get(verdict, IS))} {_UNKNOWN_WORDS[verdict]}."
         for verdict, count in unknown.items()
     ]
-    if coarse:
-        why.append(f"{_rows(len(coarse))} inconclusive, and may be worse by more than {tolerance * 100:.0f}{NBSP}%.")
+    why += [
+        f"{_rows(count)} inconclusive, and may be worse by more than {limit * 100:.0f}{NBSP}%."
+        for limit, count in sorted(by_limit.items())
+    ]
     if against:
         return Result.REGRESSION, tuple(why)
     if allow_missing:
@@ -218,8 +225,14 @@ def answer(
 
 
 def is_coarse(row: CheckRow, tolerance: float) -> bool:
-    """Whether it may be worse by more than `tolerance`, by its interval."""
-    return row.verdict is RowVerdict.INCONCLUSIVE and (row.worst is None or row.worst > tolerance)
+    """Whether it may be worse by more than `tolerance`, by its interval; latency beside the primary metric: by more
+    than LATENCY_TOLERANCE, if that is more."""
+    limit = _limit(row, tolerance)
+    return row.verdict is RowVerdict.INCONCLUSIVE and (row.worst is None or row.worst > limit)
+
+
+def _limit(row: CheckRow, tolerance: float) -> float:
+    return tolerance if row.primary else max(tolerance, LATENCY_TOLERANCE)
 
 
 def is_relevant(row: CheckRow, tolerance: float) -> bool:

@@ -89,7 +89,8 @@ class ReleaseChecks(APIView):
     def get(self, request: Request) -> HttpResponseBase:
         """Compare a release with the previous one and decide whether it may pass.
 
-        Covers every workload and load level in its primary metric. Computed now, with the current acceptances.
+        Covers every workload and load level in its primary metric and percentiles of latency. Computed now, with the
+        current acceptances.
         """
         asked = ReleaseCheckParameters.read(request)
         release, hardware, baseline = _chosen(asked)

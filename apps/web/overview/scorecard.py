@@ -56,14 +56,11 @@ class CardRow:
     direction: str
     hardware: str
     cells: tuple[CardCell, ...]
+    standing: str
     conclusion: str
     limit: tuple[str, str]
     stated: str
     action: tuple[str, str]
-
-    @property
-    def is_compared(self) -> bool:
-        return sum(cell.value is not None for cell in self.cells) > 1
 
 
 @dataclass(frozen=True)
@@ -134,6 +131,7 @@ def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
         direction=row.metric.direction.value if row.metric else "",
         hardware=row.measured[0].side.hardware if row.measured and row.measured[0].side else "",
         cells=tuple(_cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared) for cell in row.cells),
+        standing=wording.standing(row),
         conclusion=wording.conclusion(row),
         limit=wording.limit(row),
         stated=wording.stated(shown, other) if shown else "",

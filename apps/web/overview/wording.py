@@ -61,6 +61,14 @@ def _decided(row: ScorecardRow) -> list[ScorecardCell]:
     return [cell for cell in _others(row) if cell.cell and cell.cell.words in DECIDED]
 
 
+def standing(row: ScorecardRow) -> str:
+    """Of the side with the best value: "best" of all, or "ahead" of some; empty: no verdict bears it out."""
+    decided = len(_decided(row))
+    if not decided:
+        return ""
+    return "best" if decided == len(_others(row)) else "ahead"
+
+
 def conclusion(row: ScorecardRow) -> str:
     """For example "PXC/Galera is best: MHA 1.42 × [1.30, 1.55]; Single server inconclusive, about 12 more runs per side
     needed"."""
@@ -72,7 +80,7 @@ def conclusion(row: ScorecardRow) -> str:
     decided = [f"{_named(cell)} {_ratio(cell)}" for cell in _decided(row)]
     rest = [_undecided(cell) for cell in others if not (cell.cell and cell.cell.words in DECIDED)]
     if decided:
-        return _sentence("; ".join([f"{_best(row)} is best: {', '.join(decided)}", *rest]))
+        return _sentence("; ".join([f"{_best(row)} is {standing(row)}: {', '.join(decided)}", *rest]))
     return _sentence(f"{_best(row)} and {'; '.join(rest)}")
 
 

@@ -400,6 +400,7 @@ export interface components {
             needed: number | null;
             reason: string;
             origins: string[];
+            primary: boolean;
             finding: number | null;
             finding_state: string;
             is_accepted: boolean;

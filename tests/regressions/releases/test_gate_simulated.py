@@ -1,6 +1,7 @@
 """What the release gate promises, on releases drawn from known noise. docs/why/release-gate.md has the figures;
 `python -m tests.regressions.releases.test_gate_simulated` prints them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from apps.comparison.stats import multiple_testing, welch
 from apps.comparison.stats.welch import Direction, Sample
 from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.releases import verdicts
-from apps.regressions.releases.values import TOLERANCE, RowVerdict
+from apps.regressions.releases.values import LATENCY_TOLERANCE, TOLERANCE, RowVerdict
 
 ROWS, SLOWED = 12, 4
 
@@ -25,29 +26,54 @@ class GateShares:
     false: float
 
 
-def simulate(*, runs: int, variation: float, effect: float, releases: int, seed: int = 7) -> GateShares:
-    """Releases of ROWS rows, SLOWED of them slower by `effect` (a share), `runs` runs of each side without history;
-    run-to-run noise of Student's t with 5 degrees of freedom."""
+def simulate(
+    *,
+    runs: int,
+    variation: float,
+    effect: float,
+    releases: int,
+    latencies: Sequence[float] = (),
+    latency_effect: float = 0.0,
+    seed: int = 7,
+) -> GateShares:
+    """Releases of ROWS workloads, SLOWED of them slower by `effect` (a share), `runs` of each side without history;
+    run-to-run noise of Student's t with 5 degrees of freedom. `latencies`: percentiles judged beside throughput, each
+    by how many times as much it varies; in the slowed ones the last of them is higher by `latency_effect`."""
     random = np.random.default_rng(seed)
     spread = variation / np.sqrt(5 / 3)
-    slowed = np.where(np.arange(ROWS) < SLOWED, 1 - effect, 1.0)[:, None]
+    times = np.repeat([1.0, *latencies], ROWS)[:, None]
+    factor = np.ones(len(times))
+    factor[:SLOWED] -= effect
+    if latencies:
+        factor[-ROWS : SLOWED - ROWS] += latency_effect
+    directions = [Direction.HIGHER] * ROWS + [Direction.LOWER] * ROWS * len(latencies)
+    limits = [TOLERANCE] * ROWS + [LATENCY_TOLERANCE] * ROWS * len(latencies)
+    changed = factor != 1
     passes = regressions = found = false = said = 0
     for _ in range(releases):
-        before, after = 1000 * np.exp(random.standard_t(5, (2, ROWS, runs)) * spread)
+        before, after = 1000 * np.exp(random.standard_t(5, (2, len(times), runs)) * spread * times)
         ratios = multiple_testing.correct_for_many(
-            [welch.draft(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(before, after * slowed, strict=True)]
+            [
+                welch.draft(Sample(tuple(a)), Sample(tuple(b)))
+                for a, b in zip(before, after * factor[:, None], strict=True)
+            ]
         )
-        rows = [verdicts.verdict(ratio, Direction.HIGHER, DEFAULT_LIMITS.smallest)[0] for ratio in ratios]
-        worst = [verdicts.worst(ratio, Direction.HIGHER) or 0.0 for ratio in ratios]
+        judged = list(zip(ratios, directions, strict=True))
+        rows = [verdicts.verdict(ratio, way, DEFAULT_LIMITS.smallest)[0] for ratio, way in judged]
+        worst = [verdicts.worst(ratio, way) or 0.0 for ratio, way in judged]
         differ = [row in (RowVerdict.WORSE, RowVerdict.BETTER) for row in rows]
         is_regression = RowVerdict.WORSE in rows
-        coarse = any(row is RowVerdict.INCONCLUSIVE and each > TOLERANCE for row, each in zip(rows, worst, strict=True))
+        coarse = any(
+            row is RowVerdict.INCONCLUSIVE and each > limit
+            for row, each, limit in zip(rows, worst, limits, strict=True)
+        )
         regressions += is_regression
         passes += not is_regression and not coarse
-        found += rows[:SLOWED].count(RowVerdict.WORSE) if effect else 0
-        false += sum(differ[SLOWED:] if effect else differ)
+        found += sum(row is RowVerdict.WORSE for row, each in zip(rows, changed, strict=True) if each)
+        false += sum(each for each, is_changed in zip(differ, changed, strict=True) if not is_changed)
         said += sum(differ)
-    return GateShares(passes / releases, regressions / releases, found / releases / SLOWED, false / max(said, 1))
+    slowed = releases * max(int(changed.sum()), 1)
+    return GateShares(passes / releases, regressions / releases, found / slowed, false / max(said, 1))
 
 
 def test_a_release_like_the_one_before_seldom_is_a_regression_and_passes_when_its_noise_is_small() -> None:
@@ -61,6 +87,18 @@ def test_five_runs_find_releases_with_rows_that_are_five_per_cent_slower() -> No
     assert simulated.regressions >= 0.98
     assert simulated.found >= 0.9
     assert simulated.false <= 0.05
+
+
+def test_latency_beside_throughput_makes_no_more_false_regressions() -> None:
+    simulated = simulate(runs=5, variation=0.01, effect=0.0, releases=100, latencies=(3.0, 5.0))
+    assert simulated.regressions <= 0.04
+    assert simulated.passes >= 0.95
+
+
+def test_a_doubled_percentile_is_found_while_throughput_stays() -> None:
+    simulated = simulate(runs=5, variation=0.01, effect=0.0, releases=40, latencies=(3.0, 5.0), latency_effect=1.0)
+    assert simulated.regressions >= 0.97
+    assert simulated.found >= 0.95
 
 
 def test_what_could_have_been_seen_is_what_the_simulations_of_the_methods_found() -> None:
@@ -80,6 +118,15 @@ def main() -> None:
             line = f"| {runs} | {variation:.1%} | {same.regressions:.1%} | {same.passes:.0%} |"
             for effect in (0.02, 0.05, 0.12):
                 simulated = simulate(runs=runs, variation=variation, effect=effect, releases=400)
+                line += f" {simulated.found:.0%} / {simulated.regressions:.0%} |"
+            print(line, f"{simulated.false:.1%} |")  # noqa: T201
+    for runs in (3, 5):
+        for variation in (0.005, 0.01, 0.02):
+            beside = {"runs": runs, "variation": variation, "effect": 0.0, "latencies": (3.0, 5.0)}
+            same = simulate(**beside, releases=1000)  # type: ignore[arg-type]
+            line = f"| {runs} | {variation:.1%} | {same.regressions:.1%} | {same.passes:.0%} |"
+            for effect in (0.1, 0.3, 1.0):
+                simulated = simulate(**beside, latency_effect=effect, releases=200)  # type: ignore[arg-type]
                 line += f" {simulated.found:.0%} / {simulated.regressions:.0%} |"
             print(line, f"{simulated.false:.1%} |")  # noqa: T201
 

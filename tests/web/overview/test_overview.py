@@ -163,6 +163,30 @@ def test_the_conclusion_says_who_is_best_and_how_sure(
     assert wording.conclusion(_oltp()).startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("single", "shown", "words"),
+    [
+        ((100.0, 102.0, 101.0), ["best"], "MHA is best: "),
+        ((110.0, 300.0, 190.0), ["ahead"], "MHA is ahead: PXC/Galera 0.502\u00a0×"),
+    ],
+)
+def test_best_is_who_is_better_than_all_others_and_ahead_who_is_better_than_some(
+    client: Client, single: tuple[float, ...], shown: list[str], words: str
+) -> None:
+    _measure(_system("g", "pxc"), 100.0, 102.0, 101.0)
+    _measure(_system("m", "mha"), 200.0, 202.0, 201.0)
+    _measure(_system("s", "mariadb"), *single)
+    row = element(page_of(client, "/"), "[data-kind=mixed]")
+    assert [each.text() for each in row.css(".scorecard__best")] == shown
+    assert wording.conclusion(_oltp()).startswith(words)
+
+
+def test_nobody_is_best_where_nothing_is_decided(client: Client) -> None:
+    _measure(_system("g", "pxc"), 100.0, 140.0, 120.0)
+    _measure(_system("m", "mha"), 110.0, 150.0, 130.0)
+    assert not element(page_of(client, "/"), "[data-kind=mixed]").css(".scorecard__best")
+
+
 def test_the_answer_counts_what_is_undecided() -> None:
     assert wording.answer(load_scorecard(), has_figures=True) == "Nothing is measured yet; published figures only."
     _measure(_system("g", "pxc"), 100.0, 102.0, 101.0)

@@ -1,0 +1,88 @@
+"""Latency is judged beside the primary metric, with its direction, and corrected with it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from apps.regressions.look import compare
+from apps.regressions.models import Change, Finding
+from apps.regressions.releases import check
+from apps.regressions.releases.stored_checks import fingerprint
+from apps.regressions.releases.values import ReleaseCheck, Result, RowVerdict, answer
+from tests.regressions.releases.released import (
+    NEW,
+    OLD,
+    STEADY,
+    a_release,
+    a_row,
+    a_system_of,
+    measure,
+    the_hardware,
+)
+
+pytestmark = pytest.mark.django_db
+
+P95, P99 = "client.latency.p95", "client.latency.p99"
+SAME, DOUBLED = (10.0, 10.01, 9.99), (20.0, 20.02, 19.98)
+
+
+def releases(p99: Sequence[float], *, p95: Sequence[float] = SAME) -> ReleaseCheck:
+    """The older one has 10 ms in both; the same throughput in both."""
+    for version, latencies in ((OLD, (SAME, SAME)), (NEW, (p95, p99))):
+        system = a_system_of(version)
+        for throughput, low, high in zip(STEADY, *latencies, strict=True):
+            measure(system, [throughput], metrics={P95: low, P99: high})
+    return check.check(a_release(NEW), the_hardware())
+
+
+def verdicts(found: ReleaseCheck) -> dict[str, str]:
+    return {row.metric: row.verdict.value for row in found.rows}
+
+
+def test_a_release_that_keeps_its_throughput_and_doubles_its_p99_is_a_regression() -> None:
+    found = releases(DOUBLED)
+    # sysbench reads percentiles from a grid with steps of 2 %: too coarse to call p95 unchanged.
+    assert verdicts(found) == {"client.throughput": "unchanged", P95: "inconclusive", P99: "worse"}
+    assert (found.result, found.tests) == (Result.REGRESSION, 3)
+    row = next(row for row in found.rows if row.metric == P99)
+    assert (row.direction, row.primary) == ("lower", False)
+    assert row.ratio == pytest.approx(2.0, rel=0.01)
+
+
+def test_less_latency_is_better() -> None:
+    assert verdicts(releases((5.0, 5.01, 4.99)))[P99] == "better"
+
+
+def test_latency_that_only_the_older_release_recorded_is_no_missing_result() -> None:
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    measure(old, metrics={P95: 10.0})
+    measure(new, STEADY[::-1])
+    found = check.check(a_release(NEW), the_hardware())
+    assert (verdicts(found), found.result) == ({"client.throughput": "unchanged"}, Result.FINE)
+
+
+def test_a_worse_latency_is_a_change_of_the_releases_one_finding() -> None:
+    releases(DOUBLED, p95=DOUBLED)
+    compare(a_release(NEW), the_hardware())
+    assert sorted(Change.objects.values_list("metric__key", "verdict")) == [(P95, "worse"), (P99, "worse")]
+    assert Finding.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("worst", "primary", "result"),
+    [(0.3, True, Result.CANNOT_TELL), (0.3, False, Result.FINE), (0.6, False, Result.CANNOT_TELL)],
+)
+def test_an_inconclusive_latency_may_be_further_off_than_the_primary_metric(
+    worst: float, primary: bool, result: Result
+) -> None:
+    row = a_row(RowVerdict.INCONCLUSIVE, worst=worst, primary=primary)
+    assert answer([row], baseline=OLD, tolerance=0.1)[0] is result
+
+
+def test_the_fingerprint_changes_with_the_verdict_of_a_latency() -> None:
+    found = releases(SAME)
+    changed = [replace(row, verdict=RowVerdict.WORSE) if row.metric == P99 else row for row in found.rows]
+    assert fingerprint(replace(found, rows=tuple(changed))) != fingerprint(found)
+    swapped = [replace(row, metric=P95 if row.metric == P99 else row.metric) for row in found.rows]
+    assert fingerprint(replace(found, rows=tuple(swapped))) != fingerprint(found)
