@@ -30,7 +30,7 @@ def prepare(*, places: Places) -> Broker:
     """Raises LaunchProblem."""
     server = binaries.redis_server(places.binaries)
     folder = places.var / "valkey"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     password, _ = places.secret("redis.password")
     broker = Broker(server, folder, sockets.folder(folder) / "socket", password, places.log_of("valkey"))
     lines = [
