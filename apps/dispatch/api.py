@@ -19,10 +19,10 @@ from apps.dispatch.campaigns.plan import (
 from apps.dispatch.jobs.agents import (
     AGENT_ALIVE_FOR,
     agent_of_secret,
-    hello,
     register_agent,
     rotate_agent,
 )
+from apps.dispatch.jobs.bindings import decide, enrol, make_enrolment
 from apps.dispatch.jobs.leases import (
     LeaseLost,
     NoSuchJob,
@@ -34,6 +34,7 @@ from apps.dispatch.jobs.leases import (
     open_run_of,
     renew,
 )
+from apps.dispatch.jobs.reports import hello
 from apps.dispatch.jobs.samplers import sampled_runs, stream_of
 from apps.dispatch.jobs.uploads import (
     NoSuchRun,
@@ -84,12 +85,15 @@ __all__ = [
     "claim",
     "close_abandoned_runs",
     "create_campaign",
+    "decide",
     "end_job",
     "end_run",
+    "enrol",
     "expire_leases",
     "hello",
     "in_utc",
     "job_on",
+    "make_enrolment",
     "match_jobs",
     "open_run",
     "open_run_of",

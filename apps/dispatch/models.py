@@ -29,6 +29,8 @@ class Agent(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)
     # As last reported by the agent: free disk, spool size, refused uploads.
     health = models.JSONField(default=dict, blank=True)
+    # May measure any system that it names, as the server's own agent may; others need an AgentSystem for each.
+    is_trusted = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["name"]
@@ -36,6 +38,40 @@ class Agent(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class AgentSystem(models.Model):
+    """A system that an agent asked to measure, by its slug: the catalog has it once it is allowed. `is_allowed` None:
+    nobody has decided."""
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="asked")
+    slug = models.CharField(max_length=80)
+    is_allowed = models.BooleanField(null=True)
+    asked_at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["slug"]
+        constraints = [models.UniqueConstraint(fields=["agent", "slug"], name="agent_system_once")]
+
+    def __str__(self) -> str:
+        return f"{self.agent}: {self.slug}"
+
+
+class Enrolment(models.Model):
+    """A one-time code with which a new agent fetches its secret; `systems`: slugs that it may measure."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    systems = ArrayField(models.CharField(max_length=80), default=list, blank=True)
+    made_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    made_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+    agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    def __str__(self) -> str:
+        return f"made by {self.made_by} at {self.made_at}"
 
 
 class Campaign(models.Model):

@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, Q
+from django.db.models import F, Prefetch, Q
 
 from apps.catalog.models import LoadLevel, System
 from apps.dispatch.campaigns import progress
 from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
-from apps.dispatch.models import ACTIVE, Agent, Campaign, Entry, Job, JobRun, Skip
+from apps.dispatch.models import ACTIVE, Agent, AgentSystem, Campaign, Entry, Job, JobRun, Skip
 from apps.dispatch.values import (
     AgentRow,
     CampaignDetail,
@@ -227,6 +227,12 @@ def list_agents(*, now: datetime) -> list[AgentRow]:
     )
     alive = set(_alive(now).values_list("pk", flat=True))
     return sorted((_agent(agent, agent.pk in alive) for agent in agents), key=lambda row: (not row.is_alive, row.name))
+
+
+def asked_systems() -> list[AgentSystem]:
+    """Undecided ones first, the oldest of them first; of agents that are not revoked."""
+    found = AgentSystem.objects.filter(agent__revoked_at=None).select_related("agent", "decided_by")
+    return list(found.order_by(F("is_allowed").asc(nulls_first=True), "asked_at", "pk"))
 
 
 def _alive(now: datetime) -> Any:

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from apps.rest import failovers, health, notifications, published, schema_changes
-from apps.rest.agents import agents, batches, public, samplers
+from apps.rest.agents import agents, batches, enrolments, public, samplers
 from apps.rest.campaigns import campaigns, schedules
 from apps.rest.campaigns import files as campaigns_files
 from apps.rest.catalog import catalog, prices, systems
@@ -112,6 +112,7 @@ urlpatterns: list[URLPattern] = [
     path("schema/", openapi.Schema.as_view(), name="schema"),
     path("docs/", openapi.docs, name="docs"),
     # Requests of agents; the bodies are described in workers.protocol.wire.
+    path("agent/enrolments/<str:name>", enrolments.EnrolAgent.as_view(), name="agent-enrol"),
     path("agent/hello", agents.Hello.as_view(), name="agent-hello"),
     path("agent/claim", agents.ClaimJob.as_view(), name="agent-claim"),
     path("agent/systems/<str:slug>/failover", agents.FailOver.as_view(), name="agent-failover"),

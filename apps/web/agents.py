@@ -1,18 +1,87 @@
-"""The Agents page: state and current job of each agent, and how to add one."""
+"""The Agents page: state and current job of each agent, what they ask to measure, and how to add one."""
 
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from apps.accounts.current_user import signed_in
+from apps.accounts.models import User
+from apps.core.problems import Invalid
+from apps.dispatch import api as dispatch
 from apps.dispatch.api import AGENT_ALIVE_FOR, queries
 from apps.web.components.pages import render_page
 
 
+class DecisionForm(forms.Form):
+    agent = forms.CharField(max_length=80)
+    system = forms.CharField(max_length=80)
+    decision = forms.ChoiceField(choices=[("allow", "Allow"), ("refuse", "Refuse")])
+
+
+class EnrolmentForm(forms.Form):
+    systems = forms.CharField(
+        label="Systems that it may measure", required=False, max_length=4000, help_text="slugs, separated by blanks"
+    )
+
+
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
-    context = {
+    return render_page(request, "web/agents/agents.html", _context(request), part="web/agents/table.html")
+
+
+@require_POST
+def decide(request: HttpRequest) -> HttpResponse:
+    """Allow a system to an agent, or refuse it."""
+    user = _administrator(request)
+    if user is None:
+        raise PermissionDenied("This needs the role administrator.")
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Name an agent, a system, and the decision.")
+        return redirect("web:agents")
+    asked, is_allowed = form.cleaned_data, form.cleaned_data["decision"] == "allow"
+    try:
+        dispatch.decide(agent=asked["agent"], slug=asked["system"], is_allowed=is_allowed, by=user, now=timezone.now())
+    except Invalid as refused:
+        messages.error(request, str(refused))
+    else:
+        when = "at its next report, within a minute" if is_allowed else "at once"
+        what = "may" if is_allowed else "may not"
+        messages.success(request, f"{asked['agent']} {what} measure {asked['system']}, {when}.")
+    return redirect("web:agents")
+
+
+@require_POST
+def enrol(request: HttpRequest) -> HttpResponse:
+    """A one-time code for a new agent; shown once, in this answer."""
+    user = _administrator(request)
+    if user is None:
+        raise PermissionDenied("This needs the role administrator.")
+    form, code = EnrolmentForm(request.POST), ""
+    if form.is_valid():
+        try:
+            code = dispatch.make_enrolment(systems=form.cleaned_data["systems"].split(), by=user, now=timezone.now())
+        except Invalid as refused:
+            form.add_error("systems", str(refused))
+    context = {**_context(request), "form": form, "code": code}
+    return render_page(request, "web/agents/agents.html", context, status=200 if code else 422)
+
+
+def _context(request: HttpRequest) -> dict[str, object]:
+    return {
         "agents": queries.list_agents(now=timezone.now()),
+        "asked": queries.asked_systems(),
         "alive_for": AGENT_ALIVE_FOR.total_seconds(),
         "address": request.build_absolute_uri("/").rstrip("/"),
+        "form": EnrolmentForm(),
+        "may_decide": _administrator(request) is not None,
     }
-    return render_page(request, "web/agents/agents.html", context, part="web/agents/table.html")
+
+
+def _administrator(request: HttpRequest) -> User | None:
+    user = signed_in(request)
+    return user if user is not None and user.role == User.Role.ADMINISTRATOR else None

@@ -36,9 +36,9 @@ class Application:
             raise RuntimeError(f"{scope['type']} is not served")
         try:
             body = await self._body(scope, receive)
-        except requests.Gone:
+        except requests.SenderGone:
             return
-        except requests.Refused as refused:
+        except requests.RefusedBody as refused:
             await _refuse(send, refused)
             return
         with body:
@@ -47,7 +47,7 @@ class Application:
             running = asyncio.get_running_loop().run_in_executor(self._threads, response.run, self._wsgi, environ)
             try:
                 await response.send_to(send)
-            except responses.Gone:
+            except responses.ReaderGone:
                 pass
             finally:
                 # The thread reads the body until it ends.
@@ -65,7 +65,7 @@ class Application:
         return await requests.read(receive, requests.STRANGER, length)
 
     async def _knows(self, environ: Mapping[str, Any]) -> bool:
-        """Remembers who was known. Raises requests.Refused (503)."""
+        """Remembers who was known. Raises requests.RefusedBody (503)."""
         credentials = f"{environ.get('HTTP_AUTHORIZATION', '')}\n{environ.get('HTTP_COOKIE', '')}"
         digest = hashlib.sha256(credentials.encode("latin-1")).digest()
         now = time.monotonic()
@@ -76,7 +76,7 @@ class Application:
         except Exception as error:
             log.exception("a caller could not be looked up")
             detail = "Who sends this could not be looked up. Nothing was stored; send it again later."
-            raise requests.Refused(503, "Out of service", detail) from error
+            raise requests.RefusedBody(503, "Out of service", detail) from error
         if known:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
@@ -84,7 +84,7 @@ class Application:
         return known
 
 
-async def _refuse(send: responses.Send, refused: requests.Refused) -> None:
+async def _refuse(send: responses.Send, refused: requests.RefusedBody) -> None:
     problem = {"type": "about:blank", "title": refused.title, "status": refused.status, "detail": refused.detail}
     body = json.dumps(problem).encode()
     headers = [

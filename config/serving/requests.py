@@ -31,7 +31,7 @@ STRANGER = BodyLimit(size=64 * KiB, patience=10, rate=16 * KiB)
 KNOWN = BodyLimit(size=64 * MiB, patience=20, rate=16 * KiB)
 
 
-class Refused(Exception):
+class RefusedBody(Exception):
     """`status`, `title` and the message: the answer."""
 
     def __init__(self, status: int, title: str, detail: str) -> None:
@@ -39,7 +39,7 @@ class Refused(Exception):
         self.status, self.title, self.detail = status, title, detail
 
 
-class Gone(Exception):
+class SenderGone(Exception):
     """The sender closed the connection before the end of the body."""
 
 
@@ -53,7 +53,7 @@ def announced(scope: Mapping[str, Any]) -> int | None:
 
 
 async def read(receive: Receive, limit: BodyLimit, length: int | None) -> SpooledTemporaryFile[bytes]:
-    """The whole body, at its beginning. Raises Refused (408, 413) or Gone."""
+    """The whole body, at its beginning. Raises RefusedBody (408, 413) or SenderGone."""
     if length is not None and length > limit.size:
         raise _too_large(limit)
     body: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  closed by the caller
@@ -63,7 +63,7 @@ async def read(receive: Receive, limit: BodyLimit, length: int | None) -> Spoole
             left = began + limit.seconds(arrived) - time.monotonic()
             message = await asyncio.wait_for(receive(), timeout=max(left, 0))
             if message["type"] == "http.disconnect":
-                raise Gone
+                raise SenderGone
             chunk = message.get("body", b"")
             arrived += len(chunk)
             if arrived > limit.size:
@@ -74,7 +74,7 @@ async def read(receive: Receive, limit: BodyLimit, length: int | None) -> Spoole
         body.close()
         taken = time.monotonic() - began
         detail = f"{arrived:,} bytes of the body arrived in {taken:.0f} s, and not its end. Send it again, faster."
-        raise Refused(408, "Too slow", detail) from None
+        raise RefusedBody(408, "Too slow", detail) from None
     except BaseException:
         body.close()
         raise
@@ -82,6 +82,6 @@ async def read(receive: Receive, limit: BodyLimit, length: int | None) -> Spoole
     return body
 
 
-def _too_large(limit: BodyLimit) -> Refused:
+def _too_large(limit: BodyLimit) -> RefusedBody:
     who = "without signing in or a valid token" if limit is STRANGER else "in one request"
-    return Refused(413, "Too large", f"At most {limit.size:,} bytes are taken {who}.")
+    return RefusedBody(413, "Too large", f"At most {limit.size:,} bytes are taken {who}.")

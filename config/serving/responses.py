@@ -18,7 +18,7 @@ PIECE = 64 * 1024
 PATIENCE = 60.0  # s in which a client takes a piece
 
 
-class Gone(Exception):
+class ReaderGone(Exception):
     """The client has closed the connection, or takes nothing more of the response."""
 
 
@@ -50,7 +50,7 @@ class Response:
                 close = getattr(pieces, "close", None)
                 if close is not None:
                     close()
-        except Gone:
+        except ReaderGone:
             pass
         except BaseException as error:
             self._error = error
@@ -63,7 +63,7 @@ class Response:
 
     def _write(self, piece: bytes) -> None:
         if self._gone:
-            raise Gone
+            raise ReaderGone
         with self._lock:
             if self._read == self._written and self._size + len(piece) <= IN_MEMORY:
                 self._pieces.append(piece)
@@ -78,7 +78,7 @@ class Response:
     # ------------------------------------------------------------ in the event loop
 
     async def send_to(self, send: Send) -> None:
-        """Until the end of the answer. Raises the application's error, or Gone."""
+        """Until the end of the answer. Raises the application's error, or ReaderGone."""
         begun = False
         try:
             while True:
@@ -110,7 +110,7 @@ class Response:
         try:
             await asyncio.wait_for(send(message), timeout=PATIENCE)
         except TimeoutError:
-            raise Gone from None
+            raise ReaderGone from None
 
     def _is_empty(self) -> bool:
         return not self._pieces and self._read == self._written

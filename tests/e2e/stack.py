@@ -79,8 +79,15 @@ class Stack:
 
     def start(self) -> None:
         """Web and worker side by side; returns once the web answers."""
+        self._start_worker()
+        self.start_web()
+
+    def _start_worker(self) -> None:
         celery = (str(BIN / "celery"), "-A", "tests.e2e.hurried", "worker", "--beat", "--concurrency", "2")
         self._spawn("worker", *celery, "--schedule", str(self.folder / "beat"), "--loglevel", "INFO")
+
+    def start_web(self) -> None:
+        """Returns once it answers."""
         self.manage("collectstatic", "--noinput", "--verbosity", "0")
         self._spawn("web", sys.executable, "-m", "config.serving", "--port", self.url.split(":")[-1])
         eventually(self._answers, what="the web server answers", seen=lambda: self.log("web"))
@@ -144,7 +151,7 @@ class Stack:
         folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.folder))
         token = folder / "token"
         token.touch(mode=0o600)
-        token.write_text(agents.register_agent(name=name)[1])
+        token.write_text(agents.register_agent(name=name, is_trusted=True)[1])
         config = self.config_of(name)
         head = f"""
             [server]

@@ -122,6 +122,7 @@ def an_agent(*systems: System, secret: str = "", **fields: Any) -> Agent:
         "digest": digest_of(secret or name),
         "labels": [f"system:{system.slug}" for system in systems],
         "last_seen_at": START,
+        "is_trusted": True,
     }
     return Agent.objects.create(**{**defaults, **fields})
 

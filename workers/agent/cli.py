@@ -13,6 +13,7 @@ from workers.agent import __version__
 from workers.agent.check import check
 from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import Config, load
+from workers.agent.runtime.enrol import NotEnrolled, enrol
 from workers.agent.runtime.loop import AgentLoop
 from workers.agent.runtime.spool import SpoolInUse
 from workers.agent.runtime.toml_table import ConfigError
@@ -32,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # httpx logs every request, httpcore every byte.
     for name in ("httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    if options.command == "enrol":
+        return _enrol(options)
     try:
         config = load(options.config)
         if options.command == "check":
@@ -59,6 +62,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _enrol(options: argparse.Namespace) -> int:
+    try:
+        enrol(url=options.server, code=options.code, name=options.name, token_file=options.token_file)
+    except NotEnrolled as problem:
+        print(f"not enrolled: {problem}", file=sys.stderr)
+        return 1
+    print(f"enrolled as {options.name}; its secret is in {options.token_file}: name that file in the configuration")
+    return 0
+
+
 def _fail_over(config: Config, system: str, target: str) -> int:
     """Requests a failover at AWS through the server; 0 when AWS has accepted it."""
     client = ServerClient(url=config.url, token=config.token)
@@ -83,9 +96,16 @@ def _parser() -> argparse.ArgumentParser:
         ("failover", "request a failover at AWS from the server, during a job"),
     ):
         command = commands.add_parser(name, help=words, description=words)
-        command.add_argument("--config", type=Path, required=True, help="configuration file (TOML)")
         command.add_argument("--verbose", action="store_true", help="log more")
+        command.add_argument("--config", type=Path, required=True, help="configuration file (TOML)")
         if name == "failover":
             command.add_argument("system", help="slug of a system at AWS on which this agent runs a job")
             command.add_argument("--target", default="", help="instance to become the writer; AWS chooses otherwise")
+    words = "fetch a new agent's secret with a one-time code"
+    command = commands.add_parser("enrol", help=words, description=words)
+    command.add_argument("--verbose", action="store_true", help="log more")
+    command.add_argument("--server", required=True, help="its address")
+    command.add_argument("--code", required=True, help="made by an administrator on the page Agents; works once")
+    command.add_argument("--name", required=True, help="of the agent: letters, digits, '-' and '_'")
+    command.add_argument("--token-file", type=Path, default=Path("agent.token"), help="new file for the secret")
     return parser

@@ -1,16 +1,13 @@
 """Agents: registration, authentication, and the state that they report."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
 
 from apps.accounts.credentials import digest_of, new_secret
-from apps.catalog.api import services as catalog
 from apps.core import binary_cursor
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Agent
-from workers.protocol import wire
 
 # Agents ask for work every few seconds; after this long without a request an agent gets no new job.
 AGENT_ALIVE_FOR = timedelta(seconds=30)
@@ -30,9 +27,9 @@ SELECT id, name FROM agent
 """
 
 
-def register_agent(*, name: str) -> tuple[Agent, str]:
+def register_agent(*, name: str, is_trusted: bool = False) -> tuple[Agent, str]:
     """The agent and its secret, which is shown only once. Raises Invalid when the name is taken or not a slug."""
-    agent, secret = Agent(name=name), new_secret()
+    agent, secret = Agent(name=name, is_trusted=is_trusted), new_secret()
     agent.digest = digest_of(secret)
     if not name or any(not (c.isascii() and c.isalnum()) and c not in "-_" for c in name):
         raise _refused_name(f"{name!r} is not an agent's name", "use letters, digits, '-' and '_'")
@@ -79,32 +76,3 @@ def agent_of_secret(*, secret: str, now: datetime) -> Agent | None:
     asked = {"digest": digest_of(secret), "now": now, "written_before": now - SEEN_WRITTEN_EVERY}
     found = binary_cursor.fetch(_AGENT, asked, prepare=True)
     return Agent.from_db(connection.alias, ("id", "name"), found[0]) if found else None
-
-
-def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.HelloAnswer:
-    """Record the agent's reachable systems and health; systems new to the catalog are registered.
-
-    A system that cannot be registered gets no jobs, and a warning is returned; the others are not affected.
-    """
-    warnings: list[str] = []
-    reachable: list[str] = []
-    for number, described in enumerate(message.systems):
-        try:
-            registered = catalog.register_system(message=described, hardware=message.hardware)
-        except catalog.InvalidField as error:
-            warnings.append(f"systems[{number}].{error.field} {error.message}; {described.slug!r} gets no jobs")
-        else:
-            reachable.append(registered.system.slug)
-            warnings += [*registered.notes, *registered.differences]
-    Agent.objects.filter(pk=agent.pk).update(
-        labels=_labels(message.labels, reachable),
-        version=message.version[:40],
-        health=message.health,
-        last_seen_at=now,
-    )
-    return wire.HelloAnswer(agent=agent.name, warnings=warnings)
-
-
-def _labels(declared: Sequence[str], slugs: Sequence[str]) -> list[str]:
-    """Declared labels, plus one for every reachable system."""
-    return sorted({*declared, *(f"system:{slug}" for slug in slugs)})

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.db.models import Count, F
 
+from apps.dispatch.jobs import bindings
 from apps.dispatch.jobs.uploads import NoSuchRun
 from apps.dispatch.models import Agent
 from apps.runs.api import streams
@@ -13,9 +14,10 @@ from workers.protocol import wire
 
 def sampled_runs(*, agent: Agent, message: wire.SamplingMessage) -> wire.SamplingAnswer:
     """The runs being measured on these systems, each with the agent's stream in it."""
+    admitted, _ = bindings.admitted(agent, list(message.systems))
     runs = Run.objects.filter(
         state=Run.State.OPEN,
-        system__slug__in=list(message.systems),
+        system__slug__in=admitted,
         job_run__job__state__in=("running", "cancelling"),
         # A dead attempt may have left a run open in which nothing is being measured.
         job_run__attempt=F("job_run__job__attempt"),

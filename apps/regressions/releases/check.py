@@ -137,4 +137,4 @@ def _notes(
         yield f"{of} failed a quality check, named on each run's page: check these before relying on a close result."
     synthetic = {origin for row in rows for origin in row.origins} - set(MEASURED)
     if synthetic:
-        yield "Generated and example runs are included here; they create no findings."
+        yield "Generated and example runs are included here."

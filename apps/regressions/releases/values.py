@@ -196,7 +196,7 @@ def answer(
     accepted = sum(row.is_accepted for row in rows if row.verdict is RowVerdict.WORSE)
     unknown = Counter(row.verdict for row in rows if row.verdict in UNKNOWN)
     coarse = [row for row in rows if is_coarse(row, tolerance)]
-    by_limit = Counter(_limit(row, tolerance) for row in coarse)
+    by_limit = Counter((_limit(row, tolerance), row.primary) for row in coarse)
     why = []
     if against:
         why.append(f"{_rows(len(against))} worse" + (", not accepted." if accepted else "."))
@@ -211,8 +211,9 @@ def answer(
         for verdict, count in unknown.items()
     ]
     why += [
-        f"{_rows(count)} inconclusive, and may be worse by more than {limit * 100:.0f}{NBSP}%."
-        for limit, count in sorted(by_limit.items())
+        f"{_rows(count, of='' if primary else ' of latency')} inconclusive, and may be worse by more than "
+        f"{limit * 100:.0f}{NBSP}%."
+        for (limit, primary), count in sorted(by_limit.items())
     ]
     if against:
         return Result.REGRESSION, tuple(why)
@@ -253,6 +254,6 @@ IS, HAS = ("is", "are"), ("has", "have")
 _UNKNOWN_VERBS = {RowVerdict.TOO_FEW: HAS}
 
 
-def _rows(count: int, verb: Sequence[str] = IS) -> str:
-    word = counted(count, "row")
+def _rows(count: int, verb: Sequence[str] = IS, *, of: str = "") -> str:
+    word = counted(count, "row") + of
     return f"{word} {verb[0 if count == 1 else 1]}" if verb else word

@@ -12,11 +12,12 @@ from rest_framework.request import Request
 
 from apps.core import limits
 from apps.rest.framework import problems
-from workers.protocol import wire
+from workers.protocol import enrolment, wire
 
 T = TypeVar("T")
 
 MESSAGES = (
+    enrolment.EnrolAnswer,
     wire.HelloMessage,
     wire.HelloAnswer,
     wire.JobMessage,

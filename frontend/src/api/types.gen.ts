@@ -3323,6 +3323,11 @@ export interface components {
             failed_present: components["schemas"]["Insert"][];
             stale: components["schemas"]["StaleRead"][];
         };
+        /** EnrolAnswer */
+        EnrolAnswer: {
+            agent: string;
+            secret: string;
+        };
         /** HelloMessage */
         HelloMessage: {
             version: string;
@@ -3897,6 +3902,7 @@ export type WorkloadDescription = components['schemas']['WorkloadDescription'];
 export type WorkloadList = components['schemas']['WorkloadList'];
 export type WorkloadResult = components['schemas']['WorkloadResult'];
 export type WriteRows = components['schemas']['WriteRows'];
+export type EnrolAnswer = components['schemas']['EnrolAnswer'];
 export type HelloMessage = components['schemas']['HelloMessage'];
 export type SystemMessage = components['schemas']['SystemMessage'];
 export type NodeMessage = components['schemas']['NodeMessage'];

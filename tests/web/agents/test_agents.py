@@ -8,7 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tests.support.builders import a_job, an_agent
+from apps.dispatch import api as dispatch
+from apps.dispatch.models import AgentSystem
+from tests.support.builders import a_job, a_user, an_agent
 from tests.support.pages import element, elements, states, text
 from workers.agent.runtime import config
 
@@ -65,3 +67,33 @@ def test_agents_say_how_they_fare(db: None, client: Client) -> None:
         assert states(page, f"{busy} [data-{quantity}]", quantity) == [(value,)]
         assert text(page, f"{busy} [data-{quantity}]").replace("\xa0", " ") == shown
         assert states(page, f"{new} [data-{quantity}]", quantity) == [("",)]
+
+
+def test_an_administrator_decides_what_an_agent_may_measure(db: None, client: Client) -> None:
+    agent = an_agent(name="box", is_trusted=False)
+    AgentSystem.objects.create(agent=agent, slug="theirs")
+    decision = {"agent": "box", "system": "theirs", "decision": "allow"}
+    client.force_login(a_user(username="eve", role="engineer"))
+    assert not elements(client.get("/agents/").content.decode(), "[data-asked] button")
+    assert client.post("/agents/systems/", decision).status_code == 403
+    client.force_login(a_user(username="ada", role="administrator"))
+    page = client.get("/agents/").content.decode()
+    assert states(page, "[data-asked] [data-state]", "state") == [("asked",)]
+    page = client.post("/agents/systems/", decision, follow=True).content.decode()
+    assert "box may measure theirs, at its next report" in page
+    assert states(page, "[data-asked] [data-state]", "state") == [("allowed",)]
+    client.post("/agents/systems/", {**decision, "decision": "refuse"})
+    assert AgentSystem.objects.get().is_allowed is False
+
+
+def test_an_administrator_makes_a_one_time_code(db: None, client: Client) -> None:
+    client.force_login(a_user(username="eve", role="engineer"))
+    assert client.post("/agents/enrolments/", {"systems": "a"}).status_code == 403
+    client.force_login(a_user(username="ada", role="administrator"))
+    command = text(client.post("/agents/enrolments/", {"systems": "a b"}).content.decode(), "[data-code]")
+    words = command.replace("\\", "").split()
+    expected = "python -m workers.agent enrol --server http://testserver --name NAME --code"
+    assert words[:-1] == expected.split()
+    assert dispatch.enrol(code=command.split()[-1], name="box", now=timezone.now()) is not None
+    refused = client.post("/agents/enrolments/", {"systems": "../x"})
+    assert (refused.status_code, "is no slug" in refused.content.decode()) == (422, True)

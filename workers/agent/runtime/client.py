@@ -89,7 +89,7 @@ class ServerClient:
             answer = self._request("GET", "health/", b"", {})
         except httpx.HTTPError as error:
             return False, f"{type(error).__name__}: {error}"
-        return answer.is_success, _answer_text(answer)
+        return answer.is_success, answer_text(answer)
 
     def send(self, message: SpoolMessage) -> tuple[int | None, str]:
         """Status (None: no answer) and the server's text, for a log or a reason."""
@@ -97,7 +97,7 @@ class ServerClient:
             answer = self._request(message.method, message.path, message.body, message.headers)
         except httpx.HTTPError as error:
             return None, f"{type(error).__name__}: {error}"
-        return answer.status_code, _answer_text(answer)
+        return answer.status_code, answer_text(answer)
 
     def _ask(self, method: str, path: str, message: Any) -> httpx.Response:
         """Raises Unreachable, LeaseGone, Rejected."""
@@ -107,14 +107,14 @@ class ServerClient:
         except httpx.HTTPError as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
         if answer.status_code in LOST:
-            raise LeaseGone(_answer_text(answer))
+            raise LeaseGone(answer_text(answer))
         match verdict(answer.status_code):
             case MessageFate.STORED:
                 return answer
             case MessageFate.RETRY:
-                raise Unreachable(_answer_text(answer))
+                raise Unreachable(answer_text(answer))
             case _:
-                raise Rejected(_answer_text(answer))
+                raise Rejected(answer_text(answer))
 
     def _request(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
         with self._lock:
@@ -134,7 +134,7 @@ def _parsed(kind: type[T], answer: httpx.Response) -> T:
         raise Unreachable(f"{answer.request.url}: an answer that is no {kind.__name__}: {error}") from error
 
 
-def _answer_text(answer: httpx.Response) -> str:
+def answer_text(answer: httpx.Response) -> str:
     """Status with the problem document's text, or the beginning of any other body."""
     text = answer.text[:500]
     try:

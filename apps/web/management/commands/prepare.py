@@ -120,7 +120,7 @@ class Command(BaseCommand):
         if agent is None:
             from apps.dispatch.api import register_agent  # noqa: PLC0415 - 0.4 s that only a first start needs
 
-            agent, token = register_agent(name=AGENT)
+            agent, token = register_agent(name=AGENT, is_trusted=True)
             _write(token_file, token)
         elif agent.digest != digest_of(token) and agent.revoked_at is None:  # a user's revocation is kept
             from apps.dispatch.api import rotate_agent  # noqa: PLC0415 - as above

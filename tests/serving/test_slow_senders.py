@@ -5,6 +5,7 @@ import socket
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -31,9 +32,19 @@ def openings(secret: str) -> list[bytes]:
 
 
 @pytest.fixture
-def crowd(seeded: Stack) -> Iterator[list[socket.socket]]:
+def server(transactional_db: None, tmp_path: Path, var_folder: Path) -> Iterator[Stack]:
+    running = Stack(tmp_path, var_folder)
+    try:
+        running.start_web()
+        yield running
+    finally:
+        running.close()
+
+
+@pytest.fixture
+def crowd(server: Stack) -> Iterator[list[socket.socket]]:
     """A thousand open connections, a fifth of them with each opening."""
-    place = urlsplit(seeded.url)
+    place = urlsplit(server.url)
     kinds = openings(agents.register_agent(name="dripping")[1])
     with ExitStack() as opened:
         sockets = []
@@ -44,10 +55,10 @@ def crowd(seeded: Stack) -> Iterator[list[socket.socket]]:
         yield sockets
 
 
-def test_pages_answer_while_a_thousand_connections_drip(seeded: Stack, crowd: list[socket.socket]) -> None:
+def test_pages_answer_while_a_thousand_connections_drip(server: Stack, crowd: list[socket.socket]) -> None:
     """Then the connections are closed: with a word why where a head had come."""
     for _ in range(20):
-        assert httpx.get(f"{seeded.url}/sign-in/", timeout=LIMIT).status_code == 200
+        assert httpx.get(f"{server.url}/sign-in/", timeout=LIMIT).status_code == 200
     answers = Counter(statuses(crowd))
     assert answers["408"] == 400, answers  # forms, and batches of the agent
     assert answers["401"] == 200, answers  # batches of nobody
