@@ -77,7 +77,7 @@ def _check_growth(page: Page, stack: Stack, run: Run, chart: str) -> None:
     assert response
     (series,) = (each for each in response.json()["series"] if each["metric"] == metric)
     assert series["at"][-1] >= held
-    page.wait_for_function(f"({NEWEST})('{chart}') >= {held}")
+    page.wait_for_function(f"() => ({NEWEST})('{chart}') >= {held}")
 
 
 def _held(stack: Stack, run: Run, metric: str) -> float:

@@ -1,7 +1,8 @@
 """A page in headless Chromium that looks at the live server: `def test_x(browser_page: Page) -> None: ...`.
 
 Addresses are relative to the live server (`browser_page.goto("/runs/")`). A script that throws, or an asset that does
-not load, fails the test. Use `emulate_media(color_scheme="dark")` and `set_viewport_size` for other readers.
+not load, fails the test. Use `emulate_media(color_scheme="dark")` and `set_viewport_size` for other readers. What
+`wait_for_function` waits for is a function: the pages' policy lets nobody evaluate an expression again and again.
 """
 
 import asyncio

@@ -98,7 +98,7 @@ def test_the_seconds_have_one_zoom_which_is_in_the_address_and_one_crosshair(bro
     browser_page.wait_for_url("**&from=*")
     same = "(plots) => new Set(plots.map((plot) => plot.layout.xaxis.range.map((end) => end.toFixed(2)).join())).size"
     expect(plots.first).to_be_attached()
-    browser_page.wait_for_function(f"({same})([...document.querySelectorAll('#seconds .js-plotly-plot')]) === 1")
+    browser_page.wait_for_function(f"() => ({same})([...document.querySelectorAll('#seconds .js-plotly-plot')]) === 1")
     zoomed = plots.first.evaluate("plot => plot.layout.xaxis.range")
     browser_page.reload()
     browser_page.locator("#seconds").scroll_into_view_if_needed()

@@ -108,4 +108,4 @@ def test_series_of_two_runs_share_a_chart_and_another_unit_has_its_own_below(bro
     assert ranges[0] == [2, 15]
     expect(browser_page.get_by_role("region", name="What happened in these runs")).to_contain_text("checkpoint by hand")
     browser_page.set_viewport_size({"width": 390, "height": 844})
-    browser_page.wait_for_function("document.documentElement.scrollWidth === 390")
+    browser_page.wait_for_function("() => document.documentElement.scrollWidth === 390")
