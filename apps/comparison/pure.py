@@ -19,7 +19,7 @@ from apps.comparison.comparability.differences import (
     FieldGroup,
     Weight,
 )
-from apps.comparison.comparability.variables import DEFAULT, PLACE, PROVIDER_OPTIONS, WEIGHTY
+from apps.comparison.comparability.variables import DEFAULT, PLACE, PROVIDER_OPTIONS
 from apps.comparison.failovers.timeouts import TimeoutShare
 from apps.comparison.failovers.trials import (
     COUNTS,
@@ -114,7 +114,6 @@ __all__ = [
     "QUANTITIES",
     "TITLES",
     "TONES",
-    "WEIGHTY",
     "WITHHELD",
     "BlockingDifference",
     "Box",

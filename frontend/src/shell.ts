@@ -1,6 +1,7 @@
 // What every page has: htmx, the search key, the navigation's toggle, times in the reader's zone, links to copy.
 import "./styles/index.css";
 import htmx from "htmx.org";
+import { printByKey } from "./page/print";
 import { copyFrom } from "./charts/actions";
 import { mountNarrowing } from "./page/narrow";
 import { mountSorts } from "./page/sort";
@@ -39,6 +40,8 @@ document.addEventListener("keydown", (event) => {
   search.focus();
   search.select();
 });
+
+printByKey();
 
 const toggle = document.querySelector<HTMLButtonElement>("[data-nav-toggle]");
 toggle?.addEventListener("click", () => {

@@ -25,7 +25,7 @@ VOLATILE = re.compile(
 # Text of a known variable with an empty value.
 EMPTY = "empty"
 PROVIDER_OPTIONS = "wsrep_provider_options"
-PLACE, DEFAULT = "a name or path of the server", "at the server's default on every side"
+PLACE, DEFAULT = "a name or path of the server", "at each server's own default"
 # Variables that decide the work of a write or a read: durability, logs, memory, threads, caches.
 WEIGHTY = frozenset(
     {
@@ -36,7 +36,8 @@ WEIGHTY = frozenset(
         *("innodb_file_per_table", "innodb_use_native_aio", "innodb_checksum_algorithm", "innodb_autoinc_lock_mode"),
         *("sync_binlog", "log_bin", "binlog_format", "binlog_row_image", "binlog_group_commit_sync_delay"),
         *("binlog_commit_wait_count", "binlog_commit_wait_usec", "log_slave_updates", "log_replica_updates"),
-        *("tx_isolation", "transaction_isolation", "autocommit", "thread_handling", "thread_pool_size"),
+        *("tx_isolation", "transaction_isolation", "innodb_snapshot_isolation", "autocommit"),
+        *("thread_handling", "thread_pool_size"),
         *("thread_cache_size", "table_open_cache", "max_connections", "max_prepared_stmt_count"),
         *("query_cache_type", "query_cache_size", "performance_schema", "slow_query_log", "general_log"),
         *("default_storage_engine", "character_set_server", "collation_server", "sql_mode", "optimizer_switch"),
@@ -131,7 +132,8 @@ def _facts(seen: Sequence[NodeVariables], settings: Collection[str]) -> Iterator
 
 def _fact(name: str, nodes: Mapping[str, Mapping[str, bool]], roles: Mapping[str, str]) -> Fact:
     is_default = all(default for values in nodes.values() for default in values.values())
-    hidden = PLACE if VOLATILE.match(name) else DEFAULT if is_default else ""
+    # A release that changes the default of an important variable has changed the server.
+    hidden = PLACE if VOLATILE.match(name) else DEFAULT if is_default and name not in WEIGHTY else ""
     return Fact(
         field=f"variables.{name}",
         label=name,

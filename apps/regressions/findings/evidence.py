@@ -155,7 +155,7 @@ def gather(change: ChangeRow) -> Evidence:
     and no evidence but its reason."""
     runs = _runs(change)
     near = nearest(runs)
-    panels, pending = panels_of([run.id for run in near]) if near else ({}, 0)
+    panels, due = panels_of([run.id for run in near]) if near else ({}, frozenset())
     sides = [
         {run.id: panels[run.id] for run in near if run.side == side and run.id in panels} for side in (BEFORE, AFTER)
     ]
@@ -166,7 +166,7 @@ def gather(change: ChangeRow) -> Evidence:
         runs=runs,
         systems=systems,
         use=use_difference.compare(*sides, is_worse=change.verdict != Change.Verdict.BETTER),
-        pending=pending,
+        pending=len(due),
         differences=differences,
         problem=problem,
         level=_level(change),

@@ -9,17 +9,22 @@ LONGEST = 250
 
 
 def title(finding: Finding, changes: Sequence[Change]) -> str:
-    """Title from its `changes` (at least one, each effect once), the largest worse one first."""
+    """Title from its `changes` (at least one, each effect once): the largest worse one, of a primary metric if there
+    is one."""
     if finding.kind == Finding.Kind.MISSING:
         return _missing(changes)[:LONGEST]
     worse = [change for change in changes if change.verdict == Change.Verdict.WORSE]
-    first = max(worse or changes, key=lambda change: abs((change.ratio or 1) - 1))
+    first = max(worse or changes, key=_prominence)
     metric = first.metric.name if first.metric else "result"
     size = percent(first.ratio) if first.ratio is not None else "changed"
     others = len(changes) - 1
     more = f" and {counted(others, 'other')}" if others else ""
     where = f"{finding.release}" if finding.release else first.system.short_name
     return f"{where}: {metric} {size}, {first.workload.name}, {first.load_level}{more}"[:LONGEST]
+
+
+def _prominence(change: Change) -> tuple[bool, float]:
+    return change.metric_id == change.workload.primary_metric_id, abs((change.ratio or 1) - 1)
 
 
 def percent(ratio: float) -> str:

@@ -1,7 +1,7 @@
 """Limits of the sides of a comparison, from the panels of its runs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from apps.core.answers import Hidden, Shown, Words
 from apps.published.bottlenecks import StatedLimit, stated_limits
 from apps.runs.models import Run
 from apps.use_method.bottlenecks import find, wording
-from apps.use_method.bottlenecks.find import Bottleneck, PanelsAtLevel, RepetitionShare
+from apps.use_method.bottlenecks.find import Bottleneck, Kind, PanelsAtLevel, RepetitionShare
 from apps.use_method.panels import panels
 from apps.use_method.panels.repetitions import Typical, typical
 from apps.use_method.resource_table import RESOURCES
@@ -70,23 +70,23 @@ class ComparedUse:
 
 def limits_of(comparison: Comparison) -> ComparedUse:
     """Three queries; for missing panels one more, and those of judging at most JUDGED_AT_ONCE runs."""
-    found, pending = panels_of([run.id for run in comparison.counted])
-    sides = tuple(_side(comparison, side, found) for side in comparison.sides)
-    return ComparedUse(sides, pending, stated_limits({side.platform_slug for side in comparison.sides}))
+    found, due = panels_of([run.id for run in comparison.counted])
+    sides = tuple(_side(comparison, side, found, due) for side in comparison.sides)
+    return ComparedUse(sides, len(due), stated_limits({side.platform_slug for side in comparison.sides}))
 
 
-def panels_of(runs: Sequence[int]) -> tuple[dict[int, Panel], int]:
-    """Panels by run, and the number of sealed runs still without one."""
+def panels_of(runs: Sequence[int]) -> tuple[dict[int, Panel], frozenset[int]]:
+    """Panels by run, and the sealed runs still without one."""
     found = panels.kept_of(runs)
     lacking = [run for run in runs if run not in found]
     due = list(Run.objects.filter(pk__in=lacking, state=Run.State.SEALED).order_by("pk").values_list("pk", flat=True))
     for run in due[:JUDGED_AT_ONCE]:
         if (panel := panels.judge(run_id=run)) is not None:
             found[run] = panel
-    return found, len(due[JUDGED_AT_ONCE:])
+    return found, frozenset(due[JUDGED_AT_ONCE:])
 
 
-def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> SideUse:
+def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel], due: Collection[int]) -> SideUse:
     by_level: dict[int, list[ComparedRun]] = defaultdict(list)
     for run in comparison.counted:
         if run.side == side.slug:
@@ -101,6 +101,12 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
         (loads[level.id] for level in comparison.levels if level.id in loads and level.rate is None),
         key=lambda load: load.threads,
     )
+    own_runs = [run.id for runs in by_level.values() for run in runs]
+    levels = tuple(_level(level, len(by_level[level]), load) for level, load in loads.items())
+    if waiting := sum(run in due for run in own_runs):
+        # What limits it is another resource, or none, until all are judged.
+        headline = wording.judging(len(own_runs) - waiting, len(own_runs))
+        return SideUse(side.slug, Bottleneck(Kind.UNKNOWN), headline, (), "", (), levels)
     shown, grown = find.find(ramp), _grown(ramp)
     return SideUse(
         side=side.slug,
@@ -109,7 +115,7 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
         evidence=tuple(wording.evidence(onset, named=len(shown.first) > 1) for onset in shown.first),
         throughput=wording.throughput(shown, ramp, metric.unit if metric else "", grown),
         notes=(*wording.notes(shown, grown), *_at_a_rate(comparison, loads)),
-        levels=tuple(_level(level, len(by_level[level]), load) for level, load in loads.items()),
+        levels=levels,
     )
 
 

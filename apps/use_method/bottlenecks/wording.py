@@ -36,6 +36,11 @@ def headline(found: Bottleneck) -> str:
     return f"limited by {names} {since}"
 
 
+def judging(judged: int, runs: int) -> str:
+    """While runs of a side wait for their panels."""
+    return f"being judged: {judged} of {counted(runs, 'run')} so far"
+
+
 def _named(resource: str, *, is_shared: bool) -> str:
     return f"{name(resource)} (shared with the load generator)" if is_shared and resource == CPU else name(resource)
 

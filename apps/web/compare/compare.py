@@ -26,7 +26,7 @@ from apps.runs.pure import Amount
 from apps.saved.services import LONGEST_TITLE
 from apps.web.compare.charts import chart_metrics, charts, curve_metrics
 from apps.web.compare.parts import PARTS, common, panel, rendered, tabs
-from apps.web.compare.verdicts import ribbons, verdicts
+from apps.web.compare.verdicts import also_differing, grounds, ribbons, verdicts
 from apps.web.compare.view import ALL, FIRST_TAB, CompareAddress, CompareView
 from apps.web.components.addresses import matrix_address
 from apps.web.components.pages import is_partial, render_page, status_of
@@ -239,6 +239,8 @@ def page_context(seen: CompareView) -> dict[str, Any]:
         "tabs": tabs(seen),
         "verdicts": verdicts(comparison, level),
         "ribbons": ribbons(comparison, level),
+        "grounds": grounds(comparison, level),
+        "differing": also_differing(comparison),
         "loads": [
             (each, f"{each.threads:,}" if threads_only else each.text, replace(address, level=each.key).url())
             for each in comparison.levels

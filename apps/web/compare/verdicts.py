@@ -8,10 +8,12 @@ from apps.comparison.pure import (
     ClaimLimit,
     ComparedMetric,
     Comparison,
+    FieldGroup,
     Level,
     Meaning,
     Side,
     Verdict,
+    Weight,
     claim_limits,
     interval_words,
     inverse,
@@ -24,6 +26,9 @@ from apps.core.units import NBSP, with_unit
 from apps.web.compare.wording import remedy
 
 SEVERE = (Meaning.VOID,)
+# Of what a commit costs: these decide what an unequal comparison is worth.
+DURABILITY = ("innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin", "innodb_doublewrite", "innodb_flush_method")
+NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,46 @@ def _said(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> tuple[st
     if label(metric) == "throughput" and cell.words == "worse":
         return f"{ratio_text(inverse(ratio))} slower", text
     return cell.words, text
+
+
+def grounds(comparison: Comparison, level: Level | None) -> str:
+    """What the answer rests on: runs of each side at the load, the days or sessions they came from, their length."""
+    runs = [run for run in comparison.counted if level is not None and run.level == level.id]
+    counts = [sum(run.side == side.slug for run in runs) for side in comparison.sides]
+    if not any(counts):
+        return ""
+    least, most = min(counts), max(counts)
+    many = f"{counted(most, 'run')} a side" if least == most else f"{least} to {counted(most, 'run')} a side"
+    sessions = len({run.campaign.id for run in runs if run.campaign is not None})
+    parts = [many, *([f"from {counted(sessions, 'campaign')}"] if sessions > 1 else [])]
+    lengths = sorted({run.duration for run in runs if run.duration is not None})
+    if lengths:
+        ends = dict.fromkeys(f"{length:g}" for length in (lengths[0], lengths[-1]))
+        parts.append(f"{' to '.join(ends)}{NBSP}s each")
+    machines = {side.hardware for side in comparison.sides}
+    if len(machines) == 1:
+        parts.append(f"all on {machines.pop()}")
+    return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class AlsoDiffering:
+    """Labels of important differences besides what is compared, those of durability first; `more`: how many others."""
+
+    labels: tuple[str, ...]
+    more: int
+
+
+def also_differing(comparison: Comparison) -> AlsoDiffering:
+    found = [
+        each.label
+        for each in comparison.differences
+        if each.weight is Weight.IMPORTANT
+        and not each.hidden
+        and each.group in (FieldGroup.SETTINGS, FieldGroup.VARIABLES)
+    ]
+    found.sort(key=lambda label: label not in DURABILITY)
+    return AlsoDiffering(tuple(found[:NAMED]), max(0, len(found) - NAMED))
 
 
 def ribbons(comparison: Comparison, level: Level | None) -> list[Ribbon]:

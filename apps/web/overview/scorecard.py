@@ -1,7 +1,7 @@
 """The scorecard as it is drawn: bars on one scale a row, measured and published, and one conclusion a row."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -26,7 +26,8 @@ LONGEST_UNIT = 2
 @dataclass(frozen=True)
 class CardCell:
     """`value`, `span`: of the measured runs, in the row's unit; None: not measured. `word`: of the verdict on the ratio
-    to the best of the row. `stated`: the published figure; empty: none in the frame shown."""
+    to the best of the row. `stated`: the published figure; empty: none in the frame shown. `apart`: number of
+    published figures, of which those without a frame compare with other systems."""
 
     family: Family
     slug: str
@@ -42,6 +43,7 @@ class CardCell:
     stated_title: str
     stated_bar: TrackBar | None
     is_fastest: bool
+    apart: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def scorecard() -> Scorecard:
     return Scorecard(
         answer=wording.answer(rows, has_figures=bool(stated)),
         heads=tuple(_head(family, rows, figures) for family in SCORECARD_FAMILIES),
-        rows=tuple(_row(row, [frame for frame in stated if _is_about(frame, row.kind)]) for row in rows),
+        rows=tuple(_row(row, [frame for frame in stated if _is_about(frame, row.kind)], figures) for row in rows),
     )
 
 
@@ -113,7 +115,7 @@ def _head(family: Family, rows: Sequence[ScorecardRow], figures: Iterable[Figure
     return ColumnHead(family, tuple(releases), len(articles), tuple(origins))
 
 
-def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
+def _row(row: ScorecardRow, stated: Sequence[Frame], figures: Iterable[FigureValue]) -> CardRow:
     tool = row.workload.tool if row.workload else ""
     shown = max(stated, key=lambda frame: rank(frame, tool), default=None)
     other = contrary(shown, stated)
@@ -130,13 +132,25 @@ def _row(row: ScorecardRow, stated: Sequence[Frame]) -> CardRow:
         unit=f"{unit}, {row.metric.direction.value} is better" if row.metric else "",
         direction=row.metric.direction.value if row.metric else "",
         hardware=row.measured[0].side.hardware if row.measured and row.measured[0].side else "",
-        cells=tuple(_cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared) for cell in row.cells),
+        cells=tuple(
+            replace(
+                _cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared),
+                apart=_apart(cell.family, figures, wording.QUESTIONS[row.kind]),
+            )
+            for cell in row.cells
+        ),
         standing=wording.standing(row),
         conclusion=wording.conclusion(row),
         limit=wording.limit(row),
         stated=wording.stated(shown, other) if shown else "",
         action=action(row),
     )
+
+
+def _apart(family: Family, figures: Iterable[FigureValue], question: str) -> int:
+    """Published figures of the family about the question."""
+    about = (figure for figure in figures if figure.question == question)
+    return sum(any(side.platform in family.platforms for side in figure.sides) for figure in about)
 
 
 def _absolute(marks: Iterable[FrameMark | None]) -> list[FigureValue]:

@@ -1,5 +1,6 @@
 // Drawing: Plotly is loaded when the first chart comes into view, never by a page without charts.
 import type { Config, Data, Layout, PlotlyHTMLElement, PlotMouseEvent } from "plotly.js";
+import { PREPARE } from "../page/print";
 import { houseLayout, readPalette, type Palette } from "./style";
 
 export * from "./style";
@@ -57,18 +58,22 @@ function openPoint({ points, event }: PlotMouseEvent): void {
   else window.location.assign(address);
 }
 
-/** Run once, when the element is about to come into view; elements are served in the order of their place. */
+/** Run once, when the element is about to come into view or the page to be printed; elements are served in the order of
+ * their place. */
 export function whenVisible(element: Element, start: () => void): void {
+  const begin = () => {
+    observer.disconnect();
+    document.removeEventListener(PREPARE, begin);
+    start();
+  };
   const observer = new IntersectionObserver(
     (entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) {
-        observer.disconnect();
-        start();
-      }
+      if (entries.some((entry) => entry.isIntersecting)) begin();
     },
     { rootMargin: "200px" },
   );
   observer.observe(element);
+  document.addEventListener(PREPARE, begin);
 }
 
 // Charts that did not come into view yet: on paper they do.

@@ -25,21 +25,21 @@ def differing(
     return {each.label: each for each in found}
 
 
-def test_defaults_that_differ_between_versions_are_hidden_and_what_was_set_is_not() -> None:
-    one = seen(
-        {"innodb_flush_method": "fsync", "sync_binlog": "0", "flush": "OFF"},
-        defaults={"innodb_flush_method": "fsync", "sync_binlog": "0", "flush": "OFF"},
-    )
-    other = seen(
-        {"innodb_flush_method": "O_DIRECT", "sync_binlog": "1", "flush": "OFF"},
-        defaults={"innodb_flush_method": "O_DIRECT", "sync_binlog": "0", "flush": "OFF"},
-    )
+def test_defaults_that_differ_between_versions_are_hidden_unless_they_are_important() -> None:
+    """innodb_snapshot_isolation became ON in MariaDB 11.6, and transactions fail for it."""
+    plain = {"innodb_snapshot_isolation": "OFF", "max_seeks_for_key": "1", "sync_binlog": "0", "flush": "OFF"}
+    one = seen(plain, defaults=plain)
+    newer = {**plain, "innodb_snapshot_isolation": "ON", "max_seeks_for_key": "2"}
+    other = seen({**newer, "sync_binlog": "1"}, defaults=newer)
     found = differing(one, other)
-    assert found["innodb_flush_method"].hidden == DEFAULT
+    assert found["max_seeks_for_key"].hidden == DEFAULT
+    changed = found["innodb_snapshot_isolation"]
+    assert (changed.hidden, changed.weight) == ("", Weight.IMPORTANT)
+    assert changed.pairs == (("OFF", "default"), ("ON", "default"))
     assert found["sync_binlog"].hidden == ""
     assert found["sync_binlog"].pairs == (("0", "default"), ("1", ""))
     assert found["sync_binlog"].weight is Weight.IMPORTANT
-    assert found.keys() == {"innodb_flush_method", "sync_binlog"}
+    assert found.keys() == {"innodb_snapshot_isolation", "max_seeks_for_key", "sync_binlog"}
 
 
 def test_an_empty_variable_is_known_and_a_missing_option_is_not_set() -> None:

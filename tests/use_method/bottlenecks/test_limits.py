@@ -84,7 +84,11 @@ def test_runs_without_a_panel_are_judged_some_at_a_time(workload: Workload) -> N
     for repetition in range(1, JUDGED_AT_ONCE + 3):
         a_busy_run(system=System.objects.get(slug="a"), load_level=a_load_level(32), repetition=repetition)
     comparison = compare(workload)
-    assert limits_of(comparison).pending == 2
+    found = limits_of(comparison)
+    assert found.pending == 2
+    # Nothing is said of the limit before all are judged.
+    assert re.fullmatch(r"being judged: \d+ of \d+ runs so far", found.sides[0].headline)
+    assert (found.sides[0].evidence, found.sides[0].notes) == ((), ())
     found = limits_of(comparison)
     assert (found.pending, found.sides[0].levels[-1].judged) == (0, JUDGED_AT_ONCE + 2)
 

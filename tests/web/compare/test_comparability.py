@@ -69,18 +69,16 @@ def test_an_engineer_accepts_the_difference_with_a_reason_and_everybody_reads_it
 def test_all_variables_are_shown_when_asked_for(
     client: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:
-    for system, method in zip(sides, ("fsync", "O_DIRECT"), strict=True):
-        own = {"innodb_flush_method": method, "datadir": f"/{method}"}
+    for system, number in zip(sides, ("1", "2"), strict=True):
+        own = {"max_seeks_for_key": number, "datadir": f"/{number}"}
         configuration = Configuration.objects.create(content_hash=f"{system.pk:064x}", variables=own)
         run = system.runs.earliest("started_at")
         RunNode.objects.create(run=run, number=1, name="db1", configuration=configuration, defaults=configuration)
     html = page(client, address(workload, **AT))
-    assert "variables.innodb_flush_method" not in data(html, "field")
-    hidden = states(html, "[data-hidden] [data-count]", "count", "named")
-    assert hidden[0] == ("1", "innodb_flush_method")
-    assert hidden[1][0] == "1"
+    assert "variables.max_seeks_for_key" not in data(html, "field")
+    assert states(html, "[data-hidden] [data-count]", "count") == [("1",), ("1",)]
     html = page(client, address(workload, **AT) + "&variables=all")
-    assert {"variables.innodb_flush_method", "variables.datadir"} <= set(data(html, "field"))
+    assert {"variables.max_seeks_for_key", "variables.datadir"} <= set(data(html, "field"))
     assert "variables=all" in html  # kept by the page's other links
 
 
@@ -185,3 +183,16 @@ def test_provider_options_of_one_side_alone_are_one_row_that_opens(
     assert "wsrep_provider_options" in text(html, "[data-folded] th")
     assert len(elements(html, "[data-folded] dt")) == 30
     assert not elements(html, "[data-field^='variables.wsrep_provider_options']")
+
+
+def test_the_answer_says_what_it_rests_on_and_what_else_differs(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    said = text(page(client, address(workload, level="4")), "[data-grounds]")
+    assert said.startswith("How sure: 3 runs a side, ")
+    assert ", all on small." in said.replace("Small", "small")
+    assert said.endswith("The sides also differ in sync_binlog .") or said.endswith("sync_binlog.")
+    assert "How sure: 1 to 3 runs a side" in text(page(client, address(workload, level="8")), "[data-grounds]")
+    large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
+    System.objects.filter(slug="b").update(hardware_class=large)
+    assert "all on" not in text(page(client, address(workload, level="4")), "[data-grounds]")

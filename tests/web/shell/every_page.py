@@ -8,6 +8,7 @@ from django.urls import URLPattern
 from django.utils import timezone
 
 from apps.catalog import services as catalog
+from apps.dispatch.models import AgentSystem
 from apps.dispatch.schedules import services as schedules_services
 from apps.notifications.services import send_test
 from apps.published import services as published
@@ -34,6 +35,8 @@ NO_PAGES = {
     "campaign-size",
     "campaign-file",
     "schedule-times",
+    "agent-system",
+    "agent-enrolment",
 }
 
 
@@ -46,7 +49,7 @@ def addresses() -> list[str]:
     altered = an_altered_run("copy", system=one)
     failed_over = a_failover(other, made_up(6.5))
     campaign = a_campaign(one, other)
-    an_agent(one)
+    AgentSystem.objects.create(agent=an_agent(one), slug="gamma")
     schedule = a_schedule(next_at=timezone.now())
     schedules_services.start_due(now=timezone.now())
     two_releases()

@@ -11,7 +11,6 @@ from apps.comparison.pure import (
     PLACE,
     PROVIDER_OPTIONS,
     TITLES,
-    WEIGHTY,
     Comparison,
     Difference,
     FieldGroup,
@@ -26,7 +25,6 @@ LONGEST_VALUE = 32
 OPTIONS = f"variables.{PROVIDER_OPTIONS}."
 FEWEST_FOLDED = 4
 # Number of hidden differences that are named.
-NAMED_HIDDEN = 5
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,10 @@ class DifferenceSection:
 
 @dataclass(frozen=True)
 class HiddenDifferences:
-    """Number of differences hidden for one reason; `named`: the important ones among them."""
+    """Number of differences hidden for one reason."""
 
     reason: str
     count: int
-    named: str
 
 
 def context(seen: CompareView) -> dict[str, Any]:
@@ -137,7 +134,4 @@ def _section(group: FieldGroup, rows: Sequence[Difference]) -> DifferenceSection
 
 
 def _hidden(reason: str, found: Sequence[Difference]) -> HiddenDifferences:
-    own = [each for each in found if each.hidden == reason]
-    weighty = [each.label for each in own if each.label in WEIGHTY]
-    more = ", …" if len(weighty) > NAMED_HIDDEN else ""
-    return HiddenDifferences(reason, len(own), ", ".join(weighty[:NAMED_HIDDEN]) + more)
+    return HiddenDifferences(reason, sum(each.hidden == reason for each in found))
