@@ -1,5 +1,6 @@
 """All settings, read from the environment once; docs/reference/settings.md lists every variable."""
 
+from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -62,6 +63,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "axes",
     "csp",
     "django_htmx",
     "django_vite",
@@ -95,6 +97,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -142,6 +145,24 @@ SPLASHBOARD_EXAMPLES = env.bool("SPLASHBOARD_EXAMPLES", default=True)
 SPLASHBOARD_EXAMPLES_FOLDER = env.str("SPLASHBOARD_EXAMPLES_FOLDER", default="")
 
 AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    # Of passwords set before; each is hashed anew when it is next used.
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+# A name is locked for an address, so that nobody locks another one out; a sign-in link still works.
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_LOCKOUT_CALLABLE = "apps.web.accounts.locked_out"
+AXES_VERBOSE = False
 LOGIN_URL = "web:sign-in"
 LOGIN_REDIRECT_URL = "web:overview"
 

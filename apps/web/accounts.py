@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView, redirect_to_login
@@ -39,6 +40,15 @@ def writers_only(view: View) -> View:
 @method_decorator(login_not_required, name="dispatch")
 class SignIn(LoginView):
     template_name = "web/accounts/sign_in.html"
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        return super().get_context_data(is_public=settings.SPLASHBOARD_PUBLIC_READ, **context)
+
+
+def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
+    """After too many failures of one name from one address."""
+    minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
+    return render(request, "web/accounts/locked_out.html", {"minutes": minutes}, status=429)
 
 
 @login_not_required

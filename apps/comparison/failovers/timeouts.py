@@ -61,10 +61,10 @@ def _cluster(settings: Mapping[str, str], provider: Iterable[str]) -> TimeoutSha
     timeouts = {found[1] for options in provider if (found := _SUSPECT.search(options))}
     if not timeouts and SUSPECT in settings:
         timeouts = {settings[SUSPECT]}
-    known = {seconds: text for text in timeouts if (seconds := _iso_seconds(text)) is not None}
+    known = {seconds for text in timeouts if (seconds := _iso_seconds(text)) is not None}
     if not known:
         return None
-    formula = ", ".join(known[seconds] for seconds in sorted(known))
+    formula = ", ".join(f"{seconds:g} s" for seconds in sorted(known))
     setting = SUSPECT if len(known) == 1 else f"{SUSPECT}, which differs between the nodes"
     return TimeoutShare("the cluster", setting, formula, max(known))
 

@@ -97,7 +97,7 @@ def test_settings_explain_part_of_the_outage(galera: System, mha: System) -> Non
     of = "of 6.50\xa0s are the"
     assert [*wording.shares(the_group(galera))] == [
         f"Up to 1 {of} proxy's interval × fall (500ms × 2); acted 0.900\xa0s after the fault.",
-        f"Up to 5 {of} cluster's evs.suspect_timeout (PT5S).",
+        f"Up to 5 {of} cluster's evs.suspect_timeout (5 s).",
         "They start at the fault and overlap: they do not add up.",
     ]
     assert [*wording.shares(the_group(mha))] == [

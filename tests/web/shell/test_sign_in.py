@@ -2,11 +2,12 @@
 
 import pytest
 from django.conf import LazySettings
+from django.contrib.auth.hashers import make_password
 from django.test import Client
 from django.utils import timezone
 
 from apps.accounts import services
-from apps.accounts.models import SignInLink
+from apps.accounts.models import SignInLink, User
 from tests.support.builders import a_user
 from tests.support.pages import data, element, elements, text
 
@@ -56,6 +57,42 @@ def test_password_signs_in_and_goes_on_where_one_was(db: None, client: Client) -
     answer = client.post("/sign-in/", {"username": "ann", "password": "correct horse", "next": "/agents/"})
     assert answer.headers["Location"] == "/agents/"
     assert signed_in(client)
+
+
+def test_a_name_is_locked_for_an_address_that_guesses(db: None, client: Client, settings: LazySettings) -> None:
+    a_user(username="ann", password="correct horse")
+    wrong = {"username": "ann", "password": "wrong"}
+    answers = [client.post("/sign-in/", wrong).status_code for _ in range(settings.AXES_FAILURE_LIMIT)]
+    assert (set(answers[:-1]), answers[-1]) == ({200}, 429)
+    right = {"username": "ann", "password": "correct horse"}
+    locked = client.post("/sign-in/", right)
+    assert locked.status_code == 429
+    assert "try again in 15 minutes" in text(locked.content.decode(), "main")
+    assert not signed_in(client)
+    # Nobody locks another address out, and a link works meanwhile.
+    assert client.post("/sign-in/", right, REMOTE_ADDR="192.0.2.7").status_code == 302
+    assert (
+        Client()
+        .post(f"/sign-in/{services.create_sign_in_link(user=User.objects.get(), now=timezone.now())}/")
+        .status_code
+        == 302
+    )
+
+
+def test_passwords_are_hashed_with_argon2_and_older_hashes_are_renewed(db: None, client: Client) -> None:
+    user = a_user(username="ann", password="correct horse")
+    assert user.password.startswith("argon2")
+    User.objects.update(password=make_password("correct horse", hasher="pbkdf2_sha256"))
+    assert client.post("/sign-in/", {"username": "ann", "password": "correct horse"}).status_code == 302
+    assert User.objects.get().password.startswith("argon2")
+
+
+@pytest.mark.parametrize(("public", "words"), [(True, "Reading needs no account"), (False, "Reading needs an account")])
+def test_the_sign_in_page_says_who_may_read(
+    db: None, client: Client, settings: LazySettings, public: bool, words: str
+) -> None:
+    settings.SPLASHBOARD_PUBLIC_READ = public
+    assert words in text(client.get("/sign-in/").content.decode(), "main")
 
 
 def test_next_never_leads_to_another_host(db: None, client: Client) -> None:
