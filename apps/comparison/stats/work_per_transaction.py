@@ -10,7 +10,8 @@ from apps.catalog.pure import MACHINE, WorkSpec, work
 
 SERVER_KEYS = "mysql.status."
 DATABASE_ROLES = ("writer", "reader")
-LOAD_GENERATOR = "client"
+# Names and roles of the load tool and of the machine, or the CPUs, that it runs on: no part of the system.
+LOAD_GENERATOR = ("client", "agent")
 # Counters of a machine since its start. Two nodes whose first counts are equal, or differ by at most the increase in
 # APART seconds, ran on one machine.
 FINGERPRINT = ("host.context_switches", "host.vmstat.pgfault")
@@ -64,7 +65,7 @@ class Spent:
 
 def spent(nodes: Sequence[CountedNode], *, per_second: float, length: float) -> Spent:
     """`per_second`: transactions of the load generator, above 0; `length` of the measured phase, s."""
-    servers = [node for node in nodes if LOAD_GENERATOR not in (node.name, node.role)]
+    servers = [node for node in nodes if node.name not in LOAD_GENERATOR and node.role not in LOAD_GENERATOR]
     databases = [node for node in servers if _is_database(node)]
     machines = _machines(servers)
     seen = {node.name: _seen(node, length) for node in servers}

@@ -145,3 +145,23 @@ def test_every_formula_is_a_sum_of_known_counters(spec: work.WorkSpec) -> None:
 def test_interfaces_that_carry_what_others_count_are_left_out() -> None:
     keys = [f"host.net.{name}.rx_bytes" for name in ("eth0", "ens5", "lo", "docker0", "veth12ab", "bond0", "eth0.5")]
     assert work.fitting("host.net.*.rx_bytes", keys) == ["host.net.eth0.rx_bytes", "host.net.ens5.rx_bytes"]
+
+
+def test_the_cpus_of_the_load_generator_are_no_part_of_the_system_either() -> None:
+    """On one machine they are a node of their own, which counts the same context switches."""
+    server, tool = (
+        Node(name, {key: Rate(mean, 60 * mean, base=82_000_000) for key, mean in means.items()}, role)
+        for name, role, means in (
+            ("db1", "writer", {"process.cpu.user": 0.7, "process.cpu.system": 0.1, **of_host(0.6)}),
+            ("agent", "agent", of_host(0.3)),
+        )
+    )
+    found = spent([server, tool], per_second=100.0, length=60.0).whole
+    assert found["work.cpu.server"] == pytest.approx(8.0)  # ms
+    assert found["work.cpu.machine"] == pytest.approx(8.0)
+
+
+def of_host(user: float) -> dict[str, float]:
+    """Counters of CPUs that are busy for `user` + 0.2 s a second."""
+    states = {"user": user, "nice": 0.0, "system": 0.1, "irq": 0.0, "softirq": 0.1}
+    return {"host.context_switches": 5000.0} | {f"host.cpu.{state}": rate for state, rate in states.items()}
