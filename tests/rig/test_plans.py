@@ -52,7 +52,7 @@ LARGE = {
 # What does not answer a GET with a page: messages of agents, forms that are only sent, links used once.
 NOT_READ = {
     *("web:campaign-cancel", "web:job-cancel", "web:sign-in-link", "web:sign-out", "web:campaign-size"),
-    "web:examples-remove",
+    *("web:examples-remove", "web:agent-system", "web:agent-enrolment", "api:agent-enrol"),
     *("api:cancel-campaign", "api:cancel-job", "api:agent-hello", "api:agent-claim", "api:agent-renew"),
     *("api:agent-end-job", "api:agent-open-run", "api:agent-batch", "api:agent-artifact", "api:agent-end-run"),
     *("api:agent-clock", "api:agent-sampling", "api:agent-stream-batch", "api:agent-end-stream", "api:agent-failover"),
