@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from ipaddress import ip_address
 from typing import Any
 
 from django.conf import settings
@@ -43,6 +44,18 @@ class SignIn(LoginView):
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         return super().get_context_data(is_public=settings.SPLASHBOARD_PUBLIC_READ, **context)
+
+
+def client_address(request: HttpRequest) -> str:
+    """Behind our proxy what it appended last to X-Forwarded-For: all before came from the client."""
+    direct = str(request.META.get("REMOTE_ADDR", ""))
+    if not settings.BEHIND_TLS_PROXY:
+        return direct
+    forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip()
+    try:
+        return str(ip_address(forwarded))
+    except ValueError:
+        return direct
 
 
 def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:

@@ -108,7 +108,8 @@ class Response:
     async def _send(self, send: Send, piece: bytes, *, more: bool) -> None:
         message = {"type": "http.response.body", "body": piece, "more_body": more}
         try:
-            await asyncio.wait_for(send(message), timeout=PATIENCE)
+            async with asyncio.timeout(PATIENCE):
+                await send(message)
         except TimeoutError:
             raise ReaderGone from None
 

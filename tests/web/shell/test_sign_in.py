@@ -3,11 +3,12 @@
 import pytest
 from django.conf import LazySettings
 from django.contrib.auth.hashers import make_password
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from apps.accounts import services
 from apps.accounts.models import SignInLink, User
+from apps.web.accounts import client_address
 from tests.support.builders import a_user
 from tests.support.pages import data, element, elements, text
 
@@ -77,6 +78,23 @@ def test_a_name_is_locked_for_an_address_that_guesses(db: None, client: Client, 
         .status_code
         == 302
     )
+
+
+@pytest.mark.parametrize(
+    ("behind", "forwarded", "address"),
+    [
+        (True, "203.0.113.9, 198.51.100.4", "198.51.100.4"),
+        (True, "", "192.0.2.1"),
+        (True, "no address", "192.0.2.1"),
+        (False, "198.51.100.4", "192.0.2.1"),
+    ],
+)
+def test_an_address_is_the_one_that_our_proxy_saw(
+    settings: LazySettings, rf: RequestFactory, behind: bool, forwarded: str, address: str
+) -> None:
+    settings.BEHIND_TLS_PROXY = behind
+    request = rf.get("/", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR=forwarded)
+    assert client_address(request) == address
 
 
 def test_passwords_are_hashed_with_argon2_and_older_hashes_are_renewed(db: None, client: Client) -> None:
