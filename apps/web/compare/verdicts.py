@@ -172,13 +172,15 @@ class AlsoDiffering:
 
 
 def also_differing(comparison: Comparison) -> AlsoDiffering:
-    found = [
+    important = (
         each.label
         for each in comparison.differences
         if each.weight is Weight.IMPORTANT
         and not each.hidden
         and each.group in (FieldGroup.SETTINGS, FieldGroup.VARIABLES)
-    ]
+    )
+    # A setting may be known as a variable too.
+    found = list(dict.fromkeys(important))
     found.sort(key=lambda label: label not in DURABILITY)
     return AlsoDiffering(tuple(found[:NAMED]), max(0, len(found) - NAMED))
 
