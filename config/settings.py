@@ -281,5 +281,6 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("SPLASHBOARD_LOG_LEVEL", default="INFO")},
     # httpx logs full URLs, and a chat webhook's URL is a secret.
-    "loggers": {"httpx": {"level": "WARNING"}},
+    # axes logs the address of each sign-in, and that of a link is one.
+    "loggers": {"httpx": {"level": "WARNING"}, "axes": {"level": "WARNING"}},
 }

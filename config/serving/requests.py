@@ -60,9 +60,8 @@ async def read(receive: Receive, limit: BodyLimit, length: int | None) -> Spoole
     began, arrived, more = time.monotonic(), 0, True
     try:
         while more:
-            # asyncio.wait_for would make a task of each.
-            async with asyncio.timeout(began + limit.seconds(arrived) - time.monotonic()):
-                message = await receive()
+            left = began + limit.seconds(arrived) - time.monotonic()
+            message = await asyncio.wait_for(receive(), timeout=max(left, 0))
             if message["type"] == "http.disconnect":
                 raise SenderGone
             chunk = message.get("body", b"")

@@ -108,8 +108,7 @@ class Response:
     async def _send(self, send: Send, piece: bytes, *, more: bool) -> None:
         message = {"type": "http.response.body", "body": piece, "more_body": more}
         try:
-            async with asyncio.timeout(PATIENCE):
-                await send(message)
+            await asyncio.wait_for(send(message), timeout=PATIENCE)
         except TimeoutError:
             raise ReaderGone from None
 
