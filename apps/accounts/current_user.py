@@ -21,6 +21,11 @@ def may_write(request: HasUser) -> bool:
     return user is not None and user.may_write
 
 
+def administrator(request: HasUser) -> User | None:
+    user = signed_in(request)
+    return user if user is not None and user.role == User.Role.ADMINISTRATOR else None
+
+
 def writer(request: HasUser) -> User:
     """The user, in a view whose permissions admit only writers."""
     user = signed_in(request)

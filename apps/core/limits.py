@@ -11,6 +11,7 @@ MESSAGE = 4 * MIB  # of an agent: a run's holds every variable of every node
 JSON = 2 * MIB
 ARTIFACT = 64 * MIB
 ATTACHED = 16 * MIB
+AROUND_A_FILE = 4 * MIB  # of a form: the description and the multipart headers
 ATTACHED_FILES = 20  # of a run
 JSON_DEPTH = 20
 

@@ -8,7 +8,7 @@ from its stored samples and the tool's output.
 import io
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
@@ -60,6 +60,8 @@ DERIVATION = 2
 RAW_BATCHES = "batches.tar"
 UNREAD_BATCHES = "unread-batches.tar"
 RESERVED = (RAW_BATCHES, UNREAD_BATCHES)
+# Path and content of each.
+SetAside = list[tuple[str, bytes]]
 _NEXT_BATCHES = (
     "SELECT sequence, payload FROM runs_batch WHERE run_id = %s AND sequence > %s ORDER BY sequence LIMIT 16"
 )
@@ -67,8 +69,7 @@ _NEXT_BATCHES = (
 
 @dataclass(frozen=True)
 class _Gathered:
-    """The decoded content of a run. `problem`: why its samples cannot be read; `unread`: path and content of batches
-    that are left out."""
+    """The decoded content of a run. `problem`: why its samples cannot be read; `unread`: batches that are left out."""
 
     parsed: Output
     output: Artifact | None
@@ -77,7 +78,7 @@ class _Gathered:
     metrics: dict[str, Metric]
     offset: float
     problem: str = ""
-    unread: list[tuple[str, bytes]] = field(default_factory=list)
+    unread: SetAside = field(default_factory=list)
 
 
 def seal(*, run_id: int) -> bool:
@@ -146,6 +147,8 @@ def _reseal(run_id: int) -> bool:
     # If the run's samples could not be read, its samplers' batches exist only in this artifact.
     if not gathered.problem and not run.streams.exists():
         Artifact.objects.filter(run=run, name=RAW_BATCHES).delete()
+        if gathered.unread:
+            _keep(run, UNREAD_BATCHES, gathered.unread)
     ArchivedRun.objects.filter(run=run).delete()
     _write(run, gathered)
     return True
@@ -156,7 +159,7 @@ def output_name(run: Run) -> str:
     return tool_output.artifact_name(run.workload.tool)
 
 
-def _gather(run: Run, source: Callable[[Run, Output], tuple[DecodedSamples, list[tuple[str, bytes]]]]) -> _Gathered:
+def _gather(run: Run, source: Callable[[Run, Output], tuple[DecodedSamples, SetAside]]) -> _Gathered:
     tool = run.workload.tool
     held = {one.name: one for one in Artifact.objects.filter(run=run, name__in=tool_output.artifact_names(tool))}
     name, parsed = tool_output.read_kept(tool, {name: artifacts.read_artifact(one) for name, one in held.items()})
@@ -181,7 +184,7 @@ def _keys(nodes: Iterable[SampledNode]) -> Iterable[str]:
     return chain.from_iterable((*node.changing, *node.constants) for node in nodes)
 
 
-def _from_batches(run: Run, _: Output) -> tuple[DecodedSamples, list[tuple[str, bytes]]]:
+def _from_batches(run: Run, _: Output) -> tuple[DecodedSamples, SetAside]:
     own, others = decoded(partial(_payloads, run)), streams.read(run)
     lost = [*map(_lost, own.unread), *others.lost]
     samples = DecodedSamples([*own.nodes, *others.nodes], [*own.events, *others.events, *lost], own.offset)
@@ -204,11 +207,11 @@ def _payloads(run: Run) -> Iterator[tuple[int, bytes]]:
         last = found[-1][0]
 
 
-def _from_blocks(run: Run, parsed: Output) -> tuple[DecodedSamples, list[tuple[str, bytes]]]:
+def _from_blocks(run: Run, parsed: Output) -> tuple[DecodedSamples, SetAside]:
     """A sealed run's samples, without series parsed from the tool's output."""
     raw = Artifact.objects.filter(run=run, name=RAW_BATCHES).first()
     if raw is not None:
-        return decoded(partial(kept, artifacts.read_artifact(raw))), []
+        return _from_raw(artifacts.read_artifact(raw))
     nodes = blocks.read([run.pk]).get(run.pk, [])
     blocks.require_whole(nodes)
     client = next((node for node in nodes if node.name == CLIENT), None)
@@ -218,6 +221,14 @@ def _from_blocks(run: Run, parsed: Output) -> tuple[DecodedSamples, list[tuple[s
     sampled = [_without_output(node) if node is client else node for node in nodes]
     # A node without remaining series had only the tool's output.
     return DecodedSamples(nodes=[node for node in sampled if node.changing or node.constants], offset=offset), []
+
+
+def _from_raw(archive: bytes) -> tuple[DecodedSamples, SetAside]:
+    """As by _from_batches, of the batches of a run that could not be read once."""
+    found = decoded(partial(kept, archive))
+    payloads = dict(kept(archive)) if found.unread else {}
+    unread = [(f"{batch.sequence:06}", payloads[batch.sequence]) for batch in found.unread]
+    return replace(found, events=[*found.events, *map(_lost, found.unread)]), unread
 
 
 def _without_output(client: SampledNode) -> SampledNode:

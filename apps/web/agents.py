@@ -8,12 +8,11 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.current_user import signed_in
-from apps.accounts.models import User
+from apps.accounts.current_user import administrator
 from apps.core.problems import Invalid
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import AGENT_ALIVE_FOR, queries
-from apps.web.components.pages import render_page
+from apps.web.components.pages import is_partial, render_page
 
 
 class DecisionForm(forms.Form):
@@ -36,7 +35,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
 @require_POST
 def decide(request: HttpRequest) -> HttpResponse:
     """Allow a system to an agent, or refuse it."""
-    user = _administrator(request)
+    user = administrator(request)
     if user is None:
         raise PermissionDenied("This needs the role administrator.")
     form = DecisionForm(request.POST)
@@ -58,7 +57,7 @@ def decide(request: HttpRequest) -> HttpResponse:
 @require_POST
 def enrol(request: HttpRequest) -> HttpResponse:
     """A one-time code for a new agent; shown once, in this answer."""
-    user = _administrator(request)
+    user = administrator(request)
     if user is None:
         raise PermissionDenied("This needs the role administrator.")
     form, code = EnrolmentForm(request.POST), ""
@@ -74,14 +73,9 @@ def enrol(request: HttpRequest) -> HttpResponse:
 def _context(request: HttpRequest) -> dict[str, object]:
     return {
         "agents": queries.list_agents(now=timezone.now()),
-        "asked": queries.asked_systems(),
+        "asked": () if is_partial(request) else queries.asked_systems(),
         "alive_for": AGENT_ALIVE_FOR.total_seconds(),
         "address": request.build_absolute_uri("/").rstrip("/"),
         "form": EnrolmentForm(),
-        "may_decide": _administrator(request) is not None,
+        "may_decide": administrator(request) is not None,
     }
-
-
-def _administrator(request: HttpRequest) -> User | None:
-    user = signed_in(request)
-    return user if user is not None and user.role == User.Role.ADMINISTRATOR else None

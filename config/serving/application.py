@@ -15,9 +15,9 @@ from config.serving.environment import environ_of
 
 log = logging.getLogger(__name__)
 
-
 KNOWN_FOR = 60.0  # s for which a caller is not looked up again
 MOST_KNOWN = 10_000
+CREDENTIALS = (b"authorization", b"cookie")
 
 
 class Application:
@@ -57,20 +57,21 @@ class Application:
         length = requests.announced(scope)
         if length == 0:
             return BytesIO()
-        if await self._knows(environ_of(scope, BytesIO())):
+        if await self._knows(scope):
             return await requests.read(receive, requests.KNOWN, length)
         if scope["path"].startswith("/api/"):
             # The API refuses strangers by their headers.
             return BytesIO()
         return await requests.read(receive, requests.STRANGER, length)
 
-    async def _knows(self, environ: Mapping[str, Any]) -> bool:
+    async def _knows(self, scope: Mapping[str, Any]) -> bool:
         """Remembers who was known. Raises requests.RefusedBody (503)."""
-        credentials = f"{environ.get('HTTP_AUTHORIZATION', '')}\n{environ.get('HTTP_COOKIE', '')}"
-        digest = hashlib.sha256(credentials.encode("latin-1")).digest()
+        credentials = [value for name, value in scope["headers"] if name in CREDENTIALS]
+        digest = hashlib.sha256(b"\n".join(credentials)).digest()
         now = time.monotonic()
         if self._known.get(digest, 0.0) > now:
             return True
+        environ = environ_of(scope, BytesIO())
         try:
             known = await asyncio.get_running_loop().run_in_executor(self._threads, self._is_known, environ)
         except Exception as error:

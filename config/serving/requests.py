@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
+from apps.core import limits
+
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 
-KiB, MiB = 1024, 1024 * 1024
-IN_MEMORY = MiB  # a larger body is kept in a file
+IN_MEMORY = limits.MIB  # a larger body is kept in a file
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,9 @@ class BodyLimit:
 
 
 # Enough for the sign-in form, and for any form of a person whose session just ended.
-STRANGER = BodyLimit(size=64 * KiB, patience=10, rate=16 * KiB)
-# The largest is an artifact; addresses have limits of their own below this.
-KNOWN = BodyLimit(size=64 * MiB, patience=20, rate=16 * KiB)
+STRANGER = BodyLimit(size=64 * limits.KIB, patience=10, rate=16 * limits.KIB)
+# The largest is a form with an artifact; addresses have limits of their own below this.
+KNOWN = BodyLimit(size=limits.ARTIFACT + limits.AROUND_A_FILE, patience=20, rate=16 * limits.KIB)
 
 
 class RefusedBody(Exception):

@@ -13,8 +13,8 @@ from typing import IO, Any
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
-IN_MEMORY = 1024 * 1024
-PIECE = 64 * 1024
+IN_MEMORY = 1024 * 1024  # bytes
+PIECE = 64 * 1024  # bytes
 PATIENCE = 60.0  # s in which a client takes a piece
 
 

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.accounts import services as accounts
-from apps.regressions.models import Finding
+from apps.regressions.models import Change, Finding
 from apps.runs.models import Run
 from lab.mariadb import MariaDB
 from splashboard import cli
@@ -85,7 +85,11 @@ def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_on
     assert cli.main(["campaign", str(plan), "--wait", "--timeout", str(TIMEOUT)]) == 0
     finding = _wait_for_finding()
     assert Run.objects.filter(state="sealed", outcome="succeeded").count() == 2 * REPETITIONS
-    changes = {change.metric.key: change for change in finding.changes.select_related("metric") if change.metric}
+    changes = {
+        change.metric.key: change
+        for change in finding.changes.filter(gone_at=None).select_related("metric")
+        if change.metric
+    }
     assert {"client.throughput", "client.latency.p95"} <= changes.keys()
     change = changes["client.throughput"]
     assert change.high is not None
@@ -125,12 +129,27 @@ def _wait_for_finding() -> Finding:
 
     def whole() -> Finding | None:
         found = Finding.objects.filter(kind="change", verdict="worse").first()
-        changes = found.changes.all() if found else ()
+        # One that fewer runs showed and all together do not is gone, with those runs.
+        changes = found.changes.filter(gone_at=None) if found else ()
         sizes = {len(runs) for change in changes for runs in (change.runs_before, change.runs_after)}
         return found if sizes == {REPETITIONS} else None
 
+    fields = (
+        "kind",
+        "metric__key",
+        "verdict",
+        "before",
+        "after",
+        "low",
+        "high",
+        "runs_before",
+        "runs_after",
+        "gone_at",
+    )
     return eventually(
-        whole, what="a finding of all runs", seen=lambda: f"{list(Finding.objects.values())}, {progress()}"
+        whole,
+        what="a finding of all runs",
+        seen=lambda: f"{list(Finding.objects.values())}, {list(Change.objects.values(*fields))}, {progress()}",
     )
 
 

@@ -1,7 +1,6 @@
 """Which systems an agent may measure: an administrator decides, unless the agent is trusted."""
 
 import logging
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
@@ -9,6 +8,7 @@ from django.db import transaction
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.accounts.models import User
+from apps.catalog.api import services as catalog
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.dispatch.jobs.agents import register_agent
@@ -19,7 +19,8 @@ log = logging.getLogger(__name__)
 CODE_LASTS = timedelta(hours=1)
 # Undecided requests of one agent: more are not noted.
 MOST_ASKED = 50
-SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}", re.IGNORECASE)
+LONGEST_SLUG = 80
+NO_SLUG = "use letters, digits, '-', '_' and '.'"
 
 
 def admitted(agent: Agent, slugs: Sequence[str]) -> tuple[set[str], list[str]]:
@@ -29,11 +30,15 @@ def admitted(agent: Agent, slugs: Sequence[str]) -> tuple[set[str], list[str]]:
     known = dict(AgentSystem.objects.filter(agent=agent).values_list("slug", "is_allowed"))
     allowed = {slug for slug in slugs if known.get(slug)}
     room = MOST_ASKED - sum(decided is None for decided in known.values())
-    new = [slug for slug in dict.fromkeys(slugs) if slug not in known and SLUG.fullmatch(slug)][: max(room, 0)]
+    new = [slug for slug in dict.fromkeys(slugs) if slug not in known and _is_slug(slug)][: max(room, 0)]
     AgentSystem.objects.bulk_create([AgentSystem(agent=agent, slug=slug) for slug in new], ignore_conflicts=True)
     if new:
         log.warning("agent %s asks for %s: an administrator decides on the Agents page", agent.name, ", ".join(new))
     return allowed, [_refusal(agent, slug, known.get(slug)) for slug in dict.fromkeys(slugs) if slug not in allowed]
+
+
+def _is_slug(text: str) -> bool:
+    return len(text) <= LONGEST_SLUG and bool(catalog.SLUG.match(text))
 
 
 def _refusal(agent: Agent, slug: str, decided: bool | None) -> str:
@@ -51,8 +56,8 @@ def decide(*, agent: str, slug: str, is_allowed: bool, by: User | None, now: dat
     found = Agent.objects.select_for_update().filter(name=agent).first()
     if found is None:
         raise Invalid([FieldProblem("agent", f"there is no agent {agent[:80]!r}", "names are on the page Agents")])
-    if not SLUG.fullmatch(slug):
-        raise Invalid([FieldProblem("system", f"{slug[:80]!r} is no slug", "use letters, digits, '-' and '_'")])
+    if not _is_slug(slug):
+        raise Invalid([FieldProblem("system", f"{slug[:80]!r} is no slug", NO_SLUG)])
     decision = {"is_allowed": is_allowed, "decided_by": by, "decided_at": now}
     AgentSystem.objects.update_or_create(agent=found, slug=slug, defaults=decision)
     if not is_allowed and f"system:{slug}" in found.labels:
@@ -69,9 +74,9 @@ def decide(*, agent: str, slug: str, is_allowed: bool, by: User | None, now: dat
 def make_enrolment(*, systems: Iterable[str], by: User, now: datetime) -> str:
     """The one-time code of a new agent that may measure `systems` (slugs, which need not exist). Raises Invalid."""
     slugs = list(dict.fromkeys(systems))
-    wrong = [slug for slug in slugs if not SLUG.fullmatch(slug)]
+    wrong = [slug for slug in slugs if not _is_slug(slug)]
     if wrong:
-        raise Invalid([FieldProblem("systems", f"{wrong[0][:80]!r} is no slug", "use letters, digits, '-' and '_'")])
+        raise Invalid([FieldProblem("systems", f"{wrong[0][:80]!r} is no slug", NO_SLUG)])
     if len(slugs) > MOST_ASKED:
         raise Invalid([FieldProblem("systems", f"names {counted(len(slugs), 'system')}", f"name at most {MOST_ASKED}")])
     code = new_secret()

@@ -26,9 +26,6 @@ from apps.rest.runs.submission import Submission, submit
 from apps.runs.api import QUALITIES, artifacts, queries
 from apps.runs.models import Artifact, Run
 
-# Maximum of the form's other content: the description and the multipart headers.
-AROUND_THE_FILE = 4 * 1024 * 1024
-
 
 class RunParameters(Parameters):
     platform = serializers.ListField(child=serializers.SlugField(), required=False, max_length=100)
@@ -126,7 +123,7 @@ class Runs(APIView):
 
 def _form(request: Request) -> QueryDict:
     """Raises ApiProblem, 413 before reading more than may be stored, or ParseError."""
-    if announced_length(request.META) > limits.ARTIFACT + AROUND_THE_FILE:
+    if announced_length(request.META) > limits.ARTIFACT + limits.AROUND_A_FILE:
         raise _too_large()
     form = request.data
     # Without a body, DRF provides no form.

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.models import User
+from apps.accounts.current_user import administrator
 from apps.core.problems import Invalid
 from apps.core.text import counted
 from apps.dispatch.api import queries as dispatch
@@ -68,7 +68,7 @@ def remove_examples(request: HttpRequest) -> HttpResponse:
 
 
 def _may_remove(request: HttpRequest) -> bool:
-    return isinstance(request.user, User) and request.user.role == User.Role.ADMINISTRATOR
+    return administrator(request) is not None
 
 
 def _findings() -> dict[str, Any]:

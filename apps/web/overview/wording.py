@@ -62,7 +62,7 @@ def _decided(row: ScorecardRow) -> list[ScorecardCell]:
 
 
 def standing(row: ScorecardRow) -> str:
-    """Of the side with the best value: "best" of all, or "ahead" of some; empty: no verdict bears it out."""
+    """Of the side with the best value: "best" of all, or "ahead" of some; empty: no verdict says so."""
     decided = len(_decided(row))
     if not decided:
         return ""

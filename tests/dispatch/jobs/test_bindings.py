@@ -52,6 +52,13 @@ def test_an_allowed_system_is_registered_at_the_next_report() -> None:
     assert (agent.labels, System.objects.get().slug) == (["system:mine"], "mine")
 
 
+def test_every_slug_that_a_system_may_have_can_be_asked_for_and_allowed() -> None:
+    agent = an_agent(is_trusted=False)
+    hello(agent, "mariadb-10.11_a")
+    allow(agent, "mariadb-10.11_a")
+    assert hello(agent, "mariadb-10.11_a") == []
+
+
 def test_a_refused_system_gets_no_further_job() -> None:
     agent = an_agent(is_trusted=False)
     allow(agent, "mine")

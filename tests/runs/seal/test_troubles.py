@@ -15,6 +15,7 @@ from django.db import connection
 from apps.runs import seal as runs_seal
 from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Batch, Event, Measurement, Run, Series
+from apps.runs.samples import decode
 from apps.runs.storage import artifacts, blocks
 from tests.runs.uploads import OUTPUT, an_open_run, an_upload, everything, series
 from tests.support import locks
@@ -217,6 +218,28 @@ def test_a_batch_that_cannot_be_read_is_set_aside_and_the_rest_is_sealed() -> No
         "sysbench.txt",
         "unread-batches.tar",
     ]
+
+
+def test_what_an_older_version_refused_as_a_whole_is_read_at_a_reseal_and_nothing_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    upload = an_upload(seconds_a_batch=5)
+    upload.batches[1] = raw(b"not json")
+    run = upload.send()
+    with monkeypatch.context() as older:
+        older.setattr(decode, "MOST_UNREAD", 0)
+        assert accept.seal(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.outcome == "failed"
+    assert runs_seal.reseal(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.outcome == "succeeded"
+    assert Event.objects.get(run=run, kind="sampler_error").detail["batch"] == 1
+    assert not Artifact.objects.filter(name="batches.tar").exists()
+    with tarfile.open(fileobj=BytesIO(artifacts.read_artifact(Artifact.objects.get(name="unread-batches.tar")))) as tar:
+        kept = tar.extractfile("000001.ndjson.gz")
+        assert kept is not None
+        assert kept.read() == upload.batches[1]
 
 
 def test_too_many_unread_batches_are_a_failure() -> None:
