@@ -40,18 +40,19 @@ SLOWED = {
     "slow_query_log": "1",
     "long_query_time": "0",
 }
+# Without a warm-up, whose end a histogram may count on either side, each run has all percentiles.
 CAMPAIGN = f"""
 name: The release and a slowed stand-in for the next one
 systems: [current, slowed]
 repetitions: {REPETITIONS}
-warmup: 0.5
+warmup: 0
 duration: 2
 load_levels: [{THREADS}]
 workloads:
   - tool: sysbench_oltp
     parameters: {{test: oltp_write_only, tables: 2, table_size: 2000}}
 """
-TIMEOUT = 2 * LIMIT  # s, for ten runs of 0.5 + 2 s
+TIMEOUT = 2 * LIMIT  # s, for ten runs of 2 s
 
 
 @pytest.fixture

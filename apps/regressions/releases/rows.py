@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from apps.catalog.models import LoadLevel, Metric, System, Workload
 from apps.comparison.api import Chosen, ChosenSide, compare
-from apps.comparison.pure import Cell, ComparedSides, Direction, Draft, DraftCell, verdict_table
+from apps.comparison.pure import Cell, ComparedSides, Direction, Draft, DraftCell, verdict_table, welch
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.pairs import Pair
 from apps.regressions.releases.values import CheckRow, RowVerdict
@@ -100,7 +100,7 @@ def tests(judged: Sequence[ReleaseWorkload]) -> int:
 
 
 def rows(judged: Sequence[ReleaseWorkload], *, smallest: Smallest) -> Iterator[CheckRow]:
-    """Rows for the load levels at which the baseline has the metric; of latency where both have it."""
+    """Rows for the load levels at which the baseline has the metric; of latency where both have it in enough runs."""
     for each in judged:
         yield from _rows(each, smallest)
 
@@ -113,9 +113,13 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
     by_row: dict[tuple[int, str], list[Cell]] = defaultdict(list)
     for cell in judged.cells:
         by_row[cell.level, cell.metric].append(cell)
+    primary = {level: _fewest(cells) for (level, key), cells in by_row.items() if metrics[key].primary}
     for before, after in by_row.values():
         metric, level, workload = metrics[before.metric], levels[before.level], comparison.workload
-        if not before.replicates or after.ratio is None or not (after.replicates or metric.primary):
+        if not before.replicates or after.ratio is None:
+            continue
+        # Not every run's output has each percentile: that is no lack of repetitions.
+        if not metric.primary and _fewest((before, after)) < min(welch.FEWEST_RUNS, primary.get(level.id, 0) or 1):
             continue
         least = smallest(judged.workload.pk, judged.metrics[metric.key])
         counts = len(before.replicates), len(after.replicates)
@@ -166,6 +170,11 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
             origins=origins,
             primary=metric.primary,
         )
+
+
+def _fewest(cells: Iterable[Cell]) -> int:
+    """Runs of the side that has fewer."""
+    return min(len(cell.replicates) for cell in cells)
 
 
 def _withheld(comparison: ComparedSides) -> str:

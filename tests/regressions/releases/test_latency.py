@@ -10,6 +10,7 @@ from apps.regressions.models import Change, Finding
 from apps.regressions.releases import check
 from apps.regressions.releases.stored_checks import fingerprint
 from apps.regressions.releases.values import ReleaseCheck, Result, RowVerdict, answer
+from apps.runs.models import Measurement
 from tests.regressions.releases.released import (
     NEW,
     OLD,
@@ -60,6 +61,21 @@ def test_latency_that_only_the_older_release_recorded_is_no_missing_result() -> 
     measure(new, STEADY[::-1])
     found = check.check(a_release(NEW), the_hardware())
     assert (verdicts(found), found.result) == ({"client.throughput": "unchanged"}, Result.FINE)
+
+
+def test_a_percentile_that_some_runs_lack_is_judged_by_the_others_or_not_at_all() -> None:
+    for version in (OLD, NEW):
+        system = a_system_of(version)
+        for number in range(5):
+            recorded = {P95: 10.0 + number / 100}
+            if version == NEW or number < 3:
+                recorded[P99] = 20.0 + number / 100
+            measure(system, [1000.0 + number], metrics=recorded)
+    found = check.check(a_release(NEW), the_hardware())
+    assert (set(verdicts(found)), found.result) == ({"client.throughput", P95, P99}, Result.FINE)
+    Measurement.objects.filter(metric__key=P99, value=20.0, run__system__release__version=OLD).delete()
+    found = check.check(a_release(NEW), the_hardware())
+    assert (set(verdicts(found)), found.result) == ({"client.throughput", P95}, Result.FINE)
 
 
 def test_a_worse_latency_is_a_change_of_the_releases_one_finding() -> None:
