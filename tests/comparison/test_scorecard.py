@@ -10,6 +10,8 @@ from workers.protocol.workloads.kinds import FAILOVER, INGEST, MIXED
 
 pytestmark = pytest.mark.django_db
 
+A, B = (100, 101, 102), (200, 202, 201)
+
 
 def _system(slug: str, platform: str) -> System:
     found, _ = Platform.objects.get_or_create(slug=platform, defaults={"name": platform.upper()})
@@ -33,7 +35,7 @@ def test_without_runs_each_row_is_there_and_empty() -> None:
 
 def test_ratios_are_to_the_best_side_of_the_row() -> None:
     level, workload = a_load_level(8), a_workload("oltp_read_write")
-    for slug, platform, values in (("g", "galera", (100, 101, 102)), ("m", "mha", (200, 202, 201))):
+    for slug, platform, values in (("g", "galera", A), ("m", "mha", B)):
         system = _system(slug, platform)
         for value in values:
             a_measured_run({"client.throughput": value}, system=system, load_level=level, workload=workload)
@@ -45,6 +47,19 @@ def test_ratios_are_to_the_best_side_of_the_row() -> None:
     assert galera.cell.ratio is not None
     assert galera.cell.ratio.value == pytest.approx(0.5, rel=0.01)
     assert galera.cell.words == "worse"
+
+
+def test_those_behind_the_best_are_judged_against_each_other_too() -> None:
+    level, workload = a_load_level(8), a_workload("oltp_read_write")
+    for slug, platform, values in (("g", "galera", A), ("m", "mha", B), ("s", "mariadb", (400, 402, 401))):
+        system = _system(slug, platform)
+        for value in values:
+            a_measured_run({"client.throughput": value}, system=system, load_level=level, workload=workload)
+    behind = _row(MIXED).behind
+    assert behind is not None
+    assert [side.slug for side in behind.sides] == ["m", "g"]
+    (_, galera) = behind.cells
+    assert (galera.side, galera.words) == ("g", "worse")
 
 
 def test_pxc_stands_in_the_column_of_galera() -> None:

@@ -4,23 +4,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from django.db.models import Count, F, Max, QuerySet
+from django.db.models import F, Max, QuerySet
 
 from apps.catalog.models import System, Workload
 from apps.comparison.selection import baselines
 from apps.comparison.selection.runs import MOST_RUNS
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.values import ComparedCampaign
 from apps.core.names import with_tool
 from apps.runs.api import RunPlace, places
 from apps.runs.models import COUNTED, Run
 from apps.runs.pure import Amount
 
-MOST_SUGGESTIONS = 8
-# Groups (campaign, workload, system) considered for suggestions, the newest first.
-MOST_GROUPS = 200
-# Runs of each side considered for suggestions and campaigns, the newest.
+MOST_SUGGESTIONS = 12
+MOST_CAMPAIGNS = 200
+# Runs of each side considered for campaigns, the newest.
 MOST_LOOKED_AT = 300
 
 
@@ -47,14 +46,12 @@ class WorkloadChoice:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Systems that ran the same workload in one campaign (None: without one): the pinned baseline first, the others by
-    name."""
+    """Systems that ran the same workload: the pinned baseline first, the others by name. `amount`: of their runs."""
 
-    campaign: ComparedCampaign | None
     workload: int
     workload_text: str
     sides: tuple[tuple[str, str], ...]
-    runs: int
+    amount: Amount
     newest: datetime
 
 
@@ -128,7 +125,7 @@ def campaigns(*, sides: Sequence[str], workload: int | None) -> list[ComparedCam
     rows = Run.objects.filter(pk__in=ran, job_run__isnull=False).order_by()
     named = rows.values(campaign=F("job_run__job__campaign_id"), name=F("job_run__job__campaign__name"))
     found = named.annotate(newest=Max("started_at")).order_by("-newest")
-    return [ComparedCampaign(row["campaign"], row["name"]) for row in found[:MOST_GROUPS]]
+    return [ComparedCampaign(row["campaign"], row["name"]) for row in found[:MOST_CAMPAIGNS]]
 
 
 def _newest_counted(systems: Sequence[int | None], workload: int | None = None) -> list[int]:
@@ -147,47 +144,36 @@ def _newest_counted(systems: Sequence[int | None], workload: int | None = None) 
 
 
 def suggestions() -> list[Suggestion]:
-    """Comparisons of two to four systems with the same workload among the newest runs, the newest first."""
-    rows = (
-        Run.objects.filter(pk__in=_newest_counted([None]))
-        .order_by()
-        .values(
-            "workload_id",
-            slug=F("system__slug"),
-            system_name=F("system__short_name"),
-            campaign=F("job_run__job__campaign_id"),
-            campaign_name=F("job_run__job__campaign__name"),
+    """Comparisons of two to four systems with the same workload: those of most systems first, then the newest."""
+    groups: dict[int, list[RunPlace]] = defaultdict(list)
+    for place in places.counted(by_level=False, most=MOST_RUNS, newest=1):
+        groups[place.workload].append(place)
+    shared = {workload: own for workload, own in groups.items() if len(own) >= FEWEST_SIDES}
+    systems = System.objects.filter(archived_at=None).in_bulk({each.system for own in shared.values() for each in own})
+    started = dict(
+        Run.objects.filter(pk__in=[each.newest[0] for own in shared.values() for each in own]).values_list(
+            "pk", "started_at"
         )
-        .annotate(runs=Count("id"), newest=Max("started_at"))
-        .order_by("-newest")[:MOST_GROUPS]
     )
-    groups: dict[tuple[int | None, int], list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        groups[row["campaign"], row["workload_id"]].append({**row})
-    texts = workload_texts(list(Workload.objects.filter(pk__in=[workload for _, workload in groups])))
+    texts = workload_texts(list(Workload.objects.filter(pk__in=shared)))
     pins = baselines.pins(texts)
-    pinned = {workload: pin.system for workload, pin in pins.items()}
-    found = [
-        _suggestion(members, texts, pinned.get(workload))
-        for (_, workload), members in groups.items()
-        if len(members) > 1
-    ]
-    return sorted(found, key=lambda each: each.newest, reverse=True)[:MOST_SUGGESTIONS]
-
-
-def _suggestion(members: list[dict[str, Any]], texts: dict[int, str], pinned: str | None) -> Suggestion:
-    """`pinned`: slug of the baseline, which comes first."""
-    first = members[0]
-    chosen = sorted(members, key=lambda row: (row["slug"] != pinned, -row["runs"]))[:4]
-    chosen.sort(key=lambda row: (row["slug"] != pinned, row["system_name"]))
-    return Suggestion(
-        campaign=ComparedCampaign(first["campaign"], first["campaign_name"]) if first["campaign"] else None,
-        workload=first["workload_id"],
-        workload_text=texts[first["workload_id"]],
-        sides=tuple((row["slug"], row["system_name"]) for row in chosen),
-        runs=sum(row["runs"] for row in chosen),
-        newest=first["newest"],
-    )
+    found = []
+    for workload, own in shared.items():
+        pinned = pins[workload].system if workload in pins else None
+        sides = [(systems[each.system], each) for each in own if each.system in systems]
+        sides.sort(key=lambda side: (side[0].slug != pinned, -side[1].amount.runs))
+        chosen = sorted(sides[:MOST_SIDES], key=lambda side: (side[0].slug != pinned, side[0].short_name))
+        if len(chosen) >= FEWEST_SIDES:
+            found.append(
+                Suggestion(
+                    workload=workload,
+                    workload_text=texts[workload],
+                    sides=tuple((system.slug, system.short_name) for system, _ in chosen),
+                    amount=sum((each.amount for _, each in chosen), Amount()),
+                    newest=max(started[each.newest[0]] for _, each in chosen),
+                )
+            )
+    return sorted(found, key=lambda each: (len(each.sides), each.newest), reverse=True)[:MOST_SUGGESTIONS]
 
 
 def sides_of(runs: Iterable[int]) -> tuple[list[str], list[int]]:

@@ -70,13 +70,14 @@ class ScorecardCell:
 @dataclass(frozen=True)
 class ScorecardRow:
     """`kind`: key of workers.protocol.workloads.kinds. Without a `comparison` nothing is measured. `cells` in the order
-    of FAMILIES."""
+    of FAMILIES. `behind`: of three families or more, all but the best, the second being the baseline."""
 
     kind: str
     level: Level | None
     metric: ComparedMetric | None
     comparison: Comparison | None
     cells: tuple[ScorecardCell, ...]
+    behind: Comparison | None = None
 
     @property
     def workload(self) -> ComparedWorkload | None:
@@ -107,16 +108,25 @@ def load_scorecard() -> tuple[ScorecardRow, ...]:
     """One row for each of KINDS. Ratios are corrected together, since the rows are read together."""
     chosen = _chosen()
     runs = _runs(chosen.values())
+    ordered = dict(zip(chosen, _best_first(chosen, runs), strict=True))
+    behind = {kind: replace(own, sides=own.sides[1:]) for kind, own in ordered.items() if len(own.sides) > 2}
+    asked = [
+        *((kind, own, False) for kind, own in ordered.items()),
+        *((kind, own, True) for kind, own in behind.items()),
+    ]
     drafts = [
-        _at_level(draft, place.level.pk)
-        for draft, place in zip(compare.judge(_best_first(chosen, runs), runs=list(runs)), chosen.values(), strict=True)
+        _at_level(draft, chosen[kind].level.pk)
+        for draft, (kind, _, _) in zip(compare.judge([own for _, own, _ in asked], runs=list(runs)), asked, strict=True)
     ]
     corrected = iter(verdict_table.corrected([cell for draft in drafts for cell in draft.cells]))
     found = {
-        kind: draft.corrected([next(corrected) for _ in draft.cells])
-        for kind, draft in zip(chosen, drafts, strict=True)
+        (kind, is_behind): draft.corrected([next(corrected) for _ in draft.cells])
+        for (kind, _, is_behind), draft in zip(asked, drafts, strict=True)
     }
-    return tuple(_row(kind, chosen.get(kind), found.get(kind)) for kind in KINDS)
+    return tuple(
+        replace(_row(kind, chosen.get(kind), found.get((kind, False))), behind=found.get((kind, True)))
+        for kind in KINDS
+    )
 
 
 def _chosen() -> dict[str, _Place]:

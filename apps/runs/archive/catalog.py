@@ -8,6 +8,8 @@ from apps.catalog.models import HardwareClass, LoadLevel, Node, Platform, Releas
 from apps.core.canonical import canonical_hash
 from apps.runs.archive.content import HARDWARE_FIELDS, Row
 from apps.runs.archive.store import ArchiveTrouble
+from workers.protocol.workloads import WORKLOADS
+from workers.protocol.workloads.declaration import renamed
 
 
 class Contradicts(ArchiveTrouble):
@@ -47,12 +49,13 @@ def system_of(row: Row) -> System:
 
 
 def workload_of(row: Row) -> Workload:
+    spec, parameters = WORKLOADS.get(row["tool"]), json.loads(row["parameters"])
     return Workload.objects.get_or_create(
         content_hash=row["workload_hash"],
         defaults={
             "tool": row["tool"],
-            "name": row["workload_name"],
-            "parameters": json.loads(row["parameters"]),
+            "name": renamed(spec, row["workload_name"], parameters) if spec else row["workload_name"],
+            "parameters": parameters,
             "primary_metric": metrics_for([row["primary_metric"]])[row["primary_metric"]],
             "description": row["workload_description"],
         },

@@ -190,15 +190,10 @@ def _choose(
     """The page without a comparison: problems, the picker, and suggestions."""
     context = {
         "problems": problems,
-        "looked_at": choices.MOST_LOOKED_AT,
         "suggestions": [
             {
                 "value": each,
-                "url": CompareAddress(
-                    sides=tuple(slug for slug, _ in each.sides),
-                    workload=each.workload,
-                    campaign=each.campaign.id if each.campaign else None,
-                ).url(),
+                "url": CompareAddress(sides=tuple(slug for slug, _ in each.sides), workload=each.workload).url(),
             }
             for each in choices.suggestions()
         ],
@@ -241,6 +236,11 @@ def page_context(seen: CompareView) -> dict[str, Any]:
         "ribbons": ribbons(comparison, level),
         "grounds": grounds(comparison, level),
         "differing": also_differing(comparison),
+        "others": [
+            (side, address.live().with_baseline(side.slug).url())
+            for side in comparison.sides[1:]
+            if len(comparison.sides) > FEWEST_SIDES
+        ],
         "loads": [
             (each, f"{each.threads:,}" if threads_only else each.text, replace(address, level=each.key).url())
             for each in comparison.levels

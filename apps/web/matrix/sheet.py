@@ -10,7 +10,6 @@ from apps.comparison.pure import (
     WITHHELD,
     Cell,
     ComparedMetric,
-    ComparedWorkload,
     Comparison,
     Direction,
     claim_limits,
@@ -26,7 +25,6 @@ from apps.published.matrix import StatedMatrix
 from apps.published.values import FigureValue
 from apps.published.wording import DIRECTIONS, NO_INTERVAL
 from apps.web.compare.wording import remedy
-from workers.protocol.workloads import WORKLOADS
 from workers.protocol.workloads.kinds import KINDS, kind_of
 
 SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
@@ -175,13 +173,12 @@ def measured_sheet(matrix: Matrix, *, address: Callable[[MatrixRow, str], str]) 
         _group(list(rows), matrix, doubts, address)
         for _, rows in groupby(matrix.rows, key=lambda row: (row.workload.id, row.metric.key))
     ]
-    words = {side.slug: [row.cells[side.position] for row in matrix.rows] for side in matrix.sides[1:]}
     return MatrixSheet(
         title=f"Ratio to {heads[0].name}",
         metric=_common(groups),
         heads=heads,
         groups=tuple(groups),
-        answers=tuple((heads[side.position], _answer(words[side.slug])) for side in matrix.sides[1:]),
+        answers=tuple((heads[side.position], _answer(matrix.rows, side.position)) for side in matrix.sides[1:]),
         method=(
             "Ratio of the sides' values with its 95 % interval, as in Compare. A cell is coloured by its verdict, not "
             f"by its ratio. Verdicts are corrected for the {counted(matrix.tests, 'comparison')} of "
@@ -202,7 +199,7 @@ def _group(
     first = rows[0]
     names = {side.slug: side.name for side in matrix.sides}
     return TestGroup(
-        test=_name(first.workload),
+        test=with_tool(first.workload.tool, first.workload.name),
         detail=", ".join(f"{name} {value}" for name, value in sorted(first.workload.parameters.items())),
         metric=f"{label(first.metric)}, {first.metric.unit}" if first.metric.unit else label(first.metric),
         direction=DIRECTIONS[first.metric.direction],
@@ -231,14 +228,6 @@ def _counts(cells: Sequence[Cell]) -> tuple[tuple[str, str, int], ...]:
     kinds["unknown"] += kinds.pop("withheld", 0)
     order = (("worse", "▼"), ("unknown", "?"), ("equivalent", "≈"), ("better", "▲"))
     return tuple((kind, sign, kinds[kind]) for kind, sign in order if kinds[kind])
-
-
-def _name(workload: ComparedWorkload) -> str:
-    """The name prefixed with its tool, unless it begins with the tool's title."""
-    spec = WORKLOADS.get(workload.tool)
-    if spec and workload.name.lower().startswith(spec.title.lower()):
-        return workload.name
-    return with_tool(workload.tool, workload.name)
 
 
 def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Mapping[str, str]) -> MatrixCell:
@@ -285,21 +274,31 @@ def _sign(words: str, direction: Direction) -> str:
     return TURNED.get(sign, sign) if direction is Direction.LOWER else sign
 
 
-def _answer(cells: Sequence[Cell]) -> str:
-    """Verdict counts with the range of ratios, for example "better in 3 of 7 (1.2 × [1.1, 1.3] to …); …"."""
-    counts = Counter(cell.words for cell in cells)
-    places = {words: place for place, words in enumerate(ORDER)}
+def _answer(rows: Sequence[MatrixRow], place: int) -> str:
+    """Verdict counts with the range of ratios, for example "better in 3 of 7 (1.2 × [1.1, 1.3] to …); …". Ratios of
+    metrics in which more is better, and in which less is, have a range each."""
+    counts = Counter(row.cells[place].words for row in rows)
+    places = {words: number for number, words in enumerate(ORDER)}
+    directions = {row.metric.direction for row in rows}
     parts: list[str] = []
     for words in sorted(counts, key=lambda each: places.get(each, len(ORDER))):
-        ratios = [cell.ratio for cell in cells if cell.words == words and cell.ratio and cell.ratio.value is not None]
-        ratios.sort(key=lambda ratio: ratio.value or 0)
-        span = ""
-        if words in ORDER[:4] and ratios:
-            ends = list(dict.fromkeys((with_interval(ratios[0]), with_interval(ratios[-1]))))
-            span = f" ({' to '.join(ends)})"
-        of = "" if parts else f" of {len(cells)}"
-        parts.append(f"{words} in {counts[words]}{of}{span}")
+        found = [row for row in rows if row.cells[place].words == words]
+        spans = [
+            f"{span} where {direction.value} is better" if len(directions) > 1 else span
+            for direction in (Direction.HIGHER, Direction.LOWER)
+            if (span := _ratios([row.cells[place] for row in found if row.metric.direction is direction]))
+        ]
+        shown = f" ({', '.join(spans)})" if words in ORDER[:4] and spans else ""
+        of = "" if parts else f" of {len(rows)}"
+        parts.append(f"{words} in {counts[words]}{of}{shown}")
     return "; ".join(parts)
+
+
+def _ratios(cells: Sequence[Cell]) -> str:
+    """The lowest to the highest ratio; empty: none."""
+    ratios = [cell.ratio for cell in cells if cell.ratio and cell.ratio.value is not None]
+    ratios.sort(key=lambda ratio: ratio.value or 0)
+    return " to ".join(dict.fromkeys(with_interval(ratio) for ratio in (ratios[:1] + ratios[-1:])))
 
 
 def stated_sheet(matrix: StatedMatrix) -> MatrixSheet:

@@ -48,8 +48,8 @@ class CardCell:
 
 @dataclass(frozen=True)
 class CardRow:
-    """`limit`: what failed checks make of the conclusion, in short and as a sentence. `action`: the address that shows
-    more or fills the row, with its words."""
+    """`between`: the verdict on those behind the best. `limit`: what failed checks make of the conclusion, in short and
+    as a sentence. `action`: the address that shows more or fills the row, with its words."""
 
     key: str
     title: str
@@ -60,6 +60,7 @@ class CardRow:
     cells: tuple[CardCell, ...]
     standing: str
     conclusion: str
+    between: str
     limit: tuple[str, str]
     stated: str
     action: tuple[str, str]
@@ -141,6 +142,7 @@ def _row(row: ScorecardRow, stated: Sequence[Frame], figures: Iterable[FigureVal
         ),
         standing=wording.standing(row),
         conclusion=wording.conclusion(row),
+        between=wording.between(row),
         limit=wording.limit(row),
         stated=wording.stated(shown, other) if shown else "",
         action=action(row),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from apps.comparison.api import ScorecardCell, ScorecardRow
-from apps.comparison.pure import WITHHELD, with_interval
+from apps.comparison.pure import WITHHELD, Cell, with_interval
 from apps.core.text import and_list, counted
 from apps.core.units import NBSP
 from apps.published.frames import Frame, FrameMark
@@ -39,8 +39,42 @@ def answer(rows: Sequence[ScorecardRow], *, has_figures: bool) -> str:
     parts = [f"{best} is ahead of {others} in {and_list(titles)}" for (best, others), titles in claims.items()]
     open_rows = len(rows) - len(led)
     text = _sentence(and_list(parts)) if parts else ""
+    text += _open_pairs(rows)
     rest = f"{counted(open_rows, 'row')} {'is' if open_rows == 1 else 'are'} undecided or not measured."
     return f"{text} {rest if open_rows else ''}".strip()
+
+
+def _open_pairs(rows: Sequence[ScorecardRow]) -> str:
+    """ " PXC/Galera and MHA: undecided in Ingest and OLTP." of those behind the best."""
+    pairs: dict[str, list[str]] = {}
+    for row in rows:
+        for names, cell in _behind(row):
+            if cell.words not in (*DECIDED, EQUIVALENT):
+                pairs.setdefault(and_list(sorted(names)), []).append(TITLES[row.kind])
+    return "".join(f" {_sentence(f'{pair}: undecided in {and_list(titles)}')}" for pair, titles in pairs.items())
+
+
+def between(row: ScorecardRow) -> str:
+    """Of the families behind the best: "PXC/Galera against MHA 0.960 × [0.90, 1.03]: inconclusive."."""
+    parts = []
+    for (second, other), cell in _behind(row):
+        ratio = f" {with_interval(cell.ratio)}" if cell.ratio and cell.words != WITHHELD else ""
+        parts.append(f"{other} against {second}{ratio}: {cell.words}")
+    return _sentence("; ".join(parts)) if parts else ""
+
+
+def _behind(row: ScorecardRow) -> list[tuple[tuple[str, str], Cell]]:
+    """Names of the second and of another family behind the best, with the verdict on the other."""
+    if row.behind is None:
+        return []
+    names = {cell.side.slug: _named(cell) for cell in row.measured if cell.side}
+    second, *others = row.behind.sides
+    cells = {cell.side: cell for cell in row.behind.cells}
+    return [
+        ((names[second.slug], names[side.slug]), cells[side.slug])
+        for side in others
+        if side.slug in names and second.slug in names and cells[side.slug].replicates
+    ]
 
 
 def _best(row: ScorecardRow) -> str:

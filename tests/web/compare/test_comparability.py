@@ -10,9 +10,9 @@ from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison.models import Acknowledgement
 from apps.runs.models import Configuration, RunNode
 from apps.web.compare.sections import comparability
-from tests.support.builders import START, a_user
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user
 from tests.support.pages import data, element, elements, states, text
-from tests.web.compare.compared import address, page
+from tests.web.compare.compared import TPS, B, address, page
 
 pytestmark = pytest.mark.django_db
 BETTER = "[data-answer] [data-verdict=better]"
@@ -196,3 +196,16 @@ def test_the_answer_says_what_it_rests_on_and_what_else_differs(
     large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
     System.objects.filter(slug="b").update(hardware_class=large)
     assert "all on" not in text(page(client, address(workload, level="4")), "[data-grounds]")
+
+
+def test_of_three_sides_each_is_one_click_from_being_the_baseline(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    assert data(page(client, address(workload)), "rebase") == []  # of two
+    third = a_system("third")
+    for value in B:
+        a_measured_run({TPS: value}, system=third, workload=workload, load_level=a_load_level(4))
+    html = page(client, f"{address(workload)}&side=third")
+    assert data(html, "rebase") == ["b", "third"]
+    href = elements(html, "[data-rebase=b]")[0].attributes["href"] or ""
+    assert data(page(client, href), "baseline") == ["b"]

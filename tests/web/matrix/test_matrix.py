@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -101,6 +102,14 @@ def test_a_side_is_summed_up_by_its_verdicts_with_the_range_of_its_ratios(measur
     assert first == f"better in 2 of 3 ({cell.text} {cell.interval}); too few repetitions in 1"
     assert second == "verdict withheld in 1 of 3; no runs in 2"
     assert f" {found.tests} comparisons of this table" in sheet.method
+
+
+def test_a_range_of_ratios_is_of_one_direction(measured: None) -> None:
+    """27 × of a latency and 0.3 × of a throughput are both worse."""
+    found = compare_systems(sides=["a", "b"], metrics=["primary", "latency"])
+    ((_, answer),) = measured_sheet(found, address=lambda _row, _side: "").answers
+    spans = r"1\.30.× \[[^]]*] where higher is better, 0\.769.× \[[^]]*] where lower is better"
+    assert re.match(rf"better in 4 of 6 \({spans}\);", answer)
 
 
 @pytest.mark.usefixtures("measured")

@@ -91,6 +91,26 @@ def test_each_architecture_has_its_column_and_its_typical_value(client: Client) 
     assert len(row.css(".scorecard__best")) == 1
 
 
+def test_the_two_behind_the_best_have_a_verdict_of_their_own(client: Client) -> None:
+    _measure(_system("g", "pxc"), 100.0, 120.0, 101.0)
+    _measure(_system("m", "mha"), 101.0, 119.0, 102.0)
+    _measure(_system("s", "mariadb"), 400.0, 402.0, 401.0)
+    page = page_of(client, "/")
+    words = " ".join(element(page, "[data-kind=mixed] [data-between]").text().split())
+    assert words.startswith("PXC/Galera against MHA 0.996 × [")
+    assert words.endswith("]: inconclusive.")
+    assert "MHA and PXC/Galera: undecided in OLTP." in element(page, "[data-answer]").text()
+
+
+def test_a_decided_pair_behind_the_best_is_not_called_undecided(client: Client) -> None:
+    _measure(_system("g", "pxc"), 50.0, 51.0, 50.5)
+    _measure(_system("m", "mha"), 100.0, 101.0, 102.0)
+    _measure(_system("s", "mariadb"), 400.0, 402.0, 401.0)
+    page = page_of(client, "/")
+    assert element(page, "[data-kind=mixed] [data-between]").text().endswith("]: worse.")
+    assert "undecided in" not in element(page, "[data-answer]").text()
+
+
 def test_a_fixed_rate_at_which_all_do_the_same_work_is_not_the_rows_load(client: Client) -> None:
     for slug, platform, value in (("g", "pxc", 100.0), ("m", "mha", 200.0)):
         system = _system(slug, platform)

@@ -3,7 +3,7 @@
 import pytest
 
 from workers.protocol.workloads import WORKLOADS
-from workers.protocol.workloads.declaration import InvalidParameters, Parameter, WorkloadSpec, check, title_of
+from workers.protocol.workloads.declaration import InvalidParameters, Parameter, WorkloadSpec, check, renamed, title_of
 from workers.protocol.workloads.foreign import FOREIGN
 
 SPEC = WorkloadSpec(
@@ -46,6 +46,35 @@ def test_a_wrong_parameter_is_named_with_what_it_may_be(parameters: dict[str, ob
 def test_a_name_tells_what_differs_from_the_defaults() -> None:
     assert title_of(SPEC, check(SPEC, {})) == "Filler"
     assert title_of(SPEC, check(SPEC, {"rows": 5, "key": "composite"})) == "Filler, rows=5, key=composite"
+
+
+def test_what_a_workload_is_named_by_stands_in_every_name_first() -> None:
+    spec = WORKLOADS["failover"]
+    assert title_of(spec, check(spec, {})) == "Failover, kill_writer"
+    assert title_of(spec, check(spec, {"fault": "switch", "fault_at": 5})) == "Failover, switch, fault_at=5"
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "parameters", "now"),
+    [
+        (
+            "failover",
+            "Failover, fault=switch, fault_at=5",
+            {"fault": "switch", "fault_at": 5},
+            "Failover, switch, fault_at=5",
+        ),
+        ("failover", "Failover", {}, "Failover, kill_writer"),
+        ("failover", "Failover of ours", {}, "Failover of ours"),
+        ("ddl_under_load", "Schema changes under load, at=5", {"at": 5}, "Schema change, copy, at=5"),
+        ("ddl_under_load", "Schema change, copy, at=5", {"at": 5}, "Schema change, copy, at=5"),
+        ("iibench", "iiBench, secondary_indexes=0", {"secondary_indexes": 0}, "iiBench, secondary_indexes=0"),
+    ],
+)
+def test_default_names_of_earlier_releases_are_renewed_and_ones_own_stay(
+    tool: str, name: str, parameters: dict[str, object], now: str
+) -> None:
+    spec = WORKLOADS[tool]
+    assert renamed(spec, name, check(spec, parameters)) == now
 
 
 @pytest.mark.parametrize("spec", WORKLOADS.values(), ids=list(WORKLOADS))

@@ -11,6 +11,7 @@ TABLES = (
 SPEC = WorkloadSpec(
     tool="asyncload",
     title="asyncload",
+    named_by=("mix",),
     description="Our own asynchronous client in Python, independent of sysbench. With a rate, transactions are due on "
     "a fixed schedule and latency counts from the due time. Rows are chosen uniformly: compare with sysbench at "
     "rand_type uniform. One process: client.cpu near 1 means that the client was the limit.",

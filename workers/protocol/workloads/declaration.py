@@ -13,6 +13,7 @@ from typing import Any, Final
 REQUIRED: Final = object()
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 TEXT = re.compile(r"[\w.,:+-]{1,60}")
+LONGEST_NAME = 120  # characters
 
 
 class InvalidParameters(ValueError):
@@ -106,7 +107,8 @@ class WorkloadSpec:
     workload with its own load. `seeds`: parameters of the workloads in every new installation. `needs_database`: False
     for workloads on the machine alone. `free`: accepts undeclared parameters, as plain texts and numbers: for submitted
     results of other tools. `unsteady`: why its throughput is not meant to be steady; empty: it is. `faults`: failing
-    operations are its subject. `data_set`: the parameters that define the data; the others define the work.
+    operations are its subject. `data_set`: the parameters that define the data; the others define the work. `named_by`:
+    parameters whose values are in every name. `former_title`: of earlier releases.
     """
 
     tool: str
@@ -122,6 +124,8 @@ class WorkloadSpec:
     data_set: tuple[str, ...] = ()
     unsteady: str = ""
     faults: bool = False
+    named_by: tuple[str, ...] = ()
+    former_title: str = ""
 
     def parameter(self, name: str) -> Parameter | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
@@ -158,7 +162,21 @@ def _free(name: str, value: Any) -> Any:
 
 
 def title_of(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> str:
-    """A workload's title, with the parameters that differ from the defaults. `parameters` as returned by `check`."""
+    """A workload's title, what it is named by, and the parameters that differ from the defaults: "Failover,
+    kill_writer, fault_at=5". `parameters` as returned by `check`."""
     plain = {parameter.name: parameter.default for parameter in spec.parameters}
-    varied = [f"{key}={value}" for key, value in parameters.items() if plain.get(key, REQUIRED) != value]
-    return ", ".join([spec.title, *varied])
+    named = [str(parameters[key]) for key in spec.named_by if key in parameters]
+    varied = [
+        f"{key}={value}"
+        for key, value in parameters.items()
+        if key not in spec.named_by and plain.get(key, REQUIRED) != value
+    ]
+    return ", ".join([spec.title, *named, *varied])
+
+
+def renamed(spec: WorkloadSpec, name: str, parameters: Mapping[str, Any]) -> str:
+    """`name`; a default name in the form of earlier releases, "Failover, fault=switch, fault_at=5", in today's."""
+    title, *rest = name.split(", ")
+    if not spec.named_by or title not in (spec.title, spec.former_title) or not all("=" in each for each in rest):
+        return name
+    return title_of(spec, parameters)[:LONGEST_NAME]

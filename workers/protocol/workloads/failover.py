@@ -19,6 +19,7 @@ MOST_WAITING = 1000  # operations waiting for an answer at once: each holds a co
 SPEC = WorkloadSpec(
     tool="failover",
     title="Failover",
+    named_by=("fault",),
     description=(
         "Small inserts and reads on a fixed schedule through the system's endpoint, a fault in the middle, and a "
         "read-back of every row: the time without acknowledged writes, its phases, the writes "

@@ -6,6 +6,7 @@ MODES = ("rndrd", "rndwr", "rndrw", "seqrd", "seqwr", "seqrewr")
 FILEIO = WorkloadSpec(
     tool="fileio",
     title="fileio",
+    named_by=("mode",),
     description="sysbench's fileio on the disk of the system's `scratch` directory, on the machine that the agent runs "
     "on. Buffered reads may come from the page cache: they then measure memory.",
     parameters=(

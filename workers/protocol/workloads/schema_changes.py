@@ -9,7 +9,9 @@ LOCKS = ("default", "none", "shared", "exclusive")
 SETTLE = 3.0
 SPEC = WorkloadSpec(
     tool="ddl_under_load",
-    title="Schema changes under load",
+    title="Schema change",
+    former_title="Schema changes under load",
+    named_by=("algorithm",),
     description="sysbench's oltp_read_write at a fixed rate while its first table is altered: the duration of the "
     "statements and the depth and length of the load's stalls. The load level must have a rate that the system serves.",
     parameters=(

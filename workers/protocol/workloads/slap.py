@@ -6,6 +6,7 @@ from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 SPEC = WorkloadSpec(
     tool="slap",
     title="mysqlslap",
+    named_by=("mix",),
     description="mysqlslap with as many clients as the load level has threads, restarted until the time "
     "is over; each round is one interval. It reconnects in each round and reports no latency of single statements.",
     parameters=(

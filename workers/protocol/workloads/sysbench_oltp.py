@@ -13,6 +13,7 @@ def _each(name: str, default: int, what: str) -> Parameter:
 SPEC = WorkloadSpec(
     tool="sysbench_oltp",
     title="sysbench OLTP",
+    named_by=("test",),
     description="sysbench's OLTP tests with our reports: refused connections and writes that match nothing are "
     "counted, so that load can ramp until the server refuses. The test connect opens a connection for each "
     "transaction: a connection storm.",
