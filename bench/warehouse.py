@@ -123,7 +123,7 @@ def started(folder: Path, *, runs: int) -> Iterator[Warehouse]:
             program.name: stack.enter_context(
                 servers.running(program.argv, folder=folder, name=program.name, env=os.environ)
             )
-            for program in (programs.web(setup), programs.worker(setup))
+            for program in (programs.web(setup), programs.worker(), programs.beat(setup))
         }
         pids |= {"PostgreSQL": postgres_pid(), "Valkey": valkey_pid(os.environ["REDIS_URL"])}
         servers.await_answer(setup.port, "/api/v1/health/", log=folder / "web.log")

@@ -273,6 +273,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 120, "socket_connect_ti
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a broker may be away for hours
+# A task that waits for ever would keep its place in the pool; the longest take minutes.
+CELERY_TASK_TIME_LIMIT = 3600
 
 LOGGING = {
     "version": 1,

@@ -10,3 +10,4 @@ urlpatterns = [
     re_path(r"^api(?:/.*)?$", unknown_address),
     path("", include("apps.web.urls")),
 ]
+handler500 = "apps.web.failure.show"

@@ -4,10 +4,14 @@ import os
 
 from celery import Celery
 
+from workers.heartbeat import RenewingScheduler, WorkerHeart
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("splashboard", include=["workers.tasks"])
 app.config_from_object("django.conf:settings", namespace="CELERY")
+app.steps["worker"].add(WorkerHeart)
+app.conf.beat_scheduler = RenewingScheduler
 
 MATCH_EVERY = 5.0  # s
 EXPIRE_EVERY = 5.0  # s

@@ -11,8 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 from kombu.exceptions import LimitExceeded, OperationalError
 from kombu.pools import producers
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.exceptions import RedisError
 
 from apps.aws import collection, observations
 from apps.dispatch import api as dispatch
@@ -39,7 +38,8 @@ PUBLISHER_OPTIONS = {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
 POOL_TIMEOUT = 2.0  # s to wait for a pooled connection when all are in use
 # Pause after a failure: further requests would only wait for the same error.
 PAUSE_AFTER_FAILURE = 10.0  # s
-NO_BROKER = (OperationalError, LimitExceeded, RedisConnectionError, RedisTimeoutError)
+# The last one also when the broker's disk or memory is full and it refuses writes.
+NO_BROKER = (OperationalError, LimitExceeded, RedisError)
 
 
 @dataclass

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import redis
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseError
+from django.db import connection
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.permissions import AllowAny

@@ -116,8 +116,9 @@ class Children:
     def _write(self) -> None:
         text = "".join(f"{child.to_line()}\n" for child, _ in self._known.values())
         part = self.places.var / "children.part"
-        part.write_text(text)
-        part.replace(self.places.var / "children")
+        with contextlib.suppress(OSError):  # a full disk: the guard knows them
+            part.write_text(text)
+            part.replace(self.places.var / "children")
 
     def stop_leftovers(self, screen: Screen) -> None:
         """Stops processes of an earlier run whose supervisor and guard were both killed."""

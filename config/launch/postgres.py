@@ -80,8 +80,9 @@ def made_by(data: Path) -> int | None:
 
 
 def forget_dead_server(data: Path) -> None:
-    """Removes a postmaster.pid whose process is gone or whose pid was reused after a reboot.
+    """Removes a postmaster.pid whose process is gone or whose pid was reused after a reboot, and ends its sessions.
 
+    A session that computes would notice late that its server is gone, and no other server can begin before.
     Raises LaunchProblem when a foreign PostgreSQL serves the directory.
     """
     file = data / "postmaster.pid"
@@ -93,6 +94,10 @@ def forget_dead_server(data: Path) -> None:
         raise LaunchProblem(
             f"A PostgreSQL that is not ours (process {pid}) uses {data}: stop it with `kill -INT {pid}`."
         )
+    for left in filter(str.isdecimal, os.listdir("/proc")):
+        if _works_in(int(left), data) and _is_postgres(int(left)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(left), signal.SIGKILL)
     file.unlink()
 
 
@@ -263,5 +268,13 @@ def _environ() -> dict[str, str]:
 def _works_in(pid: int, folder: Path) -> bool:
     try:
         return Path(f"/proc/{pid}/cwd").resolve() == folder.resolve()
+    except OSError:
+        return False
+
+
+def _is_postgres(pid: int) -> bool:
+    """And no shell that somebody opened there."""
+    try:
+        return Path(os.readlink(f"/proc/{pid}/exe")).name.startswith("postgres")
     except OSError:
         return False

@@ -174,7 +174,8 @@ def _owned(path: str, flags: int) -> int:
 def appended_log(path: Path) -> Iterator[int]:
     """File descriptor for a program's output, appended to that of earlier starts."""
     with open(path, "ab", buffering=0, opener=_owned) as file:
-        file.write(f"{START_MARK}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
+        with contextlib.suppress(OSError):  # a full disk: what is started may be what makes room
+            file.write(f"{START_MARK}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
         yield file.fileno()
 
 

@@ -40,12 +40,23 @@ def web(places: Places) -> Program:
     )  # fmt: skip
 
 
-def worker(places: Places) -> Program:
+def worker() -> Program:
     return Program(
         "worker",
         (
-            PYTHON, "-m", "celery", "--app", "workers.celery", "worker", "--beat", "--concurrency", "2",
-            "--schedule", places.var / "beat-schedule", "--loglevel", "INFO", "--without-gossip", "--without-mingle",
+            PYTHON, "-m", "celery", "--app", "workers.celery", "worker", "--concurrency", "2",
+            "--loglevel", "INFO", "--without-gossip", "--without-mingle",
+        ),
+    )  # fmt: skip
+
+
+def beat(places: Places) -> Program:
+    """Apart from the worker, which would not notice its end."""
+    return Program(
+        "beat",
+        (
+            PYTHON, "-m", "celery", "--app", "workers.celery", "beat",
+            "--schedule", places.var / "beat-schedule", "--loglevel", "INFO",
         ),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from config.launch import environment, frontend, orphans, postgres, processes, programs, supervisor
+from config.launch import environment, frontend, orphans, postgres, processes, programs, stores
 from config.launch.children import Children, RunLock
 from config.launch.console import LaunchStep, Screen
 from config.launch.places import PYTHON, ROOT, Places, make_folders
@@ -96,9 +96,8 @@ def own_stores(places: Places, screen: Screen, *options: str) -> Iterator[dict[s
         children = Children(own, RunLock(own, screen))
         children.start_guard()
         try:
-            urls = supervisor.start_stores(own, children, screen, *options)
-            env = programs.environ(own, database_url=urls[0], redis_url=urls[1])
-            yield env
+            found = stores.start_stores(own, children, screen, *options)
+            yield programs.environ(own, database_url=found.database_url, redis_url=found.redis_url)
         finally:
             children.stop_all(Screen(open(os.devnull, "w")))  # noqa: SIM115 - the program's closing line is the last
 

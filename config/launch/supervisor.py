@@ -1,5 +1,6 @@
 """`make run`: starts everything in order, watches it, and leaves nothing behind."""
 
+import contextlib
 import hashlib
 import http.client
 import json
@@ -8,17 +9,18 @@ import shutil
 import signal
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from config.launch import environment, frontend, ports, postgres, processes, programs, valkey
-from config.launch.children import PROGRAMS, STORES, Children, RunLock
+from config.launch import environment, frontend, ports, processes, programs, stores
+from config.launch.children import PROGRAMS, Children, RunLock
 from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import ROOT, Places, make_folders, require_space
 from config.launch.programs import Program
+from config.launch.pulses import AnswerPulse, HeartPulse, Pulse
+from config.launch.watchdog import Watchdog, Watched, how, report_end
 
-STARTS_WITHIN = 60.0  # s for a store or the web to answer
-RESTARTS = 5  # consecutive; a program that ran for HEALTHY_AFTER resets the count
-HEALTHY_AFTER = 60.0  # s
+STARTS_WITHIN = 60.0  # s for the web to answer
 NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice as much at the first load
 LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is moved to NAME.log.1
 LOGS_EVERY = 30.0  # s between checks of their sizes
@@ -38,23 +40,16 @@ class Prepared:
 
 
 @dataclass
-class Watched:
-    """A program that is restarted when it ends."""
-
-    program: Program
-    started: float = 0.0
-    ended_in_a_row: int = 0
-    again_at: float | None = None
-
-
-@dataclass
 class Supervisor:
     places: Places
     screen: Screen
     children: Children
     env: dict[str, str] = field(default_factory=dict)
-    watched: dict[str, Watched] = field(default_factory=dict)
     port: ports.Port | None = None
+    watchdog: Watchdog = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.watchdog = Watchdog(self.places, self.screen, self.children)
 
     def run(self) -> None:
         """Runs until Interrupted or LaunchProblem, reported by the caller; all children are stopped then."""
@@ -64,7 +59,8 @@ class Supervisor:
             while True:
                 processes.Signals.check()
                 self.children.keep_guard()
-                self._watch()
+                self._look_at_examples()
+                self.watchdog.turn()
                 if time.monotonic() > logs_at:
                     _rotate_long_logs(self.places)
                     logs_at = time.monotonic() + LOGS_EVERY
@@ -91,9 +87,17 @@ class Supervisor:
         self._announce(self._start_programs(is_first=is_first), is_first=is_first)
 
     def _start_stores(self) -> None:
-        urls = start_stores(self.places, self.children, self.screen)
+        found = stores.start_stores(self.places, self.children, self.screen)
+        for store in found.own:
+            self.watchdog.keep(
+                store.name,
+                Watched(partial(stores.launch, store, self.children), is_ready=partial(self._is_ready, store)),
+            )
         self.places.keep("port", str(self.places.port))
-        self.env = programs.environ(self.places, database_url=urls[0], redis_url=urls[1])
+        self.env = programs.environ(self.places, database_url=found.database_url, redis_url=found.redis_url)
+
+    def _is_ready(self, store: stores.Store) -> bool:
+        return store.is_ready(self.children.process(store.name).pid)
 
     @property
     def stamp(self) -> Path:
@@ -145,7 +149,7 @@ class Supervisor:
         wanted = prepared_from(self.env["DATABASE_URL"])
         unchanged = not is_first and self.stamp.read_text() == wanted
         if unchanged:
-            self._launch(programs.web(places))
+            self._launch_web()
         if not is_first:
             self._begin_preparing(*(["--unchanged"] if unchanged else []))
         prepared = self._await_prepared()
@@ -154,18 +158,27 @@ class Supervisor:
         self.result.unlink()
         self.stamp.write_text(wanted)
         if not unchanged:
-            self._launch(programs.web(places))
+            self._launch_web()
         self._await_web()
-        self._launch(programs.worker(places))
+        for program in (programs.worker(), programs.beat(places)):
+            self._launch(program, HeartPulse(places.var / "heartbeats" / program.name))
         self._launch(programs.agent(places))
         return prepared
 
-    def _launch(self, program: Program) -> None:
+    def _launch(self, program: Program, pulse: Pulse | None = None) -> None:
+        """And again whenever it ends, or `pulse` fails."""
+        self._spawn(program)
+        self.watchdog.keep(program.name, Watched(partial(self._spawn, program), pulse))
+
+    def _launch_web(self) -> None:
+        # Where the server listens on every address, this machine's own is one of them.
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.places.host, self.places.host.strip("[]"))  # noqa: S104
+        self._launch(programs.web(self.places), AnswerPulse(host, self.places.port))
+
+    def _spawn(self, program: Program) -> None:
         with processes.appended_log(self.places.log_of(program.name)) as log:
             process = processes.spawn(program.argv, output=log, env=self.env, cwd=ROOT, umask=processes.OWNER_ONLY)
         self.children.add(program.name, process, rank=PROGRAMS, signum=signal.SIGTERM)
-        watched = self.watched.setdefault(program.name, Watched(program))
-        watched.started, watched.again_at = time.monotonic(), None
 
     def _await_web(self) -> None:
         step = LaunchStep(self.screen, "Starting the web server")
@@ -212,96 +225,24 @@ class Supervisor:
 
     # ------------------------------------------------------------ watch
 
-    def _watch(self) -> None:
-        now = time.monotonic()
+    def _look_at_examples(self) -> None:
         for name, code in self.children.ended():
-            self.children.drop(name)
             if name == PREPARE:
+                self.children.drop(name)
                 self._end_examples(code)
-                continue
-            if name not in self.watched:
-                self._report_end(name, code)
-                raise LaunchProblem(
-                    f"{name} ended unexpectedly ({_how(code)}), so everything is stopped: "
-                    f"{processes.cause(self.places.log_of(name)) or 'see its log and run again'}. "
-                    f"The full log is {self.places.log_of(name)}."
-                )
-            self._plan_restart(self.watched[name], code, now)
-        for watched in self.watched.values():
-            if watched.again_at is not None and now >= watched.again_at:
-                self._launch(watched.program)
 
     def _is_restoring(self) -> bool:
         return all(name != PREPARE for name, _ in self.children.ended())
 
     def _end_examples(self, code: int) -> None:
         if code:
-            self._report_end(PREPARE, code)
+            report_end(self.places, self.screen, PREPARE, f"ended unexpectedly ({how(code)})")
             self.screen.line('  The example study is not complete: `make manage ARGS="examples load"` tries again.')
             return
         lines = processes.tail(self.places.log_of(PREPARE), MOST_PROBLEMS)
         end = next((number for number, line in enumerate(lines) if RESTORED in line), len(lines))
         for line in lines[end:]:
             self.screen.line(f"  Example study: {line}")
-
-    def _plan_restart(self, watched: Watched, code: int, now: float) -> None:
-        name = watched.program.name
-        self._report_end(name, code)
-        watched.ended_in_a_row = 1 if now - watched.started > HEALTHY_AFTER else watched.ended_in_a_row + 1
-        if watched.ended_in_a_row > RESTARTS:
-            raise LaunchProblem(
-                f"{name} ended {watched.ended_in_a_row} times in a row, so everything is stopped. "
-                f"The full log is {self.places.log_of(name)}."
-            )
-        wait = 2.0 ** (watched.ended_in_a_row - 1)
-        watched.again_at = now + wait
-        self.screen.line(f"  Starting {name} again in {wait:.0f} s.")
-
-    def _report_end(self, name: str, code: int) -> None:
-        log = self.places.log_of(name)
-        self.screen.line(f"  {name} ended unexpectedly ({_how(code)}). The end of {log}:")
-        for line in processes.tail(log):
-            self.screen.line(f"    | {line}")
-
-
-def start_stores(places: Places, children: Children, screen: Screen, *options: str) -> tuple[str, str]:
-    """Starts each store without a given URL, both at once; returns DATABASE_URL and REDIS_URL. Raises LaunchProblem.
-
-    `options`: further settings of our PostgreSQL.
-    """
-    database_url, redis_url = places.database_url, places.redis_url
-    cluster = broker = None
-    if not database_url:
-        cluster = postgres.prepare(places=places, screen=screen)
-        process = postgres.start(cluster, *options)
-        children.add("postgres", process, rank=STORES, signum=signal.SIGINT)
-        database_url = cluster.url
-    if not redis_url:
-        broker = valkey.prepare(places=places)
-        children.add("valkey", valkey.start(broker), rank=STORES, signum=signal.SIGTERM)
-        redis_url = broker.url
-    step = LaunchStep(screen, "Starting the database and the broker")
-    while True:
-        processes.Signals.check()
-        postgres_up = cluster is None or postgres.is_ready(cluster, children.process("postgres").pid)
-        if postgres_up and (broker is None or valkey.is_ready(broker)):
-            break
-        ended = [name for name, _ in children.ended()]
-        if cluster and "postgres" in ended:
-            raise postgres.why_not(cluster)
-        if broker and "valkey" in ended:
-            raise valkey.why_not(broker)
-        if step.elapsed > STARTS_WITHIN:
-            raise LaunchProblem(
-                f"The database or the broker is not ready after {step.elapsed:.0f} s: see {places.log}."
-            )
-        step.tick()
-        time.sleep(0.02)
-    step.done()
-    # For `make manage` and `make env`.
-    places.keep("database_url", database_url)
-    places.keep("redis_url", redis_url)
-    return database_url, redis_url
 
 
 def run(places: Places, screen: Screen) -> int:
@@ -319,7 +260,8 @@ def _rotate_long_logs(places: Places) -> None:
     """Programs append to a log that they hold open, so its content is moved and the file stays."""
     for log in places.log.glob("*.log"):
         if log.stat().st_size > LOG_LIMIT:
-            shutil.copyfile(log, log.with_suffix(".log.1"))
+            with contextlib.suppress(OSError):  # a full disk: room is worth more than the log
+                shutil.copyfile(log, log.with_suffix(".log.1"))
             os.truncate(log, 0)
 
 
@@ -340,7 +282,3 @@ def _progress(log: Path) -> str:
     """The last progress line of `manage.py prepare`."""
     lines = [line.removeprefix("progress: ") for line in processes.tail(log, 40) if line.startswith("progress: ")]
     return lines[-1] if lines else ""
-
-
-def _how(code: int) -> str:
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from typing import IO, Any
 
+from apps.core.outages import RETRY_AFTER
 from config.serving import requests, responses
 from config.serving.environment import environ_of
 
@@ -93,5 +94,7 @@ async def _refuse(send: responses.Send, refused: requests.RefusedBody) -> None:
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]
+    if refused.status == 503:
+        headers.append((b"retry-after", str(RETRY_AFTER).encode()))
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

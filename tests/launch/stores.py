@@ -4,7 +4,7 @@ import signal
 import sys
 import time
 
-from config.launch import places, processes, supervisor
+from config.launch import places, processes, stores
 from config.launch.children import PROGRAMS, Children, RunLock
 from config.launch.console import LaunchProblem, Screen
 
@@ -16,7 +16,7 @@ if __name__ == "__main__":
     children.stop_leftovers(screen)
     children.start_guard()
     try:
-        supervisor.start_stores(setup, children, screen)
+        stores.start_stores(setup, children, screen)
         argv = ["sh", "-c", "sleep 1000 & wait"]
         with processes.appended_log(setup.log_of("program")) as log:
             program = processes.spawn(argv, output=log, env=processes.clean_environment(), cwd=setup.var)

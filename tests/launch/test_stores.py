@@ -19,7 +19,7 @@ from config.launch import binaries, postgres, processes, sockets
 from config.launch.children import Children, RunLock
 from config.launch.console import LaunchProblem, Screen
 from config.launch.places import ROOT, Places
-from config.launch.supervisor import start_stores
+from config.launch.stores import start_stores
 from tests.launch.conftest import pids_in, programs_in, some_places, variables
 from tests.support.waiting import LIMIT, eventually
 
@@ -49,7 +49,8 @@ def started(places: Places) -> Iterator[tuple[str, str]]:
     screen = Screen()
     children = Children(places, RunLock(places, screen))
     try:
-        yield start_stores(places, children, screen)
+        found = start_stores(places, children, screen)
+        yield found.database_url, found.redis_url
     finally:
         children.stop_all(screen)
 

@@ -16,6 +16,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from apps.core import outages
 from apps.core.problems import FieldProblem, Invalid
 
 log = logging.getLogger(__name__)
@@ -80,6 +81,8 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response:
         log.error("%s failed", address, exc_info=error)
     set_rollback()
     headers = {}
+    if problem.status_code == 503:
+        headers["Retry-After"] = str(outages.RETRY_AFTER)
     if wait := getattr(error, "wait", None):
         headers["Retry-After"] = str(int(wait))
     if challenge := getattr(error, "auth_header", None):
@@ -102,14 +105,16 @@ def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
     if _is_for_want_of_space(error):
         remedy = "Free space on the disks of its artifacts and its database, then send the same again."
         return ApiProblem(status=507, kind="disk-full", detail=f"The server has no space left to store this. {remedy}")
-    detail = "Internal error; details are in the server's log."
-    if not reading:
-        # The error may have come after the commit.
-        detail += (
-            " What was stored is uncertain. Sending the same again is safe except for a campaign: first check "
-            "whether it exists."
-        )
-    return ApiProblem(status=500, detail=detail)
+    # The error may have come after the commit.
+    uncertain = (
+        " What was stored is uncertain. Sending the same again is safe except for a campaign: first check whether it "
+        "exists."
+    )
+    written = "" if reading else uncertain
+    if outages.database_is_away(error):
+        detail = f"The database does not answer; try again in a few seconds.{written}"
+        return ApiProblem(status=503, kind="out-of-service", title="Out of service", detail=detail)
+    return ApiProblem(status=500, detail=f"Internal error; details are in the server's log.{written}")
 
 
 def _is_for_want_of_space(error: Exception) -> bool:

@@ -91,6 +91,24 @@ def test_full_disk_has_its_remedy_and_is_logged(error: Exception, caplog: pytest
     assert "No space left on device" in caplog.text
 
 
+@pytest.mark.parametrize("state", [None, "08006", "57P01", "57P03", "53300"])
+def test_a_database_that_is_away_asks_to_come_again(state: str | None) -> None:
+    cause = psycopg.OperationalError("connection to /secret failed")
+    cause.sqlstate = state
+    error = OperationalError("connection to /secret failed")
+    error.__cause__ = cause
+    response = answer(error)
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert response.data["type"] == "urn:splashboard:problem:out-of-service"
+    assert "/secret" not in str(response.data)
+
+
+def test_a_deadlock_is_no_outage() -> None:
+    error = OperationalError("deadlock detected")
+    error.__cause__ = psycopg.errors.DeadlockDetected()
+    assert answer(error).status_code == 500
+
+
 def test_nested_errors_become_dotted_fields() -> None:
     error = exceptions.ValidationError(
         {"name": ["is empty"], "runs": [{}, {"threads": ["too many"]}], "non_field_errors": ["no"], "tags": ["a", "b"]}

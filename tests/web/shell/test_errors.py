@@ -1,12 +1,15 @@
 """Pages for what went wrong."""
 
+import psycopg
 import pytest
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import URLPattern, path
 
 from apps.web.templatetags.splash import GROUPS, SETTINGS
 from apps.web.urls import urlpatterns as pages
+from config import urls
 from config.urls import urlpatterns as product
 from tests.support.pages import elements, text
 
@@ -15,7 +18,21 @@ def _fail(_request: HttpRequest) -> HttpResponse:
     raise RuntimeError("on purpose")
 
 
-urlpatterns: list[URLPattern] = [path("fails/", _fail), *product]  # type: ignore[list-item]
+def _without_database(_request: HttpRequest) -> HttpResponse:
+    raise OperationalError("connection refused") from psycopg.OperationalError("connection refused")
+
+
+def _deadlocked(_request: HttpRequest) -> HttpResponse:
+    raise OperationalError("deadlock detected") from psycopg.errors.DeadlockDetected("deadlock detected")
+
+
+urlpatterns: list[URLPattern] = [
+    path("fails/", _fail),
+    path("without-database/", _without_database),
+    path("deadlocked/", _deadlocked),
+    *product,  # type: ignore[list-item]
+]
+handler500 = urls.handler500
 
 
 @pytest.mark.django_db
@@ -33,6 +50,15 @@ def test_a_failure_has_its_page_without_database_or_front_end(client: Client) ->
     answer = client.get("/fails/")
     assert answer.status_code == 500
     assert elements(answer.content.decode(), "[data-state=failed] a[href='/']")
+
+
+@pytest.mark.urls("tests.web.shell.test_errors")
+def test_while_the_database_is_away_a_page_says_so_and_when_to_come_again(client: Client) -> None:
+    client.raise_request_exception = False
+    answer = client.get("/without-database/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert elements(answer.content.decode(), "[data-state=out-of-service]")
+    assert client.get("/deadlocked/").status_code == 500
 
 
 @pytest.mark.django_db
