@@ -96,6 +96,7 @@ MIDDLEWARE = [
     "apps.accounts.middleware.ReadingMayNeedSignIn",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "config.read_only.ReadOnlyWhileFull",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -200,6 +201,14 @@ STORAGES = {
     "default": ARTIFACT_STORE,
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
+# Room that each disk must have: below it the server is read-only. PostgreSQL's own log takes up to 2 GB under load.
+LEAST_FREE_BYTES = env.int("SPLASHBOARD_LEAST_FREE_MB", default=500) * 1024**2
+if LEAST_FREE_BYTES < 0:
+    raise ImproperlyConfigured("SPLASHBOARD_LEAST_FREE_MB: give a number of MB, or 0 to write until a disk is full")
+DISKS = [
+    *(Path(each.strip()) for each in env.list("SPLASHBOARD_DISKS", default=[])),
+    *(VAR_DIR / name for name in ("postgres", "artifacts", "")),
+]
 # Credentials for AWS queries about systems, where the environment's belong to another object store.
 AWS_PROFILE = env.str("SPLASHBOARD_AWS_PROFILE", default="")
 # Archive of finished runs as Parquet: a folder, or s3://bucket/prefix. Empty: no archive.

@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 from django.test.utils import override_settings
 
+from apps.core import space
 from tests import examples, runner
 from tests.support import stores
 from tests.support.browser import browser_page, close_browser  # noqa: F401  fixtures for every folder
@@ -46,3 +47,11 @@ def var_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     }
     with override_settings(STATIC_ROOT=folder / "static", STORAGES=settings.STORAGES | {"default": store}):
         yield folder
+
+
+@pytest.fixture(autouse=True)
+def space_gate(monkeypatch: pytest.MonkeyPatch) -> space.SpaceGate:
+    """Each test's own: a write that found no space in one does not close it for the next."""
+    gate = space.SpaceGate()
+    monkeypatch.setattr(space, "gate", gate)
+    return gate

@@ -1,16 +1,21 @@
-"""The page for what failed: 503 while the database is away, else 500."""
+"""The page for what failed: 503 while the database is away, 507 for want of space, else 500."""
 
 import sys
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from apps.core import outages
+from apps.core import outages, space
 
 
-def show(_request: HttpRequest) -> HttpResponse:
-    """Django's handler500, called while the error is handled. It needs neither database nor front end."""
-    if not outages.database_is_away(sys.exc_info()[1]):
+def show(request: HttpRequest) -> HttpResponse:
+    """Django's handler500, called while the error is handled. Two of its pages need neither database nor front end."""
+    error = sys.exc_info()[1]
+    if error is not None and space.is_shortage(error):
+        space.gate.note_failure()
+        return render(request, "507.html", {"shortage": space.Shortage()}, status=507)
+    if not outages.database_is_away(error):
         return HttpResponse(render_to_string("500.html"), status=500)
     headers = {"Retry-After": str(outages.RETRY_AFTER)}
     return HttpResponse(render_to_string("503.html"), status=503, headers=headers)

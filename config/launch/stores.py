@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from config.launch import postgres, processes, valkey
 from config.launch.children import STORES, Children
@@ -28,20 +29,22 @@ class Store:
 
 @dataclass(frozen=True)
 class Stores:
-    """`own`: those that were not given by a URL."""
+    """`own`: those that were not given by a URL; `data`: the folder of our PostgreSQL."""
 
     database_url: str
     redis_url: str
     own: tuple[Store, ...]
+    data: Path | None
 
 
 def prepare(places: Places, screen: Screen, *options: str) -> Stores:
     """Everything but the start. `options`: further settings of our PostgreSQL. Raises LaunchProblem."""
     database_url, redis_url = places.database_url, places.redis_url
-    own = []
+    own: list[Store] = []
+    data = None
     if not database_url:
         cluster = postgres.prepare(places=places, screen=screen)
-        database_url = cluster.url
+        database_url, data = cluster.url, cluster.data
         start = partial(postgres.start, cluster, *options)
         is_ready, why_not = partial(postgres.is_ready, cluster), partial(postgres.why_not, cluster)
         own.append(Store("postgres", signal.SIGINT, start, is_ready, why_not))
@@ -51,7 +54,7 @@ def prepare(places: Places, screen: Screen, *options: str) -> Stores:
         start = partial(valkey.start, broker)
         why_not = partial(valkey.why_not, broker)
         own.append(Store("valkey", signal.SIGTERM, start, lambda _pid: valkey.is_ready(broker), why_not))
-    return Stores(database_url, redis_url, tuple(own))
+    return Stores(database_url, redis_url, tuple(own), data)
 
 
 def launch(store: Store, children: Children) -> None:

@@ -95,6 +95,9 @@ class Supervisor:
             )
         self.places.keep("port", str(self.places.port))
         self.env = programs.environ(self.places, database_url=found.database_url, redis_url=found.redis_url)
+        if found.data:  # maybe outside of var/
+            given = os.environ.get("SPLASHBOARD_DISKS")
+            self.env["SPLASHBOARD_DISKS"] = ",".join([*([given] if given else []), str(found.data)])
 
     def _is_ready(self, store: stores.Store) -> bool:
         return store.is_ready(self.children.process(store.name).pid)

@@ -8,6 +8,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from apps.core import limits
+from apps.core.space import FULL
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 
@@ -54,7 +55,7 @@ def announced(scope: Mapping[str, Any]) -> int | None:
 
 
 async def read(receive: Receive, limit: BodyLimit, length: int | None) -> SpooledTemporaryFile[bytes]:
-    """The whole body, at its beginning. Raises RefusedBody (408, 413) or SenderGone."""
+    """The whole body, at its beginning. Raises RefusedBody (408, 413, 507) or SenderGone."""
     if length is not None and length > limit.size:
         raise _too_large(limit)
     body: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  closed by the caller
@@ -76,6 +77,12 @@ async def read(receive: Receive, limit: BodyLimit, length: int | None) -> Spoole
         taken = time.monotonic() - began
         detail = f"{arrived:,} bytes of the body arrived in {taken:.0f} s, and not its end. Send it again, faster."
         raise RefusedBody(408, "Too slow", detail) from None
+    except OSError as error:
+        body.close()
+        if error.errno not in FULL:
+            raise
+        detail = "The folder for temporary files has no room for the body: free some space there, then send it again."
+        raise RefusedBody(507, "Insufficient Storage", detail) from error
     except BaseException:
         body.close()
         raise

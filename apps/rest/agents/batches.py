@@ -16,9 +16,10 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.core import limits
+from apps.core import limits, space
 from apps.dispatch import api as dispatch
 from apps.rest.agents.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of, seal_after_commit
+from apps.rest.framework import problems
 from apps.rest.framework.authentication import secret_of
 from apps.rest.framework.messages import length_within
 from apps.runs.api import accept
@@ -41,6 +42,8 @@ class BatchDoor:
             # As Django does, so that its connections are managed.
             request_started.send(sender=type(self), environ=environ)
             try:
+                if shortage := space.gate.shortage():
+                    raise problems.disk_full(shortage)
                 stored = _store(environ, UUID(place[1]), int(place[2]))
             except Exception as error:  # StoreBatch raises it
                 environ[REFUSAL] = error

@@ -1,12 +1,10 @@
 """Every error of the REST API as RFC 9457 problem details: what happened, which field, what to do."""
 
-import errno
 import logging
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
-import psycopg
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, resolve
@@ -16,14 +14,13 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from apps.core import outages
+from apps.core import outages, space
 from apps.core.problems import FieldProblem, Invalid
 
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# No space on the device, or quota exceeded.
-FULL = (errno.ENOSPC, errno.EDQUOT)
+WAITS = {"out-of-service": outages.RETRY_AFTER, "disk-full": space.RETRY_AFTER}  # s, by kind
 
 
 class ApiProblem(exceptions.APIException):
@@ -81,8 +78,8 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response:
         log.error("%s failed", address, exc_info=error)
     set_rollback()
     headers = {}
-    if problem.status_code == 503:
-        headers["Retry-After"] = str(outages.RETRY_AFTER)
+    if problem.kind in WAITS:
+        headers["Retry-After"] = str(WAITS[problem.kind])
     if wait := getattr(error, "wait", None):
         headers["Retry-After"] = str(int(wait))
     if challenge := getattr(error, "auth_header", None):
@@ -102,9 +99,9 @@ def _unknown_format(error: Exception, context: dict[str, Any]) -> ApiProblem | N
 
 
 def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
-    if _is_for_want_of_space(error):
-        remedy = "Free space on the disks of its artifacts and its database, then send the same again."
-        return ApiProblem(status=507, kind="disk-full", detail=f"The server has no space left to store this. {remedy}")
+    if space.is_shortage(error):
+        space.gate.note_failure()
+        return disk_full(space.Shortage())
     # The error may have come after the commit.
     uncertain = (
         " What was stored is uncertain. Sending the same again is safe except for a campaign: first check whether it "
@@ -117,10 +114,10 @@ def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
     return ApiProblem(status=500, detail=f"Internal error; details are in the server's log.{written}")
 
 
-def _is_for_want_of_space(error: Exception) -> bool:
-    full_disk = isinstance(error, OSError) and error.errno in FULL
-    # PostgreSQL's own error.
-    return full_disk or isinstance(error.__cause__, psycopg.errors.DiskFull)
+def disk_full(shortage: space.Shortage) -> ApiProblem:
+    """507; the same request works once there is room."""
+    detail = f"Read-only: {shortage.sentence()}, then send the same again."
+    return ApiProblem(status=507, kind="disk-full", detail=detail)
 
 
 def body(problem: ApiProblem) -> dict[str, Any]:

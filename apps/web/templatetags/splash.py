@@ -33,7 +33,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import is_naive
 
 from apps.comparison.pure import COLORS, TONES, Side
-from apps.core import units
+from apps.core import space, units
 from apps.core.names import with_tool as tool_and_name
 from apps.core.text import and_list
 from apps.runs.pure import title_of
@@ -299,6 +299,12 @@ def navigation(context: template.Context) -> list[dict[str, Any]]:
         is_open = any(page["current"] for page in pages)
         groups.append({"label": label, "address": pages[0]["address"], "pages": pages, "is_open": is_open})
     return groups
+
+
+@register.simple_tag
+def shortage() -> space.Shortage | None:
+    """Why the server is read-only; None: it is not."""
+    return space.gate.shortage()
 
 
 @register.simple_tag(takes_context=True)

@@ -1,6 +1,5 @@
 """What agents say over HTTP: stored once, answered clearly, enqueued after the commit."""
 
-import errno
 import json
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,10 +12,8 @@ from django.utils import timezone
 from apps.dispatch.jobs import leases
 from apps.dispatch.models import Agent, Job
 from apps.runs.models import Artifact, Batch, Run
-from apps.runs.storage import artifacts
 from tests.rest.talk import SECRET, V1, Talk, a_batch, a_run_message, an_end, the_agent
 from tests.support.builders import a_campaign, a_job, a_system, a_user, an_agent
-from workers.agent.runtime.client import MessageFate, verdict
 from workers.protocol import wire
 
 # ---------------------------------------------------------------- who is calling
@@ -248,28 +245,6 @@ def test_length_that_is_no_number_is_a_problem(talk: Talk, length: str) -> None:
     assert answer.status_code == 400, answer.content
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert "Content-Length is" in answer.json()["detail"]
-
-
-def test_full_disk_keeps_the_artifact_with_the_agent_until_there_is_room(
-    talk: Talk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    job = a_campaign(threads=(1,)).jobs.get()
-    the_agent(job.system)
-    claimed = talk.claim()
-    path = f"runs/{claimed.runs[0].uid}/artifacts/out.txt"
-    talk.say("PUT", f"runs/{claimed.runs[0].uid}", a_run_message(claimed))
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as disk:
-        disk.setattr(artifacts, "keep", full)
-        refused = talk.put_bytes(path, b"text")
-    assert (refused.status_code, refused.json()["type"]) == (507, "urn:splashboard:problem:disk-full")
-    # What the agent makes of it: kept in its spool and sent again.
-    assert verdict(refused.status_code) is MessageFate.RETRY
-    assert not Artifact.objects.exists()
-    assert talk.put_bytes(path, b"text").status_code == 201
 
 
 def test_run_that_was_planned_for_another_agent_is_refused(talk: Talk, client: Client) -> None:

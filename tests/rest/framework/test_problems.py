@@ -85,7 +85,7 @@ def full_database() -> OperationalError:
 def test_full_disk_has_its_remedy_and_is_logged(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     response = answer(error)
     assert (response.status_code, response.data["type"]) == (507, "urn:splashboard:problem:disk-full")
-    assert "Free space" in response.data["detail"]
+    assert "free some space" in response.data["detail"]
     assert "send the same again" in response.data["detail"]
     assert "/secret" not in str(response.data)
     assert "No space left on device" in caplog.text

@@ -1,5 +1,7 @@
 """Pages for what went wrong."""
 
+import errno
+
 import psycopg
 import pytest
 from django.db import OperationalError
@@ -7,10 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import URLPattern, path
 
+from apps.core import space
 from apps.web.templatetags.splash import GROUPS, SETTINGS
 from apps.web.urls import urlpatterns as pages
 from config import urls
 from config.urls import urlpatterns as product
+from tests.support.builders import a_user
 from tests.support.pages import elements, text
 
 
@@ -22,6 +26,10 @@ def _without_database(_request: HttpRequest) -> HttpResponse:
     raise OperationalError("connection refused") from psycopg.OperationalError("connection refused")
 
 
+def _full(_request: HttpRequest) -> HttpResponse:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def _deadlocked(_request: HttpRequest) -> HttpResponse:
     raise OperationalError("deadlock detected") from psycopg.errors.DeadlockDetected("deadlock detected")
 
@@ -30,6 +38,7 @@ urlpatterns: list[URLPattern] = [
     path("fails/", _fail),
     path("without-database/", _without_database),
     path("deadlocked/", _deadlocked),
+    path("full/", _full),
     *product,  # type: ignore[list-item]
 ]
 handler500 = urls.handler500
@@ -59,6 +68,33 @@ def test_while_the_database_is_away_a_page_says_so_and_when_to_come_again(client
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert elements(answer.content.decode(), "[data-state=out-of-service]")
     assert client.get("/deadlocked/").status_code == 500
+
+
+@pytest.mark.django_db
+def test_with_too_little_space_pages_answer_and_say_so_and_forms_do_not(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(a_user(role="administrator"))
+    assert not elements(client.get("/agents/").content.decode(), "[data-state=read-only]")
+    monkeypatch.setattr(space, "free_bytes", lambda _folder: 1)
+    answer = client.get("/agents/")
+    assert answer.status_code == 200
+    assert "has 1 B free and needs" in text(answer.content.decode(), "[data-state=read-only]").replace("\u00a0", " ")
+    refused = client.post("/agents/enrolments/", {})
+    assert (refused.status_code, refused["Retry-After"]) == (507, "30")
+    assert elements(refused.content.decode(), "[data-state=disk-full]")
+    assert client.post("/sign-out/").status_code == 302
+
+
+@pytest.mark.urls("tests.web.shell.test_errors")
+def test_a_write_that_finds_no_space_is_said_on_the_page_and_closes(
+    client: Client, space_gate: space.SpaceGate
+) -> None:
+    client.raise_request_exception = False
+    answer = client.get("/full/")
+    assert answer.status_code == 507
+    assert elements(answer.content.decode(), "[data-state=disk-full]")
+    assert space_gate.shortage() == space.Shortage()
 
 
 @pytest.mark.django_db
