@@ -17,3 +17,8 @@ hypothesis.settings.register_profile(DEEP, max_examples=100 * DEEPER, deadline=N
 def examples(count: int, **more: Any) -> hypothesis.settings:
     """Of a test whose examples take long: `count`, and DEEPER times as many for those who ask."""
     return hypothesis.settings(max_examples=count * (DEEPER if PROFILE == DEEP else 1), deadline=None, **more)
+
+
+def seeds(count: int) -> range:
+    """Of a test with chance in it: `count`, and ten times as many for those who ask."""
+    return range(count * (DEEPER // 2 if PROFILE == DEEP else 1))

@@ -29,7 +29,7 @@ RETRIED = ("galera", "mha", "mariadb")
 RETRIES = 2  # in a whole run; more fail it
 SYSTEMS = ("galera", "mha")  # of which one serves all tests
 # Beginnings of paths, the slowest first: what begins last should end soon.
-SLOW = ("tests/e2e", "tests/launch", "tests/workers/agent", "tests/workers_tasks", "tests/lab")
+SLOW = ("tests/e2e", "tests/launch", "tests/faults", "tests/workers/agent", "tests/workers_tasks", "tests/lab")
 MISSING = "not on PATH: "
 SHOWN = 60  # lines of what a test that was retried had printed
 

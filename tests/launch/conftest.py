@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -75,3 +76,13 @@ def programs_in(folder: Path) -> set[str]:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             found.add(os.readlink(f"/proc/{pid}/exe"))
     return found
+
+
+def leader(places: Places, pattern: str) -> int:
+    """Process of the supervisor's own whose command line has this; 0: there is none now."""
+    for line in (places.var / "children").read_text().splitlines():
+        pid = int(line.split()[1])
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if re.search(pattern.encode(), Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")):
+                return pid
+    return 0

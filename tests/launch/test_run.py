@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ import pytest
 from apps.core import restarts
 from config.launch import supervisor
 from config.launch.places import ROOT, Places
-from tests.launch.conftest import pids_in, some_places, variables
+from tests.launch.conftest import leader, pids_in, some_places, variables
 from tests.paths import EXAMPLES
 from tests.support.waiting import LIMIT, eventually
 
@@ -231,16 +231,6 @@ def test_dead_programs_and_stores_are_started_again(prepared: tuple[Places, str]
         (name, "ended unexpectedly (signal SIGKILL)") for name in ("valkey", "postgres", "beat", "web")
     ]
     assert pids_in(places.var) == []
-
-
-def leader(places: Places, pattern: str) -> int:
-    """Process of the supervisor's own whose command line has this; 0: there is none now."""
-    for line in (places.var / "children").read_text().splitlines():
-        pid = int(line.split()[1])
-        with suppress(FileNotFoundError, ProcessLookupError):
-            if re.search(pattern.encode(), Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")):
-                return pid
-    return 0
 
 
 def answers(places: Places) -> bool:

@@ -1,7 +1,9 @@
 """Bodies: who may send how much, in which time."""
 
 import asyncio
+import errno
 import json
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -122,3 +124,17 @@ def test_a_caller_who_cannot_be_looked_up_is_asked_to_come_again() -> None:
         return await ask(application, Client([b"x"]), authorization=KNOWN, content_length="1")
 
     assert asyncio.run(once()).status == 503
+
+
+def test_a_body_for_which_no_temporary_file_has_room_is_to_be_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(BytesIO):
+        def __init__(self, **_: object) -> None:
+            super().__init__()
+
+        def write(self, _: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(requests, "SpooledTemporaryFile", Full)
+    client = answer(Client([b"x"]), authorization=KNOWN, content_length="1")
+    assert client.status == 507
+    assert "send it again" in json.loads(client.body)["detail"]

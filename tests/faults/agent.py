@@ -1,0 +1,98 @@
+"""Run as a program: an agent whose jobs measure nothing and report seeded samples; all else of it is the real one.
+
+Its disk has as many bytes free as the file `agent-free` in var/ says.
+"""
+
+import os
+import random
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+from tests.paths import RECORDINGS
+from workers.agent import cli
+from workers.agent.measure.clock import iso_now
+from workers.agent.measure.job import JobExecution
+from workers.agent.measure.recorder import Recorder
+from workers.agent.runtime import config, spool
+from workers.agent.runtime.config import Config, SystemConfig
+from workers.agent.runtime.stop import Stopped, failed
+from workers.protocol import wire
+
+METRIC, NODE = "mysql.status.Threads_running", "db1"
+SAMPLES, A_BATCH = 120, 2
+PAUSE = 0.05  # s between batches
+OUTPUT = (RECORDINGS / "sysbench_single" / "oltp_read_write_t4_p95_hist.txt").read_bytes()
+VAR = Path(os.environ["SPLASHBOARD_VAR"])
+FLUSHED = VAR / "flushed"  # by run: samples that are in the spool
+
+
+def samples(uid: str) -> list[tuple[float, int]]:
+    """What the agent reports of a run: t and value."""
+    chance = random.Random(uid)
+    return [(float(t), chance.randrange(1000)) for t in range(SAMPLES)]
+
+
+class SeededJob(JobExecution):
+    def _run_on(self, system: SystemConfig) -> None:  # noqa: ARG002  there is no such server
+        for planned in self.message.runs:
+            self._report(planned)
+
+    def _report(self, planned: wire.PlannedRun) -> None:
+        recorder = Recorder(
+            spool=self._spool,
+            journal=self._journal,
+            entry=self.entry,
+            run=planned.uid,
+            minimum_free=self._config.minimum_free,
+            flush_interval=self._config.flush_interval,
+        )
+        node = wire.RunNodeMessage(name=NODE, role="writer")
+        message = wire.RunMessage(
+            job=self.message.id,
+            attempt=self.message.attempt,
+            load_level=planned.load_level,
+            started_at=iso_now(),
+            warmup=0,
+            duration=SAMPLES,
+            nodes=[node],
+        )
+        recorder.open(message, artifact="", output=self._work / "none")
+        try:
+            for number, (t, value) in enumerate(samples(planned.uid), start=1):
+                self.switch.check()
+                recorder.sample(node=NODE, role="writer", t=t, values={METRIC: value})
+                if number % A_BATCH == 0:
+                    recorder.flush()
+                    if recorder.problem:
+                        raise Stopped(failed(recorder.problem))
+                    (FLUSHED / planned.uid).write_text(str(number))
+                    time.sleep(PAUSE)
+        except Stopped as stopped:
+            recorder.end(outcome=stopped.stop.run, reason=stopped.stop.reason, measured_from=None, measured_to=None)
+            raise
+        recorder.artifact("sysbench.txt", OUTPUT)
+        recorder.end(outcome="succeeded", reason="", measured_from=0, measured_to=SAMPLES)
+
+
+def _hurried(file: Path) -> Config:
+    return replace(config.load(file), poll_interval=0.2)
+
+
+def _free_bytes(_: spool.Spool) -> int:
+    file = VAR / "agent-free"
+    return int(file.read_text()) if file.exists() else 2**40
+
+
+if __name__ == "__main__":
+    FLUSHED.mkdir(exist_ok=True)
+    for place, instead in (
+        ("workers.agent.runtime.loop.JobExecution", SeededJob),
+        ("workers.agent.measure.database.version", lambda _system: "10.11.19-MariaDB"),
+        ("workers.agent.runtime.spool.Spool.free_bytes", _free_bytes),
+        ("workers.agent.cli.load", _hurried),
+    ):
+        patch(place, instead).start()
+    sys.exit(cli.main())

@@ -1,0 +1,170 @@
+"""The running product, seen from outside: its processes, its API, and the tables that say what became of the work."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+
+from config.launch.places import ROOT, Places
+from tests.launch.conftest import leader, variables
+from tests.support.waiting import LIMIT, eventually
+
+FINAL = ("succeeded", "failed", "cancelled")
+PROGRAMS = {
+    "web": "granian",
+    "worker": "celery .*worker",
+    "beat": "celery .*beat",
+    "agent": "tests.faults.agent",
+    "postgres": "postgres",
+    "valkey": "valkey-server|redis-server|valkey.conf",
+}
+
+
+class Product:
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.var: Path = places.var
+        self._log = (self.var / "product.log").open("wb")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.product"],
+            env=variables(places, SPLASHBOARD_EXAMPLES="false", SPLASHBOARD_LEAST_FREE_MB="1"),
+            cwd=ROOT,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._campaigns = 0
+        eventually(self._is_ready, what="the product runs", seen=self.log)
+        token = (self.var / "token").read_text().strip()
+        port = (self.var / "port").read_text().strip()
+        headers = {"Authorization": f"Token {token}"}
+        self.http = httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=LIMIT)
+        eventually(lambda: self.rows("SELECT 1 FROM catalog_system"), what="the agent's system is known", seen=self.log)
+
+    def close(self) -> None:
+        self.http.close()
+        self._process.terminate()
+        self._process.wait(timeout=LIMIT)
+        self._log.close()
+
+    def log(self) -> str:
+        return (self.var / "product.log").read_text(errors="replace")[-4000:]
+
+    def _is_ready(self) -> bool:
+        assert self._process.poll() is None, self.log()
+        return "Ctrl-C" in self.log()
+
+    # ------------------------------------------------------------ processes
+
+    def pid(self, name: str) -> int:
+        """0: it does not run now."""
+        return leader(self.places, PROGRAMS[name])
+
+    def kill(self, name: str) -> int:
+        """As a power cut would; returns the process id."""
+        pid: int = eventually(lambda: self.pid(name), what=f"{name} runs", seen=self.log)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def await_another(self, name: str, pid: int) -> None:
+        eventually(lambda: self.pid(name) not in (0, pid), what=f"{name} was started again", seen=self.log)
+
+    @contextmanager
+    def frozen(self, name: str) -> Iterator[int]:
+        pid = self.pid(name)
+        os.killpg(pid, signal.SIGSTOP)
+        try:
+            yield pid
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGCONT)
+
+    def environment(self) -> dict[str, str]:
+        """Of the worker, for another program like it."""
+        content = Path(f"/proc/{self.pid('worker')}/environ").read_bytes()
+        return dict(line.decode().split("=", 1) for line in content.split(b"\0") if line)
+
+    @contextmanager
+    def logged_by_agent(self, words: str) -> Iterator[None]:
+        """Returns from the block once the agent has logged that since its beginning."""
+        log = self.places.log_of("agent")
+        before = log.stat().st_size
+        yield
+        eventually(lambda: words.encode() in log.read_bytes()[before:], what=words, seen=self.progress)
+
+    # ------------------------------------------------------------ work
+
+    def rows(self, query: Any, *parameters: object) -> list[tuple[Any, ...]]:
+        """None of them while the database is away."""
+        with suppress(psycopg.OperationalError):
+            url = (self.var / "database_url").read_text().strip()
+            with psycopg.connect(url, connect_timeout=10) as connection:
+                return connection.execute(query, parameters).fetchall()
+        return []
+
+    def plan(self, *, repetitions: int = 1) -> list[int]:
+        """Numbers of the jobs of a new campaign."""
+        self._campaigns += 1
+        plan = {
+            "name": f"campaign {self._campaigns}",
+            "systems": ["seeded"],
+            "workloads": [self._workload()],
+            "load_levels": [{"threads": 4}],
+            "repetitions": repetitions,
+            "warmup": 0,
+            "duration": 5,
+        }
+        answer = self.http.post("/api/v1/campaigns/", json=plan)
+        assert answer.status_code == 201, answer.text
+        found = self.rows("SELECT id FROM dispatch_job WHERE campaign_id = %s ORDER BY id", answer.json()["id"])
+        assert len(found) == repetitions
+        return [job for (job,) in found]
+
+    def _workload(self) -> int:
+        return int(self.rows("SELECT min(id) FROM catalog_workload WHERE tool = 'sysbench'")[0][0])
+
+    def state(self, job: int) -> str:
+        """Empty while the database is away."""
+        found = self.rows("SELECT state FROM dispatch_job WHERE id = %s", job)
+        return str(found[0][0]) if found else ""
+
+    def await_state(self, job: int, *states: str) -> None:
+        eventually(lambda: self.state(job) in states, what=f"job {job} is {' or '.join(states)}", seen=self.progress)
+
+    def await_batches(self, job: int, count: int) -> None:
+        query = "SELECT count(*) FROM runs_batch JOIN dispatch_jobrun USING (run_id) WHERE job_id = %s"
+        eventually(lambda: self.rows(query, job)[:1] >= [(count,)], what=f"{count} batches came", seen=self.progress)
+
+    def progress(self) -> str:
+        jobs = self.rows("SELECT id, state, attempt, reason FROM dispatch_job ORDER BY id")
+        runs = self.rows("SELECT id, state, outcome, reason FROM runs_run ORDER BY id")
+        return f"{jobs}\n{runs}\n{self.log()}\n{(self.var / 'log/agent.log').read_text(errors='replace')[-2000:]}"
+
+    def runs(self, job: int) -> Sequence[tuple[int, str, str]]:
+        """Number, uid and outcome of each run of the job, once all are sealed."""
+
+        def sealed() -> list[tuple[Any, ...]] | None:
+            query = (
+                "SELECT r.id, r.uid::text, r.outcome, r.state FROM runs_run r JOIN dispatch_jobrun j ON j.run_id = r.id"
+            )
+            found = self.rows(f"{query} WHERE j.job_id = %s ORDER BY r.id", job)
+            return found if all(state == "sealed" for *_, state in found) else None
+
+        if not self.rows("SELECT 1 FROM dispatch_jobrun WHERE job_id = %s", job):
+            return []
+        found = eventually(sealed, what="all runs are sealed", seen=self.progress)
+        return [(number, uid, outcome) for number, uid, outcome, _ in found]
+
+    def samples(self, run: int, metric: str) -> list[tuple[float, float]]:
+        answer = self.http.get(f"/api/v1/runs/{run}/series/", params={"metric": metric, "raw": "true"})
+        assert answer.status_code == 200, answer.text
+        (series,) = answer.json()["series"]
+        return list(zip(series["at"], series["values"], strict=True))
