@@ -69,6 +69,7 @@ INSTALLED_APPS = [
     "django_vite",
     "rest_framework",
     "drf_spectacular",
+    "apps.core.audit",
     "apps.accounts",
     "apps.catalog",
     "apps.runs",
@@ -98,6 +99,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.read_only.ReadOnlyWhileFull",
     "django_htmx.middleware.HtmxMiddleware",
+    "apps.core.audit.middleware.KnowWhoActs",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -155,15 +157,15 @@ PASSWORD_HASHERS = [
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
-]
+] + [{"NAME": "apps.accounts.sign_ins.RecordedPassword"}]
 # A name is locked for an address, so that nobody locks another one out; a sign-in link still works.
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_CLIENT_IP_CALLABLE = "apps.web.accounts.client_address"
+AXES_CLIENT_IP_CALLABLE = "apps.core.client_address.client_address"
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
-AXES_LOCKOUT_CALLABLE = "apps.web.accounts.locked_out"
+AXES_LOCKOUT_CALLABLE = "apps.web.accounts.sign_in.locked_out"
 AXES_VERBOSE = False
 LOGIN_URL = "web:sign-in"
 LOGIN_REDIRECT_URL = "web:overview"
@@ -253,7 +255,10 @@ REST_FRAMEWORK = {
         "apps.rest.framework.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["apps.rest.framework.permissions.ReadersReadEngineersWrite"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "apps.rest.framework.permissions.WithinScope",
+        "apps.rest.framework.permissions.ReadersReadEngineersWrite",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["apps.rest.framework.bodies.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "apps.rest.framework.documentation.DocumentedSchema",

@@ -10,6 +10,7 @@ from django.test.utils import override_settings
 
 from apps.core import space
 from tests import examples, runner
+from tests.core.audit.watch import watched_changes  # noqa: F401  of every test
 from tests.support import stores
 from tests.support.browser import browser_page, close_browser  # noqa: F401  fixtures for every folder
 from tests.support.databases import (  # noqa: F401

@@ -23,7 +23,7 @@ def may_write(request: HasUser) -> bool:
 
 def administrator(request: HasUser) -> User | None:
     user = signed_in(request)
-    return user if user is not None and user.role == User.Role.ADMINISTRATOR else None
+    return user if user is not None and user.is_administrator else None
 
 
 def writer(request: HasUser) -> User:

@@ -1,5 +1,8 @@
 """Users, their API tokens, sign-in links and saved filters. Only digests of secrets are stored."""
 
+from datetime import datetime
+from typing import ClassVar
+
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 
@@ -25,9 +28,26 @@ class User(AbstractUser):
     def may_write(self) -> bool:
         return self.role in (self.Role.ENGINEER, self.Role.ADMINISTRATOR)
 
+    @property
+    def is_administrator(self) -> bool:
+        return self.role == self.Role.ADMINISTRATOR
+
 
 class ApiToken(models.Model):
-    """A user's REST API token: `digest` is the SHA-256 of the secret, `prefix` its first characters."""
+    """A user's REST API token: `digest` is the SHA-256 of the secret, `prefix` its first characters.
+
+    It may do what its scope allows and its user's role too. Null `expires_at`: it does not expire.
+    """
+
+    class Scope(models.TextChoices):
+        """Each includes those before it."""
+
+        READ = "read"
+        SUBMIT = "submit"
+        REVIEW = "review"
+
+    # What the audit log names its changes as.
+    audit_kind: ClassVar[str] = "token"
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100)
@@ -36,6 +56,22 @@ class ApiToken(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    scope = models.CharField(max_length=8, choices=Scope.choices)
+    expires_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(scope__in=["read", "submit", "review"]), name="api_token_scope_known"
+            )
+        ]
+
+    def allows(self, scope: str) -> bool:
+        known = list(self.Scope)
+        return known.index(self.Scope(self.scope)) >= known.index(self.Scope(scope))
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
 
 
 class SignInLink(models.Model):

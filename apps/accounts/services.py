@@ -1,39 +1,18 @@
-"""REST API tokens, one-time sign-in links and saved filters."""
+"""People, one-time sign-in links and saved filters; tokens are in tokens."""
 
 from datetime import datetime, timedelta
 
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 
 from apps.accounts.credentials import digest_of, new_secret
-from apps.accounts.models import ApiToken, SavedFilter, SignInLink, User
+from apps.accounts.models import SavedFilter, SignInLink, User
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 
 SIGN_IN_LINK_LASTS = timedelta(hours=1)
-# Avoids one write per request of a busy script.
-LAST_USED_WRITTEN_EVERY = timedelta(minutes=1)
-PREFIX_LENGTH = 8
 LONGEST_NAME, LONGEST_QUERY = 60, 2000  # of a saved filter, characters
 MOST_FILTERS = 30
-
-
-def create_token(*, user: User, name: str) -> tuple[ApiToken, str]:
-    """The token and its secret, which is not stored."""
-    secret = new_secret()
-    token = ApiToken.objects.create(user=user, name=name, prefix=secret[:PREFIX_LENGTH], digest=digest_of(secret))
-    return token, secret
-
-
-def user_of_token(secret: str, now: datetime) -> User | None:
-    """The token's user; None when the token is unknown or revoked, or the user is inactive."""
-    tokens = ApiToken.objects.filter(digest=digest_of(secret), revoked_at=None, user__is_active=True)
-    token = tokens.select_related("user").first()
-    if token is None:
-        return None
-    unwritten = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_WRITTEN_EVERY)
-    ApiToken.objects.filter(unwritten, pk=token.pk).update(last_used_at=now)
-    return token.user
 
 
 def named(username: str) -> User:
@@ -42,15 +21,12 @@ def named(username: str) -> User:
     return User.objects.get_or_create(username=username, defaults=nobody)[0]
 
 
-def revoke_token(*, token: ApiToken, now: datetime) -> bool:
-    """False: already revoked."""
-    return ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now) == 1
-
-
+@transaction.atomic
 def create_sign_in_link(*, user: User, now: datetime) -> str:
     """The link's secret, valid once within an hour."""
     secret = new_secret()
     SignInLink.objects.create(user=user, digest=digest_of(secret), expires_at=now + SIGN_IN_LINK_LASTS)
+    record(Action.SIGN_IN_LINK, f"person {user.username}")
     return secret
 
 
@@ -84,6 +60,7 @@ def first_administrator() -> User:
     try:
         with transaction.atomic():
             user.save(force_insert=True)
+            record(Action.PERSON_CREATE, f"person {user.username}", after=user.role)
     except IntegrityError:  # created by another process at this moment, or the name is taken
         other = administrators.filter(username="admin").first()
         if other is None:
@@ -91,6 +68,21 @@ def first_administrator() -> User:
             raise Invalid([FieldProblem("username", "'admin' is taken, but no active administrator", remedy)]) from None
         return other
     return user
+
+
+@transaction.atomic
+def keep_person(*, user: User) -> None:
+    """Store a new or changed person. Raises django's ValidationError by field."""
+    known = User.objects.select_for_update().filter(pk=user.pk).first()
+    user.full_clean()
+    user.save()
+    action = Action.PERSON_CREATE if known is None else Action.PERSON_CHANGE
+    record(action, f"person {user.username}", before=_state(known) if known else "", after=_state(user))
+
+
+def _state(user: User) -> str:
+    words = [user.role, user.email, "" if user.is_active else "disabled"]
+    return ", ".join(word for word in words if word)
 
 
 def filters_of(user: User) -> list[SavedFilter]:
@@ -114,9 +106,18 @@ def save_filter(*, user: User, name: str, query: str) -> SavedFilter:
         problems.append(FieldProblem("name", f"you have {MOST_FILTERS} saved filters", "remove one first"))
     if problems:
         raise Invalid(problems)
-    return SavedFilter.objects.update_or_create(user=user, name=name, defaults={"query": query})[0]
+    with transaction.atomic():
+        kept, _ = SavedFilter.objects.update_or_create(user=user, name=name, defaults={"query": query})
+        record(Action.FILTER_SAVE, f"filter {name}", after=query)
+    return kept
 
 
+@transaction.atomic
 def remove_filter(*, user: User, name: str) -> bool:
     """False: the user has none of this name."""
-    return user.saved_filters.filter(name=name).delete()[0] > 0
+    found = user.saved_filters.filter(name=name).first()
+    if found is None:
+        return False
+    found.delete()
+    record(Action.FILTER_REMOVE, f"filter {name}", before=found.query)
+    return True

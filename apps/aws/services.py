@@ -6,6 +6,7 @@ from apps.aws import failover
 from apps.aws.clients import AwsTrouble
 from apps.aws.places import place_of
 from apps.catalog.models import System
+from apps.core.audit.api import Action, record
 from apps.runs.models import Event, Run
 from workers.protocol import wire
 
@@ -26,6 +27,7 @@ def fail_over(*, system: System, run: Run | None, target: str) -> wire.FailoverA
     accepted = failover.ask(place, target=target)
     chosen = target or "a node of its choice"
     log.info("AWS accepted a failover of %s, from %s to %s", place, accepted.writer, chosen)
+    record(Action.AGENT_FAILOVER, f"system {system.slug}", before=accepted.writer, after=chosen)
     if run is not None:
         Event.objects.create(
             run=run,

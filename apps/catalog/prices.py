@@ -3,7 +3,10 @@
 from datetime import date
 from decimal import Decimal
 
+from django.db import transaction
+
 from apps.catalog.models import HardwareClass
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 
 MOST_PER_HOUR = Decimal(100_000)
@@ -34,9 +37,18 @@ def set_price(*, slug: str, usd_per_hour: Decimal | None, source: str, stated_on
     if errors:
         raise Invalid(errors)
     known = usd_per_hour is not None
-    kept = HardwareClass.objects.filter(slug=slug).update(
-        price_per_hour=usd_per_hour,
-        price_source=source if known else "",
-        price_date=stated_on if known else None,
-    )
-    return kept == 1
+    with transaction.atomic():
+        found = HardwareClass.objects.select_for_update().filter(slug=slug).first()
+        if found is None:
+            return False
+        before = found.price_per_hour
+        found.price_per_hour = usd_per_hour
+        found.price_source = source if known else ""
+        found.price_date = stated_on if known else None
+        found.save(update_fields=["price_per_hour", "price_source", "price_date"])
+        record(Action.PRICE_SET, f"hardware class {slug}", before=_text(before), after=_text(usd_per_hour))
+    return True
+
+
+def _text(price: Decimal | None) -> str:
+    return "" if price is None else f"{price.normalize():f} USD/h"

@@ -14,6 +14,7 @@ from apps.catalog.metrics import counter_rules, derived_metrics, standard
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.catalog.systems import new_short_name
 from apps.core import limits
+from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_hash
 from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 from workers.protocol.workloads import WORKLOADS, declaration, sysbench
@@ -162,6 +163,7 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
             Node.objects.create(
                 system=system, name=node.name, role=node.role, zone=node.zone, hardware_class=classes[node.name]
             )
+        record(Action.SYSTEM_REGISTER, f"system {system.slug}", after=f"{release} on {hardware_class.slug}")
         return Registration(system, [], notes)
     if place and not system.aws_region:
         # The location does not affect results that exist already.
@@ -170,12 +172,7 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
         for name, value in place.items():
             setattr(system, name, value)
     differences = _differences(
-        system=system,
-        message=message,
-        release=release,
-        hardware_class=hardware_class,
-        nodes=nodes,
-        classes=classes,
+        system=system, message=message, release=release, hardware_class=hardware_class, nodes=nodes, classes=classes
     )
     used = {hardware_class.slug: hardware_class, **{found.slug: found for found in classes.values()}}
     for entry in hardware:

@@ -6,6 +6,7 @@ from django.db import connection, transaction
 
 from apps.catalog.models import System
 from apps.catalog.short_names import LONGEST, Traits, short_name
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 
 # Key of PostgreSQL's advisory lock, unique to this module: names are unique over all systems.
@@ -55,7 +56,13 @@ def set_short_name(*, slug: str, text: str) -> bool:
         problem = FieldProblem("short_name", f"is the short name of {other.name}", "choose another one")
     if problem:
         raise Invalid([problem])
-    return System.objects.filter(slug=slug).update(short_name=text) == 1
+    found = System.objects.filter(slug=slug).first()
+    if found is None:
+        return False
+    record(Action.SHORT_NAME_SET, f"system {slug}", before=found.short_name, after=text)
+    found.short_name = text
+    found.save(update_fields=["short_name"])
+    return True
 
 
 def _lock() -> None:

@@ -8,6 +8,8 @@ Cancelling a queued or matched job ends it at once; a running one becomes `cance
 (or its lease expires). docs/reference/jobs.md has the table of legal transitions; a trigger enforces it.
 """
 
+from typing import ClassVar
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -19,6 +21,9 @@ from apps.runs.models import Run
 
 class Agent(models.Model):
     """A program that measures systems. It authenticates by a token; only the token's digest is stored."""
+
+    # What the audit log names its changes as.
+    audit_kind: ClassVar[str] = "agent"
 
     name = models.SlugField(max_length=80, unique=True)
     digest = models.CharField(max_length=64, unique=True)

@@ -4,8 +4,10 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F, QuerySet
 
+from apps.core.audit.api import Action, record
 from apps.notifications.email import mail
 from apps.notifications.models import Delivery, Subscription
 from apps.notifications.webhooks import signatures
@@ -50,10 +52,14 @@ def send(*, delivery_id: int, now: datetime) -> bool:
     return outcome.is_sent
 
 
+@transaction.atomic
 def retry(*, delivery_id: int, now: datetime) -> bool:
     """Resume a delivery that was given up, or skip its pause. False: it was sent, or is being sent."""
     kept = Delivery.objects.filter(pk=delivery_id, sent_at=None).exclude(answer="no answer yet", given_up_at=None)
-    return kept.update(given_up_at=None, attempts=0, next_at=now) == 1
+    won = kept.update(given_up_at=None, attempts=0, next_at=now) == 1
+    if won:
+        record(Action.DELIVERY_RETRY, f"delivery {delivery_id}")
+    return won
 
 
 def _attempt(delivery: Delivery, *, now: datetime) -> Outcome:

@@ -13,6 +13,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.notifications import wording
@@ -51,19 +52,27 @@ def keep_team(*, team_id: int | None, name: str, members: Sequence[str]) -> Team
     try:
         with transaction.atomic():
             team.save()
+            before = _members(team)
             team.members.set(found.values())
+            record(Action.TEAM_SAVE, f"team {team.pk} {name}", before=before, after=_members(team))
     except IntegrityError:
         raise Invalid([FieldProblem("name", f"team {name!r} already exists", "choose another name")]) from None
     return team
 
 
+@transaction.atomic
 def delete_team(*, team_id: int) -> None:
     """Raises Invalid while it has subscriptions, NoSuchNotification."""
     team = team_of(team_id)
     if count := team.subscriptions.count():
         message = f"{team.name} has {counted(count, 'subscription')}"
         raise Invalid([FieldProblem("", message, "delete them first")])
+    record(Action.TEAM_DELETE, f"team {team.pk} {team.name}", before=_members(team))
     team.delete()
+
+
+def _members(team: Team) -> str:
+    return ", ".join(team.members.order_by("username").values_list("username", flat=True))
 
 
 def team_of(team_id: int) -> Team:
@@ -135,12 +144,24 @@ def _switch(subscription: Subscription, is_enabled: bool) -> None:
         waiting().filter(subscription=subscription).update(given_up_at=now, answer="the subscription was disabled")
         subscription.notice_set.filter(bundled_at=None).delete()
     subscription.is_enabled = is_enabled
+    known = Subscription.objects.filter(pk=subscription.pk).select_related("team").first()
     subscription.save()
+    before, after = _summary(known) if known else "", _summary(subscription)
+    record(Action.SUBSCRIPTION_SAVE, f"subscription {subscription.pk}", before=before, after=after)
 
 
+def _summary(subscription: Subscription) -> str:
+    """Without the address: that of a chat webhook is a secret."""
+    state = "on" if subscription.is_enabled else "disabled"
+    return f"{subscription.team.name}, {subscription.kind}, {state}: {', '.join(subscription.events)}"
+
+
+@transaction.atomic
 def delete_subscription(*, subscription_id: int) -> None:
     """Delete it with its deliveries. Raises NoSuchNotification."""
-    subscription_of(subscription_id).delete()
+    subscription = subscription_of(subscription_id)
+    record(Action.SUBSCRIPTION_DELETE, f"subscription {subscription_id}", before=_summary(subscription))
+    subscription.delete()
 
 
 def subscription_of(subscription_id: int) -> Subscription:
@@ -150,6 +171,7 @@ def subscription_of(subscription_id: int) -> Subscription:
     return found
 
 
+@transaction.atomic
 def send_test(*, subscription_id: int, now: datetime) -> list[Delivery]:
     """Test deliveries, one per receiver. Raises Invalid if there is none, NoSuchNotification."""
     subscription = subscription_of(subscription_id)
@@ -158,6 +180,11 @@ def send_test(*, subscription_id: int, now: datetime) -> list[Delivery]:
     if not receivers:
         problem = f"no member of {subscription.team.name} has an address"
         raise Invalid([FieldProblem("address", problem, "state one, or let its members state theirs")])
+    record(
+        Action.SUBSCRIPTION_TEST,
+        f"subscription {subscription_id}",
+        after=counted(len(receivers), "delivery", plural="deliveries"),
+    )
     return [
         Delivery.objects.create(subscription=subscription, to=to, content=content, made_at=now, next_at=now)
         for to in receivers
@@ -209,6 +236,7 @@ def _is_zone(zone: str) -> bool:
 # ---------------------------------------------------------------- people
 
 
+@transaction.atomic
 def keep_own_address(*, user: User, address: str) -> None:
     """Set the address for a user's own notifications; empty: none. Raises Invalid (`address`)."""
     address, problems = address.strip(), list[FieldProblem]()
@@ -216,6 +244,7 @@ def keep_own_address(*, user: User, address: str) -> None:
         _is_mailbox(address, "address", problems)
     if problems:
         raise Invalid(problems)
+    record(Action.PERSON_ADDRESS, f"person {user.username}", before=user.email, after=address)
     user.email = address
     user.save(update_fields=["email"])
 

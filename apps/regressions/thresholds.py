@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from apps.accounts.models import User
 from apps.catalog.models import Metric, Workload
 from apps.core.answers import Hidden, component
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.detection import DEFAULT_LIMITS, LEAST_SIGNIFICANT, ChangeLimits
 from apps.regressions.models import Threshold, Trend
@@ -112,12 +113,14 @@ def keep(*, workload: int | None, metric: str | None, smallest: float, significa
     """Set a threshold, replacing the previous one; its trends are analysed again. Raises Invalid."""
     wanted = limits(smallest=smallest, significant=significant)
     found, own = place(workload=workload, metric=metric)
+    before = Threshold.objects.filter(workload=found, metric=own).first()
     row, _ = Threshold.objects.update_or_create(
         workload=found,
         metric=own,
         defaults={"smallest": wanted.smallest, "significant": wanted.significant, "by": by},
     )
     _to_be_judged_anew(found, own)
+    record(Action.THRESHOLD_SET, _named(row), before=_limits(before) if before else "", after=_limits(row))
     return _stored(row)
 
 
@@ -127,9 +130,18 @@ def drop(threshold_id: int) -> bool:
     row = Threshold.objects.select_related("workload", "metric").filter(pk=threshold_id).first()
     if row is None:
         return False
+    record(Action.THRESHOLD_DROP, _named(row), before=_limits(row))
     row.delete()
     _to_be_judged_anew(row.workload, row.metric)
     return True
+
+
+def _named(row: Threshold) -> str:
+    return f"threshold of {row.workload or 'all workloads'}, {row.metric.key if row.metric else 'all metrics'}"
+
+
+def _limits(row: Threshold) -> str:
+    return f"smallest {row.smallest:g}, p {row.significant:g}"
 
 
 def trends(workload: int | None, metric: int | None) -> QuerySet[Trend]:

@@ -22,6 +22,7 @@ from apps.notifications.queries import DeliveryRow, SubscriptionRow, TeamRow
 from apps.notifications.services import LONGEST_NAME, LONGEST_SECRET, SHORTEST_SECRET, NoSuchNotification
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of, whole
+from apps.rest.framework.permissions import WithinScope
 from apps.rest.framework.strict import ChoiceField, Strict
 from workers import tasks
 
@@ -269,7 +270,7 @@ def _delivery(delivery_id: int, request: Request) -> Any:
 class MyAddress(APIView):
     """Readers have an address, too."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [WithinScope, IsAuthenticated]
 
     @extend_schema(operation_id="read_own_address", responses=OwnAddress)
     def get(self, request: Request) -> Response:

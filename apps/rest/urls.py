@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from apps.rest import failovers, health, notifications, published, schema_changes
+from apps.rest import audit, failovers, health, notifications, published, schema_changes
 from apps.rest.agents import agents, batches, enrolments, public, samplers
 from apps.rest.campaigns import campaigns, schedules
 from apps.rest.campaigns import files as campaigns_files
@@ -108,6 +108,7 @@ urlpatterns: list[URLPattern] = [
     path("agents/", public.Agents.as_view(), name="agents"),
     path("published/", published.Published.as_view(), name="published"),
     path("published/<slug:slug>/matrix/", matrix.PublishedMatrix.as_view(), name="published-matrix"),
+    path("audit/", audit.AuditLog.as_view(), name="audit"),
     path("health/", health.Health.as_view(), name="health"),
     path("schema/", openapi.Schema.as_view(), name="schema"),
     path("docs/", openapi.docs, name="docs"),

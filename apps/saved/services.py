@@ -14,6 +14,7 @@ from apps.comparison.api import UnknownSide, claims, compare, cost
 from apps.comparison.models import SavedComparison, Snapshot
 from apps.comparison.pure import Comparison, Section, serialisation, with_tones
 from apps.core.answers import Hidden, Name, Shown, component
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
@@ -123,6 +124,7 @@ def save(*, query: Query, title: str, note: str, by: User) -> SavedComparison:
     with transaction.atomic():
         row = _create(asked, title=title.strip(), note=note.strip(), by=by)
         _add_snapshot(row, comparison, number=1, by=by)
+        record(Action.COMPARISON_SAVE, f"saved comparison {row.slug}", after=row.title)
     return row
 
 
@@ -153,6 +155,7 @@ def refresh(*, slug: str, by: User) -> tuple[int, bool]:
             return newest.number, False
         number = newest.number + 1 if newest else 1
         _add_snapshot(row, comparison, number=number, by=by)
+        record(Action.COMPARISON_REFRESH, f"saved comparison {slug}", after=f"snapshot {number}")
     return number, True
 
 
@@ -164,11 +167,16 @@ def _is_current(snapshot: Snapshot, now: Comparison) -> bool:
     return len(_stored_parts(parts)) == len(COMPARED_PARTS) and not _parts_changed(parts, now)
 
 
+@transaction.atomic
 def describe(*, slug: str, title: str, note: str) -> None:
     """Change title and note; the address is unchanged. Raises Invalid, NoSuchSnapshot."""
     _check(title, note)
-    if not SavedComparison.objects.filter(slug=slug).update(title=title.strip(), note=note.strip()):
+    row = SavedComparison.objects.select_for_update().filter(slug=slug).first()
+    if row is None:
         raise _no_such(slug)
+    before, row.title, row.note = row.title, title.strip(), note.strip()
+    row.save(update_fields=["title", "note"])
+    record(Action.COMPARISON_DESCRIBE, f"saved comparison {slug}", before=before, after=row.title)
 
 
 def _check(title: str, note: str) -> None:

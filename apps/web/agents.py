@@ -8,17 +8,17 @@ from datetime import UTC, datetime
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.current_user import administrator
+from apps.accounts.current_user import administrator, writer
 from apps.core import restarts
 from apps.core.problems import Invalid
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import AGENT_ALIVE_FOR, queries
+from apps.web.accounts.guards import administrators_only
 from apps.web.components.pages import is_partial, render_page
 
 RESTARTS_SHOWN = 20
@@ -42,18 +42,18 @@ def show_all(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+@administrators_only
 def decide(request: HttpRequest) -> HttpResponse:
     """Allow a system to an agent, or refuse it."""
-    user = administrator(request)
-    if user is None:
-        raise PermissionDenied("This needs the role administrator.")
     form = DecisionForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Name an agent, a system, and the decision.")
         return redirect("web:agents")
     asked, is_allowed = form.cleaned_data, form.cleaned_data["decision"] == "allow"
     try:
-        dispatch.decide(agent=asked["agent"], slug=asked["system"], is_allowed=is_allowed, by=user, now=timezone.now())
+        dispatch.decide(
+            agent=asked["agent"], slug=asked["system"], is_allowed=is_allowed, by=writer(request), now=timezone.now()
+        )
     except Invalid as refused:
         messages.error(request, str(refused))
     else:
@@ -64,15 +64,15 @@ def decide(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+@administrators_only
 def enrol(request: HttpRequest) -> HttpResponse:
     """A one-time code for a new agent; shown once, in this answer."""
-    user = administrator(request)
-    if user is None:
-        raise PermissionDenied("This needs the role administrator.")
     form, code = EnrolmentForm(request.POST), ""
     if form.is_valid():
         try:
-            code = dispatch.make_enrolment(systems=form.cleaned_data["systems"].split(), by=user, now=timezone.now())
+            code = dispatch.make_enrolment(
+                systems=form.cleaned_data["systems"].split(), by=writer(request), now=timezone.now()
+            )
         except Invalid as refused:
             form.add_error("systems", str(refused))
     context = {**_context(request), "form": form, "code": code}

@@ -18,7 +18,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 from apps.saved import services
 from apps.saved.services import Saved
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.compare.compare import TAB_TEMPLATE, level_of, page_context, part_context, tab_response
 from apps.web.compare.parts import PARTS, rendered
 from apps.web.compare.sections.load_levels import objective_of

@@ -2,7 +2,8 @@
 
 from django.urls import URLPattern, path, re_path
 
-from apps.web import accounts, agents, saved, saved_filters, search
+from apps.web import agents, saved, saved_filters, search
+from apps.web.accounts import account, audit_log, sign_in
 from apps.web.campaigns import campaigns, files, schedules
 from apps.web.catalog import catalog, prices, short_names
 from apps.web.compare import claims, compare, exports
@@ -122,8 +123,11 @@ urlpatterns: list[URLPattern] = [
     path("agents/", agents.show_all, name="agents"),
     path("agents/systems/", agents.decide, name="agent-system"),
     path("agents/enrolments/", agents.enrol, name="agent-enrolment"),
-    path("sign-in/", accounts.SignIn.as_view(), name="sign-in"),
-    path("sign-in/<str:secret>/", accounts.sign_in_link, name="sign-in-link"),
-    path("sign-out/", accounts.sign_out, name="sign-out"),
+    path("account/", account.show, name="account"),
+    path("account/tokens/<int:token_id>/revoke/", account.revoke, name="token-revoke"),
+    path("audit/", audit_log.show, name="audit"),
+    path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
+    path("sign-in/<str:secret>/", sign_in.sign_in_link, name="sign-in-link"),
+    path("sign-out/", sign_in.sign_out, name="sign-out"),
     path("search/", search.show, name="search"),
 ]

@@ -6,10 +6,10 @@ from threading import Barrier, Thread
 import pytest
 from django.db import connection
 
-from apps.accounts import services
+from apps.accounts import services, tokens
 from apps.accounts.models import ApiToken, SignInLink, User
 from apps.core.problems import Invalid
-from tests.support.builders import START, a_user
+from tests.support.builders import START, a_token, a_user, owner_of_token
 from tests.support.waiting import LIMIT
 
 SECOND = timedelta(seconds=1)
@@ -17,8 +17,8 @@ SECOND = timedelta(seconds=1)
 
 def test_token_is_found_by_its_secret_and_not_kept(db: None) -> None:
     user = a_user()
-    token, secret = services.create_token(user=user, name="nightly")
-    assert services.user_of_token(secret, START) == user
+    token, secret = a_token(user, "nightly")
+    assert owner_of_token(secret, START) == user
     assert len(secret) >= 43
     assert token.prefix == secret[:8]
     stored = " ".join(str(value) for value in ApiToken.objects.values().get().values())
@@ -27,22 +27,22 @@ def test_token_is_found_by_its_secret_and_not_kept(db: None) -> None:
 
 def test_unknown_revoked_and_inactive_tokens_are_nobody(db: None) -> None:
     user = a_user()
-    token, secret = services.create_token(user=user, name="nightly")
-    assert services.user_of_token("", START) is None
-    assert services.user_of_token(secret + "x", START) is None
-    assert services.user_of_token(token.digest, START) is None
+    token, secret = a_token(user, "nightly")
+    assert owner_of_token("", START) is None
+    assert owner_of_token(secret + "x", START) is None
+    assert owner_of_token(token.digest, START) is None
     User.objects.update(is_active=False)
-    assert services.user_of_token(secret, START) is None
+    assert owner_of_token(secret, START) is None
     User.objects.update(is_active=True)
-    assert services.revoke_token(token=token, now=START)
-    assert not services.revoke_token(token=token, now=START + SECOND)
-    assert services.user_of_token(secret, START) is None
+    assert tokens.revoke(token=token, now=START)
+    assert not tokens.revoke(token=token, now=START + SECOND)
+    assert owner_of_token(secret, START) is None
 
 
 def test_last_use_is_written_at_most_once_a_minute(db: None) -> None:
-    token, secret = services.create_token(user=a_user(), name="nightly")
+    token, secret = a_token(a_user(), "nightly")
     for now, written in [(0, 0), (30, 0), (60, 0), (61, 61), (90, 61), (122, 122)]:
-        services.user_of_token(secret, START + now * SECOND)
+        owner_of_token(secret, START + now * SECOND)
         token.refresh_from_db()
         assert token.last_used_at == START + written * SECOND
 

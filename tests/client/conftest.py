@@ -8,9 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
-from apps.accounts import services as accounts
 from splashboard import cli
-from tests.support.builders import a_user
+from tests.support.builders import a_token, a_user
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 def engineer(command: Command, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command of an engineer of the live server, by their token."""
     monkeypatch.setenv("SPLASHBOARD_URL", live_server.url)
-    monkeypatch.setenv("SPLASHBOARD_TOKEN", accounts.create_token(user=a_user(), name="laptop")[1])
+    monkeypatch.setenv("SPLASHBOARD_TOKEN", a_token(a_user(), "laptop")[1])
     return command
 
 

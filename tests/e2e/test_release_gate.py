@@ -15,14 +15,13 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.accounts import services as accounts
 from apps.regressions.models import Change, Finding
 from apps.runs.models import Run
 from lab.mariadb import MariaDB
 from splashboard import cli
 from tests.e2e.stack import Stack, described, progress
 from tests.support.browser import follow, open_page
-from tests.support.builders import a_user
+from tests.support.builders import a_token, a_user
 from tests.support.databases import StartMariaDB
 from tests.support.waiting import LIMIT, eventually
 
@@ -76,7 +75,7 @@ def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_on
 ) -> None:
     alice, bob = a_user(username="alice"), a_user(username="bob")
     monkeypatch.setenv("SPLASHBOARD_URL", stack.url)
-    monkeypatch.setenv("SPLASHBOARD_TOKEN", accounts.create_token(user=alice, name="release pipeline")[1])
+    monkeypatch.setenv("SPLASHBOARD_TOKEN", a_token(alice, "release pipeline")[1])
     plan = tmp_path / "campaign.yaml"
     plan.write_text(CAMPAIGN)
     version = servers["slowed"].sql("SELECT VERSION()").strip()

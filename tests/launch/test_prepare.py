@@ -15,13 +15,14 @@ from django.utils import timezone
 from moto.server import ThreadedMotoServer
 
 from apps.accounts.models import ApiToken
-from apps.accounts.services import use_sign_in_link, user_of_token
+from apps.accounts.services import use_sign_in_link
 from apps.catalog.models import Platform
 from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
 from apps.runs.models import Run
 from apps.web.management.commands import prepare
 from tests.paths import EXAMPLES
+from tests.support.builders import owner_of_token
 
 pytestmark = pytest.mark.django_db
 
@@ -90,7 +91,7 @@ def test_token_for_the_api_is_an_administrators_and_stays_as_long_as_it_works(tm
     file = tmp_path / "token"
     prepared(tmp_path, "--token", str(file))
     first = file.read_text()
-    owner = user_of_token(first, timezone.now())
+    owner = owner_of_token(first, timezone.now())
     assert owner is not None
     assert owner.role == "administrator"
     assert file.stat().st_mode & 0o777 == 0o600
@@ -98,7 +99,7 @@ def test_token_for_the_api_is_an_administrators_and_stays_as_long_as_it_works(tm
     assert file.read_text() == first
     ApiToken.objects.update(revoked_at=timezone.now())
     prepared(tmp_path, "--token", str(file))
-    assert user_of_token(file.read_text(), timezone.now()) == owner
+    assert owner_of_token(file.read_text(), timezone.now()) == owner
 
 
 def test_revoked_agent_stays_revoked(tmp_path: Path) -> None:

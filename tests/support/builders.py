@@ -5,8 +5,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from django.utils import timezone
+
+from apps.accounts import tokens
 from apps.accounts.credentials import digest_of
-from apps.accounts.models import User
+from apps.accounts.models import ApiToken, User
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.dispatch.campaigns.plan import PlannedWorkload, alike, create_campaign
@@ -19,6 +22,17 @@ _number = count(1)
 
 def a_user(*, role: str = "engineer", **fields: Any) -> User:
     return User.objects.create_user(**{"username": f"user{next(_number)}", "role": role, **fields})
+
+
+def a_token(user: User, name: str = "nightly", *, scope: str = "", days: int = 365) -> tuple[ApiToken, str]:
+    """Without a scope: the widest that the user's role allows."""
+    chosen = scope or tokens.widest_scope(user)
+    return tokens.create(user=user, name=name, scope=chosen, days=days, now=timezone.now())
+
+
+def owner_of_token(secret: str, now: datetime) -> User | None:
+    token = tokens.of_secret(secret, now)
+    return token.user if token else None
 
 
 def a_metric(key: str = "client.throughput", **fields: Any) -> Metric:

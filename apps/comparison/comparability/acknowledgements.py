@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from apps.accounts.models import User
 from apps.comparison.comparability.differences import AcceptedDifference, BlockingDifference
 from apps.comparison.models import Acknowledgement
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 
 LONGEST_REASON = 2000
@@ -29,6 +30,7 @@ def with_accepted(found: Sequence[Sequence[BlockingDifference]]) -> list[tuple[B
     return [tuple(replace(each, accepted=known.get(each.fingerprint)) for each in differences) for differences in found]
 
 
+@transaction.atomic
 def acknowledge(*, differences: Sequence[BlockingDifference], by: User, reason: str) -> list[Acknowledgement]:
     """Accept blocking differences, so that the verdicts are shown. Earlier acknowledgements are left unchanged.
 
@@ -55,10 +57,17 @@ def acknowledge(*, differences: Sequence[BlockingDifference], by: User, reason: 
                 )
         except IntegrityError:  # accepted already, perhaps at this moment
             continue
+    if made:
+        numbers = ", ".join(str(row.pk) for row in made)
+        record(Action.ACKNOWLEDGEMENT_MAKE, f"acknowledgement {numbers}: {made[0].group}", after=text)
     return made
 
 
+@transaction.atomic
 def withdraw(*, acknowledgement: int, by: User, now: datetime) -> bool:
     """Withhold the verdicts again. False: no such acknowledgement is in force. The row is kept."""
     open_ones = Acknowledgement.objects.filter(pk=acknowledgement, withdrawn_at__isnull=True)
-    return open_ones.update(withdrawn_by=by, withdrawn_at=now) == 1
+    won = open_ones.update(withdrawn_by=by, withdrawn_at=now) == 1
+    if won:
+        record(Action.ACKNOWLEDGEMENT_WITHDRAW, f"acknowledgement {acknowledgement}")
+    return won

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
+from django.db import transaction
+
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
 from apps.comparison.models import PinnedBaseline
 from apps.core.answers import Hidden
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 
 LONGEST_NOTE = 2000
@@ -51,16 +54,27 @@ def pin(*, workload: Workload, system: System, note: str, by: User) -> Pin:
         errors.append(FieldProblem("note", f"has {len(note):,} characters; at most {LONGEST_NOTE:,} are allowed"))
     if errors:
         raise Invalid(errors)
-    row, _ = PinnedBaseline.objects.update_or_create(
-        workload=workload, defaults={"system": system, "note": note.strip(), "pinned_by": by}
-    )
+    with transaction.atomic():
+        before = _pinned(workload)
+        row, _ = PinnedBaseline.objects.update_or_create(
+            workload=workload, defaults={"system": system, "note": note.strip(), "pinned_by": by}
+        )
+        record(Action.BASELINE_PIN, f"workload {workload.pk}", before=before, after=system.slug)
     return _pin(row)
 
 
+@transaction.atomic
 def unpin(*, workload: Workload) -> bool:
     """False: none was pinned."""
+    before = _pinned(workload)
     deleted, _ = PinnedBaseline.objects.filter(workload=workload).delete()
+    if deleted:
+        record(Action.BASELINE_UNPIN, f"workload {workload.pk}", before=before)
     return deleted > 0
+
+
+def _pinned(workload: Workload) -> str | None:
+    return PinnedBaseline.objects.filter(workload=workload).values_list("system__slug", flat=True).first()
 
 
 def _pin(row: PinnedBaseline) -> Pin:

@@ -7,6 +7,7 @@ from typing import Annotated
 from django.db import transaction
 
 from apps.accounts.models import User
+from apps.core.audit.api import Action, record
 from apps.core.text import counted
 from apps.dispatch.models import ACTIVE, Campaign, Job
 
@@ -24,7 +25,11 @@ class Cancellation:
 def cancel_job(*, job: Job, by: User | None, now: datetime) -> Cancellation:
     """End a waiting job at once; a running one stops at its agent's next request or when its lease expires."""
     locked = Job.objects.select_for_update(of=("self",)).select_related("agent").get(pk=job.pk)
-    return _cancel(locked, by=by, now=now)
+    before = locked.state
+    cancelled = _cancel(locked, by=by, now=now)
+    if cancelled.changed:
+        record(Action.JOB_CANCEL, f"job {job.pk}", before=before, after=cancelled.state)
+    return cancelled
 
 
 @transaction.atomic
@@ -38,6 +43,7 @@ def cancel_campaign(*, campaign: Campaign, by: User | None, now: datetime) -> Ca
         return Cancellation(changed=False, state="", message="Every job has ended: nothing to cancel.")
     Campaign.objects.filter(pk=campaign.pk, cancelled_at=None).update(cancelled_at=now)
     message = _message(waiting=len(done) - stopping, stopping=stopping)
+    record(Action.CAMPAIGN_CANCEL, f"campaign {campaign.pk} {campaign.name}", after=message)
     return Cancellation(changed=True, state="cancelling" if stopping else "cancelled", message=message)
 
 

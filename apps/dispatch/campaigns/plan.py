@@ -11,7 +11,9 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
 from apps.core.answers import Hidden, Name, Shown
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.dispatch.models import Campaign, Entry, Job
 from workers.protocol.workloads import WORKLOADS
 
@@ -158,6 +160,7 @@ def create_campaign(
         )
         for position, (repetition, place, system) in enumerate(order)
     )
+    record(Action.CAMPAIGN_CREATE, f"campaign {campaign.pk} {name}", after=counted(campaign.jobs.count(), "job"))
     return campaign
 
 

@@ -6,6 +6,7 @@ from django.db import IntegrityError, connection, transaction
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.core import binary_cursor
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Agent
 
@@ -36,11 +37,13 @@ def register_agent(*, name: str, is_trusted: bool = False) -> tuple[Agent, str]:
     try:
         with transaction.atomic():
             agent.save(force_insert=True)
+            record(Action.AGENT_REGISTER, f"agent {name}", after="trusted" if is_trusted else "")
     except IntegrityError as error:
         raise _refused_name(f"agent {name!r} already exists", "choose another name, or --rotate its secret") from error
     return agent, secret
 
 
+@transaction.atomic
 def rotate_agent(*, name: str) -> tuple[Agent, str]:
     """Replace an agent's secret; the old one stops working, and a revoked agent is re-admitted.
 
@@ -49,15 +52,18 @@ def rotate_agent(*, name: str) -> tuple[Agent, str]:
     secret = new_secret()
     if not Agent.objects.filter(name=name).update(digest=digest_of(secret), revoked_at=None):
         raise _refused_name(f"there is no agent {name!r}", "register it without --rotate")
+    record(Action.AGENT_ROTATE, f"agent {name}")
     return Agent.objects.get(name=name), secret
 
 
+@transaction.atomic
 def revoke_agent(*, name: str, now: datetime) -> bool:
     """Revoke an agent's access; its job returns to the queue when the lease expires.
 
     False: it was already revoked. Raises Invalid when there is no such agent.
     """
     if Agent.objects.filter(name=name, revoked_at=None).update(revoked_at=now):
+        record(Action.AGENT_REVOKE, f"agent {name}")
         return True
     if not Agent.objects.filter(name=name).exists():
         raise _refused_name(f"there is no agent {name!r}", "names are on the Agents page")

@@ -9,6 +9,7 @@ from django.db import transaction
 from apps.accounts.credentials import digest_of, new_secret
 from apps.accounts.models import User
 from apps.catalog.api import services as catalog
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.dispatch.jobs.agents import register_agent
@@ -20,6 +21,7 @@ CODE_LASTS = timedelta(hours=1)
 # Undecided requests of one agent: more are not noted.
 MOST_ASKED = 50
 LONGEST_SLUG = 80
+DECIDED = {None: "undecided", True: "allowed", False: "refused"}
 NO_SLUG = "use letters, digits, '-', '_' and '.'"
 
 
@@ -59,7 +61,10 @@ def decide(*, agent: str, slug: str, is_allowed: bool, by: User | None, now: dat
     if not _is_slug(slug):
         raise Invalid([FieldProblem("system", f"{slug[:80]!r} is no slug", NO_SLUG)])
     decision = {"is_allowed": is_allowed, "decided_by": by, "decided_at": now}
+    known = AgentSystem.objects.filter(agent=found, slug=slug).values_list("is_allowed", flat=True).first()
     AgentSystem.objects.update_or_create(agent=found, slug=slug, defaults=decision)
+    subject = f"agent {agent}, system {slug}"
+    record(Action.AGENT_SYSTEM, subject, before=DECIDED[known], after=DECIDED[is_allowed])
     if not is_allowed and f"system:{slug}" in found.labels:
         # It gets no further job; one that it holds goes on, and can be cancelled.
         found.labels = [label for label in found.labels if label != f"system:{slug}"]
@@ -80,7 +85,9 @@ def make_enrolment(*, systems: Iterable[str], by: User, now: datetime) -> str:
     if len(slugs) > MOST_ASKED:
         raise Invalid([FieldProblem("systems", f"names {counted(len(slugs), 'system')}", f"name at most {MOST_ASKED}")])
     code = new_secret()
-    Enrolment.objects.create(digest=digest_of(code), systems=slugs, made_by=by, expires_at=now + CODE_LASTS)
+    with transaction.atomic():
+        made = Enrolment.objects.create(digest=digest_of(code), systems=slugs, made_by=by, expires_at=now + CODE_LASTS)
+        record(Action.ENROLMENT_MAKE, f"enrolment {made.pk}", after=", ".join(slugs))
     return code
 
 
@@ -97,5 +104,6 @@ def enrol(*, code: str, name: str, now: datetime) -> tuple[Agent, str] | None:
     enrolment.save(update_fields=["used_at", "agent"])
     decision = {"is_allowed": True, "decided_by": enrolment.made_by, "decided_at": now}
     AgentSystem.objects.bulk_create([AgentSystem(agent=agent, slug=slug, **decision) for slug in enrolment.systems])
+    record(Action.AGENT_ENROL, f"agent {agent.name}", after=f"enrolment {enrolment.pk} of {enrolment.made_by.username}")
     log.info("agent %s enrolled with a code of %s", agent.name, enrolment.made_by.username)
     return agent, secret

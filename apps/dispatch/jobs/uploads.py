@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from apps.accounts.credentials import digest_of
 from apps.core import binary_cursor
+from apps.core.audit.api import Action, record
 from apps.dispatch.jobs.agents import SEEN_WRITTEN_EVERY, agent_of_secret
 from apps.dispatch.jobs.leases import NoSuchJob, held_job, planned_runs, run_uid, uid_of
 from apps.dispatch.models import FINAL, Agent, Job, JobRun
@@ -79,7 +80,11 @@ def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime
             provenance=Run.Provenance.AGENT,
             message=message,
         )
-        JobRun.objects.get_or_create(run=run, defaults={"job": job, "attempt": message.attempt})
+        _, is_new = JobRun.objects.get_or_create(run=run, defaults={"job": job, "attempt": message.attempt})
+        if is_new:
+            record(
+                Action.RUN_OPEN, f"run {run.pk} of {job.system.slug}", after=f"job {job.pk}, attempt {message.attempt}"
+            )
     return run
 
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import IntegrityError, transaction
 
 from apps.accounts.models import User
+from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_hash
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.campaigns import file
@@ -78,7 +79,9 @@ def check(stated: ScheduleFields, *, known_id: int | None = None) -> file.Checke
 def create(*, stated: ScheduleFields, by: User, now: datetime) -> Schedule:
     """Raises Invalid as `check` does."""
     check(stated)
-    return _stored(Schedule(created_by=by), stated, now=now)
+    made = _stored(Schedule(created_by=by), stated, now=now)
+    record(Action.SCHEDULE_CREATE, _named(made), after=_times(made))
+    return made
 
 
 @transaction.atomic
@@ -93,15 +96,20 @@ def edit(*, schedule_id: int, stated: ScheduleFields, now: datetime, seen: str =
         problem = f"{schedule.name} was edited by somebody else after you had opened it"
         raise ScheduleChanged([FieldProblem("seen", problem, "compare it with yours; saving replaces it")])
     check(stated, known_id=schedule.pk)
-    return _stored(schedule, stated, now=now, is_on=schedule.next_at is not None)
+    before = _times(schedule)
+    _stored(schedule, stated, now=now, is_on=schedule.next_at is not None)
+    record(Action.SCHEDULE_EDIT, _named(schedule), before=before, after=_times(schedule))
+    return schedule
 
 
 @transaction.atomic
 def pause(*, schedule_id: int) -> Schedule:
     """Start nothing until the schedule is resumed. Raises NoSuchSchedule, or Invalid when it is archived."""
     schedule = _locked(schedule_id)
-    schedule.next_at = None
-    schedule.save(update_fields=["next_at"])
+    if schedule.next_at is not None:
+        schedule.next_at = None
+        schedule.save(update_fields=["next_at"])
+        record(Action.SCHEDULE_PAUSE, _named(schedule))
     return schedule
 
 
@@ -112,6 +120,7 @@ def resume(*, schedule_id: int, now: datetime) -> Schedule:
     if schedule.next_at is None:
         schedule.next_at = cron.next_after(now, expression=schedule.cron, zone=schedule.zone)
         schedule.save(update_fields=["next_at"])
+        record(Action.SCHEDULE_RESUME, _named(schedule))
     return schedule
 
 
@@ -122,6 +131,7 @@ def archive(*, schedule_id: int, now: datetime) -> Schedule:
     if schedule.archived_at is None:
         schedule.archived_at, schedule.next_at = now, None
         schedule.save(update_fields=["archived_at", "next_at"])
+        record(Action.SCHEDULE_ARCHIVE, _named(schedule))
     return schedule
 
 
@@ -140,7 +150,16 @@ def run_now(*, schedule_id: int, by: User, now: datetime) -> ScheduledRun:
         campaign = file.start(_content(schedule.plan), by=by)
     except Invalid as refused:
         raise Invalid(_of_plan(refused)) from refused
+    record(Action.SCHEDULE_RUN, _named(schedule), after=f"campaign {campaign.pk}")
     return ScheduledRun.objects.create(schedule=schedule, due_at=now, state=State.STARTED, campaign=campaign)
+
+
+def _named(schedule: Schedule) -> str:
+    return f"schedule {schedule.pk} {schedule.name}"
+
+
+def _times(schedule: Schedule) -> str:
+    return f"{schedule.cron} {schedule.zone}, plan {canonical_hash(schedule.plan)[:8]}"
 
 
 def start_due(*, now: datetime) -> int:

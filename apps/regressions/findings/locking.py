@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.findings import activity, reconcile
 from apps.regressions.models import Finding, Note
@@ -76,7 +77,20 @@ def last_note(finding: Finding) -> int | None:
 
 
 def note(finding: Finding, *, by: User | None, what: str, detail: Mapping[str, Any], text: str = "") -> Note:
+    """`by` None: the server's own, which the audit log does not have."""
+    if by is not None:
+        before, after = detail.get("from", ""), detail.get("to", detail.get("into", ""))
+        record(
+            Action(f"finding.{what}"),
+            f"finding {finding.pk}",
+            before=_words(before),
+            after=_words(after) or text or detail.get("url"),
+        )
     return Note.objects.create(finding=finding, what=what, by=by, text=text, detail=detail)
+
+
+def _words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def text_of(field: str, given: str, *, longest: int, needed: bool, problems: list[FieldProblem] | None = None) -> str:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Release
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.models import CheckedRelease, SignOff
 
@@ -62,15 +63,21 @@ def sign_off(
     standing = SignOff.objects.filter(release=release, hardware_class=hardware_class, by=by, withdrawn_at=None)
     if any(each.seen.get("fingerprint") == seen["fingerprint"] for each in standing):
         raise Invalid([FieldProblem("", "you have signed this off already", "withdraw the earlier sign-off first")])
-    return SignOff.objects.create(
+    made = SignOff.objects.create(
         release=release, hardware_class=hardware_class, by=by, note=note.replace("\r\n", "\n").strip(), seen=seen
     )
+    record(Action.SIGN_OFF_MAKE, f"{release} on {hardware_class.slug}", after=made.note)
+    return made
 
 
+@transaction.atomic
 def withdraw(*, sign_off: int, by: User) -> bool:
     """False: it is withdrawn already, or does not exist."""
     found = SignOff.objects.filter(pk=sign_off, withdrawn_at=None)
-    return found.update(withdrawn_by=by, withdrawn_at=timezone.now()) == 1
+    won = found.update(withdrawn_by=by, withdrawn_at=timezone.now()) == 1
+    if won:
+        record(Action.SIGN_OFF_WITHDRAW, f"sign-off {sign_off}")
+    return won
 
 
 def of_releases(places: Iterable[tuple[int, int, str]]) -> dict[tuple[int, int], list[SignedOff]]:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import signed_in
-from apps.accounts.models import User
+from apps.accounts.models import ApiToken, User
 from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
 from apps.core.problems import FieldProblem, Invalid
@@ -126,6 +126,8 @@ def detail_of(request: Request, campaign_id: int) -> Any:
 
 
 class Campaigns(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(
         operation_id="list_campaigns",
         parameters=[CampaignParameters],
@@ -162,6 +164,8 @@ class OneCampaign(APIView):
 
 
 class CancelCampaign(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(operation_id="cancel_campaign", request=None, responses=CancellationSerializer)
     def post(self, request: Request, campaign_id: int) -> Response:
         """Cancel every unfinished job: waiting ones at once, a running one when its agent has cleaned up."""
@@ -173,6 +177,8 @@ class CancelCampaign(APIView):
 
 
 class CancelJob(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(operation_id="cancel_job", request=None, responses=CancellationSerializer)
     def post(self, request: Request, job_id: int) -> Response:
         """Cancel one job: a waiting one at once, a running one when its agent has cleaned up."""

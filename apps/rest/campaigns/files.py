@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.accounts.models import ApiToken
 from apps.dispatch.api import campaign_file as file
 from apps.rest.campaigns.campaigns import CampaignDetailSerializer, detail_of, person_of
 from apps.rest.framework.lists import NoParameters
@@ -26,6 +27,8 @@ class AsItIs(BaseParser):
 
 
 class CampaignFiles(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     parser_classes = [AsItIs]
 
     @extend_schema(

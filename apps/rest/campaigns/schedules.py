@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
+from apps.accounts.models import ApiToken
 from apps.dispatch.api import ScheduleDetail, ScheduledRunRow, ScheduleFields, ScheduleRow
 from apps.dispatch.api import campaign_file as file
 from apps.dispatch.api import schedule_queries as queries
@@ -95,6 +96,8 @@ class EditedSchedule(StatedSchedule):
 
 
 class Schedules(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(
         operation_id="list_schedules",
         parameters=[ScheduleParameters],
@@ -117,6 +120,8 @@ class Schedules(APIView):
 
 
 class OneSchedule(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(operation_id="read_schedule", responses=ScheduleDetailSerializer)
     def get(self, request: Request, schedule_id: int) -> Response:
         """A schedule with its plan, its next times and the outcome of the latest scheduled runs."""
@@ -144,6 +149,8 @@ class OneSchedule(APIView):
 
 
 class PauseSchedule(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(operation_id="pause_schedule", request=None, responses=ScheduleDetailSerializer)
     def post(self, request: Request, schedule_id: int) -> Response:
         """Pause the schedule until it is resumed."""
@@ -153,6 +160,8 @@ class PauseSchedule(APIView):
 
 
 class ResumeSchedule(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(operation_id="resume_schedule", request=None, responses=ScheduleDetailSerializer)
     def post(self, request: Request, schedule_id: int) -> Response:
         """Resume the schedule from its next time on; missed times are not caught up."""
@@ -162,6 +171,8 @@ class ResumeSchedule(APIView):
 
 
 class RunSchedule(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(operation_id="run_schedule", request=None, responses={201: ScheduleDetailSerializer})
     def post(self, request: Request, schedule_id: int) -> Response:
         """Start its campaign now, outside its times; it is the newest of `slots`. Refused while one is unfinished."""

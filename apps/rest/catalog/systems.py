@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.accounts.models import ApiToken
 from apps.catalog.api import services, set_short_name
 from apps.catalog.models import HardwareClass, Node, System
 from apps.rest.framework.lists import PageParameters, listing, page_of
@@ -160,6 +161,8 @@ def register(description: dict[str, Any], *, at: str = "") -> Registered:
 
 
 class Systems(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(
         operation_id="list_systems",
         parameters=[PageParameters],

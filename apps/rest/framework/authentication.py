@@ -15,10 +15,12 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from apps.accounts import services as accounts
-from apps.accounts.models import User
+from apps.accounts import tokens
+from apps.accounts.models import ApiToken, User
 from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
+
+REMEDY = "Create one on the page Account, or with manage.py create_token USER NAME"
 
 
 def secret_of(meta: Mapping[str, Any], scheme: str) -> str | None:
@@ -39,7 +41,10 @@ def is_known(meta: Mapping[str, Any]) -> bool:
     except AuthenticationFailed:
         return False
     if token is not None:
-        return accounts.user_of_token(token, now) is not None
+        try:
+            return tokens.of_secret(token, now) is not None
+        except tokens.TokenExpired:
+            return False
     if secret is not None:
         return agent_of_secret(secret=secret, now=now) is not None
     session = parse_cookie(meta.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME)
@@ -47,16 +52,19 @@ def is_known(meta: Mapping[str, Any]) -> bool:
 
 
 class TokenAuthentication(BaseAuthentication):
-    """A person, by a token made with `manage.py create_token`."""
+    """A person, by a token from the page Account; `request.auth` is the ApiToken."""
 
-    def authenticate(self, request: Request) -> tuple[User, None] | None:
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         secret = secret_of(request.META, "Token")
         if secret is None:
             return None
-        user = accounts.user_of_token(secret, timezone.now())
-        if user is None:
-            raise AuthenticationFailed("This token is unknown or revoked. Create one: manage.py create_token USER NAME")
-        return user, None
+        try:
+            token = tokens.of_secret(secret, timezone.now())
+        except tokens.TokenExpired as expired:
+            raise AuthenticationFailed(f"{expired} {REMEDY}") from expired
+        if token is None:
+            raise AuthenticationFailed(f"This token is unknown or revoked. {REMEDY}")
+        return token.user, token
 
     def authenticate_header(self, _request: Request) -> str:
         return "Token"

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.accounts.models import ApiToken
 from apps.core import limits
 from apps.core.answers import component
 from apps.rest.framework.derive import Answer, serializer_of
@@ -46,6 +47,8 @@ class AttachedFiles:
 
 
 class RunFiles(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     parser_classes = [MultiPartParser]
 
     @extend_schema(operation_id="list_files", responses=serializer_of(AttachedFiles))

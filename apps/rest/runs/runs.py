@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.accounts.models import ApiToken
 from apps.core import limits
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.messages import announced_length
@@ -88,6 +89,8 @@ def _filter(parameters: dict[str, Any]) -> queries.RunFilter:
 
 
 class Runs(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+
     parser_classes = [MultiPartParser]
 
     @extend_schema(operation_id="list_runs", parameters=[RunParameters], responses=listing(RunSerializer, name="Run"))

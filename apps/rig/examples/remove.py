@@ -8,7 +8,9 @@ from django.utils import timezone
 
 from apps.catalog.api import services as catalog_services
 from apps.catalog.models import HardwareClass, Release, System, Workload
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.dispatch.models import Campaign, Schedule
 from apps.regressions import api as regressions
 from apps.rig.examples import load
@@ -41,8 +43,10 @@ def remove() -> int:
     ):
         _delete_unused(model, ids)
     catalog_services.seed()  # workloads that the catalog offers may have been among them
-    state, _ = StudyState.objects.get_or_create()
-    StudyState.objects.filter(pk=state.pk).update(removed_at=timezone.now())
+    with transaction.atomic():
+        state, _ = StudyState.objects.get_or_create()
+        StudyState.objects.filter(pk=state.pk).update(removed_at=timezone.now())
+        record(Action.EXAMPLES_REMOVE, "the example study", before=counted(done, "run"))
     return done
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core import limits
+from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.ingest.accept import Refused, end_run, open_run
@@ -173,6 +174,7 @@ def submit(
             _require(held.sha256 == hashes[name], field, f"run {run.uid} was submitted with other {field}")
         if created:
             Run.objects.filter(pk=run.pk).update(tags=sorted(set(tags)))
+            record(Action.RUN_SUBMIT, f"run {run.pk} of {system.slug}", after=f"{outcome}, {chosen.title}")
         end_run(
             run=run,
             message=wire.RunEndMessage(
@@ -221,13 +223,15 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
         moved = Block.objects.filter(run=locked, data=None).exists()
         _require(not moved, "run", f"the samples of run {run.pk} are in the archive only: fetch them first")
         ArchivedRun.objects.filter(run=locked).delete()
-        return Artifact.objects.create(
+        made = Artifact.objects.create(
             run=locked,
             name=f"{chosen.name}{number}.{chosen.extension}",
             sha256=sha256,
             size=len(content),
             media_type="application/json" if chosen.extension == "json" else "text/plain",
-        ), True
+        )
+        record(Action.RUN_ATTACH, f"run {run.pk}", after=f"{made.name}, {len(content):,} bytes")
+    return made, True
 
 
 # ---------------------------------------------------------------- checks

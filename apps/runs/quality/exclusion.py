@@ -12,6 +12,7 @@ from django.utils import timezone
 from apps.accounts import services as accounts
 from apps.accounts.models import User
 from apps.core.answers import component
+from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.ingest.clean_text import has_nul
 from apps.runs.models import ArchivedRun, Exclusion, Run
@@ -47,6 +48,7 @@ def exclude(*, run: Run, reason: str, by: User) -> bool:
         Exclusion.objects.create(run=held, reason=text, excluded_by=by)
         Run.objects.filter(pk=run.pk).update(is_excluded=True)
         _archive_anew(held)
+        record(Action.RUN_EXCLUDE, f"run {run.pk}", after=text)
     run.is_excluded = True
     check.check_siblings(run_id=run.pk)
     return True
@@ -61,6 +63,7 @@ def count_again(*, run: Run, by: User) -> bool:
         Exclusion.objects.filter(run=held, ended_at=None).update(ended_by=by, ended_at=timezone.now())
         Run.objects.filter(pk=run.pk).update(is_excluded=False)
         _archive_anew(held)
+        record(Action.RUN_COUNT_AGAIN, f"run {run.pk}", before="excluded")
     run.is_excluded = False
     check.check_siblings(run_id=run.pk)
     return True

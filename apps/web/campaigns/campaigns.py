@@ -22,7 +22,7 @@ from apps.dispatch.models import Campaign, Job
 from apps.regressions.api import OPEN
 from apps.regressions.models import Finding
 from apps.runs.api import queries as runs
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.campaigns import presets
 from apps.web.campaigns.plan import PlanForm, prefilled
 from apps.web.campaigns.precision import WANTED, precision

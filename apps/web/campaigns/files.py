@@ -13,7 +13,7 @@ from apps.catalog.models import System
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.api import campaign_file as file
 from apps.dispatch.api import queries
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.campaigns import presets
 from apps.web.components.pages import render_page
 from workers import tasks

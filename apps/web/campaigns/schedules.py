@@ -25,7 +25,7 @@ from apps.dispatch.api import schedules as services
 from apps.dispatch.models import Campaign
 from apps.dispatch.pure import cron
 from apps.regressions.models import Finding
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.campaigns.files import EXAMPLE
 from apps.web.components.forms import PageForm
 from apps.web.components.lists import cursor, page_of

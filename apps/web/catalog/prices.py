@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from apps.catalog.api import prices
 from apps.catalog.models import HardwareClass
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.components.addresses import way_back
 from apps.web.components.forms import PageForm
 from apps.web.components.pages import render_page

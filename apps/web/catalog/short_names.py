@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from apps.catalog.api import set_short_name
 from apps.catalog.models import System
 from apps.catalog.pure import LONGEST_SHORT_NAME
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.components.forms import PageForm
 from apps.web.components.pages import render_page
 

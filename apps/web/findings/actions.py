@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.current_user import writer
 from apps.regressions.api import FindingChanged, NoSuchFinding
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.components.pages import is_partial, render_page
 from apps.web.findings import finding, findings
 from apps.web.findings.forms import ACTIONS, sent

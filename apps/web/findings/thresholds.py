@@ -17,7 +17,7 @@ from apps.regressions.api import Tried, TriedSeries, percent, thresholds
 from apps.regressions.api import trend_queries as queries
 from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.models import Trend
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.components.forms import PageForm
 from apps.web.components.pages import render_page
 from apps.web.templatetags.changes import p_value

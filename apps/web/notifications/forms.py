@@ -19,7 +19,7 @@ from apps.core.problems import Invalid
 from apps.notifications import queries, services
 from apps.notifications.models import CHOOSABLE, Subscription, Team, usual_events
 from apps.regressions.api import filters
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.components.forms import PageForm, Texts
 from apps.web.components.pages import render_page
 from apps.web.notifications.notifications import refused

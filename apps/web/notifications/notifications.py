@@ -16,7 +16,7 @@ from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.notifications import deliver, queries, services
 from apps.notifications.models import Delivery
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.components.forms import PageForm
 from apps.web.components.lists import cursor, page_of, this_page
 from apps.web.components.pages import render_page

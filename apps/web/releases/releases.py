@@ -21,7 +21,7 @@ from apps.regressions.api import ReleaseCheck, Result, StoredCheck, markdown, si
 from apps.regressions.api import check_release as compare
 from apps.regressions.models import CheckedRelease, Pending, SignOff, Trend
 from apps.runs.models import Run
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.components.lists import this_page
 from apps.web.components.pages import refused_file, render_page, status_of
 from apps.web.releases import badges, exports

@@ -14,7 +14,7 @@ from apps.core.problems import Invalid
 from apps.runs.api import CheckDetail, ExclusionDetail, RunDetail, exclusion
 from apps.runs.models import Run
 from apps.runs.pure import CANNOT_TELL, FAILED, PASSED
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 
 # Failed checks first, then undecided ones: readers look for problems.
 ORDER = (FAILED, CANNOT_TELL, PASSED)

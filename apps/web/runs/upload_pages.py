@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from apps.runs.models import Run
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.components.pages import render_page
 from apps.web.runs import upload_forms
 from apps.web.runs.upload_forms import Attach, Upload

@@ -76,6 +76,26 @@ export interface components {
         };
         /** @enum {string} */
         AttachedFormFormatEnum: "digests" | "pt-query-digest" | "perf-report" | "perf-script" | "hammerdb-timing" | "benchbase-histograms";
+        AuditList: {
+            /** Format: uri */
+            next: string | null;
+            results: components["schemas"]["AuditRow"][];
+        };
+        AuditRow: {
+            id: number;
+            /** Format: date-time */
+            at: string;
+            kind: components["schemas"]["AuditRowKindEnum"];
+            who: string;
+            credential: string;
+            address: string;
+            action: string;
+            subject: string;
+            before: string;
+            after: string;
+        };
+        /** @enum {string} */
+        AuditRowKindEnum: "person" | "token" | "agent" | "command" | "nobody";
         AwsDescription: {
             region: string;
             cluster?: string;
@@ -3565,6 +3585,9 @@ export type Aspect = components['schemas']['Aspect'];
 export type AspectEnum = components['schemas']['AspectEnum'];
 export type AttachedForm = components['schemas']['AttachedForm'];
 export type AttachedFormFormatEnum = components['schemas']['AttachedFormFormatEnum'];
+export type AuditList = components['schemas']['AuditList'];
+export type AuditRow = components['schemas']['AuditRow'];
+export type AuditRowKindEnum = components['schemas']['AuditRowKindEnum'];
 export type AwsDescription = components['schemas']['AwsDescription'];
 export type AwsPlace = components['schemas']['AwsPlace'];
 export type AwsPlaceKindEnum = components['schemas']['AwsPlaceKindEnum'];

@@ -13,13 +13,12 @@ import pytest
 from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
-from apps.accounts import services as accounts
 from apps.catalog.models import Workload
 from apps.catalog.services import seed
 from apps.runs.queries import load_series
 from tests.paths import DOCS, ROOT
 from tests.rest.submissions import POINT_SELECT
-from tests.support.builders import a_user
+from tests.support.builders import a_token, a_user
 
 PAGES = (
     DOCS / "howto" / "submit-runs.md",
@@ -57,7 +56,7 @@ def run(command: str, *, server: LiveServer, folder: Path) -> Any:
 
 
 def test_they_all_work_one_after_another(live_server: LiveServer, tmp_path: Path) -> None:
-    _, secret = accounts.create_token(user=a_user(), name="documentation")
+    _, secret = a_token(a_user(), "documentation")
     (tmp_path / "var").mkdir()
     (tmp_path / "var" / "token").write_text(secret + "\n")
     (tmp_path / "sysbench.txt").write_bytes(POINT_SELECT.read_bytes())
@@ -83,7 +82,7 @@ def test_they_all_work_one_after_another(live_server: LiveServer, tmp_path: Path
 
 
 def test_the_example_of_an_answer_is_what_the_server_says(live_server: LiveServer, tmp_path: Path) -> None:
-    _, secret = accounts.create_token(user=a_user(), name="documentation")
+    _, secret = a_token(a_user(), "documentation")
     (tmp_path / "var").mkdir()
     (tmp_path / "var" / "token").write_text(secret)
     (tmp_path / "sysbench.txt").write_bytes(POINT_SELECT.read_bytes())
@@ -99,7 +98,7 @@ def test_the_example_of_an_answer_is_what_the_server_says(live_server: LiveServe
 
 
 def test_the_snippets_load_runs_into_pandas_and_duckdb(live_server: LiveServer, tmp_path: Path) -> None:
-    _, secret = accounts.create_token(user=a_user(), name="documentation")
+    _, secret = a_token(a_user(), "documentation")
     (tmp_path / "var").mkdir()
     (tmp_path / "var" / "token").write_text(secret)
     (tmp_path / "sysbench.txt").write_bytes(POINT_SELECT.read_bytes())
@@ -141,7 +140,7 @@ def executed(code: str, *, server: LiveServer, folder: Path) -> str:
 
 def test_the_readme_submits_a_run_and_learns_its_address(live_server: LiveServer, tmp_path: Path) -> None:
     seed()
-    _, secret = accounts.create_token(user=a_user(), name="readme")
+    _, secret = a_token(a_user(), "readme")
     (tmp_path / "var").mkdir()
     (tmp_path / "var" / "token").write_text(secret)
     (tmp_path / "tests").symlink_to(ROOT / "tests")

@@ -37,6 +37,8 @@ NO_PAGES = {
     "schedule-times",
     "agent-system",
     "agent-enrolment",
+    "account",
+    "audit",
 }
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.accounts import services
 from apps.accounts.models import SignInLink, User
-from apps.web.accounts import client_address
+from apps.core.client_address import client_address
 from tests.support.builders import a_user
 from tests.support.pages import data, element, elements, text
 

@@ -3,9 +3,11 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
-from apps.accounts import services
+from apps.accounts import tokens
 from apps.accounts.models import ApiToken, User
+from apps.core.problems import Invalid
 
 
 class Command(BaseCommand):
@@ -14,6 +16,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="owner of the token")
         parser.add_argument("name", help="purpose of the token, for example 'nightly import'")
+        scopes = ApiToken.Scope.values
+        parser.add_argument("--scope", choices=scopes, help="default: the widest that the owner's role allows")
+        until = parser.add_mutually_exclusive_group()
+        until.add_argument("--days", type=int, default=tokens.USUAL_DAYS, help="until it expires; default: %(default)s")
+        until.add_argument("--never", action="store_true", help="it does not expire; for an administrator's token")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["user"]).first()
@@ -24,11 +31,12 @@ class Command(BaseCommand):
             raise CommandError(f"There is no user {options['user']!r}. Users: {known}")
         if not user.is_active:
             raise CommandError(f"User {user.username!r} is not active.")
-        if not options["name"].strip() or len(options["name"]) > 100:
-            raise CommandError("NAME must have 1 to 100 characters: describe the token's use.")
-        if ApiToken.objects.filter(user=user, name=options["name"], revoked_at=None).exists():
-            raise CommandError(f"{user.username!r} already has a token {options['name']!r}: choose another name.")
-        _, secret = services.create_token(user=user, name=options["name"])
-        if not user.may_write:
-            self.stderr.write(f"Note: {user.username} has the role {user.role} and may only read.")
+        scope = options["scope"] or tokens.widest_scope(user)
+        days = None if options["never"] else options["days"]
+        try:
+            token, secret = tokens.create(user=user, name=options["name"], scope=scope, days=days, now=timezone.now())
+        except Invalid as refused:
+            raise CommandError(str(refused)) from refused
+        end = "does not expire" if token.expires_at is None else f"expires on {token.expires_at:%Y-%m-%d}"
+        self.stderr.write(f"Scope {token.scope}; {end}.")
         self.stdout.write(secret)

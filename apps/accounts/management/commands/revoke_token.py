@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from apps.accounts import services
+from apps.accounts import tokens
 from apps.accounts.models import ApiToken, User
 
 
@@ -22,8 +22,8 @@ class Command(BaseCommand):
         if not User.objects.filter(username=username).exists():
             raise CommandError(f"There is no user {username!r}.")
         working = ApiToken.objects.filter(user__username=username, revoked_at=None)
-        # Names may repeat: only the command create_token requires a unique one.
-        revoked = sum(services.revoke_token(token=token, now=now) for token in working.filter(name=name))
+        # Names of older tokens may repeat.
+        revoked = sum(tokens.revoke(token=token, now=now) for token in working.filter(name=name).select_related("user"))
         if not revoked:
             names = ", ".join(repr(other) for other in working.order_by("pk").values_list("name", flat=True)) or "none"
             raise CommandError(f"{username!r} has no working token {name!r}. Working ones: {names}")

@@ -29,12 +29,11 @@ class Command(BaseCommand):
         if is_new:
             user.set_unusable_password()
         try:
-            user.full_clean()
+            services.keep_person(user=user)
         except ValidationError as error:
             raise CommandError(
                 "; ".join(f"{field}: {' '.join(messages)}" for field, messages in error.message_dict.items())
             ) from error
-        user.save()
         self.stderr.write(f"{user.username} is {'made: ' if is_new else ''}{user.get_role_display()}.")
         if user.is_active:
             secret = services.create_sign_in_link(user=user, now=timezone.now())

@@ -19,7 +19,7 @@ from apps.comparison.pure import NOT_KNOWN, TITLES, BlockingDifference, FieldGro
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import and_list, counted
 from apps.core.units import format_bytes, format_number
-from apps.web.accounts import writers_only
+from apps.web.accounts.guards import writers_only
 from apps.web.compare.view import CompareAddress, CompareView
 
 POOL_WORDS = {

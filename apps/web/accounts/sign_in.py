@@ -1,15 +1,11 @@
-"""Sign-in with a password or a one-time link, sign-out, and the check for write permission."""
+"""Sign-in with a password or a one-time link, and sign-out."""
 
-from collections.abc import Callable
-from functools import wraps
-from ipaddress import ip_address
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView, redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,24 +14,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts import services
-from apps.accounts.models import User
-
-View = Callable[..., HttpResponse]
-
-
-def writers_only(view: View) -> View:
-    """Redirects anonymous users to sign-in; raises PermissionDenied for readers."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        user = request.user
-        if not isinstance(user, User):
-            return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
-        if not user.may_write:
-            raise PermissionDenied("This needs the role engineer or administrator.")
-        return view(request, *args, **kwargs)
-
-    return guarded
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -44,18 +22,6 @@ class SignIn(LoginView):
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         return super().get_context_data(is_public=settings.SPLASHBOARD_PUBLIC_READ, **context)
-
-
-def client_address(request: HttpRequest) -> str:
-    """Behind our proxy what it appended last to X-Forwarded-For: all before came from the client."""
-    direct = str(request.META.get("REMOTE_ADDR", ""))
-    if not settings.BEHIND_TLS_PROXY:
-        return direct
-    forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip()
-    try:
-        return str(ip_address(forwarded))
-    except ValueError:
-        return direct
 
 
 def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
