@@ -236,7 +236,7 @@ def page_context(seen: CompareView) -> dict[str, Any]:
         "ribbons": ribbons(comparison, level),
         "grounds": grounds(comparison, level),
         "differing": also_differing(comparison),
-        "others": [
+        "rebases": [
             (side, address.live().with_baseline(side.slug).url())
             for side in comparison.sides[1:]
             if len(comparison.sides) > FEWEST_SIDES

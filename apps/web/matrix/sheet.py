@@ -25,11 +25,12 @@ from apps.published.matrix import StatedMatrix
 from apps.published.values import FigureValue
 from apps.published.wording import DIRECTIONS, NO_INTERVAL
 from apps.web.compare.wording import remedy
-from workers.protocol.workloads.kinds import KINDS, kind_of
+from workers.protocol.workloads.kinds import KINDS, MIXED, SCHEMA_CHANGE, TPCC, kind_of
 
 SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 TURNED = {"▲": "▼", "▼": "▲"}
 CELL_KINDS = ("better", "worse", "equivalent", "unknown", "withheld", "none", "baseline", "stated")
+SHORT_KINDS = {KINDS[MIXED]: "read-write", KINDS[TPCC]: "TPC-C-like", KINDS[SCHEMA_CHANGE]: "schema"}
 ORDER = ("better", "higher", "worse", "lower", "equivalent", "inconclusive", WITHHELD)
 
 
@@ -101,11 +102,15 @@ class TestGroup:
 
 @dataclass(frozen=True)
 class KindGroup:
-    """Tests of one kind of load, as the page has them side by side. `count` of their lines."""
+    """Tests of one kind of load, as the page has them side by side. `count` of their lines; `short` beside few."""
 
     kind: str
     groups: tuple[TestGroup, ...]
     count: int
+
+    @property
+    def short(self) -> str:
+        return SHORT_KINDS.get(self.kind, self.kind)
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,9 @@ class CardCell:
 
 @dataclass(frozen=True)
 class CardRow:
-    """`between`: the verdict on those behind the best. `limit`: what failed checks make of the conclusion, in short and
-    as a sentence. `action`: the address that shows more or fills the row, with its words."""
+    """`between`: the verdict on those behind the best, in short and with intervals. `limit`: what failed checks make of
+    the conclusion, in short and as a sentence. `action`: the address that shows more or fills the row, with its
+    words."""
 
     key: str
     title: str
@@ -60,7 +61,7 @@ class CardRow:
     cells: tuple[CardCell, ...]
     standing: str
     conclusion: str
-    between: str
+    between: tuple[str, str]
     limit: tuple[str, str]
     stated: str
     action: tuple[str, str]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from apps.comparison.api import ScorecardCell, ScorecardRow
 from apps.comparison.pure import WITHHELD, Cell, with_interval
-from apps.core.text import and_list, counted
+from apps.core.text import and_list
 from apps.core.units import NBSP
 from apps.published.frames import Frame, FrameMark
 from apps.runs.pure import title_of
@@ -29,41 +29,48 @@ EQUIVALENT = "equivalent"
 
 def answer(rows: Sequence[ScorecardRow], *, has_figures: bool) -> str:
     """Which architecture is ahead in which row, and what is not known."""
-    led = [(row, cells) for row in rows if (cells := _decided(row))]
-    measured = [row for row in rows if row.measured]
-    if not measured:
+    if not any(row.measured for row in rows):
         return "Nothing is measured yet; published figures only." if has_figures else "Nothing is measured yet."
-    claims: dict[tuple[str, str], list[str]] = {}
-    for row, cells in led:
-        claims.setdefault((_best(row), and_list([_named(cell) for cell in cells])), []).append(TITLES[row.kind])
-    parts = [f"{best} is ahead of {others} in {and_list(titles)}" for (best, others), titles in claims.items()]
-    open_rows = len(rows) - len(led)
-    text = _sentence(and_list(parts)) if parts else ""
-    text += _open_pairs(rows)
-    rest = f"{counted(open_rows, 'row')} {'is' if open_rows == 1 else 'are'} undecided or not measured."
-    return f"{text} {rest if open_rows else ''}".strip()
+    led = {row.kind: cells for row in rows if (cells := _decided(row))}
+    claims: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        if row.kind in led:
+            behind = and_list([_named(cell) for cell in led[row.kind]])
+            claims.setdefault(_best(row), {}).setdefault(behind, []).append(TITLES[row.kind])
+    sentences = [
+        f"{best} is ahead {', and '.join(f'of {behind} in {and_list(titles)}' for behind, titles in own.items())}"
+        for best, own in claims.items()
+    ]
+    undecided = [TITLES[row.kind] for row in rows if len(row.measured) > 2 and row.kind not in led]
+    single = [TITLES[row.kind] for row in rows if len(row.measured) < 2]
+    sentences += _open_pairs(rows)
+    sentences += [f"undecided: {and_list(undecided)}"] if undecided else []
+    sentences += [f"not compared yet: {and_list(single)}"] if single else []
+    return " ".join(map(_sentence, sentences))
 
 
-def _open_pairs(rows: Sequence[ScorecardRow]) -> str:
-    """ " PXC/Galera and MHA: undecided in Ingest and OLTP." of those behind the best."""
+def _open_pairs(rows: Sequence[ScorecardRow]) -> list[str]:
+    """ "MHA and PXC/Galera: undecided in Ingest and OLTP" of those behind the best."""
     pairs: dict[str, list[str]] = {}
     for row in rows:
         for names, cell in _behind(row):
             if cell.words not in (*DECIDED, EQUIVALENT):
                 pairs.setdefault(and_list(sorted(names)), []).append(TITLES[row.kind])
-    return "".join(f" {_sentence(f'{pair}: undecided in {and_list(titles)}')}" for pair, titles in pairs.items())
+    return [f"{pair}: undecided in {and_list(titles)}" for pair, titles in pairs.items()]
 
 
-def between(row: ScorecardRow) -> str:
-    """Of the families behind the best: "PXC/Galera against MHA 0.960 × [0.90, 1.03]: inconclusive."."""
-    parts = []
+def between(row: ScorecardRow) -> tuple[str, str]:
+    """Of the families behind the best, in short, and with all intervals: "PXC/Galera and MHA: inconclusive."."""
+    short, whole = [], []
     for (second, other), cell in _behind(row):
-        ratio = f" {with_interval(cell.ratio)}" if cell.ratio and cell.words != WITHHELD else ""
-        parts.append(f"{other} against {second}{ratio}: {cell.words}")
-    return _sentence("; ".join(parts)) if parts else ""
+        ratio = with_interval(cell.ratio) if cell.ratio and cell.words != WITHHELD else ""
+        sentence = f"{other} {ratio} of {second}: {cell.words}" if ratio else f"{other} and {second}: {cell.words}"
+        short.append(sentence if cell.words in DECIDED else f"{other} and {second}: {cell.words}")
+        whole.append(sentence)
+    return (_sentence("; ".join(short)), _sentence("; ".join(whole))) if short else ("", "")
 
 
-def _behind(row: ScorecardRow) -> list[tuple[tuple[str, str], Cell]]:
+def _behind(row: ScorecardRow) -> list[tuple[tuple[str, ...], Cell]]:
     """Names of the second and of another family behind the best, with the verdict on the other."""
     if row.behind is None:
         return []

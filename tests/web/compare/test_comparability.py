@@ -207,5 +207,6 @@ def test_of_three_sides_each_is_one_click_from_being_the_baseline(
         a_measured_run({TPS: value}, system=third, workload=workload, load_level=a_load_level(4))
     html = page(client, f"{address(workload)}&side=third")
     assert data(html, "rebase") == ["b", "third"]
+    assert " ".join(text(html, "h1").split()) == "Beta and third compared with Alpha"
     href = elements(html, "[data-rebase=b]")[0].attributes["href"] or ""
     assert data(page(client, href), "baseline") == ["b"]
