@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from apps.core import space
+from apps.core.server import space
 from apps.rest.framework import problems
 
 READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.test.utils import override_settings
 
-from apps.core import space
+from apps.core.server import space
 from tests import examples, runner
 from tests.core.audit.watch import watched_changes  # noqa: F401  of every test
 from tests.support import stores

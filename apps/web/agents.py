@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.current_user import administrator, writer
-from apps.core import restarts
 from apps.core.problems import Invalid
+from apps.core.server import restarts
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import AGENT_ALIVE_FOR, queries
 from apps.web.accounts.guards import administrators_only

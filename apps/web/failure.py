@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from apps.core import outages, space
+from apps.core.server import outages, space
 
 
 def show(request: HttpRequest) -> HttpResponse:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from apps.core import restarts
+from apps.core.server import restarts
 from config.launch import processes
 from config.launch.children import Children
 from config.launch.console import LaunchProblem, Screen

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from typing import IO, Any
 
-from apps.core.outages import RETRY_AFTER
+from apps.core.server.outages import RETRY_AFTER
 from config.serving import requests, responses
 from config.serving.environment import environ_of
 

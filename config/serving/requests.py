@@ -8,7 +8,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from apps.core import limits
-from apps.core.space import FULL
+from apps.core.server.space import FULL
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 

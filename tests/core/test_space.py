@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from apps.core import space
-from apps.core.space import SpaceGate
+from apps.core.server import space
+from apps.core.server.space import SpaceGate
 
 MB = 1024**2
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from apps.core import space
+from apps.core.server import space
 from config.settings import *  # noqa: F403
 from config.settings import VAR_DIR
 

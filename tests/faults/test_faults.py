@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from apps.core import restarts
+from apps.core.server import restarts
 from config.launch.places import ROOT
 from tests.examples import seeds
 from tests.faults import agent

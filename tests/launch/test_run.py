@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.core import restarts
+from apps.core.server import restarts
 from config.launch import supervisor
 from config.launch.places import ROOT, Places
 from tests.launch.conftest import leader, pids_in, some_places, variables

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from apps.core import restarts
+from apps.core.server import restarts
 from config.launch import processes, watchdog
 from config.launch.children import PROGRAMS, Children, RunLock
 from config.launch.console import LaunchProblem, Screen

@@ -16,7 +16,8 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.core import limits, space
+from apps.core import limits
+from apps.core.server import space
 from apps.dispatch import api as dispatch
 from apps.rest.agents.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of, seal_after_commit
 from apps.rest.framework import problems

@@ -14,8 +14,8 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from apps.core import outages, space
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.server import outages, space
 
 log = logging.getLogger(__name__)
 

@@ -33,8 +33,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import is_naive
 
 from apps.comparison.pure import COLORS, TONES, Side
-from apps.core import space, units
+from apps.core import units
 from apps.core.names import with_tool as tool_and_name
+from apps.core.server import space
 from apps.core.text import and_list
 from apps.runs.pure import title_of
 from apps.use_method.pure import UseLevel

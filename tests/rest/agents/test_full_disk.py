@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.core import space
+from apps.core.server import space
 from apps.runs.models import Artifact, Batch
 from apps.runs.storage import artifacts
 from tests.rest.talk import Talk, a_batch, a_run_message, the_agent

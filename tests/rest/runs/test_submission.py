@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.catalog.models import System
-from apps.core import space
+from apps.core.server import space
 from apps.runs.ingest import accept
 from apps.runs.models import Run
 from apps.runs.storage import artifacts

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from apps.core import restarts
+from apps.core.server import restarts
 from apps.dispatch import api as dispatch
 from apps.dispatch.models import AgentSystem
 from tests.support.builders import a_job, a_user, an_agent

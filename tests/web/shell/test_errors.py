@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import URLPattern, path
 
-from apps.core import space
+from apps.core.server import space
 from apps.web.templatetags.splash import GROUPS, SETTINGS
 from apps.web.urls import urlpatterns as pages
 from config import urls
