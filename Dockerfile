@@ -20,7 +20,10 @@ ENV PATH=/opt/splashboard/bin:$PATH \
     DJANGO_SETTINGS_MODULE=config.settings \
     SPLASHBOARD_VAR=/var/lib/splashboard
 RUN useradd --system --uid 10001 --home-dir /var/lib/splashboard splashboard \
-    && install -d -o splashboard -g splashboard -m 0700 /var/lib/splashboard /var/lib/splashboard-agent
+    && install -d -o splashboard -g splashboard -m 0700 /var/lib/splashboard /var/lib/splashboard-agent \
+    && apt-get update \
+    && apt-get install --yes --no-install-recommends postgresql-client \
+    && rm -rf /var/lib/apt/lists/*
 COPY --from=packages /opt/splashboard /opt/splashboard
 WORKDIR /srv/splashboard
 COPY manage.py ./

@@ -10,7 +10,7 @@ LAUNCH = $(PYTHON) -m config.launch --with-parent
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop test bench check types lock env manage lab
+.PHONY: help run stop test bench check types lock env manage backup restore lab
 
 help: ## Show these lines
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -41,6 +41,12 @@ env: ## Print the environment of the running programs, to be evaluated by a shel
 
 manage: ## manage.py with that environment: make manage ARGS="create_token admin laptop"
 	@$(LAUNCH) manage $(ARGS)
+
+backup: ## Back up rows and artifacts, running or not: into var/backups, or ARGS="/mnt/backups"
+	@$(LAUNCH) backup $(ARGS)
+
+restore: ## Restore a backup into an empty installation: ARGS="/mnt/backups/NAME"; --verify only checks it
+	@$(LAUNCH) restore $(ARGS)
 
 lab: ## Systems to measure: single servers, Galera, MHA; ARGS=status, ARGS=down, ARGS="up galera"
 	@$(PYTHON) -m lab --install $(or $(ARGS),up)

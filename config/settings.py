@@ -81,6 +81,7 @@ INSTALLED_APPS = [
     "apps.notifications",
     "apps.aws",
     "apps.rig",
+    "apps.operations",
     "apps.rest",
     "apps.web",
 ]

@@ -15,8 +15,9 @@ from tests.paths import ROOT
 pytestmark = pytest.mark.needs("git")
 
 MOST_SIBLINGS = 15
-# Folders that list like things: one file (or folder) for each resource, page, tool, workload, recording.
+# Folders that list like things: one file (or folder) for each app, resource, page, tool, workload, recording.
 LISTS = {
+    "apps",
     "apps/rest",
     "apps/use_method/resources",
     "apps/web",

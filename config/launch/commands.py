@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from config.launch import bench, checks, environment, guard, places, processes, programs, suite, supervisor
+from config.launch import backup, bench, checks, environment, guard, places, processes, programs, suite, supervisor
 from config.launch.children import RunLock
 from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import Places
@@ -19,6 +19,9 @@ SHOWN = (
     *("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "REDIS_URL"),
     *("SPLASHBOARD_SECRET_KEY", "SPLASHBOARD_VAR", "SPLASHBOARD_PORT"),
 )
+
+# Commands whose further arguments are passed to another program.
+PASSING_ON = ("test", "bench", "manage", "backup", "restore")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -55,8 +58,10 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
     commands.add_parser("lock", help="renew requirements.txt and requirements-server.txt from pyproject.toml")
     commands.add_parser("env", help="print the environment of the running programs for a shell's eval")
     commands.add_parser("manage", help="run manage.py with that environment; further arguments are passed to it")
+    commands.add_parser("backup", help="back up rows and artifacts; further arguments are passed to manage.py backup")
+    commands.add_parser("restore", help="restore a backup; further arguments are passed to manage.py restore")
     # argparse would parse a leading option (`test -k seal`) as its own.
-    end = next((place + 1 for place, word in enumerate(argv) if word in ("test", "bench", "manage")), len(argv))
+    end = next((place + 1 for place, word in enumerate(argv) if word in PASSING_ON), len(argv))
     options, arguments = parser.parse_args(argv[:end]), list(argv[end:])
     if options.with_parent:
         processes.follow_parent()
@@ -69,9 +74,11 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
         "types": lambda: checks.run(setup, screen, [checks.API_TYPES]),
         "test": lambda: suite.run(setup, screen, arguments),
         "bench": lambda: bench.run(setup, screen, arguments),
+        "backup": lambda: backup.back_up(setup, screen, arguments, lambda: _environ(setup)),
+        "restore": lambda: backup.restore(setup, screen, arguments),
         "lock": lambda: lock(setup, screen),
         "env": lambda: show_environment(setup, screen),
-        "manage": lambda: programs.manage(arguments, {**processes.clean_environment(), **_kept(setup)}),
+        "manage": lambda: programs.manage(arguments, _environ(setup)),
     }
     return actions[options.command]()
 
@@ -102,6 +109,11 @@ def stop(setup: Places, screen: Screen) -> int:
         time.sleep(processes.POLL)
     step.done()
     return 0
+
+
+def _environ(setup: Places) -> dict[str, str]:
+    """Of a program beside the running ones. Raises LaunchProblem before the first `make run`."""
+    return {**processes.clean_environment(), **_kept(setup)}
 
 
 def _kept(setup: Places) -> dict[str, str]:

@@ -40,14 +40,10 @@ class Cluster:
 
 def prepare(*, places: Places, screen: Screen) -> Cluster:
     """Finds or creates the data directory. Raises LaunchProblem."""
-    home = Path(places.var)
-    account = None
-    if os.geteuid() == 0:
-        account = _unprivileged()
-        if not _reaches(account, home):
-            home = UNREACHABLE_HOME / hashlib.sha256(str(places.var).encode()).hexdigest()[:12]
-            home.mkdir(parents=True, exist_ok=True)
-            screen.line(f"  {places.var} is closed to the user {account.name}, so PostgreSQL's data is in {home}.")
+    home, account = _home(places)
+    if home != places.var:
+        home.mkdir(parents=True, exist_ok=True)
+        screen.line(f"  {places.var} is closed to PostgreSQL's user, so its data is in {home}.")
     data = home / "postgres"
     account = _owner(data, account)
     servers = binaries.postgres_servers(places.binaries)
@@ -65,6 +61,14 @@ def prepare(*, places: Places, screen: Screen) -> Cluster:
         _single(cluster, f"ALTER ROLE {NAME} PASSWORD '{password}';\n", step=step, log=places.log_of("initdb"))
         step.done()
     return cluster
+
+
+def client_programs(places: Places) -> Path:
+    """Folder of pg_dump and pg_restore of the server that `prepare` chooses. Raises LaunchProblem."""
+    data = _home(places)[0] / "postgres"
+    return binaries.choose_postgres(
+        binaries.postgres_servers(places.binaries), data=data, made_by=made_by(data)
+    ).path.parent
 
 
 def made_by(data: Path) -> int | None:
@@ -142,6 +146,16 @@ def is_ready(cluster: Cluster, pid: int) -> bool:
 def why_not(cluster: Cluster) -> LaunchProblem:
     """The error for a server that ended during its start."""
     return processes.failure("Starting PostgreSQL", cluster.log)
+
+
+def _home(places: Places) -> tuple[Path, Account | None]:
+    """The folder of its data and sockets, and its user. Raises LaunchProblem."""
+    if os.geteuid() != 0:
+        return places.var, None
+    account = _unprivileged()
+    if _reaches(account, places.var):
+        return places.var, account
+    return UNREACHABLE_HOME / hashlib.sha256(str(places.var).encode()).hexdigest()[:12], account
 
 
 def _unprivileged() -> Account:

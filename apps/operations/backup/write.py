@@ -1,0 +1,131 @@
+"""Writes a backup while everything runs.
+
+One transaction's snapshot gives pg_dump its rows, the manifest its counts, and the artifacts their list. A file is
+stored before its row is committed and its content never changes, so the store has every artifact of the snapshot.
+"""
+
+import io
+import logging
+import os
+import shutil
+import tarfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+
+from apps.operations.backup import manifest, programs
+from apps.operations.backup.manifest import BackupManifest
+from apps.operations.models import Backup
+from apps.runs.api import artifacts
+from apps.runs.models import Artifact
+
+log = logging.getLogger(__name__)
+
+# Raw files are text: fast compression gains most of it.
+COMPRESSION = 1
+AGENT_FOLDER = "agent.d"
+_TABLES = """
+SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = 'public' ORDER BY 1
+"""
+
+
+def write(*, parent: Path, now: datetime, folder_of_programs: Path | None = None) -> Backup:
+    """A new folder in `parent`, complete once it has its name. Raises ProgramProblem, OSError."""
+    folder = parent / f"splashboard-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    partial = folder.with_name(folder.name + ".partial")
+    partial.mkdir(mode=0o700, parents=True)
+    try:
+        found = _write_parts(partial, now, folder_of_programs)
+        manifest.write(partial, found)
+        for path in partial.iterdir():
+            path.chmod(0o600)  # secrets of webhooks, passwords of agents' systems
+            _sync(path)
+        _sync(partial)
+        partial.rename(folder)
+        _sync(parent)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return Backup.objects.create(
+        taken_at=now,
+        finished_at=datetime.now(UTC),
+        folder=str(folder),
+        size=sum(part.size for part in found.parts),
+        damaged=len(found.damaged),
+    )
+
+
+def count_rows() -> dict[str, int]:
+    """Rows by table, of the transaction's snapshot."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TABLES)
+        names = [name for (name,) in cursor.fetchall()]
+        found = {}
+        for name in names:
+            cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(name)}")  # noqa: S608  PostgreSQL's names
+            found[name] = cursor.fetchone()[0]
+    return found
+
+
+def _write_parts(folder: Path, now: datetime, folder_of_programs: Path | None) -> BackupManifest:
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        cursor.execute("SELECT pg_export_snapshot()")
+        snapshot = cursor.fetchone()[0]
+        programs.run(
+            "pg_dump", "--format=custom", f"--snapshot={snapshot}", f"--file={folder / manifest.DATABASE}",
+            folder=folder_of_programs,
+        )  # fmt: skip
+        rows = count_rows()
+        hashes, damaged = _write_artifacts(folder / manifest.ARTIFACTS)
+        applied = sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
+    _write_agent(folder / manifest.AGENT)
+    return BackupManifest(
+        format=manifest.FORMAT,
+        taken_at=now.isoformat(),
+        postgres=programs.server_major(),
+        migrations=applied,
+        rows=rows,
+        artifacts=len(hashes),
+        artifact_list=manifest.list_digest(hashes),
+        damaged=damaged,
+        parts=[manifest.part_of(folder / name) for name in manifest.PARTS],
+    )
+
+
+def _write_artifacts(path: Path) -> tuple[list[str], list[str]]:
+    """Hashes of what was written, and of what could not be."""
+    written, damaged = [], []
+    stored = Artifact.objects.order_by("sha256").distinct("sha256")
+    with tarfile.open(path, "w:gz", compresslevel=COMPRESSION) as tar:
+        for artifact in stored.iterator(chunk_size=1000):
+            try:
+                content = artifacts.read_artifact(artifact)
+            except artifacts.DamagedArtifact as error:
+                log.error("not in the backup: %s", error)
+                damaged.append(artifact.sha256)
+                continue
+            entry = tarfile.TarInfo(artifact.sha256)
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+            written.append(artifact.sha256)
+    return written, damaged
+
+
+def _write_agent(path: Path) -> None:
+    """The local agent's systems with their passwords, which no row holds."""
+    with tarfile.open(path, "w:gz", compresslevel=COMPRESSION) as tar:
+        for file in sorted((settings.VAR_DIR / AGENT_FOLDER).glob("*.toml")):
+            tar.add(file, file.name)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

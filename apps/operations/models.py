@@ -1,0 +1,20 @@
+"""What operating this installation leaves behind: the backups that were made of it."""
+
+from django.db import models
+
+
+class Backup(models.Model):
+    """A complete backup. Written to the database after it was made, so a backup lists those before it, not itself."""
+
+    taken_at = models.DateTimeField("moment whose state it holds", unique=True)
+    finished_at = models.DateTimeField()
+    folder = models.TextField()
+    size = models.BigIntegerField("bytes")
+    # Artifacts that were missing in their store or did not match their hash: they are not in the backup.
+    damaged = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-taken_at"]
+
+    def __str__(self) -> str:
+        return self.folder
