@@ -7,7 +7,7 @@ from apps.rest.framework.problems import unknown_address
 urlpatterns = [
     path("", include("apps.web.redirects")),
     path("api/v1/", include("apps.rest.urls")),
-    re_path(r"^api(?:/.*)?$", unknown_address),
+    re_path(r"^api(?:/[\s\S]*)?$", unknown_address),
     path("", include("apps.web.urls")),
 ]
 handler500 = "apps.web.failure.show"

@@ -71,6 +71,9 @@ class AgentView(APIView):
         return agent
 
 
+NO_SUCH_JOB = {"410": "There is no such job: end what was begun for it"}
+
+
 def _as_problem(error: Exception) -> Exception:
     match error:
         case dispatch.LeaseLost():
@@ -121,6 +124,8 @@ class ClaimJob(AgentView):
 
 
 class RenewLease(AgentView):
+    further_problems = NO_SUCH_JOB
+
     @extend_schema(
         operation_id="agent_renew_lease",
         tags=["agent"],
@@ -142,6 +147,8 @@ class RenewLease(AgentView):
 
 
 class EndJob(AgentView):
+    further_problems = NO_SUCH_JOB
+
     @extend_schema(
         operation_id="agent_end_job",
         tags=["agent"],
@@ -158,6 +165,8 @@ class EndJob(AgentView):
 
 
 class FailOver(AgentView):
+    further_problems = {"502": "AWS does not answer, or not now: send the same again"}
+
     @extend_schema(
         operation_id="agent_fail_over",
         tags=["agent"],
@@ -172,6 +181,8 @@ class FailOver(AgentView):
 
 
 class OpenRunView(AgentView):
+    further_problems = NO_SUCH_JOB
+
     @extend_schema(operation_id="agent_open_run", tags=["agent"], request=body_of(wire.RunMessage), responses=STORED)
     def put(self, request: Request, uid: UUID) -> Response:
         """Open a run under the uid from the claim."""

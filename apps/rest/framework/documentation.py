@@ -25,7 +25,8 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 class DocumentedSchema(AutoSchema):
-    """Adds the possible error responses to every operation, so that no endpoint omits them."""
+    """Adds the possible error responses to every operation, so that no endpoint omits them. `further_problems` of a
+    view, status -> text, are its own."""
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         bodies = super()._get_response_bodies(direction)
@@ -61,4 +62,4 @@ class DocumentedSchema(AutoSchema):
                 "422": "The body is invalid; `errors` names each field",
                 "507": "The server has no space left; send the same again once space is free",
             }
-        return possible
+        return possible | getattr(self.view, "further_problems", {})

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -26,6 +27,13 @@ class Schema(SpectacularAPIView):
         """This description of the API (OpenAPI 3), as YAML or JSON."""
         answer: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]  # untyped
         return answer
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        """A problem is JSON, whichever format was requested."""
+        found: Response = super().finalize_response(request, response, *args, **kwargs)
+        if found.exception:
+            found.accepted_renderer = JSONRenderer()
+        return found
 
 
 def operations(schema: dict[str, Any]) -> list[dict[str, Any]]:

@@ -13,14 +13,21 @@ SLUG = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
 
 class Strict(serializers.Serializer[Any]):
-    """A body in which unknown names are refused: a misspelt one must not be ignored."""
+    """A body in which unknown names are refused: a misspelt one must not be ignored. Nor does a number pass as text."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
             known = ", ".join(self.fields)
             errors = {name or NAMELESS: [f"unknown name; known here: {known}"] for name in unknown}
             raise serializers.ValidationError(errors)
+        if isinstance(data, dict) and (
+            numbers := [name for name, value in data.items() if self._is_no_text(name, value)]
+        ):
+            raise serializers.ValidationError({name: ["must be a text"] for name in numbers})
         return super().to_internal_value(data)
+
+    def _is_no_text(self, name: str, value: Any) -> bool:
+        return type(self.fields[name]) is serializers.CharField and isinstance(value, int | float)
 
 
 class ChoiceField(serializers.ChoiceField):
