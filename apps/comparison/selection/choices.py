@@ -17,7 +17,7 @@ from apps.runs.api import RunPlace, places
 from apps.runs.models import COUNTED, Run
 from apps.runs.pure import Amount
 
-MOST_SUGGESTIONS = 12
+MOST_SUGGESTIONS = 16
 MOST_CAMPAIGNS = 200
 # Runs of each side considered for campaigns, the newest.
 MOST_LOOKED_AT = 300
@@ -144,17 +144,16 @@ def _newest_counted(systems: Sequence[int | None], workload: int | None = None) 
 
 
 def suggestions() -> list[Suggestion]:
-    """Comparisons of two to four systems with the same workload: those of most systems first, then the newest."""
+    """Comparisons of two to four systems with the same workload: of platforms, each with the system that has most runs,
+    and of the systems of one platform. Those of most systems first, then the newest."""
     groups: dict[int, list[RunPlace]] = defaultdict(list)
     for place in places.counted(by_level=False, most=MOST_RUNS, newest=1):
         groups[place.workload].append(place)
     shared = {workload: own for workload, own in groups.items() if len(own) >= FEWEST_SIDES}
-    systems = System.objects.filter(archived_at=None).in_bulk({each.system for own in shared.values() for each in own})
-    started = dict(
-        Run.objects.filter(pk__in=[each.newest[0] for own in shared.values() for each in own]).values_list(
-            "pk", "started_at"
-        )
-    )
+    known = System.objects.filter(archived_at=None).select_related("release")
+    systems = known.in_bulk({each.system for own in shared.values() for each in own})
+    newest = [each.newest[0] for own in shared.values() for each in own]
+    started = dict(Run.objects.filter(pk__in=newest).values_list("pk", "started_at"))
     texts = workload_texts(list(Workload.objects.filter(pk__in=shared)))
     pins = baselines.pins(texts)
     found = []
@@ -162,17 +161,21 @@ def suggestions() -> list[Suggestion]:
         pinned = pins[workload].system if workload in pins else None
         sides = [(systems[each.system], each) for each in own if each.system in systems]
         sides.sort(key=lambda side: (side[0].slug != pinned, -side[1].amount.runs))
-        chosen = sorted(sides[:MOST_SIDES], key=lambda side: (side[0].slug != pinned, side[0].short_name))
-        if len(chosen) >= FEWEST_SIDES:
-            found.append(
-                Suggestion(
-                    workload=workload,
-                    workload_text=texts[workload],
-                    sides=tuple((system.slug, system.short_name) for system, _ in chosen),
-                    amount=sum((each.amount for _, each in chosen), Amount()),
-                    newest=max(started[each.newest[0]] for _, each in chosen),
+        by_platform: dict[int, list[tuple[System, RunPlace]]] = defaultdict(list)
+        for side in sides:
+            by_platform[side[0].release.platform_id].append(side)
+        for alike in ([each[0] for each in by_platform.values()], *by_platform.values()):
+            chosen = sorted(alike[:MOST_SIDES], key=lambda side: (side[0].slug != pinned, side[0].short_name))
+            if len(chosen) >= FEWEST_SIDES:
+                found.append(
+                    Suggestion(
+                        workload=workload,
+                        workload_text=texts[workload],
+                        sides=tuple((system.slug, system.short_name) for system, _ in chosen),
+                        amount=sum((each.amount for _, each in chosen), Amount()),
+                        newest=max(started[each.newest[0]] for _, each in chosen),
+                    )
                 )
-            )
     return sorted(found, key=lambda each: (len(each.sides), each.newest), reverse=True)[:MOST_SUGGESTIONS]
 
 

@@ -1,5 +1,7 @@
 """The answer of Compare in Chromium: complete above the fold, and nothing moves while tabs come."""
 
+from typing import Literal
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -20,6 +22,17 @@ BEYOND = """() => [...document.querySelectorAll("main *")]
   .filter((one) => one.getBoundingClientRect().right > window.innerWidth + 1 && !one.closest("svg, .visually-hidden"))
   .map((one) => `${one.tagName}#${one.id}.${one.getAttribute("class")}`)"""
 TABS = ("scalability", "limits", "latency", "steadiness", "work", "cost", "differences", "runs", "results")
+
+
+@pytest.mark.parametrize("medium", ["screen", "print"])
+def test_the_answer_has_the_pages_width_where_no_load_can_be_chosen(
+    browser_page: Page, workload: Workload, sides: object, medium: Literal["screen", "print"]
+) -> None:
+    Run.objects.update(load_level=a_load_level(4))
+    browser_page.emulate_media(media=medium)
+    browser_page.goto(address(workload))
+    boxes = [browser_page.locator(each).bounding_box() for each in (".compare-verdicts", ".compare-grounds")]
+    assert all(box and box["width"] > 600 for box in boxes)
 
 
 def test_verdict_and_charts_are_complete_above_the_fold_and_nothing_moves(
