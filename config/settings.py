@@ -260,6 +260,7 @@ REST_FRAMEWORK = {
         "apps.rest.framework.permissions.WithinScope",
         "apps.rest.framework.permissions.ReadersReadEngineersWrite",
     ],
+    "DEFAULT_THROTTLE_CLASSES": ["apps.rest.framework.throttles.RequestsPerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["apps.rest.framework.bodies.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "apps.rest.framework.documentation.DocumentedSchema",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import hypothesis
 import pytest
@@ -9,6 +10,7 @@ from django.conf import settings
 from django.test.utils import override_settings
 
 from apps.core.server import space
+from apps.rest.framework import request_counts
 from tests import examples, runner
 from tests.core.audit.watch import watched_changes  # noqa: F401  of every test
 from tests.support import stores
@@ -56,3 +58,11 @@ def space_gate(monkeypatch: pytest.MonkeyPatch) -> space.SpaceGate:
     gate = space.SpaceGate()
     monkeypatch.setattr(space, "gate", gate)
     return gate
+
+
+@pytest.fixture(autouse=True)
+def request_counter(monkeypatch: pytest.MonkeyPatch) -> request_counts.RequestCounter:
+    """Each test's own: all come from one address, and some ask more often than anybody would."""
+    counter = request_counts.RequestCounter(prefix=f"tests:{uuid4()}")
+    monkeypatch.setattr(request_counts, "counter", counter)
+    return counter

@@ -1,12 +1,20 @@
 """The address from which a request came."""
 
+from collections.abc import Mapping
 from ipaddress import ip_address
+from typing import Any, Protocol
 
 from django.conf import settings
-from django.http import HttpRequest
 
 
-def client_address(request: HttpRequest) -> str:
+class HasMeta(Protocol):
+    """A request of Django or of Django REST Framework."""
+
+    @property
+    def META(self) -> Mapping[str, Any]: ...  # noqa: N802  Django's name
+
+
+def client_address(request: HasMeta) -> str:
     """Behind our proxy what it appended last to X-Forwarded-For: all before came from the client."""
     direct = str(request.META.get("REMOTE_ADDR", ""))
     if not settings.BEHIND_TLS_PROXY:

@@ -15,6 +15,14 @@ AROUND_A_FILE = 4 * MIB  # of a form: the description and the multipart headers
 ATTACHED_FILES = 20  # of a run
 JSON_DEPTH = 20
 
+# Requests to the API a minute: of a token or a person; of an address that sends no valid credentials; of an agent.
+REQUESTS = 3_000
+UNKNOWN_REQUESTS = 1_200
+AGENT_REQUESTS = 6_000
+# Batches of an agent a minute, for each web process; one that sends what an outage kept back has fifty a second.
+BATCHES = 6_000
+BATCH_BYTES = 1024 * MIB
+
 # Of a batch, unpacked.
 BATCH_TEXT = 64 * MIB
 BATCH_MEMBERS = 16  # gzip members: ours have one

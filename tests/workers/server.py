@@ -61,6 +61,7 @@ class FakeServer:
         self.jobs: list[wire.JobMessage] = []
         self.runs: dict[str, SeenRun] = {}
         self.cancel = False
+        self.retry_after = ""  # of the answers that `script` gives
         self.script: Callable[[str, str], int | None] = lambda _method, _path: None
         self._lock = threading.Lock()
         self._http: ThreadingHTTPServer | None = None
@@ -87,6 +88,8 @@ class FakeServer:
                 status, answer = server.answer(self.command, self.path, dict(self.headers), body)
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(answer)))
+                if server.retry_after and status >= 400:
+                    self.send_header("Retry-After", server.retry_after)
                 self.end_headers()
                 self.wfile.write(answer)
 

@@ -4,8 +4,10 @@ Nearly all requests of agents are batches. Django's handler, middleware and view
 would miss the bar for live batches (docs/why/uploads.md). StoreBatch documents the address and answers refusals.
 """
 
+import json
 import re
 from collections.abc import Iterable
+from math import ceil
 from typing import Any
 from uuid import UUID
 
@@ -16,10 +18,12 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.credentials import digest_of
 from apps.core import limits
 from apps.core.server import space
 from apps.dispatch import api as dispatch
 from apps.rest.agents.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of, seal_after_commit
+from apps.rest.agents.buckets import UploadBuckets
 from apps.rest.framework import problems
 from apps.rest.framework.authentication import secret_of
 from apps.rest.framework.messages import length_within
@@ -34,8 +38,9 @@ REFUSAL = "splashboard.refusal"
 class BatchDoor:
     """Stores batches, and passes all other requests to `django`."""
 
-    def __init__(self, django: Any) -> None:
+    def __init__(self, django: Any, *, buckets: UploadBuckets | None = None) -> None:
         self._django = django
+        self._buckets = buckets or UploadBuckets()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         place = BATCH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "PUT" else None
@@ -45,7 +50,10 @@ class BatchDoor:
             try:
                 if shortage := space.gate.shortage():
                     raise problems.disk_full(shortage)
-                stored = _store(environ, UUID(place[1]), int(place[2]))
+                stored = self._store(environ, UUID(place[1]), int(place[2]))
+            except _TooMuch as refused:
+                # Here: an answer of Django's would take more time than storing the batch.
+                return _refuse(refused.problem, start_response)
             except Exception as error:  # StoreBatch raises it
                 environ[REFUSAL] = error
             else:
@@ -56,22 +64,39 @@ class BatchDoor:
         answer: Iterable[bytes] = self._django(environ, start_response)
         return answer
 
+    def _store(self, environ: dict[str, Any], uid: UUID, sequence: int) -> accept.StoredBatch:
+        secret = secret_of(environ, "Agent")
+        if not secret:
+            raise NotAuthenticated
+        size = length_within(environ, limit=limits.BATCH)
+        if wait := self._buckets.take(digest_of(secret), size):
+            raise _TooMuch(ceil(wait))
+        stored = dispatch.store_batch(
+            secret=secret,
+            uid=uid,
+            sequence=sequence,
+            payload=environ["wsgi.input"].read(size),
+            checksum=checksum_of(environ),
+            now=timezone.now(),
+        )
+        if not stored:
+            raise NotAuthenticated
+        if stored.state == Run.State.ENDED:  # this may be its last missing piece
+            seal_after_commit(stored.run)
+        return stored
 
-def _store(environ: dict[str, Any], uid: UUID, sequence: int) -> accept.StoredBatch:
-    secret = secret_of(environ, "Agent")
-    stored = secret and dispatch.store_batch(
-        secret=secret,
-        uid=uid,
-        sequence=sequence,
-        payload=environ["wsgi.input"].read(length_within(environ, limit=limits.BATCH)),
-        checksum=checksum_of(environ),
-        now=timezone.now(),
-    )
-    if not stored:
-        raise NotAuthenticated
-    if stored.state == Run.State.ENDED:  # this may be its last missing piece
-        seal_after_commit(stored.run)
-    return stored
+
+class _TooMuch(Exception):
+    def __init__(self, wait: int) -> None:
+        what = f"{limits.BATCHES:,} batches or {limits.BATCH_BYTES:,} bytes a minute of this agent"
+        self.problem = problems.too_many(what, wait=wait)
+
+
+def _refuse(problem: problems.ApiProblem, start_response: Any) -> list[bytes]:
+    body = json.dumps(problems.body(problem)).encode()
+    headers = [("Content-Type", problems.MEDIA_TYPE), ("Content-Length", str(len(body)))]
+    start_response("429 Too Many Requests", [*headers, ("Retry-After", str(problem.wait))])
+    return [body]
 
 
 class StoreBatch(AgentView):

@@ -49,6 +49,7 @@ class DocumentedSchema(AutoSchema):
             "400": "The body cannot be read, or a parameter is wrong; `errors` names it",
             "401": "The secret is missing or not known",
             "403": "This account or program may not do this",
+            "429": "Too many requests a minute; send the same again after `Retry-After`",
         }
         if "{" in self.path:
             possible["404"] = "There is no such thing"

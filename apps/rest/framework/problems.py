@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
@@ -14,17 +15,22 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from apps.core import limits
+from apps.core.client_address import HasMeta, client_address
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.server import outages, space
+from apps.rest.framework import request_counts
 
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-WAITS = {"out-of-service": outages.RETRY_AFTER, "disk-full": space.RETRY_AFTER}  # s, by kind
 
 
 class ApiProblem(exceptions.APIException):
-    """Raised in views. `kind` becomes the problem's type, `urn:splashboard:problem:<kind>`; empty: about:blank."""
+    """Raised in views. `kind` becomes the problem's type, `urn:splashboard:problem:<kind>`; empty: about:blank.
+
+    `wait`: s after which the same request may work.
+    """
 
     def __init__(
         self,
@@ -34,8 +40,10 @@ class ApiProblem(exceptions.APIException):
         kind: str = "",
         title: str = "",
         errors: Sequence[FieldProblem] = (),
+        wait: int = 0,
     ) -> None:
         super().__init__(detail)
+        self.wait = wait
         self.status_code = status
         self.kind = kind
         self.title = title
@@ -72,16 +80,16 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response:
     # Invalid query parameters are 400; a body that was parsed but cannot be accepted is 422.
     refused = 400 if reading else 422
     problem = _unknown_format(error, context) or _translate(error, refused=refused)
+    if problem is not None and problem.status_code == HTTPStatus.UNAUTHORIZED and request is not None:
+        problem = _beyond_unknown(request) or problem
     if problem is None:
         problem = _own_fault(error, reading=reading)
         address = f"{request.method} {request.path}" if request else "a request"
         log.error("%s failed", address, exc_info=error)
     set_rollback()
     headers = {}
-    if problem.kind in WAITS:
-        headers["Retry-After"] = str(WAITS[problem.kind])
-    if wait := getattr(error, "wait", None):
-        headers["Retry-After"] = str(int(wait))
+    if problem.wait:
+        headers["Retry-After"] = str(problem.wait)
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     return Response(body(problem), status=problem.status_code, headers=headers, content_type=MEDIA_TYPE)
@@ -110,14 +118,43 @@ def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
     written = "" if reading else uncertain
     if outages.database_is_away(error):
         detail = f"The database does not answer; try again in a few seconds.{written}"
-        return ApiProblem(status=503, kind="out-of-service", title="Out of service", detail=detail)
+        wait = outages.RETRY_AFTER
+        return ApiProblem(status=503, kind="out-of-service", title="Out of service", detail=detail, wait=wait)
     return ApiProblem(status=500, detail=f"Internal error; details are in the server's log.{written}")
 
 
 def disk_full(shortage: space.Shortage) -> ApiProblem:
     """507; the same request works once there is room."""
     detail = f"Read-only: {shortage.sentence()}, then send the same again."
-    return ApiProblem(status=507, kind="disk-full", detail=detail)
+    return ApiProblem(status=507, kind="disk-full", detail=detail, wait=space.RETRY_AFTER)
+
+
+def too_many(what: str, *, wait: int) -> ApiProblem:
+    """429. `what`: limit and sender; `wait`: s."""
+    detail = f"More than {what}. Nothing was done; send the same again in {wait} s."
+    return ApiProblem(status=429, kind="too-many-requests", detail=detail, wait=wait)
+
+
+def count_unknown(request: HasMeta) -> None:
+    """Raises ApiProblem (429) beyond the limit of requests from an address without valid credentials."""
+    if problem := _beyond_unknown(request):
+        raise problem
+
+
+def _beyond_unknown(request: HasMeta) -> ApiProblem | None:
+    limit, address = limits.UNKNOWN_REQUESTS, client_address(request)
+    wait = request_counts.counter.wait(f"address:{_network(address)}", limit=limit)
+    what = f"{limit:,} requests a minute from {address} without signing in or a valid token"
+    return too_many(what, wait=wait) if wait else None
+
+
+def _network(address: str) -> str:
+    """Of IPv6 the /64: one machine has all addresses of it."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    return str(ip_network((parsed, 64), strict=False)) if isinstance(parsed, IPv6Address) else address
 
 
 def body(problem: ApiProblem) -> dict[str, Any]:
@@ -145,7 +182,8 @@ def _translate(error: Exception, *, refused: int) -> ApiProblem | None:
         case exceptions.ValidationError():
             translated = _invalid(list(_fields(error.detail)), status=refused)
         case exceptions.APIException():
-            translated = ApiProblem(status=error.status_code, detail=str(error.detail))
+            wait = int(getattr(error, "wait", None) or 0)  # of Throttled
+            translated = ApiProblem(status=error.status_code, detail=str(error.detail), wait=wait)
         case Http404():
             translated = ApiProblem(status=404, detail=str(error) or "There is nothing at this address.")
         case PermissionDenied():

@@ -2,6 +2,8 @@
 
 import enum
 import threading
+import time
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import httpx
@@ -13,6 +15,8 @@ from workers.protocol import wire
 T = TypeVar("T")
 TIMEOUT = httpx.Timeout(30, connect=5)
 LOST = frozenset({409, 410})
+# s that a Retry-After is obeyed; a renewal's is shorter than the lease, which would be lost otherwise.
+LONGEST_WAIT, RENEWAL_WAIT = 300.0, 20.0
 
 
 class Unreachable(Exception):
@@ -25,6 +29,10 @@ class LeaseGone(Exception):
 
 class Rejected(Exception):
     """The server refused the request; the text is the reason."""
+
+
+class AskedToWait(httpx.HTTPError):
+    """The server's Retry-After has not passed yet, so that nothing was sent."""
 
 
 class MessageFate(enum.Enum):
@@ -46,16 +54,19 @@ def verdict(status: int | None) -> MessageFate:
 
 
 class ServerClient:
-    """Thread-safe."""
+    """Thread-safe. Asks an address again only after the time that the server stated there in Retry-After."""
 
-    def __init__(self, *, url: str, token: str) -> None:
+    def __init__(self, *, url: str, token: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
+        self._clock = clock
+        self._not_before: dict[str, float] = {}  # by path
         self._http = self._connection(url, token)
 
     def use(self, *, url: str, token: str) -> None:
         """Switches to a changed address or token; requests in progress end on the old connection."""
         with self._lock:
             self._http = self._connection(url, token)
+            self._not_before.clear()
 
     def close(self) -> None:
         self._http.close()
@@ -70,7 +81,8 @@ class ServerClient:
 
     def renew(self, job: int, message: wire.RenewMessage) -> wire.RenewAnswer:
         """Raises LeaseGone."""
-        return _parsed(wire.RenewAnswer, self._ask("POST", f"agent/jobs/{job}/renew", message))
+        path = f"agent/jobs/{job}/renew"
+        return _parsed(wire.RenewAnswer, self._ask("POST", path, message, longest_wait=RENEWAL_WAIT))
 
     def fail_over(self, system: str, message: wire.FailoverMessage) -> wire.FailoverAnswer:
         """Raises LeaseGone when no job runs on the system or AWS cannot; Unreachable also when AWS gave no answer."""
@@ -99,11 +111,11 @@ class ServerClient:
             return None, f"{type(error).__name__}: {error}"
         return answer.status_code, answer_text(answer)
 
-    def _ask(self, method: str, path: str, message: Any) -> httpx.Response:
+    def _ask(self, method: str, path: str, message: Any, *, longest_wait: float = LONGEST_WAIT) -> httpx.Response:
         """Raises Unreachable, LeaseGone, Rejected."""
         body = b"{}" if message is None else wire.to_json(message)
         try:
-            answer = self._request(method, path, body, {"Content-Type": "application/json"})
+            answer = self._request(method, path, body, {"Content-Type": "application/json"}, longest_wait=longest_wait)
         except httpx.HTTPError as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
         if answer.status_code in LOST:
@@ -116,15 +128,31 @@ class ServerClient:
             case _:
                 raise Rejected(answer_text(answer))
 
-    def _request(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
+    def _request(
+        self, method: str, path: str, body: bytes, headers: dict[str, str], *, longest_wait: float = LONGEST_WAIT
+    ) -> httpx.Response:
         with self._lock:
             http = self._http
-        return http.request(method, path, content=body, headers=headers)
+            rest = self._not_before.get(path, 0.0) - self._clock()
+        if rest > 0:
+            raise AskedToWait(f"the server asks to be left alone at {path} for {rest:.0f} s more")
+        answer = http.request(method, path, content=body, headers=headers)
+        with self._lock:
+            self._not_before.pop(path, None)
+            if verdict(answer.status_code) is MessageFate.RETRY and (wait := _retry_after(answer)):
+                self._not_before[path] = self._clock() + min(wait, longest_wait)
+        return answer
 
     @staticmethod
     def _connection(url: str, token: str) -> httpx.Client:
         headers = {"Authorization": f"Agent {token}", "Accept": "application/json"}
         return httpx.Client(base_url=f"{url}/api/v1/", headers=headers, timeout=TIMEOUT)
+
+
+def _retry_after(answer: httpx.Response) -> float:
+    """Seconds; 0: none, or a date, which a clock that is wrong would misread."""
+    text = answer.headers.get("retry-after", "")
+    return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
 def _parsed(kind: type[T], answer: httpx.Response) -> T:
