@@ -1,9 +1,13 @@
-"""Users, their API tokens, sign-in links and saved filters. Only digests of secrets are stored."""
+"""Users, their sessions, API tokens, sign-in links and saved filters.
+
+Of tokens and links only digests are stored; the key of a session is stored, as Django does.
+"""
 
 from datetime import datetime
 from typing import ClassVar
 
 from django.contrib.auth.models import AbstractUser
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 
 
@@ -31,6 +35,16 @@ class User(AbstractUser):
     @property
     def is_administrator(self) -> bool:
         return self.role == self.Role.ADMINISTRATOR
+
+
+class PersonSession(AbstractBaseSession):
+    """A browser's session; null `user`: nobody is signed in. `address` and `browser`: of the sign-in."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions", null=True)
+    started_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+    address = models.CharField(max_length=45)
+    browser = models.CharField(max_length=60)
 
 
 class ApiToken(models.Model):

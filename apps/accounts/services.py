@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
+from apps.accounts import sessions
 from apps.accounts.credentials import digest_of, new_secret
 from apps.accounts.models import SavedFilter, SignInLink, User
 from apps.core.audit.api import Action, record
@@ -72,12 +73,17 @@ def first_administrator() -> User:
 
 @transaction.atomic
 def keep_person(*, user: User) -> None:
-    """Store a new or changed person. Raises django's ValidationError by field."""
+    """Store a new or changed person, whose sessions end with the role or the account.
+
+    Raises django's ValidationError by field.
+    """
     known = User.objects.select_for_update().filter(pk=user.pk).first()
     user.full_clean()
     user.save()
     action = Action.PERSON_CREATE if known is None else Action.PERSON_CHANGE
     record(action, f"person {user.username}", before=_state(known) if known else "", after=_state(user))
+    if known and (known.role != user.role or not user.is_active):
+        sessions.end_all(user=user)
 
 
 def _state(user: User) -> str:

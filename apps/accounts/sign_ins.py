@@ -1,11 +1,14 @@
-"""Sign-ins, failed ones, lock-outs and changed passwords, as Django and axes signal them, for the audit log."""
+"""Sign-ins, failed ones, lock-outs and changed passwords, as Django and axes signal them: for the audit log, and for
+the person's sessions."""
 
 from typing import Any
 
 from axes.signals import user_locked_out
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.http import HttpRequest
+from django.utils import timezone
 
+from apps.accounts import sessions
 from apps.accounts.models import User
 from apps.core.audit.api import Action, record
 
@@ -30,9 +33,11 @@ class RecordedPassword:
     def password_changed(self, _password: str, user: User | None = None) -> None:
         if user is not None:
             record(Action.PERSON_PASSWORD, f"person {user.get_username()}")
+            sessions.end_all(user=user)
 
 
-def _signed_in(*, user: User, **_: Any) -> None:
+def _signed_in(*, user: User, request: HttpRequest, **_: Any) -> None:
+    sessions.note_sign_in(request, timezone.now())
     record(Action.SIGN_IN, f"person {user.get_username()}")
 
 

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, re_path
 
 from apps.web import agents, saved, saved_filters, search
-from apps.web.accounts import account, audit_log, sign_in
+from apps.web.accounts import account, audit_log, sessions, sign_in
 from apps.web.campaigns import campaigns, files, schedules
 from apps.web.catalog import catalog, prices, short_names
 from apps.web.compare import claims, compare, exports
@@ -125,6 +125,8 @@ urlpatterns: list[URLPattern] = [
     path("agents/enrolments/", agents.enrol, name="agent-enrolment"),
     path("account/", account.show, name="account"),
     path("account/tokens/<int:token_id>/revoke/", account.revoke, name="token-revoke"),
+    path("account/sessions/end/", sessions.end_others, name="sessions-end"),
+    path("account/sessions/<slug:handle>/end/", sessions.end, name="session-end"),
     path("audit/", audit_log.show, name="audit"),
     path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-in/<str:secret>/", sign_in.sign_in_link, name="sign-in-link"),

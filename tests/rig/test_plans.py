@@ -53,7 +53,7 @@ LARGE = {
 NOT_READ = {
     *("web:campaign-cancel", "web:job-cancel", "web:sign-in-link", "web:sign-out", "web:campaign-size"),
     *("web:examples-remove", "web:agent-system", "web:agent-enrolment", "api:agent-enrol"),
-    *("web:account", "web:token-revoke", "web:audit", "api:audit"),
+    *("web:account", "web:token-revoke", "web:session-end", "web:sessions-end", "web:audit", "api:audit"),
     *("api:cancel-campaign", "api:cancel-job", "api:agent-hello", "api:agent-claim", "api:agent-renew"),
     *("api:agent-end-job", "api:agent-open-run", "api:agent-batch", "api:agent-artifact", "api:agent-end-run"),
     *("api:agent-clock", "api:agent-sampling", "api:agent-stream-batch", "api:agent-end-stream", "api:agent-failover"),
@@ -111,6 +111,8 @@ def _addresses() -> dict[str, list[str]]:
         "history_id": _history(run),
         "threshold_id": 1,
         "link_id": 1,
+        "token_id": 1,
+        "handle": "none",
     }
     sides = [("side", slug) for slug in biggest]
     nightly = [*sides, ("workload", run.workload_id)]

@@ -53,6 +53,7 @@ class Action(StrEnum):
     SCHEDULE_PAUSE = "schedule.pause"
     SCHEDULE_RESUME = "schedule.resume"
     SCHEDULE_RUN = "schedule.run"
+    SESSION_END = "session.end"
     SHORT_NAME_SET = "short_name.set"
     SIGN_IN = "sign_in"
     SIGN_IN_FAILED = "sign_in.failed"

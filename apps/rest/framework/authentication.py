@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import AnonymousUser
-from django.contrib.sessions.backends.db import SessionStore
 from django.http.cookie import parse_cookie
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -17,6 +16,7 @@ from rest_framework.request import Request
 
 from apps.accounts import tokens
 from apps.accounts.models import ApiToken, User
+from apps.accounts.session_store import SessionStore
 from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
 

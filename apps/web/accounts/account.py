@@ -1,4 +1,4 @@
-"""A person's own account: the tokens for the REST API."""
+"""A person's own account: the sessions, and the tokens for the REST API."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.accounts import tokens
+from apps.accounts import sessions, tokens
 from apps.accounts.current_user import writer
 from apps.accounts.models import ApiToken, User
 from apps.web.accounts.guards import signed_in_only
@@ -58,10 +58,12 @@ def _create(user: User, stated: dict[str, str]) -> tuple[ApiToken, str]:
 
 
 def _page(request: HttpRequest, form: TokenForm, *, status: int = 200, **made: object) -> HttpResponse:
-    found = writer(request).tokens.order_by("-id")[: tokens.MOST_LISTED]
+    user = writer(request)
+    found = user.tokens.order_by("-id")[: tokens.MOST_LISTED]
     context = {
         "form": form,
         "problems": form.problems(),
+        "sessions": sessions.of_person(user=user, current=request.session.session_key, now=timezone.now()),
         "rows": [(token, _state(token)) for token in found],
         **made,
     }

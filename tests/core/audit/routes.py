@@ -34,6 +34,8 @@ RECORDED: dict[str, set[Action]] = {
     "web:schedule-act": {A.SCHEDULE_PAUSE, A.SCHEDULE_RESUME, A.SCHEDULE_RUN, A.SCHEDULE_ARCHIVE},
     "web:schedule-edit": {A.SCHEDULE_EDIT},
     "web:schedule-new": {A.SCHEDULE_CREATE},
+    "web:session-end": {A.SESSION_END},
+    "web:sessions-end": {A.SESSION_END},
     "web:short-name": {A.SHORT_NAME_SET},
     "web:sign-in": {A.SIGN_IN, A.SIGN_IN_FAILED, A.SIGN_IN_LOCKED},
     "web:sign-in-link": {A.SIGN_IN},

@@ -13,7 +13,13 @@ from tests.core.audit.routes import RECORDED
 
 WRITES = re.compile(r'^\s*(?:INSERT INTO|UPDATE|DELETE FROM) "?(\w+)')
 # Sessions, lock-outs, and when a token or an agent was last seen; what systems an agent reported; the log itself.
-OF_NO_MATTER = {"django_session", "axes_accessattempt", "axes_accesslog", "axes_accessfailurelog", "accounts_apitoken"}
+OF_NO_MATTER = {
+    "accounts_personsession",
+    "axes_accessattempt",
+    "axes_accesslog",
+    "axes_accessfailurelog",
+    "accounts_apitoken",
+}
 # Rows that a plan needs, made while it is only looked at.
 OF_NO_MATTER |= {"catalog_loadlevel", "catalog_metric", "catalog_workload", "catalog_release", "catalog_platform"}
 OF_NO_MATTER |= {"dispatch_agent", "dispatch_agentsystem", "accounts_user", "aws_observation", "audit_auditentry"}

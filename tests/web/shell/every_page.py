@@ -28,6 +28,7 @@ from tests.web.runs.recorded_runs import a_sealed_run
 NO_PAGES = {
     "findings-feed",
     "sign-out",
+    "sessions-end",
     "save",
     "acknowledge",
     "run-filters",
