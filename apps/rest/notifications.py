@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import signed_in, writer
-from apps.accounts.models import User
+from apps.accounts.models import ApiToken, User
 from apps.core.answers import Inline, component
 from apps.notifications import deliver, queries, services
 from apps.notifications.models import CHOOSABLE, Delivery, Subscription, Team
@@ -271,6 +271,7 @@ class MyAddress(APIView):
     """Readers have an address, too."""
 
     permission_classes = [WithinScope, IsAuthenticated]
+    write_scope = ApiToken.Scope.READ  # it concerns the person alone
 
     @extend_schema(operation_id="read_own_address", responses=OwnAddress)
     def get(self, request: Request) -> Response:
