@@ -1,11 +1,14 @@
-"""URLs: pages at the root, the REST API below /api/v1/."""
+"""URLs: pages and probes at the root, the REST API below /api/v1/."""
 
 from django.urls import include, path, re_path
 
+from apps.rest import health
 from apps.rest.framework.problems import unknown_address
 
 urlpatterns = [
     path("", include("apps.web.redirects")),
+    path("livez", health.live, name="livez"),
+    path("readyz", health.ready, name="readyz"),
     path("api/v1/", include("apps.rest.urls")),
     re_path(r"^api(?:/[\s\S]*)?$", unknown_address),
     path("", include("apps.web.urls")),

@@ -170,7 +170,10 @@ class Job(models.Model):
 
     class Meta:
         ordering = ["campaign", "position"]
-        indexes = [models.Index(fields=["campaign", "position"], condition=Q(state="queued"), name="job_queue")]
+        indexes = [
+            models.Index(fields=["campaign", "position"], condition=Q(state="queued"), name="job_queue"),
+            models.Index(fields=["finished_at"], condition=Q(state="failed"), name="job_failed"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["campaign", "position"], name="job_position_once"),
             models.UniqueConstraint(fields=["entry", "system", "repetition"], name="job_once"),

@@ -1,16 +1,14 @@
-"""Health of the server: its database, its broker."""
+"""Health of the server for programs: the API's answer, and the probes /livez and /readyz."""
 
-import logging
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any
 
-import redis
-from django.conf import settings
-from django.db import Error as DatabaseError
-from django.db import connection
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -18,12 +16,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.core.answers import component
+from apps.core.text import and_list
+from apps.operations.api import BROKER, DATABASE, MIGRATIONS, missing_services
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters
 
-log = logging.getLogger(__name__)
-
-BROKER_ANSWERS_WITHIN = timedelta(seconds=1)
+PLAIN = "text/plain; charset=utf-8"
 
 
 @component("Part")
@@ -40,22 +38,7 @@ class ServiceHealth:
     at: datetime
     database: ServicePart
     broker: ServicePart
-
-
-def database_answers() -> None:
-    """Raises DatabaseError if the database does not answer or migrations are missing."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM catalog_platform")
-
-
-def broker_answers() -> None:
-    """Raises redis.RedisError if the broker does not answer."""
-    seconds = BROKER_ANSWERS_WITHIN.total_seconds()
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=seconds, socket_connect_timeout=seconds)
-    try:
-        client.ping()
-    finally:
-        client.close()
+    migrations: ServicePart
 
 
 class Health(APIView):
@@ -67,23 +50,31 @@ class Health(APIView):
         operation_id="read_health",
         responses={
             200: serializer_of(ServiceHealth),
-            503: OpenApiResponse(serializer_of(ServiceHealth), description="A required service does not answer"),
+            503: OpenApiResponse(serializer_of(ServiceHealth), description="A required service is missing"),
         },
     )
     def get(self, request: Request) -> Response:
-        """Whether database and broker answer. 503 if one does not, with the reason."""
+        """Whether database and broker answer and all migrations are applied. 503 if not, with the reason."""
         NoParameters.read(request)
-        database = _part(database_answers, "the database does not answer; see DATABASE_URL and the server's log")
-        broker = _part(broker_answers, "the broker does not answer; see REDIS_URL. Reading works, dispatch waits")
-        found = ServiceHealth(database.ok and broker.ok, timezone.now(), database, broker)
-        answer = serializer_of(ServiceHealth)(found).data
-        return Response(answer, status=200 if found.ok else 503, headers={"Cache-Control": "no-store"})
+        missing = missing_services()
+        parts = [ServicePart(key not in missing, missing.get(key, "")) for key in (DATABASE, BROKER, MIGRATIONS)]
+        answer = serializer_of(ServiceHealth)(ServiceHealth(not missing, timezone.now(), *parts)).data
+        return Response(answer, status=503 if missing else 200, headers={"Cache-Control": "no-store"})
 
 
-def _part(check: Callable[[], None], message: str) -> ServicePart:
-    try:
-        check()
-    except (DatabaseError, redis.RedisError) as error:
-        log.warning("health: %s: %s", message, error)
-        return ServicePart(ok=False, message=message)
-    return ServicePart(ok=True, message="")
+@require_safe
+@never_cache
+@login_not_required
+def live(_request: HttpRequest) -> HttpResponse:
+    """The process answers; whatever it needs may be missing."""
+    return HttpResponse("ok\n", content_type=PLAIN)
+
+
+@require_safe
+@never_cache
+@login_not_required
+def ready(_request: HttpRequest) -> HttpResponse:
+    """200 "ok", or 503 with the names of what is missing and nothing else: anyone may ask."""
+    missing = missing_services()
+    text = f"missing: {and_list(list(missing))}" if missing else "ok"
+    return HttpResponse(f"{text}\n", content_type=PLAIN, status=503 if missing else 200)

@@ -30,7 +30,7 @@ from apps.runs.queries.run_list import EXCLUDED, FAILED_CHECK, NEWEST_FIRST, QUA
 from apps.runs.queries.search import newest_left_out, word_conditions
 from apps.runs.queries.statistics import statistics_of
 from apps.runs.queries.timelines import Timeline
-from apps.runs.seal import DERIVATION
+from apps.runs.seal import DERIVATION, RAW_BATCHES, UNREAD_BATCHES
 from apps.runs.storage import artifacts
 from apps.runs.storage.blocks import STATISTICS
 from apps.runs.tool_output import attachments
@@ -43,7 +43,9 @@ __all__ = [
     "MEASURED_PHASE",
     "NEWEST_FIRST",
     "QUALITIES",
+    "RAW_BATCHES",
     "STATISTICS",
+    "UNREAD_BATCHES",
     "ArtifactDetail",
     "AttachedTable",
     "CheckDetail",

@@ -52,7 +52,7 @@ from apps.runs.storage.codec import Column, NotANumber
 from apps.runs.tool_output import Output
 from workers.protocol import wire
 
-__all__ = ["DERIVATION", "RAW_BATCHES", "StoredDifferently", "reseal", "seal"]
+__all__ = ["DERIVATION", "RAW_BATCHES", "UNREAD_BATCHES", "StoredDifferently", "reseal", "seal"]
 
 # Version of the rules for series, statistics and measurements, incremented with each change of their results: `reseal`
 # finds the runs of older versions.

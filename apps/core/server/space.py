@@ -73,12 +73,13 @@ class SpaceGate:
                 continue
             if free < needed:
                 self._closed.add(folder)
-                return Shortage(_name(folder), free, int(limit * CLEARLY_MORE))
+                return Shortage(name_of(folder), free, int(limit * CLEARLY_MORE))
             self._closed.discard(folder)
         return Shortage() if self._clock() < self._failed_until else None
 
 
-def _name(folder: Path) -> str:
+def name_of(folder: Path) -> str:
+    """Relative to the parent of var/ where it is below."""
     top = settings.VAR_DIR.parent
     return str(folder.relative_to(top) if folder.is_relative_to(top) else folder)
 

@@ -1152,6 +1152,7 @@ export interface components {
             at: string;
             database: components["schemas"]["Part"];
             broker: components["schemas"]["Part"];
+            migrations: components["schemas"]["Part"];
         };
         Indicator: {
             key: string;

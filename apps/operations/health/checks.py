@@ -1,0 +1,196 @@
+"""The checks of the server's health; each reads one value and judges it. A DatabaseError is the caller's."""
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+import redis
+from botocore.exceptions import BotoCoreError, ClientError
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db.models import Exists, OuterRef, Q
+
+from apps.core.server import restarts, space
+from apps.core.text import and_list, counted
+from apps.core.units import format_bytes
+from apps.dispatch.api import AGENT_ALIVE_FOR
+from apps.dispatch.models import ACTIVE, Agent, Job
+from apps.operations.health import services
+from apps.operations.health.values import HealthVerdict
+from apps.operations.models import Backup
+from apps.runs.api import RAW_BATCHES, UNREAD_BATCHES, artifacts
+from apps.runs.models import Artifact, Run
+
+log = logging.getLogger(__name__)
+
+# Verdict, value in the check's unit, and what to do.
+Reading = tuple[HealthVerdict, float | None, str]
+
+DAY, WEEK = timedelta(days=1), timedelta(days=7)
+# Of the least room, below which writing ends.
+LITTLE_ROOM = 4
+STORE_ANSWERS_WITHIN = timedelta(seconds=3)
+# A queued job may wait for others on its system; one that no agent takes is noticed earlier.
+JOB_WAITS_LONG, JOB_WAITS_ALONE = DAY, timedelta(minutes=10)
+# A seal takes seconds, and waits for late batches and samplers up to minutes.
+SEAL_IS_LATE, SEAL_IS_LOST = timedelta(minutes=15), DAY
+BACKUP_IS_OLD, BACKUP_IS_TOO_OLD = WEEK, timedelta(days=30)
+NAMES_SHOWN = 5
+
+
+def database(_now: datetime) -> Reading:
+    return HealthVerdict.OK, _seconds(services.database_answers), ""
+
+
+def broker(_now: datetime) -> Reading:
+    try:
+        return HealthVerdict.OK, _seconds(services.broker_answers), ""
+    except redis.RedisError as error:
+        log.warning("health: the broker does not answer: %s", error)
+        return HealthVerdict.WRONG, None, "Start Valkey, or correct REDIS_URL; jobs and seals wait in the database."
+
+
+def migrations(_now: datetime) -> Reading:
+    missing = services.unapplied_migrations()
+    if not missing:
+        return HealthVerdict.OK, 0, ""
+    return HealthVerdict.WRONG, len(missing), f"Run manage.py prepare; missing: {_named(missing)}."
+
+
+def disks(_now: datetime) -> Reading:
+    """The disk with the least room of those that can be seen."""
+    free = {}
+    for folder in settings.DISKS:
+        try:
+            free[folder] = space.free_bytes(folder)
+        except OSError:  # not made yet, or another server's
+            continue
+    least = min(free, key=free.__getitem__, default=None)
+    if (shortage := space.gate.shortage()) is not None:
+        value = shortage.free if shortage.free is not None else free.get(least) if least else None
+        return HealthVerdict.WRONG, value, f"Read-only: {shortage.sentence()}."
+    if least is None:
+        return HealthVerdict.UNKNOWN, None, "Name the folders that the server writes to in SPLASHBOARD_DISKS."
+    if free[least] < LITTLE_ROOM * settings.LEAST_FREE_BYTES:
+        limit = format_bytes(settings.LEAST_FREE_BYTES)
+        return (
+            HealthVerdict.WARNING,
+            free[least],
+            f"Free some space in {space.name_of(least)}: writing ends below {limit}.",
+        )
+    return HealthVerdict.OK, free[least], ""
+
+
+def store(_now: datetime) -> Reading:
+    """Looks for the newest artifact."""
+    newest = Artifact.objects.order_by("-pk").only("sha256").first()
+    path = artifacts.path_of(newest.sha256) if newest else "none"
+    began = time.perf_counter()
+    pool = ThreadPoolExecutor(max_workers=1)
+    try:
+        is_there = pool.submit(default_storage.exists, path).result(STORE_ANSWERS_WITHIN.total_seconds())
+    except (OSError, BotoCoreError, ClientError) as error:
+        log.warning("health: the artifact store does not answer: %s", error)
+        return HealthVerdict.WRONG, None, "Start the object store, or correct S3_ENDPOINT_URL, S3_BUCKET and its keys."
+    finally:
+        pool.shutdown(wait=False)
+    if newest and not is_there:
+        return HealthVerdict.WRONG, None, f"The newest artifact is missing: restore {path} from a backup."
+    return HealthVerdict.OK, time.perf_counter() - began, ""
+
+
+def queue(now: datetime) -> Reading:
+    """Age of the oldest queued job that may begin."""
+    ready = Job.objects.filter(Q(ready_at=None) | Q(ready_at__lte=now), state=Job.State.QUEUED)
+    since = ready.order_by("queued_at").values_list("queued_at", flat=True).first()
+    is_served = Agent.objects.filter(revoked_at=None, last_seen_at__gte=now - AGENT_ALIVE_FOR).exists()
+    if since is None:
+        return HealthVerdict.OK, None, ""
+    age = now - since
+    if age > JOB_WAITS_ALONE and not is_served:
+        return HealthVerdict.WRONG, age.total_seconds(), "No agent is alive: start one, as on the page Agents."
+    if age > JOB_WAITS_LONG:
+        advice = "See on the campaign's page which agent the job waits for, or cancel it."
+        return HealthVerdict.WARNING, age.total_seconds(), advice
+    return HealthVerdict.OK, age.total_seconds(), ""
+
+
+def seals(now: datetime) -> Reading:
+    """Time since the end of the run that has waited longest for its seal."""
+    oldest = Run.objects.filter(state=Run.State.ENDED).order_by("ended_at").values_list("pk", "ended_at").first()
+    if oldest is None or oldest[1] is None:
+        return HealthVerdict.OK, None, ""
+    age = now - oldest[1]
+    if age <= SEAL_IS_LATE:
+        return HealthVerdict.OK, age.total_seconds(), ""
+    verdict = HealthVerdict.WRONG if age > SEAL_IS_LOST else HealthVerdict.WARNING
+    return verdict, age.total_seconds(), f"See on the page of run {oldest[0]} what is missing; else the worker's log."
+
+
+def agents(now: datetime) -> Reading:
+    """Agents that have reported before and no longer do."""
+    silent = Agent.objects.filter(revoked_at=None, last_seen_at__lt=now - AGENT_ALIVE_FOR).annotate(
+        is_busy=Exists(Job.objects.filter(agent=OuterRef("pk"), state__in=ACTIVE))
+    )
+    found = list(silent.values_list("name", "is_busy"))
+    if not found:
+        return HealthVerdict.OK, 0, ""
+    verdict = HealthVerdict.WRONG if any(is_busy for _, is_busy in found) else HealthVerdict.WARNING
+    return verdict, len(found), f"Start or revoke {_named([name for name, _ in found])}."
+
+
+def failures(now: datetime) -> Reading:
+    failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=now - DAY).count()
+    if not failed:
+        return HealthVerdict.OK, 0, ""
+    return HealthVerdict.WARNING, failed, "See the reasons on the pages of their campaigns."
+
+
+def unread(now: datetime) -> Reading:
+    """Runs with batches that could not be read."""
+    kept = Artifact.objects.filter(name__in=(RAW_BATCHES, UNREAD_BATCHES), run__started_at__gte=now - WEEK)
+    runs = list(kept.order_by("run_id").values_list("run_id", flat=True).distinct())
+    if not runs:
+        return HealthVerdict.OK, 0, ""
+    advice = f"Update their agents; the batches are kept as files of {_named([f'run {run}' for run in runs])}."
+    return HealthVerdict.WARNING, len(runs), advice
+
+
+def backup(now: datetime) -> Reading:
+    """Age of the newest backup."""
+    newest = Backup.objects.first()
+    if newest is None:
+        return HealthVerdict.WARNING, None, "Run make backup."
+    age = now - newest.taken_at
+    if newest.damaged:
+        lost = counted(newest.damaged, "artifact")
+        advice = f"It lacks {lost}: restore what its manifest calls damaged from an older backup."
+        return HealthVerdict.WRONG, age.total_seconds(), advice
+    if age <= BACKUP_IS_OLD:
+        return HealthVerdict.OK, age.total_seconds(), ""
+    verdict = HealthVerdict.WRONG if age > BACKUP_IS_TOO_OLD else HealthVerdict.WARNING
+    return verdict, age.total_seconds(), "Run make backup, best by a timer."
+
+
+def programs(now: datetime) -> Reading:
+    """Programs that `make run` started again."""
+    since = (now - DAY).timestamp()
+    names = [each.name for each in restarts.read(settings.VAR_DIR) if each.at >= since]
+    if not names:
+        return HealthVerdict.OK, 0, ""
+    advice = f"See why below, and the log of {_named(sorted(set(names)))} in var/log/."
+    return HealthVerdict.WARNING, len(names), advice
+
+
+def _seconds(call: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def _named(names: list[str]) -> str:
+    """The first few."""
+    more = len(names) - NAMES_SHOWN
+    return and_list([*names[:NAMES_SHOWN], *([f"{more:,} more"] if more > 0 else [])])

@@ -1,0 +1,196 @@
+"""Every check of the server's health: quiet when nothing is wrong, and turned by the fault that it is there for."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.db import OperationalError, connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.core.server import restarts, space
+from apps.dispatch.models import Agent, Job
+from apps.operations.health import services
+from apps.operations.health.report import CHECKS, report
+from apps.operations.health.values import HealthRow, HealthVerdict
+from apps.operations.models import Backup
+from apps.runs.api import UNREAD_BATCHES, artifacts
+from apps.runs.models import Artifact
+from tests.support.builders import a_job, a_run, an_agent
+from tests.support.waiting import LIMIT
+
+OK, WARNING, WRONG, UNKNOWN = (HealthVerdict(word) for word in ("ok", "warning", "wrong", "unknown"))
+DAY = timedelta(days=1)
+# Of each disk.
+FREE = {"bytes": 0}
+
+
+@pytest.fixture(autouse=True)
+def quiet_server(db: None, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a backup, without restarts, on a disk with room."""
+    monkeypatch.setattr(services, "BROKER_ANSWERS_WITHIN", timedelta(seconds=LIMIT))
+    monkeypatch.setitem(FREE, "bytes", 100 * 2**30)
+    monkeypatch.setattr(space, "free_bytes", lambda _folder: FREE["bytes"])
+    settings.VAR_DIR = tmp_path
+    now = timezone.now()
+    Backup.objects.create(taken_at=now - DAY, finished_at=now, folder="b", size=1)
+
+
+def row(key: str) -> HealthRow:
+    return next(each for each in report(now=timezone.now()) if each.key == key)
+
+
+def test_a_quiet_server_has_a_row_for_each_check_and_nothing_to_do() -> None:
+    found = report(now=timezone.now())
+    assert {each.key for each in found} == {check.key for check in CHECKS}
+    assert {(each.verdict, each.advice) for each in found} == {(OK, "")}
+
+
+def lost_broker(settings: Any) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+
+
+def missing_migration(_: Any) -> None:
+    MigrationRecorder(connection).record_unapplied("operations", "0001_initial")
+
+
+def little_room(_: Any) -> None:
+    FREE["bytes"] = 10**9
+
+
+def no_room(_: Any) -> None:
+    FREE["bytes"] = 10**6
+
+
+def lost_artifact(_: Any) -> None:
+    Artifact.objects.create(run=a_run(), name="sysbench.txt", sha256="a" * 64, size=1)
+
+
+def lonely_job(_: Any) -> None:
+    Job.objects.filter(pk=a_job().pk).update(queued_at=timezone.now() - timedelta(hours=1))
+
+
+def waiting_job(_: Any) -> None:
+    Job.objects.filter(pk=a_job().pk).update(queued_at=timezone.now() - 2 * DAY)
+    an_agent(last_seen_at=timezone.now())
+
+
+def late_seal(_: Any) -> None:
+    a_run(state="ended", sealed_at=None, ended_at=timezone.now() - timedelta(hours=1))
+
+
+def lost_seal(_: Any) -> None:
+    a_run(state="ended", sealed_at=None, ended_at=timezone.now() - 2 * DAY)
+
+
+def silent_agent(_: Any) -> None:
+    an_agent(name="box", last_seen_at=timezone.now() - timedelta(minutes=5))
+
+
+def silent_busy_agent(_: Any) -> None:
+    agent = a_job(state="running").agent
+    assert agent is not None
+    Agent.objects.filter(pk=agent.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
+
+
+def failed_job(_: Any) -> None:
+    a_job(state="failed", finished_at=timezone.now())
+
+
+def unread_batch(_: Any) -> None:
+    artifact = Artifact(run=a_run(started_at=timezone.now()), name=UNREAD_BATCHES, sha256=artifacts.keep(b"x"), size=1)
+    artifact.save()
+
+
+def old_backup(_: Any) -> None:
+    Backup.objects.update(taken_at=timezone.now() - 8 * DAY)
+
+
+def no_backup(_: Any) -> None:
+    Backup.objects.all().delete()
+
+
+def damaged_backup(_: Any) -> None:
+    Backup.objects.update(damaged=1)
+
+
+def restarted_program(settings: Any) -> None:
+    restarts.note(settings.VAR_DIR, restarts.Restart("web", timezone.now().timestamp(), "hung"))
+
+
+@pytest.mark.parametrize(
+    ("key", "fault", "verdict", "value"),
+    [
+        ("broker", lost_broker, WRONG, None),
+        ("migrations", missing_migration, WRONG, 1),
+        ("disks", little_room, WARNING, 10**9),
+        ("disks", no_room, WRONG, 10**6),
+        ("store", lost_artifact, WRONG, None),
+        ("queue", lonely_job, WRONG, 3600),
+        ("queue", waiting_job, WARNING, 2 * 86400),
+        ("seals", late_seal, WARNING, 3600),
+        ("seals", lost_seal, WRONG, 2 * 86400),
+        ("agents", silent_agent, WARNING, 1),
+        ("agents", silent_busy_agent, WRONG, 1),
+        ("failures", failed_job, WARNING, 1),
+        ("unread", unread_batch, WARNING, 1),
+        ("backup", old_backup, WARNING, 8 * 86400),
+        ("backup", no_backup, WARNING, None),
+        ("backup", damaged_backup, WRONG, 86400),
+        ("programs", restarted_program, WARNING, 1),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_fault_turns_its_check(
+    key: str, fault: Callable[[Any], None], verdict: HealthVerdict, value: float | None, settings: Any
+) -> None:
+    fault(settings)
+    found = row(key)
+    assert (found.verdict, found.value) == (verdict, value if value is None else pytest.approx(value, abs=LIMIT))
+    assert found.advice
+    assert report(now=timezone.now())[0].verdict is not OK
+
+
+def test_old_faults_are_no_faults(settings: Any) -> None:
+    now = timezone.now()
+    a_job(state="failed", finished_at=now - 2 * DAY)
+    an_agent(last_seen_at=None)
+    an_agent(last_seen_at=now - DAY, revoked_at=now)
+    restarts.note(settings.VAR_DIR, restarts.Restart("web", (now - 2 * DAY).timestamp(), "hung"))
+    a_run(state="ended", sealed_at=None, ended_at=now)
+    assert {each.verdict for each in report(now=now)} == {OK}
+
+
+def test_a_store_that_does_not_answer_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_path: str) -> bool:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(default_storage, "exists", refuse)
+    assert row("store").verdict is WRONG
+
+
+def test_without_the_database_the_rest_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> Any:
+        raise OperationalError("connection refused")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(connection, "cursor", refuse)
+        found = {each.key: each.verdict for each in report(now=timezone.now())}
+    assert found["database"] is WRONG
+    assert found["queue"] is found["backup"] is UNKNOWN
+    assert found["broker"] is found["disks"] is OK
+
+
+def test_the_number_of_queries_does_not_grow() -> None:
+    report(now=timezone.now())
+    with CaptureQueriesContext(connection) as few:
+        report(now=timezone.now())
+    for fault in (silent_agent, silent_busy_agent, failed_job, unread_batch, late_seal, lonely_job, waiting_job):
+        fault(None)
+    with CaptureQueriesContext(connection) as many:
+        assert {each.verdict for each in report(now=timezone.now())} != {OK}
+    assert len(many) == len(few)
