@@ -1,12 +1,6 @@
-"""The Agents page: state and current job of each agent, what they ask to measure, and how to add one.
-
-For administrators also which of the server's own programs were started again.
-"""
-
-from datetime import UTC, datetime
+"""The Agents page: state and current job of each agent, what they ask to measure, and how to add one."""
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -15,13 +9,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.current_user import administrator, writer
 from apps.core.problems import Invalid
-from apps.core.server import restarts
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import AGENT_ALIVE_FOR, queries
 from apps.web.accounts.guards import administrators_only
 from apps.web.components.pages import is_partial, render_page
-
-RESTARTS_SHOWN = 20
 
 
 class DecisionForm(forms.Form):
@@ -80,14 +71,11 @@ def enrol(request: HttpRequest) -> HttpResponse:
 
 
 def _context(request: HttpRequest) -> dict[str, object]:
-    may_decide = administrator(request) is not None
-    kept = restarts.read(settings.VAR_DIR)[:RESTARTS_SHOWN] if may_decide and not is_partial(request) else []
     return {
         "agents": queries.list_agents(now=timezone.now()),
         "asked": () if is_partial(request) else queries.asked_systems(),
         "alive_for": AGENT_ALIVE_FOR.total_seconds(),
         "address": request.build_absolute_uri("/").rstrip("/"),
         "form": EnrolmentForm(),
-        "may_decide": may_decide,
-        "restarts": [(each, datetime.fromtimestamp(each.at, UTC)) for each in kept],
+        "may_decide": administrator(request) is not None,
     }

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path, re_path
 
-from apps.web import agents, saved, saved_filters, search
+from apps.web import agents, health, saved, saved_filters, search
 from apps.web.accounts import account, audit_log, sessions, sign_in
 from apps.web.campaigns import campaigns, files, schedules
 from apps.web.catalog import catalog, prices, short_names
@@ -123,6 +123,7 @@ urlpatterns: list[URLPattern] = [
     path("agents/", agents.show_all, name="agents"),
     path("agents/systems/", agents.decide, name="agent-system"),
     path("agents/enrolments/", agents.enrol, name="agent-enrolment"),
+    path("health/", health.show, name="health"),
     path("account/", account.show, name="account"),
     path("account/tokens/<int:token_id>/revoke/", account.revoke, name="token-revoke"),
     path("account/sessions/end/", sessions.end_others, name="sessions-end"),

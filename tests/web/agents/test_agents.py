@@ -3,13 +3,11 @@
 import tomllib
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from apps.core.server import restarts
 from apps.dispatch import api as dispatch
 from apps.dispatch.models import AgentSystem
 from tests.support.builders import a_job, a_user, an_agent
@@ -99,18 +97,3 @@ def test_an_administrator_makes_a_one_time_code(db: None, client: Client) -> Non
     assert dispatch.enrol(code=command.split()[-1], name="box", now=timezone.now()) is not None
     refused = client.post("/agents/enrolments/", {"systems": "../x"})
     assert (refused.status_code, "is no slug" in refused.content.decode()) == (422, True)
-
-
-def test_administrators_see_what_was_started_again_and_why(
-    db: None, client: Client, tmp_path: Path, settings: Any
-) -> None:
-    settings.VAR_DIR = tmp_path
-    for at, name in ((1_700_000_000.0, "web"), (1_700_000_100.0, "postgres")):
-        restarts.note(tmp_path, restarts.Restart(name, at, f"{name} hung"))
-    assert not elements(client.get("/agents/").content.decode(), "[data-restart]")
-    client.force_login(a_user(role="administrator"))
-    page = client.get("/agents/").content.decode()
-    shown = [row.text(separator=" ") for row in elements(page, "[data-restart]")]
-    assert [name in row for name, row in zip(("postgres hung", "web hung"), shown, strict=True)] == [True, True]
-    (tmp_path / restarts.FILE).write_text("{")
-    assert not elements(client.get("/agents/").content.decode(), "[data-restart]")

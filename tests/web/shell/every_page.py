@@ -40,6 +40,7 @@ NO_PAGES = {
     "agent-enrolment",
     "account",
     "audit",
+    "health",
 }
 
 
