@@ -50,10 +50,12 @@ def answer(rows: Sequence[ScorecardRow], *, has_figures: bool) -> str:
 
 
 def _open_pairs(rows: Sequence[ScorecardRow]) -> list[str]:
-    """ "MHA and PXC/Galera: undecided in Ingest and OLTP" of those behind the best."""
+    """Of those behind the best, and of two where no others are measured: "MHA and PXC/Galera: undecided in Ingest"."""
     pairs: dict[str, list[str]] = {}
     for row in rows:
-        for names, cell in _behind(row):
+        both = tuple(_named(cell) for cell in row.measured)
+        alone = [(both, cell.cell) for cell in _others(row) if cell.cell] if len(both) == 2 else []
+        for names, cell in alone or _behind(row):
             if cell.words not in (*DECIDED, EQUIVALENT):
                 pairs.setdefault(and_list(sorted(names)), []).append(TITLES[row.kind])
     return [f"{pair}: undecided in {and_list(titles)}" for pair, titles in pairs.items()]

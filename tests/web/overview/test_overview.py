@@ -102,6 +102,13 @@ def test_the_two_behind_the_best_have_a_verdict_of_their_own(client: Client) -> 
     assert "MHA and PXC/Galera: undecided in OLTP." in element(page, "[data-answer]").text()
 
 
+def test_two_that_are_alone_in_a_row_and_undecided_are_named(client: Client) -> None:
+    _measure(_system("g", "pxc"), 100.0, 120.0, 101.0)
+    _measure(_system("m", "mha"), 101.0, 119.0, 102.0)
+    answer = element(page_of(client, "/"), "[data-answer]").text()
+    assert answer.startswith("MHA and PXC/Galera: undecided in OLTP. Not compared yet: Ingest")
+
+
 def test_a_decided_pair_behind_the_best_is_not_called_undecided(client: Client) -> None:
     _measure(_system("g", "pxc"), 50.0, 51.0, 50.5)
     _measure(_system("m", "mha"), 100.0, 101.0, 102.0)
