@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 from django.core.files.storage import default_storage
 from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -14,7 +17,7 @@ from django.utils import timezone
 
 from apps.core.server import restarts, space
 from apps.dispatch.models import Agent, Job
-from apps.operations.health import services
+from apps.operations.health import checks, services
 from apps.operations.health.report import CHECKS, report
 from apps.operations.health.values import HealthRow, HealthVerdict
 from apps.operations.models import Backup
@@ -165,12 +168,19 @@ def test_old_faults_are_no_faults(settings: Any) -> None:
     assert {each.verdict for each in report(now=now)} == {OK}
 
 
-def test_a_store_that_does_not_answer_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_path: str) -> bool:
-        raise ConnectionRefusedError
-
-    monkeypatch.setattr(default_storage, "exists", refuse)
+@pytest.mark.parametrize("error", [ConnectionRefusedError(), EndpointConnectionError(endpoint_url="http://store")])
+def test_a_store_that_refuses_is_wrong(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(default_storage, "exists", Mock(side_effect=error))
     assert row("store").verdict is WRONG
+
+
+def test_a_store_that_hangs_is_wrong_and_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    end = Event()
+    monkeypatch.setattr(checks, "STORE_ANSWERS_WITHIN", timedelta(milliseconds=10))
+    monkeypatch.setattr(default_storage, "exists", lambda _path: end.wait(LIMIT))
+    assert row("store").verdict is WRONG
+    assert not end.is_set()
+    end.set()
 
 
 def test_without_the_database_the_rest_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
