@@ -33,6 +33,7 @@ from apps.core.problems import FieldProblem
 from apps.core.text import counted
 
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
+LOOPBACK = re.compile(r"^(127\.|localhost\b|\[?::1\b|/)")
 PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
 USUAL_PERCENTILE = "client.latency.p95"
 # Fields in which the runs of one side differ, or runs passed over, that a note lists.
@@ -272,6 +273,7 @@ def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun]) -> Side:
         hardware_detail=hardware_detail(system.hardware_class),
         runs=len(own),
         origins=tuple(sorted({run.provenance for run in own})),
+        is_local=LOOPBACK.match(system.endpoint) is not None,
     )
 
 

@@ -28,7 +28,7 @@ class ComparedWorkload:
 @dataclass(frozen=True)
 class Side:
     """One system under one workload. `platform_color`: the platform's place in the palette; `tone`: that of this side,
-    from `tones`. `origins` of its runs that count."""
+    from `tones`. `origins` of its runs that count. `is_local`: its load generator reaches it on its own machine."""
 
     slug: Annotated[str, "key of the side in this comparison"]
     system: Annotated[str, "slug of its system"]
@@ -45,6 +45,7 @@ class Side:
     runs: Annotated[int, "number of its runs that count"]
     origins: Hidden[tuple[str, ...]]
     tone: Hidden[int] = 0
+    is_local: Hidden[bool] = False
 
     @property
     def from_agents_only(self) -> bool:

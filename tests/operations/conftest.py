@@ -50,6 +50,15 @@ class EmptyInstallation:
 
 
 @pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
+    """pg_dump and pg_restore of the tests' own server, where no others are installed."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setting FROM pg_config WHERE name = 'BINDIR'")
+        (folder,) = cursor.fetchone()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.fixture
 def another(tmp_path: Path, transactional_db: None) -> Iterator[EmptyInstallation]:
     url, name = stores.database_url(), str(connection.settings_dict["NAME"])
     with psycopg.connect(url, autocommit=True) as session:

@@ -26,6 +26,7 @@ from tests.support.builders import a_load_level, a_system, a_token, a_user, a_wo
 from tests.support.waiting import eventually
 from workers.protocol import wire
 
+pytestmark = pytest.mark.usefixtures("programs")
 NOW = datetime(2026, 1, 31, 10, tzinfo=UTC)
 
 

@@ -160,6 +160,9 @@ def grounds(comparison: Comparison, level: Level | None) -> str:
     machines = {side.hardware for side in comparison.sides}
     if len(machines) == 1:
         parts.append(f"all on {machines.pop()}")
+    if local := [side.name for side in comparison.sides if side.is_local]:
+        whose = "" if len(local) == len(comparison.sides) else f" of {and_list(local)}"
+        parts.append(f"all servers{whose} and their load generator on one machine")
     return ", ".join(parts)
 
 

@@ -185,6 +185,19 @@ def test_provider_options_of_one_side_alone_are_one_row_that_opens(
     assert not elements(html, "[data-field^='variables.wsrep_provider_options']")
 
 
+def test_sides_that_share_their_load_generators_machine_are_named(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    here = address(workload, level="4")
+    assert "one machine" not in text(page(client, here), "[data-grounds]")
+    System.objects.filter(slug="a").update(endpoint="127.0.0.1:3306")
+    words = "all servers of Alpha and their load generator on one machine"
+    assert words in " ".join(text(page(client, here), "[data-grounds]").split())
+    System.objects.filter(slug="b").update(endpoint="localhost:3307")
+    words = "all servers and their load generator on one machine"
+    assert words in " ".join(text(page(client, here), "[data-grounds]").split())
+
+
 def test_the_answer_says_what_it_rests_on_and_what_else_differs(
     client: Client, workload: Workload, sides: object
 ) -> None:
