@@ -1,6 +1,7 @@
 """Run as a program: an agent whose jobs measure nothing and report seeded samples; all else of it is the real one.
 
-Its disk has as many bytes free as the file `agent-free` in var/ says.
+Its disk has as many bytes free as the file `agent-free` in var/ says; no run gets further than half while the file
+`hold` is there.
 """
 
 import os
@@ -26,6 +27,7 @@ SAMPLES, A_BATCH = 120, 2
 PAUSE = 0.05  # s between batches
 OUTPUT = (RECORDINGS / "sysbench_single" / "oltp_read_write_t4_p95_hist.txt").read_bytes()
 VAR = Path(os.environ["SPLASHBOARD_VAR"])
+HOLD = VAR / "hold"
 FLUSHED = VAR / "flushed"  # by run: samples that are in the spool
 
 
@@ -69,6 +71,9 @@ class SeededJob(JobExecution):
                     if recorder.problem:
                         raise Stopped(failed(recorder.problem))
                     (FLUSHED / planned.uid).write_text(str(number))
+                    time.sleep(PAUSE)
+                while number == SAMPLES // 2 and HOLD.exists():
+                    self.switch.check()
                     time.sleep(PAUSE)
         except Stopped as stopped:
             recorder.end(outcome=stopped.stop.run, reason=stopped.stop.reason, measured_from=None, measured_to=None)

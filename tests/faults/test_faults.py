@@ -138,6 +138,8 @@ def check_samples(product: Product, run: int, uid: str, *, is_whole: bool) -> No
 @pytest.mark.parametrize("seed", seeds(2))
 def test_a_job_is_cancelled_in_any_state(product: Product, seed: int) -> None:
     chance = random.Random(f"cancel {seed}")
+    hold = product.var / "hold"  # a run that ends before the agent hears of it is no cancelled one
+    hold.touch()
     running, queued = product.plan(repetitions=2)
     product.await_batches(running, chance.randrange(1, 20))
     order = [running, queued]
@@ -145,6 +147,7 @@ def test_a_job_is_cancelled_in_any_state(product: Product, seed: int) -> None:
     for job in order:
         assert product.http.post(f"/api/v1/jobs/{job}/cancel").status_code == 200
     product.await_state(running, *FINAL)
+    hold.unlink()
     with product.frozen("agent"):
         (matched,) = product.plan()
         product.await_state(matched, "matched")
