@@ -75,7 +75,8 @@ def test_before_anything_failed_over_the_published_downtimes_answer(client: Clie
     for card, words in (("aurora", "50 s"), ("galera", "8 to 15 s"), ("mha", "≥ 120 s")):
         assert words in text(page, f"[data-card={card}]").replace("\xa0", " ")
     link = element(page, "[data-state=empty] a").attributes["href"] or ""
-    assert link == f"/campaigns/new/?workload={Workload.objects.filter(tool='failover')[0].pk}"
+    killed = Workload.objects.get(tool="failover", parameters__fault="kill_writer")
+    assert link == f"/campaigns/new/?workload={killed.pk}"
 
 
 def test_recorded_failovers_have_their_recorded_median_and_range(client: Client, galera: System) -> None:
