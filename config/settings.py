@@ -42,11 +42,13 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
 
 # Of a style element only the empty one, which Plotly makes and then fills rule by rule; attributes place bars.
 EMPTY_TEXT = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+# The style of pages that stand alone, in failure.html.
+FAILURE_STYLE = "'sha256-8TP93DcvjHA8uUDP4JjLW3zs1b9fZ548oKO/WnopQho='"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
         "script-src": [SELF],
-        "style-src-elem": [SELF, EMPTY_TEXT],
+        "style-src-elem": [SELF, EMPTY_TEXT, FAILURE_STYLE],
         "style-src-attr": [UNSAFE_INLINE],
         "img-src": [SELF, "data:", "blob:"],
         "object-src": [NONE],

@@ -1,6 +1,9 @@
 """Pages for what went wrong."""
 
+import base64
 import errno
+import hashlib
+import re
 
 import psycopg
 import pytest
@@ -51,6 +54,16 @@ def test_an_unknown_address_says_so_within_the_frame(client: Client) -> None:
     page = answer.content.decode()
     assert text(page, "[data-state=not-found] code") == "/no/such/page/"
     assert elements(page, "#search")
+
+
+@pytest.mark.urls("tests.web.shell.test_errors")
+@pytest.mark.parametrize("address", ["/fails/", "/without-database/"])
+def test_the_pages_that_stand_alone_may_use_their_style(client: Client, address: str) -> None:
+    client.raise_request_exception = False
+    answer = client.get(address)
+    (style,) = re.findall("<style>(.*?)</style>", answer.content.decode(), re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in answer["Content-Security-Policy"]
 
 
 @pytest.mark.urls("tests.web.shell.test_errors")
