@@ -10,7 +10,6 @@ FORMAT = 1
 FILE = "manifest.json"
 DATABASE, ARTIFACTS, AGENT = "database.dump", "artifacts.tar.gz", "agent.tar.gz"
 PARTS = (DATABASE, ARTIFACTS, AGENT)
-_AT_ONCE = 1024**2  # bytes
 
 
 class BadBackup(Exception):
@@ -45,11 +44,8 @@ def part_of(path: Path) -> BackupPart:
 
 
 def file_digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while portion := file.read(_AT_ONCE):
-            digest.update(portion)
-    return digest.hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def list_digest(hashes: Iterable[str]) -> str:
