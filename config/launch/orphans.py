@@ -27,7 +27,11 @@ class Orphans:
 
     def reap(self) -> list[int]:
         """Removes the ended ones, which would stay as zombies; returns those that run."""
-        return [pid for pid in children() if pid not in self._own and not _has_ended(pid)]
+        while found := [pid for pid in children() if pid not in self._own]:
+            if running := [pid for pid in found if not _has_ended(pid)]:
+                return running
+            # All ended since they were listed: what they had started became ours only then.
+        return []
 
     def end(self) -> None:
         """SIGKILL, again and again for at most GRACE: children of one that ended become ours too."""

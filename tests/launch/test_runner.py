@@ -118,6 +118,37 @@ def test_it():
 """
 
 
+# A parent that ends while its child is looked for: after the list was made, before it is asked whether it has ended.
+ENDS_MEANWHILE = """
+import os, signal, subprocess
+from config.launch import guard, orphans
+
+listed = orphans.children
+with orphans.adopted() as left:
+    argv = ["sh", "-c", "sleep 1000 & echo $!; wait"]
+    parent = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    child = int(parent.stdout.readline())
+
+    def children():
+        found = listed()
+        if parent.pid in found:
+            os.kill(parent.pid, signal.SIGKILL)
+            os.waitid(os.P_PID, parent.pid, os.WEXITED | os.WNOWAIT)
+        return found
+
+    orphans.children = children
+    print(left.reap() == [child])
+print(guard.started_at(child))
+"""
+
+
+def test_the_child_of_a_process_that_ends_meanwhile_is_stopped_too() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS_MEANWHILE], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == ["True", "-"]
+
+
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_what_interrupted_tests_started_is_stopped(tmp_path: Path, signum: signal.Signals) -> None:
     """The signal reaches the runner alone, as from `kill`; the process with the test is killed while it waits."""
