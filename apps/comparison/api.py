@@ -16,14 +16,16 @@ from apps.comparison.agreement.published_evidence import ABOUT, PublishedResult
 from apps.comparison.comparability import acknowledgements, memory
 from apps.comparison.comparability.facts import lasting_facts
 from apps.comparison.comparability.memory import RunSpread, SideMemory
-from apps.comparison.failovers.results import (
+from apps.comparison.failovers.results import load_failovers
+from apps.comparison.failovers.values import (
     FAULTS,
     FailoverFilter,
     FailoverResults,
     FailoverTrial,
+    FaultVerdict,
     TrialGroup,
-    load_failovers,
 )
+from apps.comparison.failovers.verdicts import was_interrupted
 from apps.comparison.schema_changes.results import ChangeFilter, schema_changes
 from apps.comparison.sections import (
     all_metrics,
@@ -105,6 +107,7 @@ __all__ = [
     "FailoverResults",
     "FailoverTrial",
     "Family",
+    "FaultVerdict",
     "Finishing",
     "Growing",
     "Matrix",
@@ -156,6 +159,7 @@ __all__ = [
     "timelines",
     "tool_agreement",
     "variables_of",
+    "was_interrupted",
     "work",
     "work_of",
 ]

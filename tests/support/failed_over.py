@@ -9,13 +9,13 @@ from functools import cache
 from io import StringIO
 from typing import Any
 
-from apps.catalog.models import System, Workload
+from apps.catalog.models import Platform, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.runs import tool_output
 from apps.runs.models import Event, Run
 from apps.runs.tool_output import Output
 from tests.paths import RECORDINGS
-from tests.support.builders import START, a_measured_run, a_metric
+from tests.support.builders import START, a_measured_run, a_metric, a_system
 from workers.agent.faults import events
 from workers.agent.faults.faults import Fault
 from workers.agent.faults.lanes import Attempt
@@ -99,6 +99,16 @@ def a_failover_workload(fault: str = "kill_writer", **parameters: Any) -> Worklo
             "primary_metric": a_metric("failover.outage", name="write outage", unit="s", direction="lower"),
         },
     )[0]
+
+
+def a_cluster() -> System:
+    platform = Platform.objects.create(slug="galera", name="MariaDB Galera", color=4)
+    return a_system("cluster", name="three nodes", platform=platform, settings={"evs.suspect_timeout": "PT5S"})
+
+
+def a_replicated_pair() -> System:
+    platform = Platform.objects.create(slug="mha", name="MHA", color=2)
+    return a_system("replicas", name="one source", platform=platform, settings={"ping_interval": "1"})
 
 
 def a_failover(system: System, report: Output, *, fault: str = "kill_writer", **fields: Any) -> Run:

@@ -5,18 +5,25 @@ A trial is a run of the failover probe in which the fault was injected. A consta
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 from django.db.models import F, QuerySet
 
 from apps.catalog.models import System, Workload
 from apps.comparison.failovers import timeouts, trials
-from apps.comparison.failovers.timeouts import TimeoutShare
-from apps.comparison.failovers.trials import COUNTS, PHASES, REACHED, Course, Interruption, TrialSpread, spread
+from apps.comparison.failovers.trials import COUNTS, PHASES, Course, spread
+from apps.comparison.failovers.values import (
+    FAULTS,
+    FILLERS,
+    Choices,
+    FailoverFilter,
+    FailoverResults,
+    FailoverTrial,
+    RunWithoutFault,
+    TrialGroup,
+)
+from apps.comparison.failovers.verdicts import verdicts
 from apps.comparison.values import ComparedCampaign
-from apps.core.answers import Hidden, Name, component
 from apps.published import queries as published
 from apps.published.values import FigureFilter, FigureValue
 from apps.runs.api import EventDetail
@@ -28,106 +35,9 @@ INTERRUPTION = "service_interruption"
 # The newest runs; the page shows if there are more.
 MOST_TRIALS = 400
 METRICS = ("failover.outage", "failover.rejoin", *COUNTS.values(), *(metric for metric, _, _ in PHASES.values()))
-FAULTS = {
-    "kill_writer": "writer killed",
-    "kill_reader": "reader killed",
-    "stop_writer": "writer stopped",
-    "freeze_writer": "writer frozen",
-    "freeze_reader": "reader frozen",
-    "cut_writer": "writer cut off",
-    "switch": "planned switch",
-    "crash": "writer crashed",
-    "rds_failover": "failover requested from RDS",
-}
 # Parameters that distinguish loads; time of the fault and waiting time do not.
 LOAD = ("rate", "read_rate", "timeout", "retries")
-# Shipped examples and synthetic runs have groups of their own.
-FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 LASTING = ("freeze_writer", "freeze_reader", "cut_writer")
-
-
-@dataclass(frozen=True)
-class FailoverFilter:
-    """Empty fields do not restrict. `systems`: slugs; `rate`: inserts/s."""
-
-    systems: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-    campaign: int | None = None
-    rate: float | None = None
-
-
-@dataclass(frozen=True)
-class FailoverTrial:
-    run: int
-    started_at: datetime
-    origin: Annotated[str, Name("provenance")]
-    outcome: str
-    reason: Annotated[str, "why the run failed"]
-    is_excluded: Hidden[bool]
-    failed_checks: tuple[str, ...]
-    campaign: ComparedCampaign | None
-    course: Course
-    doubt: Annotated[str, "why it does not count in its group's figures; empty: it does"]
-
-
-@component(
-    text="Trials of one system, fault and load; figures are over the trials that count. Times in s; lower is better."
-)
-@dataclass(frozen=True)
-class TrialGroup:
-    """Trials of one system, fault and load. All figures are of the trials that count. `parameters`: those that
-    distinguish the load. `phases`: by the keys of PHASES."""
-
-    system: Annotated[str, "slug"]
-    system_name: str
-    platform: Annotated[str, Name("platform_name")]
-    platform_slug: Annotated[str, Name("platform"), "slug"]
-    platform_color: Hidden[int | None]
-    release: str
-    hardware: Annotated[str, Name("hardware_name")]
-    fault: str
-    fault_name: str
-    load: Annotated[str, "as text"]
-    parameters: Annotated[Mapping[str, Any], "rate (inserts/s), read_rate, timeout (s), retries, hold (s)"]
-    origins: Annotated[tuple[str, ...], "of its trials; example and synthetic runs form groups of their own"]
-    trials: Annotated[tuple[FailoverTrial, ...], "longest outage first"]
-    interruption: Interruption
-    phases: Annotated[Mapping[str, TrialSpread | None], REACHED]
-    rejoin: TrialSpread | None
-    proxy: TrialSpread | None
-    counts: Annotated[
-        Mapping[str, tuple[int, int] | None], "minimum and maximum over the trials; null: no table was read back"
-    ]
-    shares: tuple[TimeoutShare, ...]
-
-
-@dataclass(frozen=True)
-class Choices:
-    """Choices of the filter, independent of the selection: slug and name of systems, faults, campaigns, inserts/s."""
-
-    systems: tuple[tuple[str, str], ...]
-    faults: tuple[tuple[str, str], ...]
-    campaigns: tuple[ComparedCampaign, ...]
-    rates: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class RunWithoutFault:
-    """A run without an injected fault, with the reason given by the run."""
-
-    run: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class FailoverResults:
-    """`groups`: measured ones first; by fault, then those that always recovered, then by median, ascending."""
-
-    groups: tuple[TrialGroup, ...]
-    stated: Annotated[tuple[FigureValue, ...], "interruptions published in articles; not filtered"]
-    untold: Annotated[tuple[RunWithoutFault, ...], "runs in which no fault was injected"]
-    choices: Hidden[Choices]
-    has_more: Annotated[bool, "older trials are left out"]
 
 
 def load_failovers(chosen: FailoverFilter) -> FailoverResults:
@@ -153,9 +63,10 @@ def load_failovers(chosen: FailoverFilter) -> FailoverResults:
         if run.pk in known:
             groups[_key(run)].append((run, known[run.pk]))
     providers = _providers([run.pk for run in runs])
-    found = [_group(members, providers) for members in groups.values()]
+    found = sorted((_group(members, providers) for members in groups.values()), key=_rank)
     return FailoverResults(
-        groups=tuple(sorted(found, key=_rank)),
+        groups=tuple(found),
+        verdicts=verdicts(found),
         stated=tuple(_stated()),
         untold=tuple(RunWithoutFault(run.pk, run.reason) for run in runs if run.pk not in known),
         choices=_choices(everything, probes),

@@ -22,6 +22,9 @@ def markdown(found: FailoverResults, *, link: str) -> str:
     heads += [f"{name}, s" for _, _, name in PHASES.values()] + ["Rejoin, s", "Lost", "Twice", "Failed, yet present"]
     heads.append("Stale reads")
     lines = ["**Failovers**", ""]
+    for each in found.verdicts:
+        title = f"{each.group.fault_name} ({each.load})"
+        lines.append(f"- {escaped(title)}: {escaped(wording.verdict(each))}.")
     for group in found.groups:
         title = f"{group.platform} ({group.system_name}), {group.fault_name}"
         lines.append(

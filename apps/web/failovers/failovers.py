@@ -1,5 +1,6 @@
 """The Failovers page: an answer a side, the race of one fault and load, and a table of systems and faults."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -8,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Workload
-from apps.comparison.api import FAULTS, FailoverFilter, FailoverResults, TrialGroup, load_failovers
+from apps.comparison.api import FAULTS, FailoverFilter, FailoverResults, FaultVerdict, TrialGroup, load_failovers
 from apps.comparison.pure import PHASES, TrialSpread
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.components.pages import refused_file, render_page
@@ -32,6 +33,17 @@ class FaultRow:
     counts: tuple[tuple[str, tuple[int, int] | None], ...]
 
 
+@dataclass(frozen=True)
+class FaultAnswer:
+    """What the systems' trials of a fault say of each other. `address`: of its race."""
+
+    name: str
+    words: tuple[str, ...]
+    address: str
+    is_chosen: bool
+    origins: tuple[str, ...]
+
+
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     try:
@@ -49,6 +61,7 @@ def show(request: HttpRequest) -> HttpResponse:
     context = {
         "address": chosen,
         "found": found,
+        "answers": _answers(found, chosen),
         "race": race_of(racing, found.stated, fault=chosen.fault),
         "fault_name": FAULTS[chosen.fault],
         "loads": sorted({group.load for group in racing}),
@@ -101,6 +114,28 @@ def _plan_url() -> str:
     """The form of a campaign, with a failover chosen where the catalog has one."""
     known = Workload.objects.filter(tool="failover").order_by("pk").values_list("pk", flat=True).first()
     return reverse("web:campaign-new") + (f"?workload={known}" if known else "")
+
+
+def _answers(found: FailoverResults, chosen: FailoverAddress) -> list[FaultAnswer]:
+    """One a fault and load, in the order of the table."""
+    together: dict[tuple[str, str, tuple[str, ...]], list[FaultVerdict]] = defaultdict(list)
+    for each in found.verdicts:
+        together[each.fault, each.load, each.group.origins].append(each)
+    faults = [fault for fault, _, _ in together]
+    answers = []
+    for (fault, _, origins), own in together.items():
+        group = own[0].group
+        load = f", {short_loads([group])[0]}" if faults.count(fault) > 1 else ""
+        answers.append(
+            FaultAnswer(
+                name=f"{group.fault_name}{load}",
+                words=tuple(wording.verdict(each) for each in own),
+                address=replace(chosen, fault=fault, rate=rate_of(group)).url(),
+                is_chosen=fault == chosen.fault and rate_of(group) == chosen.rate,
+                origins=origins,
+            )
+        )
+    return answers
 
 
 def _row(group: TrialGroup, chosen: FailoverAddress, load: str) -> FaultRow:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from apps.comparison.api import TrialGroup
-from apps.comparison.pure import Course, Insert, Interruption, TimeoutShare, TrialSpread, WriteRows
+from apps.comparison.api import FaultVerdict, TrialGroup, was_interrupted
+from apps.comparison.pure import Course, Insert, Interruption, TimeoutShare, TrialSpread, WriteRows, with_interval
 from apps.core.text import and_list, counted
 from apps.core.units import NBSP, format_number
 from apps.published.values import FigureValue
@@ -15,6 +15,7 @@ COUNT_WORDS = {
     "failed_present": "failed, yet present",
     "stale": "stale reads",
 }
+DECIDED = ("better", "worse")
 # A longest trial beyond this multiple of the median is named beside it.
 FAR = 1.5
 ROW_WORDS = {
@@ -123,6 +124,28 @@ def ahead(group: TrialGroup, others: Iterable[TrialGroup]) -> str:
 
 def _shortest(found: Interruption) -> float:
     return min(end for end in (found.low, found.watched) if end is not None)
+
+
+def verdict(found: FaultVerdict) -> str:
+    """Of two systems under a fault: "MHA 1+2 1.34 × [1.28, 1.41] of Galera ×3: worse"."""
+    first, other = found.shortest, found.group
+    if lasting := [group for group in (first, other) if group.interruption.not_recovered]:
+        return and_list([_not_recovered(group) for group in lasting])
+    if found.ratio is None:
+        return f"{first.system_name} and {other.system_name} were not interrupted"
+    if found.words not in DECIDED:
+        return f"{first.system_name} and {other.system_name}: {found.words}"
+    if not was_interrupted(first):
+        return (
+            f"{first.system_name} was not interrupted, "
+            f"{other.system_name} for {seconds(other.interruption.median)}: {found.words}"
+        )
+    return f"{other.system_name} {with_interval(found.ratio)} of {first.system_name}: {found.words}"
+
+
+def _not_recovered(group: TrialGroup) -> str:
+    found = group.interruption
+    return f"{group.system_name} did not recover in {found.not_recovered} of {counted(found.trials, 'trial')}"
 
 
 def race(groups: Sequence[TrialGroup]) -> str:

@@ -866,6 +866,7 @@ export interface components {
         };
         FailoverResults: {
             groups: components["schemas"]["TrialGroup"][];
+            verdicts: components["schemas"]["FaultVerdict"][];
             stated: components["schemas"]["Figure"][];
             untold: components["schemas"]["RunWithoutFault"][];
             has_more: boolean;
@@ -881,6 +882,14 @@ export interface components {
             campaign: components["schemas"]["ComparedCampaign"] | null;
             course: components["schemas"]["Course"];
             doubt: string;
+        };
+        FaultVerdict: {
+            fault: string;
+            load: string;
+            system: string;
+            baseline: string;
+            ratio: components["schemas"]["Ratio"] | null;
+            words: string;
         };
         FieldError: {
             field: string;
@@ -3664,6 +3673,7 @@ export type ExclusionDescription = components['schemas']['ExclusionDescription']
 export type ExtremePoint = components['schemas']['ExtremePoint'];
 export type FailoverResults = components['schemas']['FailoverResults'];
 export type FailoverTrial = components['schemas']['FailoverTrial'];
+export type FaultVerdict = components['schemas']['FaultVerdict'];
 export type FieldError = components['schemas']['FieldError'];
 export type FieldGroup = components['schemas']['FieldGroup'];
 export type Figure = components['schemas']['Figure'];

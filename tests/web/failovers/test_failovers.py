@@ -13,7 +13,8 @@ from selectolax.lexbor import LexborNode
 
 from apps.catalog.models import System, Workload
 from apps.catalog.services import seed
-from apps.comparison.failovers.results import FailoverFilter, load_failovers
+from apps.comparison.failovers.results import load_failovers
+from apps.comparison.failovers.values import FailoverFilter
 from apps.published import services as published
 from apps.web.failovers import wording
 from tests.support.builders import a_campaign, a_run
@@ -333,3 +334,19 @@ def test_the_number_of_queries_does_not_grow_with_the_trials(client: Client, gal
     for number in range(6):
         a_failover((galera, mha)[number % 2], report)
     assert queries() == few
+
+
+def test_each_fault_has_its_answer_and_leads_to_its_race(client: Client, galera: System, mha: System) -> None:
+    for fault in ("kill_writer", "kill_reader"):
+        for outage in (2.0, 2.1, 2.2):
+            a_failover(galera, made_up(outage), fault=fault)
+            a_failover(mha, made_up(3 * outage), fault=fault)
+    page = page_of(client)
+    answers = elements(page, ".fault-answers li")
+    assert [("worse" in each.text(), "is-chosen" in (each.attributes.get("class") or "")) for each in answers] == [
+        (True, True),
+        (True, False),
+    ]
+    address = element(page, ".fault-answers li:not(.is-chosen) a").attributes["href"] or ""
+    other = page_of(client, f"?{urlsplit(address).query}")
+    assert set(data(other, "fault")) == {"kill_reader"}

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from apps.catalog.models import System
-from apps.comparison.failovers.results import FailoverFilter, TrialGroup, load_failovers
+from apps.comparison.failovers.results import load_failovers
+from apps.comparison.failovers.values import FailoverFilter, TrialGroup
 from apps.web.failovers import wording
 from tests.support.failed_over import a_failover, made_up, reported
 
@@ -103,3 +104,19 @@ def test_settings_explain_part_of_the_outage(galera: System, mha: System) -> Non
     assert [*wording.shares(the_group(mha))] == [
         "Up to 4 of 7.60\xa0s are the manager's ping_interval × pings (1 s × 4)."
     ]
+
+
+def test_a_verdict_says_which_system_waits_how_much_longer(galera: System, mha: System) -> None:
+    for outages in ((2.0, 6.0), (2.05, 6.3), (2.1, 6.1)):
+        for system, outage in zip((galera, mha), outages, strict=True):
+            a_failover(system, made_up(outage))
+            a_failover(system, made_up(0.05 if system is galera else outage), fault="kill_reader")
+            a_failover(system, made_up(0.05), fault="switch")
+    killed, reader, switch = load_failovers(FailoverFilter()).verdicts
+    names = galera.short_name, mha.short_name
+    assert re.fullmatch(rf"{names[1]} 2\.\d+\xa0× \[2\.\d+,\xa03\.\d+\] of {names[0]}: worse", wording.verdict(killed))
+    assert wording.verdict(reader) == f"{names[0]} was not interrupted, {names[1]} for 6.10\xa0s: worse"
+    assert wording.verdict(switch) == f"{names[1]} and {names[0]} were not interrupted"
+    a_failover(mha, made_up(None))
+    killed, *_ = load_failovers(FailoverFilter()).verdicts
+    assert wording.verdict(killed) == f"{names[1]} did not recover in 1 of 4 trials"
