@@ -1,6 +1,7 @@
 """The Matrix page: several sides against one baseline under all shared workloads; or a published article's ratios."""
 
 from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -10,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import System
-from apps.comparison.api import LATENCY, PRIMARY, Matrix, MatrixRow, baselines, choices, matrix
+from apps.comparison.api import LATENCY, PRIMARY, SCORECARD_FAMILIES, Matrix, MatrixRow, baselines, choices, matrix
 from apps.comparison.api import MOST_SIDES as MOST_COMPARED
 from apps.comparison.pure import WITHHELD
 from apps.core.problems import FieldProblem, Invalid
@@ -127,29 +128,51 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
 
 
 def usual_sides() -> tuple[str, ...]:
-    """Default systems: those that share the most workloads and load levels, the baseline first.
+    """Default systems, the baseline first: of each architecture the one that shares the most workloads and load levels
+    with others, or of a single architecture its systems that do. Empty: no two systems share any.
 
-    The baseline is the system pinned for most of these, else the one that shares most. Example and synthetic runs count
-    only if nothing else ran. Empty: no two systems share any.
+    The baseline is the system pinned for most of these, else the single server, else the one that shares most. Example
+    and synthetic runs count only if nothing else ran.
     """
     ran = places.counted(most=0)
     measured = [place for place in ran if place.kind[0] not in FILLERS]
-    systems = System.objects.filter(archived_at=None).in_bulk({place.system for place in ran})
+    known = System.objects.filter(archived_at=None).select_related("release__platform")
+    systems = known.in_bulk({place.system for place in ran})
     for found in (measured, ran):
         at: dict[tuple[int, int], set[int]] = {}
         for place in found:
             if place.system in systems:
                 at.setdefault((place.workload, place.level), set()).add(place.system)
         shared = {where: own for where, own in at.items() if len(own) > 1}
-        if not shared:
-            continue
-        pinned = Counter(pin.system for pin in baselines.pins({workload for workload, _ in shared}).values())
-        ranks = Counter(system for own in shared.values() for system in own)
-        first = max(ranks, key=lambda pk: (pinned[systems[pk].slug], ranks[pk], -pk))
-        together = Counter(system for own in shared.values() if first in own for system in own - {first})
-        others = sorted(together, key=lambda pk: (-together[pk], systems[pk].name))[: USUAL_SIDES - 1]
-        return tuple(systems[pk].slug for pk in (first, *others))
+        if shared:
+            return _usual(shared, systems)
     return ()
+
+
+def _usual(shared: Mapping[tuple[int, int], Collection[int]], systems: Mapping[int, System]) -> tuple[str, ...]:
+    """`shared`: workload and load level -> at least two systems."""
+    pinned = Counter(pin.system for pin in baselines.pins({workload for workload, _ in shared}).values())
+    ranks = Counter(system for own in shared.values() for system in own)
+    likely = sorted(ranks, key=lambda pk: (-pinned[systems[pk].slug], -ranks[pk], pk))
+    by_place: dict[int, int] = {}
+    for pk in likely:
+        if (place := _architecture(systems[pk])) is not None:
+            by_place.setdefault(place, pk)
+    if len(by_place) > 1:
+        single = by_place.get(len(SCORECARD_FAMILIES) - 1)
+        first = next((pk for pk in by_place.values() if pinned[systems[pk].slug]), single or likely[0])
+        others = [by_place[place] for place in sorted(by_place) if by_place[place] != first]
+    else:
+        first = likely[0]
+        together = Counter(system for own in shared.values() if first in own for system in own if system != first)
+        others = sorted(together, key=lambda pk: (-together[pk], systems[pk].name))
+    return tuple(systems[pk].slug for pk in (first, *others[: USUAL_SIDES - 1]))
+
+
+def _architecture(system: System) -> int | None:
+    """Its place among the columns of the scorecard, the single server being the last."""
+    platform = system.release.platform.slug
+    return next((place for place, each in enumerate(SCORECARD_FAMILIES) if platform in each.platforms), None)
 
 
 def _measured(address: MatrixAddress) -> Matrix:

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import User
 from apps.catalog import services as catalog
-from apps.catalog.models import HardwareClass, System
+from apps.catalog.models import HardwareClass, Platform, System
 from apps.comparison.selection import baselines
 from apps.comparison.tables.matrix import compare_systems
 from apps.published import services
@@ -345,3 +345,19 @@ def _stated_in_file() -> list[tuple[str, int, list[float]]]:
 def _in_order(stated: list[tuple[str, int, list[float]]]) -> Any:
     tests = list(dict.fromkeys(test for test, _, _ in stated))
     return lambda each: (tests.index(each[0]), each[1])
+
+
+def test_without_sides_the_architectures_stand_against_the_single_server(client: Client) -> None:
+    platforms = {slug: Platform.objects.create(slug=slug, name=slug) for slug in ("mha", "galera")}
+    single, again = a_system("single"), a_system("again")
+    mha, galera = (a_system(slug, platform=platform) for slug, platform in platforms.items())
+    for test in ("oltp_read_only", "oltp_insert"):
+        for system in (mha, galera, single):
+            measure(system, test, A)
+    measure(again, "oltp_insert", A)
+    page = page_of(client, "/matrix/")
+    assert data(page, "baseline") == ["single"]
+    shown = [
+        link.attributes["href"] or "" for link in elements(page, "a[href^='/matrix/json'], a[href^='/api/v1/matrix']")
+    ]
+    assert "side=single&side=galera&side=mha" in shown[0]
