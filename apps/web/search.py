@@ -23,10 +23,47 @@ from apps.saved import services
 from apps.web.components.addresses import runs_address
 from apps.web.components.lists import typed
 from apps.web.components.pages import render_page, takes_only
+from apps.web.help.help import find as find_help
 
 EACH = 10
+MOST_PAGES, MOST_HELP = 3, 5
 MOST_WORDS = 8
 MAX_ID = 2**63 - 1
+
+
+# Address, name, the question that the page answers, and the words that lead to it besides.
+PAGES = (
+    ("overview", "Home", "which architecture is ahead in what", "scorecard overview aurora pxc galera mha"),
+    (
+        "compare",
+        "Compare",
+        "which system is faster, by how much, and how sure is it",
+        "comparison ratio against versus",
+    ),
+    ("matrix", "Matrix", "several systems under everything that was measured", "all tests table"),
+    ("saved-list", "Saved comparisons", "comparisons that somebody kept", "saved snapshots"),
+    ("published", "Published", "what articles found", "published articles aurora pxc mha"),
+    ("runs", "Runs", "everything that was measured", "results benchmarks"),
+    ("findings", "Findings", "what got worse or better, under review", "regressions changes deadlocks errors"),
+    ("releases", "Releases", "may this release go out", "versions upgrade gate regressions"),
+    ("trends", "Trends", "what changed since the baseline, and when", "history regressions nights builds"),
+    (
+        "failovers",
+        "Failovers",
+        "how long is no write acknowledged after a fault, and what is lost",
+        "failover faults outage downtime recovery crash killed frozen switchover lost writes aurora pxc galera mha",
+    ),
+    (
+        "schema-changes",
+        "Schema changes",
+        "how long does an ALTER stop writes, and who pays",
+        "alter table ddl copy inplace instant stalls metadata locks aurora pxc galera mha",
+    ),
+    ("campaigns", "Campaigns", "what is measured, planned and done", "plan campaigns measure jobs"),
+    ("schedules", "Schedules", "what is measured again and again", "schedules nightly cron"),
+    ("agents", "Agents", "the programs beside the databases", "agents enrolment"),
+    ("catalog", "Catalog", "systems, releases, hardware, workloads, metrics and prices", "catalog settings metrics"),
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +99,7 @@ def show(request: HttpRequest) -> HttpResponse:
 def find(words: Sequence[str]) -> list[HitGroup]:
     """Non-empty groups, the most frequently sought kinds first."""
     found = [
+        HitGroup("Pages", tuple(_pages(words)[:MOST_PAGES]), more=False),
         _group("Runs", _runs(words)),
         _group("Systems", _systems(words)),
         _group("Releases", _releases(words)),
@@ -72,8 +110,25 @@ def find(words: Sequence[str]) -> list[HitGroup]:
         _group("Saved comparisons", _saved(words)),
         _group("Published articles", _articles(words)),
         _group("Metrics", _metrics(words)),
+        HitGroup("Help", tuple(_help(words)[:MOST_HELP]), more=False),
     ]
     return [group for group in found if group.hits]
+
+
+def _pages(words: Sequence[str]) -> list[Hit]:
+    """Those with any of the words, the most words first: "galera failover" is about failovers."""
+    asked = [word.lower() for word in words]
+    found = []
+    for address, name, question, besides in PAGES:
+        own = f"{name} {besides}".lower().split()
+        matched = sum(any(each.startswith(word) for each in own) for word in asked if len(word) > 1)
+        if matched:
+            found.append((-matched, Hit(name, question, reverse(f"web:{address}"))))
+    return [hit for _, hit in sorted(found, key=lambda each: each[0])]
+
+
+def _help(words: Sequence[str]) -> list[Hit]:
+    return [Hit(hit.title, hit.snippet, address) for hit, address in find_help(words)]
 
 
 def _group(name: str, hits: list[Hit]) -> HitGroup:

@@ -1,5 +1,6 @@
 """Help: the documentation as pages of the product, with search."""
 
+from collections.abc import Sequence
 from functools import cache
 
 from django.conf import settings
@@ -11,7 +12,7 @@ from django.views.decorators.http import require_safe
 from apps.web.components.lists import typed
 from apps.web.components.pages import render_page, takes_only
 from apps.web.help import documents
-from apps.web.help.documents import INDEX, HelpDocument
+from apps.web.help.documents import INDEX, HelpDocument, HelpHit
 
 FOLDER = settings.BASE_DIR / "docs"
 MOST_WORDS = 8
@@ -39,9 +40,13 @@ def picture(_request: HttpRequest, name: str) -> FileResponse:
 @takes_only("words")
 def search(request: HttpRequest) -> HttpResponse:
     text = typed(request, "words")
-    hits = documents.search([_document(name) for name in _names()], text.split()[:MOST_WORDS])
-    shown = [(hit, f"{_address(hit.document.name)}#{hit.section.anchor}") for hit in hits]
-    return render_page(request, "web/help/search.html", {"typed": text, "hits": shown})
+    return render_page(request, "web/help/search.html", {"typed": text, "hits": find(text.split()[:MOST_WORDS])})
+
+
+def find(words: Sequence[str]) -> list[tuple[HelpHit, str]]:
+    """Sections with each of the words, as in documents.search, with their addresses."""
+    hits = documents.search([_document(name) for name in _names()], words)
+    return [(hit, f"{_address(hit.document.name)}#{hit.section.anchor}") for hit in hits]
 
 
 @cache

@@ -55,7 +55,28 @@ def test_each_kind_of_thing_is_found() -> None:
         "Schedules",
         "Published articles",
         "Metrics",
+        "Help",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        (["galera", "failover"], "Failovers"),
+        (["ALTER"], "Schema changes"),
+        (["regression"], "Findings"),
+        (["aurora"], "Home"),
+    ],
+)
+def test_a_question_leads_to_the_page_that_answers_it(words: list[str], page: str) -> None:
+    groups = _found(*words)
+    assert (next(iter(groups)), groups["Pages"][0]) == ("Pages", page)
+
+
+def test_words_are_sought_in_the_help_too() -> None:
+    (group,) = [group for group in find(["deadlocks"]) if group.name == "Help"]
+    assert 0 < len(group.hits) <= 5
+    assert all(hit.address.startswith("/help/") for hit in group.hits)
 
 
 def test_more_than_can_be_read_are_cut_and_said_so(client: Client) -> None:
