@@ -33,6 +33,8 @@ from apps.core.problems import FieldProblem
 from apps.core.text import counted
 
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
+# What a machine without a name of its own is called.
+UNNAMED = "localhost"
 LOOPBACK = re.compile(r"^(127\.|localhost\b|\[?::1\b|/)")
 PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
 USUAL_PERCENTILE = "client.latency.p95"
@@ -136,7 +138,7 @@ def _draft(
     return Draft(
         workload=compared_workload(chosen.workload),
         campaign=None if every_campaign else next((run.campaign for run in compared), None),
-        sides=with_tones([_side(side, place, compared) for place, side in enumerate(chosen.sides)]),
+        sides=with_tones([_side(side, place, compared, data) for place, side in enumerate(chosen.sides)]),
         levels=levels,
         metrics=tuple(metrics),
         cells=verdict_table.judged(
@@ -255,7 +257,7 @@ def _levels(rows: Sequence[dict[str, Any]]) -> list[Level]:
     ]
 
 
-def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun]) -> Side:
+def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun], data: ComparisonData) -> Side:
     own = [run for run in runs if run.side == side.key and not run.left_out]
     system, platform = side.system, side.system.release.platform
     return Side(
@@ -273,8 +275,17 @@ def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun]) -> Side:
         hardware_detail=hardware_detail(system.hardware_class),
         runs=len(own),
         origins=tuple(sorted({run.provenance for run in own})),
-        is_local=LOOPBACK.match(system.endpoint) is not None,
+        is_local=LOOPBACK.match(system.endpoint) is not None or _is_on_generator(side, data),
     )
+
+
+def _is_on_generator(side: ChosenSide, data: ComparisonData) -> bool:
+    """Whether every server of its runs names the load generator's host as its own."""
+    clients = {row["host"].get("name") for row in data.counted if row["side"] == side.key}
+    seen = data.variables.get((side.system.pk, side.workload.pk), ())
+    servers = {each.variables.get("hostname") for each in seen}
+    (client, *others) = clients or {None}
+    return bool(client) and not others and client != UNNAMED and servers == {client}
 
 
 def _known(data: ComparisonData) -> list[Known]:

@@ -79,9 +79,12 @@ class ColumnHead:
 
 @dataclass(frozen=True)
 class Scorecard:
+    """`is_local`: all that was measured shared a machine with its load generator."""
+
     answer: str
     heads: tuple[ColumnHead, ...]
     rows: tuple[CardRow, ...]
+    is_local: bool
 
     @property
     def has_failed(self) -> bool:
@@ -96,6 +99,8 @@ def scorecard() -> Scorecard:
         answer=wording.answer(rows, has_figures=bool(stated)),
         heads=tuple(_head(family, rows, figures) for family in SCORECARD_FAMILIES),
         rows=tuple(_row(row, [frame for frame in stated if _is_about(frame, row.kind)], figures) for row in rows),
+        is_local=bool(sides := [cell.side for row in rows for cell in row.measured if cell.side])
+        and all(side.is_local for side in sides),
     )
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison.models import Acknowledgement
-from apps.runs.models import Configuration, RunNode
+from apps.runs.models import Configuration, Run, RunNode
 from apps.web.compare.sections import comparability
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user
 from tests.support.pages import data, element, elements, states, text
@@ -196,6 +196,23 @@ def test_sides_that_share_their_load_generators_machine_are_named(
     System.objects.filter(slug="b").update(endpoint="localhost:3307")
     words = "all servers and their load generator on one machine"
     assert words in " ".join(text(page(client, here), "[data-grounds]").split())
+
+
+def test_servers_that_name_the_load_generators_host_share_its_machine(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    Run.objects.update(host={"name": "vm-1"})
+    for number, (slug, name) in enumerate((("a", "vm-1"), ("b", "vm-2"))):
+        own = Configuration.objects.create(content_hash=f"{number:064x}", variables={"hostname": name})
+        runs = Run.objects.filter(system__slug=slug)
+        RunNode.objects.bulk_create(
+            RunNode(run=run, number=9, name="db9", role="writer", configuration=own) for run in runs
+        )
+    here = address(workload, level="4")
+    words = "all servers of Alpha and their load generator on one machine"
+    assert words in " ".join(text(page(client, here), "[data-grounds]").split())
+    Run.objects.update(host={"name": "localhost"})
+    assert "one machine" not in text(page(client, here), "[data-grounds]")
 
 
 def test_the_answer_says_what_it_rests_on_and_what_else_differs(
