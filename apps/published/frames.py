@@ -18,6 +18,8 @@ from apps.published.values import ArticleValue, FigureValue, PublishedComparison
 NOT_SPEEDS = ("threads_reached", "tps_stddev", "latency_stddev")
 # Machines as the articles abbreviate them.
 BOXES = {"SB": "small box", "LB": "large box"}
+# Of the articles' machines by that name.
+VCPUS = {"small box": 4, "large box": 32}
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Choices for a comparison: sides, workloads and campaigns with runs that count."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, Max, QuerySet
+from django.db.models import Count, F, Max, QuerySet
 
 from apps.catalog.models import System, Workload
 from apps.comparison.selection import baselines
@@ -117,15 +117,23 @@ def _parameters(workload: Workload) -> str:
 
 
 def campaigns(*, sides: Sequence[str], workload: int | None) -> list[ComparedCampaign]:
-    """Campaigns of the newest runs that count of `sides` (empty: of all systems), the newest first."""
+    """Campaigns of the newest runs that count of `sides` (empty: of all systems), the newest first. Equal names
+    are followed by when their last run started, UTC."""
     systems: Sequence[int | None] = [None]
     if sides:
         systems = list(System.objects.filter(slug__in=sides).values_list("pk", flat=True))
     ran = _newest_counted(systems, workload)
     rows = Run.objects.filter(pk__in=ran, job_run__isnull=False).order_by()
     named = rows.values(campaign=F("job_run__job__campaign_id"), name=F("job_run__job__campaign__name"))
-    found = named.annotate(newest=Max("started_at")).order_by("-newest")
-    return [ComparedCampaign(row["campaign"], row["name"]) for row in found[:MOST_CAMPAIGNS]]
+    found = list(named.annotate(newest=Max("started_at")).order_by("-newest")[:MOST_CAMPAIGNS])
+    seen = Counter(row["name"] for row in found)
+    return [
+        ComparedCampaign(
+            row["campaign"],
+            row["name"] if seen[row["name"]] == 1 else f"{row['name']}, {row['newest']:%Y-%m-%d %H:%M}",
+        )
+        for row in found
+    ]
 
 
 def _newest_counted(systems: Sequence[int | None], workload: int | None = None) -> list[int]:
@@ -145,12 +153,13 @@ def _newest_counted(systems: Sequence[int | None], workload: int | None = None) 
 
 def suggestions() -> list[Suggestion]:
     """Comparisons of two to four systems with the same workload: of platforms, each with the system that has most runs,
-    and of the systems of one platform. Those of most systems first, then the newest."""
+    and of the systems of one platform, of equal ones the last measured. Those of most systems first, then the
+    newest."""
     groups: dict[int, list[RunPlace]] = defaultdict(list)
     for place in places.counted(by_level=False, most=MOST_RUNS, newest=1):
         groups[place.workload].append(place)
     shared = {workload: own for workload, own in groups.items() if len(own) >= FEWEST_SIDES}
-    known = System.objects.filter(archived_at=None).select_related("release")
+    known = System.objects.filter(archived_at=None).select_related("release").annotate(node_count=Count("nodes"))
     systems = known.in_bulk({each.system for own in shared.values() for each in own})
     newest = [each.newest[0] for own in shared.values() for each in own]
     started = dict(Run.objects.filter(pk__in=newest).values_list("pk", "started_at"))
@@ -164,7 +173,8 @@ def suggestions() -> list[Suggestion]:
         by_platform: dict[int, list[tuple[System, RunPlace]]] = defaultdict(list)
         for side in sides:
             by_platform[side[0].release.platform_id].append(side)
-        for alike in ([each[0] for each in by_platform.values()], *by_platform.values()):
+        platforms = [each[0] for each in by_platform.values()]
+        for alike in (platforms, *(_distinct(each, started) for each in by_platform.values())):
             chosen = sorted(alike[:MOST_SIDES], key=lambda side: (side[0].slug != pinned, side[0].short_name))
             if len(chosen) >= FEWEST_SIDES:
                 found.append(
@@ -177,6 +187,17 @@ def suggestions() -> list[Suggestion]:
                     )
                 )
     return sorted(found, key=lambda each: (len(each.sides), each.newest), reverse=True)[:MOST_SUGGESTIONS]
+
+
+def _distinct(
+    sides: Sequence[tuple[System, RunPlace]], started: Mapping[int, datetime]
+) -> list[tuple[System, RunPlace]]:
+    """Of systems alike in release, settings and machine the last measured, unless no others are left."""
+    found: dict[tuple[object, ...], tuple[System, RunPlace]] = {}
+    for system, place in sorted(sides, key=lambda side: started[side[1].newest[0]], reverse=True):
+        nodes = system.node_count  # type: ignore[attr-defined]
+        found.setdefault((system.release_id, system.hardware_class_id, system.settings_hash, nodes), (system, place))
+    return [side for side in sides if side in found.values()] if len(found) >= FEWEST_SIDES else list(sides)
 
 
 def sides_of(runs: Iterable[int]) -> tuple[list[str], list[int]]:

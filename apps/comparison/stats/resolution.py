@@ -10,13 +10,15 @@ PERCENTILE = re.compile(r"^(?P<of>.+)[._]p\d+(?:\.\d+)?(?:_\w+)?$")
 # Tools that read percentiles from this grid whether or not they print the histogram.
 GRIDS = {"sysbench": SYSBENCH, "index_cost": SYSBENCH}
 
-# Last decimal of latencies printed by a tool, ms: coarse for a fast server.
-PRINTED = {"sysbench": 0.01}
+# Tool and beginning of a metric's key -> step of what it reports, in the metric's unit: the last decimal printed (ms,
+# coarse for a fast server), or the marks of the clock that transactions end between (s).
+PRINTED = {("sysbench", "client.latency."): 0.01, ("ddl_under_load", "ddl.gap"): 0.05}
 
 
 def printed_step(key: str, *, tool: str) -> float:
-    """Step of the last decimal of metric `key` as printed by `tool`, in its unit; 0: negligible."""
-    return PRINTED.get(tool, 0.0) if key.startswith("client.latency.") else 0.0
+    """Step between values of metric `key` as reported by `tool`, in its unit; 0: negligible."""
+    steps = (step for (name, beginning), step in PRINTED.items() if name == tool and key.startswith(beginning))
+    return max(steps, default=0.0)
 
 
 def measured_on(key: str) -> str:

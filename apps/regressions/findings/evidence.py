@@ -25,6 +25,8 @@ from apps.use_method.api import panels_of
 
 # Runs of each side of a trend, those nearest to the change: server metrics long before it are irrelevant.
 NEAREST = 10
+# Of each side in Compare: their ids stand in its address.
+MOST_COMPARED = 50
 # Work per transaction: differences of at least a tenth are reported, at most this many in the sentence.
 LEAST_WORK, MOST_NAMED = math.log(1.1), 3
 BEFORE, AFTER = "before", "after"
@@ -146,15 +148,15 @@ class Evidence:
 
     @property
     def compared_runs(self) -> tuple[int, ...]:
-        """Ids of the runs whose servers and configurations were compared."""
-        return tuple(run.id for run in nearest(self.runs))
+        """Ids of the runs that the change was found in, at most MOST_COMPARED of each side."""
+        return tuple(run.id for run in nearest(self.runs, most=MOST_COMPARED))
 
 
 def gather(change: ChangeRow) -> Evidence:
     """Queries: constant in the numbers of runs, except for USE panels not evaluated yet. A missing result has no runs
     and no evidence but its reason."""
     runs = _runs(change)
-    near = nearest(runs)
+    near = nearest(runs, most=NEAREST)
     panels, due = panels_of([run.id for run in near]) if near else ({}, frozenset())
     sides = [
         {run.id: panels[run.id] for run in near if run.side == side and run.id in panels} for side in (BEFORE, AFTER)
@@ -174,11 +176,11 @@ def gather(change: ChangeRow) -> Evidence:
     )
 
 
-def nearest(runs: Sequence[SideRun]) -> tuple[SideRun, ...]:
+def nearest(runs: Sequence[SideRun], *, most: int) -> tuple[SideRun, ...]:
     """The runs of each side that are nearest to the change."""
     before = [run for run in runs if run.side == BEFORE and not run.is_excluded]
     after = [run for run in runs if run.side == AFTER and not run.is_excluded]
-    return (*before[-NEAREST:], *after[:NEAREST])
+    return (*before[-most:], *after[:most])
 
 
 def _level(change: ChangeRow) -> str:

@@ -109,7 +109,9 @@ def _notes(found: Bottleneck, grown: Grown) -> Iterator[str]:
     if found.errors:
         yield "errors: " + ", ".join(f"{name(key)} from {threads(since)} on" for key, since in found.errors)
     if found.stands is not None and found.reaches is not None:
-        yield f"{_flat(found.stands, found.reaches, grown)}: its limit was not monitored or reached no threshold"
+        unknown = "its limit was not monitored or reached no threshold"
+        why = "before any resource reaches its threshold" if found.first else unknown
+        yield f"{_flat(found.stands, found.reaches, grown)}: {why}"
     if found.unseen:
         yield f"not observable: {', '.join(name(key) for key in found.unseen)}"
 

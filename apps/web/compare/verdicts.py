@@ -41,6 +41,11 @@ class MetricVerdict:
     shown: str
     text: str
 
+    @property
+    def mark(self) -> str:
+        """Between the verdict and the text."""
+        return "" if self.text.startswith(("(", "at ")) or not self.text else ","
+
 
 @dataclass(frozen=True)
 class SideVerdict:

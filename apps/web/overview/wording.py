@@ -6,7 +6,7 @@ from apps.comparison.api import ScorecardCell, ScorecardRow
 from apps.comparison.pure import WITHHELD, Cell, with_interval
 from apps.core.text import and_list
 from apps.core.units import NBSP
-from apps.published.frames import Frame, FrameMark
+from apps.published.frames import VCPUS, Frame, FrameMark
 from apps.runs.pure import title_of
 from workers.protocol.workloads.kinds import FAILOVER, INGEST, MIXED, SCHEMA_CHANGE, TPCC
 
@@ -173,4 +173,4 @@ def stated(shown: Frame, other: Frame | None) -> str:
 
 
 def _box(frame: Frame) -> str:
-    return f" ({frame.box})" if frame.box else ""
+    return f" ({VCPUS[frame.box]}{NBSP}vCPU)" if frame.box else ""

@@ -49,13 +49,13 @@ def test_the_answer_comes_first_in_a_sentence_at_the_chosen_load(
     html = page(client, address(workload, level="4"))
     assert said(html, "b") == [
         (TPS, "better", "1.30 × faster (95 % interval 1.27 to 1.33);"),
-        (P95, "better", "p95 better 0.769 × (0.744 to 0.794)."),
+        (P95, "better", "p95 better, 0.769 × (0.744 to 0.794)."),
     ]
     assert "1,000 transactions/s" in " ".join(text(html, "[data-baseline=a]").split())
     assert html.index("data-answer") < html.index("data-tabs") < html.index("<table")
     # At 8 threads one run of Beta is no verdict, and no ratio is shown.
     (first, _) = said(page(client, address(workload, level="8")), "b")
-    assert first == (TPS, "too few repetitions", "too few repetitions needs 2 more runs of Beta;")
+    assert first == (TPS, "too few repetitions", "too few repetitions, needs 2 more runs of Beta;")
 
 
 def test_a_slower_side_is_said_with_its_factor_and_its_ratio(client: Client, workload: Workload, sides: object) -> None:
@@ -63,7 +63,7 @@ def test_a_slower_side_is_said_with_its_factor_and_its_ratio(client: Client, wor
     assert said(html, "a")[0] == (
         TPS,
         "worse",
-        "1.30 × slower 0.769 × the throughput (95 % interval 0.749 to 0.789);",
+        "1.30 × slower, 0.769 × the throughput (95 % interval 0.749 to 0.789);",
     )
 
 
@@ -201,6 +201,7 @@ def test_of_very_many_runs_the_newest_are_listed_and_a_link_leads_to_all(
     html = page(client, address(workload, tab="runs"))
     assert len(data(html, "run")) == 4
     assert states(html, "#runs", "state", "listed") == [("newest", "4")]
+    assert " ".join(text(html, "#runs-title").split()) == "The newest 4 of 10 runs, by load and side"
     assert elements(html, f"a[href='/runs/?system={sides[0].slug}&system={sides[1].slug}&workload={workload.pk}']")
     named = ",".join(str(run.pk) for side in sides for run in side.runs.all())
     chosen = page(client, f"{address(workload, tab='runs')}&runs={named}")

@@ -14,11 +14,13 @@ LISTED_RUNS = 100
 def context(seen: CompareView) -> dict[str, Any]:
     comparison = seen.comparison
     listed = comparison.runs if seen.address.runs is not None else comparison.runs[-LISTED_RUNS:]
+    total = sum(tally.amount.runs for tally in comparison.tallies)
     return {
+        "total": total,
         "metrics": [{"metric": metric, "label": label(metric)} for metric in comparison.metrics],
         "runs": _rows(comparison, listed),
         "listed_left_out": sum(bool(run.left_out) for run in listed),
-        "older": sum(tally.amount.runs for tally in comparison.tallies) > len(listed),
+        "older": total > len(listed),
         "runs_url": runs_address(
             system=[side.system for side in comparison.sides],
             workload=sorted({side.workload.id for side in comparison.sides}),
