@@ -188,3 +188,31 @@ test("the CSV has every ratio with its words", () => {
     ["b", "a", 8, null, 1, 1.5, null, null, "too few repetitions"],
   ]);
 });
+
+test("of many rows the chosen load keeps its numbers, each on a line of its own", () => {
+  const levels = Array.from({ length: 7 }, (_, place) => ({
+    key: `${place}`,
+    text: `${place} threads`,
+    threads: place,
+    rate: null,
+  }));
+  const sides = ["a", "b", "c", "d"].map((slug, position) => ({ slug, name: slug, position, tone: position }));
+  const points = levels.flatMap(({ key }) =>
+    sides.slice(1).map(({ position }) => ({
+      ...shared,
+      level: key,
+      side: position,
+      value: 1000,
+      runs: [],
+      ratio: 1.1,
+      low: 1,
+      high: 1.2,
+      words: "better",
+      ratio_text: `${key} ${position}`,
+    })),
+  );
+  const { layout } = forestChart({ ...data, sides, levels, points, chosen: "4" }, throughput, palette);
+  expect(layout?.annotations?.map((each) => each.text)).toEqual(["4 1", "4 2", "4 3"]);
+  const [first = 0, second = 0, third = 0] = (layout?.annotations ?? []).map((each) => each.yshift);
+  expect(Math.min(first - second, second - third)).toBeGreaterThan(10);
+});

@@ -8,8 +8,9 @@ import { axis, ends, labelRoom, sideColor, sideSymbol, type Palette } from "../.
 
 // Sides of one load stand below each other: by this share of the step between loads.
 const STEP = 0.7;
-// More rows than these have no room for their numbers; those of the chosen load keep them.
+// More rows than these have no room for their numbers; those of the chosen load keep them, a line each.
 const NAMED_ROWS = 20;
+const LINE = 13; // px
 const ROOM = { wide: 168, narrow: 8 };
 
 function levelText(data: CompareCharts, point: RatioPoint): string {
@@ -116,21 +117,22 @@ export function forestChart(data: CompareCharts, metric: ChartMetric, palette: P
       fillcolor: palette.chosen,
       line: { width: 0 },
     });
-  const named = rows.flat();
-  const annotations: Partial<Annotations>[] = narrow
-    ? []
-    : named
-        .filter(({ point }) => named.length <= NAMED_ROWS || point.level === data.chosen)
-        .map(({ point, at }) => ({
-          xref: "paper",
-          x: 1,
-          xanchor: "left",
-          yref: "y",
-          y: at,
-          text: point.ratio_text,
-          showarrow: false,
-          font: { size: 11, color: point.level === data.chosen ? palette.ink : palette.muted },
-        }));
+  const allNamed = data.levels.length * others.length <= NAMED_ROWS;
+  const annotations: Partial<Annotations>[] = (narrow ? [] : rows).flatMap((own, place) =>
+    own
+      .filter(({ point }) => allNamed || point.level === data.chosen)
+      .map(({ point, at }) => ({
+        xref: "paper",
+        x: 1,
+        xanchor: "left",
+        yref: "y",
+        y: allNamed ? at : chosen,
+        yshift: allNamed ? 0 : ((others.length - 1) / 2 - place) * LINE,
+        text: point.ratio_text,
+        showarrow: false,
+        font: { size: 11, color: point.level === data.chosen ? palette.ink : palette.muted },
+      })),
+  );
   return {
     traces: others.flatMap((side, place) => sideTraces(data, side, rows[place] ?? [], palette)),
     layout: {
