@@ -50,7 +50,20 @@ def test_a_newcomer_finds_seven_answers_within_two_clicks(study: Page) -> None:
     _failovers_are_a_race(study)
     _a_finding_says_what_the_release_changed(study)
     _published_figures_answer_each_question(study)
+    _every_offered_comparison_opens(study)
     assert said == []
+
+
+def _every_offered_comparison_opens(page: Page) -> None:
+    page.goto("/compare/")
+    offered = [link.get_attribute("href") or "" for link in page.locator("main table a").all()]
+    assert len(offered) > 10
+    for address in dict.fromkeys(offered):
+        answer = page.request.get(f"{address}&tab=all")
+        assert answer.ok, address
+        # A chart that never ends being drawn would keep the page from answering.
+        page.goto(address)
+        expect(page.locator("#chart-curve-throughput .main-svg").first).to_be_visible()
 
 
 def _home_is_complete(page: Page) -> None:

@@ -17,7 +17,7 @@ from apps.runs import seal
 from apps.runs.ingest import accept
 from apps.runs.models import Run
 from tests.runs.uploads import an_open_run, an_upload
-from tests.support.builders import a_metric, a_system
+from tests.support.builders import a_load_level, a_metric, a_system
 from tests.support.pages import page_data
 from workers.protocol import wire
 
@@ -173,3 +173,16 @@ def test_a_stretch_keeps_the_slowest_and_fastest_interval_that_touch_it() -> Non
     assert (first.slowest, first.fastest) == (20, 300)
     assert (second.slowest, second.fastest) == (100, 300)
     assert first.rate == pytest.approx(400 / (2 + 280 / 300))
+
+
+def test_of_several_load_levels_the_chosen_one_is_shown(systems: tuple[System, System], client: Client) -> None:
+    workload = a_workload()
+    for threads in (4, 8):
+        for system in systems:
+            run = an_insert_run(system, workload, 1, steady)
+            Run.objects.filter(pk=run.pk).update(load_level=a_load_level(threads))
+    for threads in (4, 8):
+        address = f"/compare/part/ladder/?side=steady&side=slowing&workload={workload.pk}&level={threads}"
+        response = client.get(address)
+        assert response.status_code == 200
+        assert "rows, which every run inserted" in " ".join(response.content.decode().split())

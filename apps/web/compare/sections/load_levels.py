@@ -105,7 +105,10 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     highest = {ramp.side: ramp.levels[-1].threads for ramp in found.climbs}
     unit = found.metric.unit
     finish = replace(comparison, metrics=(finished.metric,), cells=finished.cells) if finished else None
-    growth = replace(comparison, metrics=grown.metrics, cells=grown.cells) if grown else None
+    growth = None
+    if grown:
+        own = tuple(level for level in comparison.levels if level.id == grown.level)
+        growth = replace(comparison, levels=own, metrics=grown.metrics, cells=grown.cells)
     return {
         "metric": found.metric,
         "metric_label": label(found.metric),

@@ -40,6 +40,7 @@ function height(value: number, { range, scale }: CurveAxis): number {
 
 /** Names without the words that all begin with, cut to the room there is. */
 export function shortNames(names: string[]): string[] {
+  if (names.length === 0) return [];
   const words = names.map((name) => name.split(" "));
   const most = Math.min(...words.map((each) => each.length - 1));
   let shared = 0;
@@ -52,9 +53,11 @@ export function shortNames(names: string[]): string[] {
 }
 
 function names(found: ReturnType<typeof lines>, scale: CurveAxis, palette: Palette): Partial<Annotations>[] {
-  const last = found.flatMap(({ side, points }) => {
+  // Loads at a fixed rate have names of their own only where there are no others.
+  const open = found.filter(({ points }) => points.at(-1)?.rate === null);
+  const last = (open.length > 0 ? open : found).flatMap(({ side, points }) => {
     const point = points.at(-1);
-    return point && point.rate === null ? [{ side, point }] : [];
+    return point ? [{ side, point }] : [];
   });
   const at = apart(
     last.map(({ point }) => height(point.value, scale)),

@@ -169,6 +169,7 @@ test("names at the ends of lines never cover each other", () => {
 test("names at the ends of lines leave out what all begin with, and are cut where they are long", () => {
   expect(shortNames(["MariaDB 10, flush 1", "MariaDB 10, flush 2"])).toEqual(["flush 1", "flush 2"]);
   expect(shortNames(["PXC small", "MHA small"])).toEqual(["PXC small", "MHA small"]);
+  expect(shortNames([])).toEqual([]);
   expect(shortNames(["Aurora", "Aurora"])).toEqual(["Aurora", "Aurora"]);
   expect(shortNames(["a name that is very long", "b"])[0]).toBe("a name that is…");
 });
