@@ -50,7 +50,7 @@ client.rows | rows inserted | rows/s | gauge | higher | - | -
     Rows that the load generator inserted, each row of a batch counted.
 client.rows_deleted | rows deleted | rows/s | gauge | neutral | - | -
     Rows that the load generator deleted.
-client.rows_inserted | rows inserted, total | rows | gauge | neutral | - | -
+client.rows_inserted | rows inserted since the load began | rows | gauge | neutral | - | -
     Rows since the load began, warm-up included.
 client.unmatched | writes without effect | queries/s | gauge | lower | - | errors
     Statements meant to change a row that matched none.

@@ -4,7 +4,7 @@ of the work per transaction, and of the configurations."""
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 from django.db.models import F
@@ -116,6 +116,13 @@ class Evidence:
         per = f"; for each {dearer[0].per} {', '.join(each.span for each in dearer)}" if dearer else ""
         text = f"{what}{self.use.sentence}{per}"
         return f"{text[:1].upper()}{text[1:]}."
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether one side was measured only after the other, so that the machine may have drifted in between."""
+        spans = [[run.started_at for run in side if not run.is_excluded] for side in (self.before, self.after)]
+        first, second = sorted(spans, key=lambda own: min(own, default=datetime.max.replace(tzinfo=UTC)))
+        return bool(first and second) and max(first) < min(second)
 
     @property
     def doubted(self) -> int:

@@ -9,6 +9,7 @@ comparisons, one that changes level at random in 3, 2 and 0.1 %.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -17,6 +18,7 @@ import numpy as np
 from scipy import special
 
 from apps.core.answers import Hidden, Name, Rounded, Shown, Words, component
+from apps.core.text import and_list
 from apps.core.units import format_number, with_unit
 from apps.use_method.pure import INDICATORS, RESOURCE_OF, Aspect, Indicator, Panel, Reading, UseLevel, typical
 
@@ -30,6 +32,7 @@ FLOORS = {"%": 10.0, "ms": 0.5, "s": 0.5, "bytes": 2.0**20, "bytes/s": 2.0**20, 
 USUAL_FLOOR = 1.0
 # Limit for one sentence.
 MOST_NAMED = 3
+ERROR_NUMBER = re.compile(r"\berror (\d+)")
 
 
 @component(text="The reading that most repetitions of a side agree on.")
@@ -157,12 +160,18 @@ class UseDifference:
         named, more = relevant[:MOST_NAMED], len(relevant) - MOST_NAMED
         several = len({each.where for each in relevant}) > 1
         texts = [
-            f"{each.title}{f' on {each.where}' if several else ''} {each.span}"
+            f"{each.title}{f' on {each.where}' if several else ''} {each.span}{_numbers(each)}"
             + (f" ({each.after.level.word})" if each.climbed and each.after.level.severity > 1 else "")
             for each in named
         ]
         texts += [f"{more} more"] if more > 0 else []
         return "; ".join(texts)
+
+
+def _numbers(found: IndicatorDifference) -> str:
+    """The numbers of errors behind a count of them: ", error 1020"."""
+    seen = dict.fromkeys(ERROR_NUMBER.findall(found.after.words) if found.indicator.unit == "errors" else ())
+    return f", error {and_list(list(seen))}" if seen else ""
 
 
 def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse: bool = True) -> UseDifference:

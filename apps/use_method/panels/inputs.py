@@ -21,6 +21,8 @@ LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())  # s
 # The agent's name of the state in which a server answers its sampler.
 ANSWERS, NO = "answers", "no"
 BUSY = "derived.cpu.busy"
+# A tool reports the errors of a second at its end, soon after the warm-up has ended with it.
+REPORTED_WITHIN = 0.1  # s
 
 
 def facts(run: Run) -> RunFacts:
@@ -38,7 +40,7 @@ def facts(run: Run) -> RunFacts:
         threads=run.load_level.threads,
         rate=run.load_level.rate,
         aws=run.system.aws_kind,
-        complaints=tuple(_complaint(event) for event in events if event.kind == "error"),
+        complaints=tuple(_complaint(event) for event in events if _is_complaint(event, measured)),
         events=tuple(_moment(event) for event in events if event.kind not in OTHER_EVENTS),
         throughput=found.get(run.workload.primary_metric.key),
         headlines=found,
@@ -185,6 +187,11 @@ def _silent(events: Iterable[Event], until: float) -> Iterable[Span]:
                 since = None
     if since is not None:
         yield since, max(since, until)
+
+
+def _is_complaint(event: Event, measured: Span | None) -> bool:
+    """Without those of the warm-up: what is counted per second is counted in the measured seconds."""
+    return event.kind == "error" and (measured is None or event.starts_at > measured[0] + REPORTED_WITHIN)
 
 
 def _complaint(event: Event) -> ServerError:

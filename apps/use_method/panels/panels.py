@@ -19,7 +19,7 @@ from apps.use_method.values import Panel
 log = logging.getLogger(__name__)
 
 # Runs per round of the sweep.
-AT_ONCE = 20
+AT_ONCE = 60
 CURRENT = Q(use_panel__version=VERSION, use_panel__sealed_at=F("sealed_at"))
 
 

@@ -114,3 +114,10 @@ def test_what_one_side_could_not_see_is_no_difference() -> None:
 def test_runs_without_a_panel_are_said() -> None:
     assert "neither side's runs have a USE panel" in use_difference.compare({}, {}).sentence
     assert "the later runs have no USE panel" in use_difference.compare({1: panel()}, {}).sentence
+
+
+def test_counted_errors_are_followed_by_their_numbers() -> None:
+    before = {run: panel(Reading("errors.conflict", "db1", UseLevel.OK, 0.0, "none reported")) for run in BEFORE}
+    words = "1,380 × error 1020, first at 0.1 s: the row changed since it was read"
+    after = {run: panel(Reading("errors.conflict", "db1", UseLevel.ERROR, 1380.0, words)) for run in AFTER}
+    assert "0 → 23.0\u00a0errors/s, error 1020 (error)" in use_difference.compare(before, after).sentence

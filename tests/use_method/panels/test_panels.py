@@ -5,7 +5,7 @@ from datetime import timedelta
 import numpy as np
 from django.db.models import F
 
-from apps.runs.models import Run
+from apps.runs.models import Event, Run
 from apps.use_method.models import UsePanel
 from apps.use_method.panels import panels
 from apps.use_method.values import UseLevel
@@ -58,3 +58,14 @@ def test_a_made_up_run_is_judged_when_it_is_looked_at_and_not_before(db: None) -
 def test_a_run_without_samples_has_no_cell(db: None) -> None:
     run = a_run(state=Run.State.SEALED)
     assert panels.panel_of(run.pk).readings == ()
+
+
+def test_errors_of_the_warm_up_do_not_count(db: None) -> None:
+    """A tool reports the errors of a second at its end: those of the last one of the warm-up soon after it."""
+    run = a_busy_run()
+    assert run.measured_from is not None
+    for at, count in ((-5.0, 1), (0.002, 20), (1.002, 300), (2.002, 4000)):
+        detail = {"code": 1213, "count": count}
+        Event.objects.create(run=run, kind="error", label="Deadlock", starts_at=run.measured_from + at, detail=detail)
+    found = reading(panels.panel_of(run.pk), "errors.conflict", "db1")
+    assert found.value == 4300
