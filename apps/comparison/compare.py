@@ -31,6 +31,7 @@ from apps.comparison.values import (
 )
 from apps.core.problems import FieldProblem
 from apps.core.text import counted
+from workers.protocol.workloads.kinds import FAILOVER, kind_of
 
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 # What a machine without a name of its own is called.
@@ -159,12 +160,17 @@ def _draft(
 
 
 def _metrics(data: ComparisonData, besides: Collection[str]) -> tuple[list[ComparedMetric], list[str]]:
-    """Compared metrics: the workload's primary metric, throughput, one latency percentile, errors."""
+    """Compared metrics: the workload's primary metric, throughput, one latency percentile, errors; of a failover the
+    primary metric and errors."""
     values = [data.values.get(row["id"], {}) for row in data.counted]
     percentile, notes = _percentile(values)
     present = {key for measured in values for key in measured}
     primary = data.chosen.workload.primary_metric.key
-    wanted = [key for key in dict.fromkeys([primary, THROUGHPUT, percentile, ERRORS, *besides]) if key in present]
+    # Of writes that wait for a failover, how many end how soon says nothing that the outage does not.
+    is_failover = kind_of(data.chosen.workload.tool, data.chosen.workload.parameters) == FAILOVER
+    notes = [] if is_failover else notes
+    usual = [primary, ERRORS] if is_failover else [primary, THROUGHPUT, percentile, ERRORS]
+    wanted = [key for key in dict.fromkeys([*usual, *besides]) if key in present]
     for key in (primary, THROUGHPUT):
         missing = sum(key not in measured for measured in values)
         if missing and key in (primary, *wanted):

@@ -1,7 +1,7 @@
 """Differences between the sides of a comparison, the important first, and which withhold the verdict. Pure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -12,6 +12,8 @@ from apps.core.canonical import canonical_hash
 NOT_KNOWN = "not known"
 NOT_SET = "not set"
 NONE = "none"
+# Before the value that a server has without being told, as a mark.
+IS = "is "
 # Values listed where the runs of one side differ.
 MOST_VALUES = 6
 
@@ -111,6 +113,12 @@ class Difference:
         marks = self.marks or ("",) * len(self.values)
         return tuple(zip(self.values, marks, strict=True))
 
+    @property
+    def is_same_in_effect(self) -> bool:
+        """Whether what one side sets on purpose is what the others' servers have without it."""
+        have = {mark.removeprefix(IS) if value == NOT_SET else value for value, mark in self.pairs}
+        return len(have) == 1 and have != {""}
+
 
 @dataclass(frozen=True)
 class AcceptedDifference:
@@ -166,17 +174,17 @@ def _differing(sides: Sequence[Sequence[Fact]]) -> list[Difference]:
             values = tuple(missing if fact is None else fact.full for fact in facts)
         if len({fact and fact.values for fact in facts}) == 1 or _are_near(facts):
             continue
-        found.append(
-            Difference(
-                field=field,
-                label=rows[0].label,
-                weight=min((fact.weight for fact in rows), key=list(Weight).index),
-                values=values,
-                group=rows[0].group,
-                marks=tuple(fact.mark if fact else "" for fact in facts),
-                hidden=rows[0].hidden if all(fact.hidden for fact in rows) else "",
-            )
+        difference = Difference(
+            field=field,
+            label=rows[0].label,
+            weight=min((fact.weight for fact in rows), key=list(Weight).index),
+            values=values,
+            group=rows[0].group,
+            marks=tuple(fact.mark if fact else "" for fact in facts),
+            hidden=rows[0].hidden if all(fact.hidden for fact in rows) else "",
         )
+        is_noted = difference.group is FieldGroup.SETTINGS and difference.is_same_in_effect
+        found.append(replace(difference, weight=Weight.MINOR) if is_noted else difference)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison.comparability import variables
 from apps.comparison.comparability.command_lines import options, program
-from apps.comparison.comparability.differences import NONE, NOT_KNOWN, NOT_SET, Fact, FieldGroup, Weight
+from apps.comparison.comparability.differences import IS, NONE, NOT_KNOWN, NOT_SET, Fact, FieldGroup, Weight
 from apps.comparison.comparability.variables import NodeVariables
 from apps.comparison.values import Level
 from apps.core.canonical import canonical_json
@@ -194,7 +194,7 @@ def _settings(side: Known, names: Sequence[str], reported: frozenset[str]) -> It
             FieldGroup.SETTINGS,
             Weight.IMPORTANT,
             (NOT_SET if value is None else str(value),),
-            mark=f"is {seen}" if seen else "",
+            mark=f"{IS}{seen}" if seen else "",
         )
 
 

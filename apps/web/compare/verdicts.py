@@ -28,6 +28,8 @@ from apps.web.compare.wording import remedy
 SEVERE = (Meaning.VOID,)
 # Of what a commit costs: these decide what an unequal comparison is worth.
 DURABILITY = ("innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin", "innodb_doublewrite", "innodb_flush_method")
+# Without a binary log they mean nothing: where it is on for some only, it stands for them.
+OF_BINLOG = ("sync_binlog", "binlog_format", "binlog_row_image", "binlog_checksum", "log_slave_updates")
 NAMED = 4
 
 
@@ -42,9 +44,9 @@ class MetricVerdict:
     text: str
 
     @property
-    def mark(self) -> str:
-        """Between the verdict and the text."""
-        return "" if self.text.startswith(("(", "at ")) or not self.text else ","
+    def shown_before(self) -> str:
+        """`shown`, with a comma where the text goes on with another figure."""
+        return self.shown if self.text.startswith(("(", "at ")) or not self.text else f"{self.shown},"
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,8 @@ def also_differing(comparison: Comparison) -> AlsoDiffering:
     )
     # A setting may be known as a variable too.
     found = list(dict.fromkeys(important))
+    if "log_bin" in found:
+        found = [label for label in found if label not in OF_BINLOG]
     found.sort(key=lambda label: label not in DURABILITY)
     return AlsoDiffering(tuple(found[:NAMED]), max(0, len(found) - NAMED))
 

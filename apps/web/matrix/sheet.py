@@ -185,9 +185,10 @@ def measured_sheet(matrix: Matrix, *, address: Callable[[MatrixRow, str], str]) 
         groups=tuple(groups),
         answers=tuple((heads[side.position], _answer(matrix.rows, side.position)) for side in matrix.sides[1:]),
         method=(
-            "Ratio of the sides' values with its 95 % interval, as in Compare. A cell is coloured by its verdict, not "
-            f"by its ratio. Verdicts are corrected for the {counted(matrix.tests, 'comparison')} of "
-            "this table (Benjamini-Hochberg, 5 %), in Compare for those of one workload, so that verdicts may differ."
+            "Ratio of the sides' values, as in Compare; its 95 % interval on hover and in the exports. A cell is "
+            "coloured by its verdict, not by its ratio. Verdicts are corrected for the "
+            f"{counted(matrix.tests, 'comparison')} of this table (Benjamini-Hochberg, 5 %), in Compare for those of "
+            "one workload, so that verdicts may differ."
         ),
         stated=False,
     )

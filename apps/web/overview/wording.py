@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from apps.comparison.api import ScorecardCell, ScorecardRow
-from apps.comparison.pure import WITHHELD, Cell, with_interval
+from apps.comparison.pure import WITHHELD, Cell, Direction, inverse, with_interval
 from apps.core.text import and_list
 from apps.core.units import NBSP
 from apps.published.frames import VCPUS, Frame, FrameMark
@@ -112,15 +112,16 @@ def standing(row: ScorecardRow) -> str:
     return "best" if decided == len(_others(row)) else "ahead"
 
 
-def conclusion(row: ScorecardRow) -> str:
+def conclusion(row: ScorecardRow, *, as_speed: bool = False) -> str:
     """For example "PXC/Galera is best: MHA 1.42 × [1.30, 1.55]; Single server inconclusive, about 12 more runs per side
-    needed"."""
+    needed". `as_speed`: ratios of times the other way round, as where the fastest is 1."""
     others = _others(row)
     if not row.measured:
         return "Not measured."
     if not others:
         return f"Only {_named(row.measured[0])} is measured."
-    decided = [f"{_named(cell)} {_ratio(cell)}" for cell in _decided(row)]
+    turned = as_speed and row.metric is not None and row.metric.direction == Direction.LOWER
+    decided = [f"{_named(cell)} {_ratio(cell, turned=turned)}" for cell in _decided(row)]
     rest = [_undecided(cell) for cell in others if not (cell.cell and cell.cell.words in DECIDED)]
     if decided:
         return _sentence("; ".join([f"{_best(row)} is {standing(row)}: {', '.join(decided)}", *rest]))
@@ -151,9 +152,12 @@ def _undecided(cell: ScorecardCell) -> str:
     return f"{_named(cell)}: {found.words}{needed}"
 
 
-def _ratio(cell: ScorecardCell) -> str:
+def _ratio(cell: ScorecardCell, *, turned: bool) -> str:
     """To the best of the row, with its interval."""
-    return with_interval(cell.cell.ratio) if cell.cell and cell.cell.ratio else ""
+    ratio = cell.cell.ratio if cell.cell else None
+    if ratio is None:
+        return ""
+    return with_interval(inverse(ratio) if turned else ratio)
 
 
 def mark(found: FrameMark) -> str:

@@ -107,7 +107,7 @@ def _card(
         answer=wording.answer(drawn),
         stated=tuple(_stated(frame) for frame in drawn),
         measured=_measured(row) if row and is_compared else None,
-        conclusion=conclusion(row) if row and is_compared else "",
+        conclusion=conclusion(row, as_speed=True) if row and is_compared else "",
         remarks=tuple(wording.remark(frame) for frame in own if frame not in drawn),
         articles=tuple(dict.fromkeys(frame.article for frame in (*drawn, *own))),
         fastest=tuple(dict.fromkeys(frame.marks[0].side.name for frame in drawn)),
@@ -158,8 +158,10 @@ def _chain(frame: Frame) -> Chain:
 def _measured(row: ScorecardRow) -> FrameCard:
     level, workload = row.level, row.workload
     load = f"{with_tool(workload.tool, workload.name)}, {level.text}" if level and workload else ""
+    # Articles state how long a change took, and what is measured is how long it stopped the load.
+    what = f", {row.metric.name}" if row.metric and row.metric.direction == Direction.LOWER else ""
     return FrameCard(
-        caption=f"measured here: {load}",
+        caption=f"measured here{what}: {load}",
         bars=tuple(_measured_bar(cell, row) for cell in sorted(row.measured, key=_position)),
     )
 

@@ -186,7 +186,7 @@ def _kind(cell: BoardCell) -> str:
 
 def _claims(rows: Sequence[tuple[BoardGroup, BoardRow]], by: str) -> list[str]:
     """What got worse, the worst first: for example "throughput of sysbench oltp_read_write on MHA: −19 % [−21 %, −18 %]
-    since 18 Nov, worse at 3 of 3 loads"."""
+    in the last column; worse since 18 Nov, at 3 of 3 loads"."""
     found: dict[tuple[int, int, str], list[tuple[BoardGroup, BoardRow]]] = {}
     loads: Counter[tuple[int, int, str]] = Counter()
     for group, row in rows:
@@ -202,8 +202,8 @@ def _claims(rows: Sequence[tuple[BoardGroup, BoardRow]], by: str) -> list[str]:
         at = f"worse at {len(own)} of {loads[key]} loads" if loads[key] > 1 else f"at {row.trend.load_level}"
         name = with_tool(row.trend.workload.tool, row.trend.workload.name)
         texts.append(
-            f"{row.metric.name} of {name} on {row.trend.platform.name}: {_change(last)} {_interval(last)} since "
-            f"{_when(column, by)}, {at}"
+            f"{row.metric.name} of {name} on {row.trend.platform.name}: {_change(last)} {_interval(last)} in the last "
+            f"column; worse since {_when(column, by)}, {at.removeprefix('worse ')}"
         )
     return [f"{text[:1].upper()}{text[1:]}" for text in texts]
 
@@ -254,7 +254,7 @@ def _heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
         at = datetime.fromisoformat(key)
         has_time = " " in key
         own = f"{at.day}{NBSP}{at:%b}{NBSP}{at:%H}{NBSP}h" if has_time else f"{at:%b}"
-        yield f"{at:%M}" if has_time else str(at.day), own if own != last else ""
+        yield f":{at:%M}" if has_time else str(at.day), own if own != last else ""
         last = own
 
 

@@ -327,3 +327,12 @@ def test_another_tool_on_the_same_data_is_other_work_on_no_other_data_set(pair: 
         "workload.mix": ("not set", "insert"),
         "workload.test": ("oltp_write_only", "not set"),
     }
+
+
+def test_what_one_side_sets_and_the_other_has_without_it_is_only_noted() -> None:
+    def found(value: str) -> Difference:
+        chosen = partial(a_fact, group=FieldGroup.SETTINGS, weight=Weight.IMPORTANT)
+        (difference,) = differences([[chosen("not set", mark="is 1")], [chosen(value)]])
+        return difference
+
+    assert (found("1").weight, found("2").weight) == (Weight.MINOR, Weight.IMPORTANT)

@@ -67,8 +67,8 @@ def test_the_first_sentence_says_what_got_worse_by_how_much_since_when(client: C
     since = START + timedelta(days=5)
     assert element(html, "[data-answer]").text() == (
         f"Client.throughput of {row.trend.workload.tool} {row.trend.workload.name} on MariaDB: "
-        f"{percent(ratio.value or 0)} [{percent(ratio.low or 0)}, {percent(ratio.high or 0)}] since "
-        f"{since.day}\xa0{since:%b}\xa0{since.year}, at 4 threads."
+        f"{percent(ratio.value or 0)} [{percent(ratio.low or 0)}, {percent(ratio.high or 0)}] in the last column; "
+        f"worse since {since.day}\xa0{since:%b}\xa0{since.year}, at 4 threads."
     )
 
 
@@ -108,8 +108,8 @@ def test_campaigns_are_columns_where_all_runs_are_of_one_night(client: Client, f
     html = page(client)
     assert verdicts(html, fell)[5:] == ["worse"] * 3
     heads = [cell.text() for cell in elements(html, "th.board__head")]
-    assert heads[0] == f"{at[0].day}\xa0{at[0]:%b}\xa0{at[0]:%H}\xa0h{at[0]:%M}"
-    assert heads[1:] == [f"{each:%M}" for each in at[1:]]
+    assert heads[0] == f"{at[0].day}\xa0{at[0]:%b}\xa0{at[0]:%H}\xa0h:{at[0]:%M}"
+    assert heads[1:] == [f":{each:%M}" for each in at[1:]]
     assert len(load_board(BoardFilter(by="night")).times) == 1
     # Another series may be of another night.
     followed(nightly(System.objects.order_by("pk")[0], [1.0], first=20, workload=a_workload("of another night"))[-1:])
@@ -168,7 +168,7 @@ def test_the_worst_row_comes_first_and_changed_only_leaves_out_the_rest(client: 
     order = [Trend.objects.get(load_level__threads=threads).pk for threads in (64, 4, 16)]
     assert data(page(client), "trend") == [str(pk) for pk in order]
     assert data(page(client, "?changed=1"), "trend") == [str(pk) for pk in order[:2]]
-    assert "worse at 2 of 3 loads" in element(page(client), "[data-answer]").text()
+    assert ", at 2 of 3 loads" in element(page(client), "[data-answer]").text()
     counts = element(page(client), "[data-counts]").text().split()
     assert counts[:2] == ["▼", "2"]
 
