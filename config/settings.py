@@ -5,8 +5,12 @@ from ipaddress import ip_network
 from pathlib import Path
 
 import environ
+import sentry_sdk
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
+from pythonjsonlogger.core import RESERVED_ATTRS
+from sentry_sdk.integrations.logging import ignore_logger
+from sentry_sdk.utils import BadDsn
 
 from apps.core.stores import BadAddress, store_at
 
@@ -103,6 +107,7 @@ MIDDLEWARE = [
     "config.read_only.ReadOnlyWhileFull",
     "django_htmx.middleware.HtmxMiddleware",
     "apps.core.audit.middleware.KnowWhoActs",
+    "config.observe.NameRoute",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -296,13 +301,45 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a broker may be away for hours
 # A task that waits for ever would keep its place in the pool; the longest take minutes.
 CELERY_TASK_TIME_LIMIT = 3600
 
+# One line of text, or one object of JSON for each event.
+LOG_FORMAT = env.str("SPLASHBOARD_LOG_FORMAT", default="line")
+if LOG_FORMAT not in ("line", "json"):
+    raise ImproperlyConfigured(f"SPLASHBOARD_LOG_FORMAT is {LOG_FORMAT!r}: choose line or json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"about": {"()": "apps.core.server.log_context.AddAbout"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message}{about}", "style": "{"},
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "format": "{levelname}{name}{message}",
+            "style": "{",
+            "rename_fields": {"levelname": "level", "name": "logger"},
+            "timestamp": "time",
+            "reserved_attrs": [*RESERVED_ATTRS, "about"],
+        },
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["about"]}},
     "root": {"handlers": ["console"], "level": env.str("SPLASHBOARD_LOG_LEVEL", default="INFO")},
     # httpx logs full URLs, and a chat webhook's URL is a secret.
     # axes logs the address of each sign-in, and that of a link is one.
     "loggers": {"httpx": {"level": "WARNING"}, "axes": {"level": "WARNING"}},
 }
+# Celery would replace the handlers by its own.
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+# Neither bodies, cookies and addresses of people nor the values of local variables leave the server.
+if SENTRY_DSN := env.str("SPLASHBOARD_SENTRY_DSN", default=""):
+    try:
+        sentry_sdk.init(
+            dsn=SENTRY_DSN,
+            environment=env.str("SPLASHBOARD_SENTRY_ENVIRONMENT", default="production"),
+            send_default_pii=False,
+            include_local_variables=False,
+            max_request_body_size="never",
+        )
+        # Anybody on the network can send one.
+        ignore_logger("django.security.DisallowedHost")
+    except BadDsn as error:
+        raise ImproperlyConfigured(f"SPLASHBOARD_SENTRY_DSN: {error}") from error

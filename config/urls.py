@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("apps.web.redirects")),
     path("livez", health.live, name="livez"),
     path("readyz", health.ready, name="readyz"),
+    path("metrics", health.ServerMetrics.as_view(), name="metrics"),
     path("api/v1/", include("apps.rest.urls")),
     re_path(r"^api(?:/[\s\S]*)?$", unknown_address),
     path("", include("apps.web.urls")),

@@ -8,5 +8,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _django = get_wsgi_application()
 
 from apps.rest.agents.batches import BatchDoor  # noqa: E402  (apps are there once the application is)
+from config.observe import CountRequests  # noqa: E402
 
-application = BatchDoor(_django)
+application = CountRequests(BatchDoor(_django))

@@ -1,9 +1,13 @@
 """The Celery application: one queue, late acknowledgement, and the beat schedule that recovers lost work."""
 
 import os
+import time
+from contextlib import ExitStack
+from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
 
+from apps.core.server import log_context, measures
 from workers.heartbeat import RenewingScheduler, WorkerHeart
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -45,3 +49,26 @@ app.conf.beat_schedule = {
         "look_for_missing": LOOK_FOR_MISSING_EVERY,
     }.items()
 }
+
+# Task's id -> when it began, s, and what its log lines carry.
+_running: dict[str, tuple[float, ExitStack]] = {}
+
+
+@signals.task_prerun.connect
+def _begin(task_id: str, task: Any, kwargs: dict[str, Any], **_rest: Any) -> None:
+    about = ExitStack()
+    ids = {key.removesuffix("_id"): value for key, value in kwargs.items() if key.endswith("_id")}
+    about.enter_context(log_context.about(task=f"{_short(task)}/{task_id[:8]}", **ids))
+    _running[task_id] = time.monotonic(), about
+
+
+@signals.task_postrun.connect
+def _end(task_id: str, task: Any, state: str | None = None, **_rest: Any) -> None:
+    began, about = _running.pop(task_id)
+    about.close()
+    measures.TASKS.labels(_short(task), (state or "unknown").lower()).inc()
+    measures.TASK_SECONDS.labels(_short(task)).observe(time.monotonic() - began)
+
+
+def _short(task: Any) -> str:
+    return str(task.name).rpartition(".")[2]

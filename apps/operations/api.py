@@ -3,5 +3,6 @@
 from apps.operations.health.report import report
 from apps.operations.health.services import BROKER, DATABASE, MIGRATIONS, missing_services
 from apps.operations.health.values import HealthVerdict
+from apps.operations.state import exposition
 
-__all__ = ["BROKER", "DATABASE", "MIGRATIONS", "HealthVerdict", "missing_services", "report"]
+__all__ = ["BROKER", "DATABASE", "MIGRATIONS", "HealthVerdict", "exposition", "missing_services", "report"]

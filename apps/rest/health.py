@@ -1,4 +1,4 @@
-"""Health of the server for programs: the API's answer, and the probes /livez and /readyz."""
+"""Health of the server for programs: the API's answer, the probes /livez and /readyz, and /metrics."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from prometheus_client import CONTENT_TYPE_LATEST
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +18,7 @@ from rest_framework.views import APIView
 
 from apps.core.answers import component
 from apps.core.text import and_list
-from apps.operations.api import BROKER, DATABASE, MIGRATIONS, missing_services
+from apps.operations.api import BROKER, DATABASE, MIGRATIONS, exposition, missing_services
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters
 
@@ -60,6 +61,17 @@ class Health(APIView):
         parts = [ServicePart(key not in missing, missing.get(key, "")) for key in (DATABASE, BROKER, MIGRATIONS)]
         answer = serializer_of(ServiceHealth)(ServiceHealth(not missing, timezone.now(), *parts)).data
         return Response(answer, status=503 if missing else 200, headers={"Cache-Control": "no-store"})
+
+
+class ServerMetrics(APIView):
+    """For Prometheus, at /metrics: with a token of scope read where reading needs one."""
+
+    throttle_classes = []
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        NoParameters.read(request)
+        return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 
 @require_safe

@@ -24,6 +24,7 @@ STARTS_WITHIN = 60.0  # s for the web to answer
 NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice as much at the first load
 LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is moved to NAME.log.1
 LOGS_EVERY = 30.0  # s between checks of their sizes
+METRICS = "metrics"
 PREPARE, PREPARING = "prepare", "Preparing the database"
 PUBLIC = "whoever reaches this server reads everything (SPLASHBOARD_PUBLIC_READ is on)"
 RESTORED, MOST_PROBLEMS = "restored", 20  # in the line that ends a restoring; lines, of which others are problems
@@ -95,6 +96,9 @@ class Supervisor:
             )
         self.places.keep("port", str(self.places.port))
         self.env = programs.environ(self.places, database_url=found.database_url, redis_url=found.redis_url)
+        # What the processes of an earlier start counted is nobody's.
+        shutil.rmtree(self.places.var / METRICS, ignore_errors=True)
+        self.env["PROMETHEUS_MULTIPROC_DIR"] = str(self.places.var / METRICS)
         if found.data:  # maybe outside of var/
             given = os.environ.get("SPLASHBOARD_DISKS")
             self.env["SPLASHBOARD_DISKS"] = ",".join([*([given] if given else []), str(found.data)])

@@ -54,7 +54,7 @@ NOT_READ = {
     *("web:campaign-cancel", "web:job-cancel", "web:sign-in-link", "web:sign-out", "web:campaign-size"),
     *("web:examples-remove", "web:agent-system", "web:agent-enrolment", "api:agent-enrol"),
     *("web:account", "web:token-revoke", "web:session-end", "web:sessions-end", "web:audit", "api:audit"),
-    *("web:health", "livez", "readyz"),
+    *("web:health", "livez", "readyz", "metrics"),
     *("api:cancel-campaign", "api:cancel-job", "api:agent-hello", "api:agent-claim", "api:agent-renew"),
     *("api:agent-end-job", "api:agent-open-run", "api:agent-batch", "api:agent-artifact", "api:agent-end-run"),
     *("api:agent-clock", "api:agent-sampling", "api:agent-stream-batch", "api:agent-end-stream", "api:agent-failover"),

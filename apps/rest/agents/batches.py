@@ -20,7 +20,7 @@ from rest_framework.response import Response
 
 from apps.accounts.credentials import digest_of
 from apps.core import limits
-from apps.core.server import space
+from apps.core.server import measures, space
 from apps.dispatch import api as dispatch
 from apps.rest.agents.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of, seal_after_commit
 from apps.rest.agents.buckets import UploadBuckets
@@ -33,6 +33,7 @@ from apps.runs.models import Run
 # As many digits as Python converts; Django finds no view for longer ones.
 BATCH = re.compile(r"/api/v1/agent/runs/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/batches/([0-9]{1,4300})")
 REFUSAL = "splashboard.refusal"
+NAME = "api:agent-batch"
 
 
 class BatchDoor:
@@ -45,6 +46,7 @@ class BatchDoor:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         place = BATCH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "PUT" else None
         if place is not None:
+            environ[measures.ROUTE] = NAME
             # As Django does, so that its connections are managed.
             request_started.send(sender=type(self), environ=environ)
             try:
