@@ -23,10 +23,10 @@ def named(username: str) -> User:
 
 
 @transaction.atomic
-def create_sign_in_link(*, user: User, now: datetime) -> str:
-    """The link's secret, valid once within an hour."""
+def create_sign_in_link(*, user: User, now: datetime, lasts: timedelta = SIGN_IN_LINK_LASTS) -> str:
+    """The link's secret, valid once."""
     secret = new_secret()
-    SignInLink.objects.create(user=user, digest=digest_of(secret), expires_at=now + SIGN_IN_LINK_LASTS)
+    SignInLink.objects.create(user=user, digest=digest_of(secret), expires_at=now + lasts)
     record(Action.SIGN_IN_LINK, f"person {user.username}")
     return secret
 

@@ -54,6 +54,7 @@ NOT_READ = {
     *("web:campaign-cancel", "web:job-cancel", "web:sign-in-link", "web:sign-out", "web:campaign-size"),
     *("web:examples-remove", "web:agent-system", "web:agent-enrolment", "api:agent-enrol"),
     *("web:account", "web:token-revoke", "web:session-end", "web:sessions-end", "web:audit", "api:audit"),
+    *("web:people", "web:person", "web:person-link", "web:password"),
     *("web:health", "livez", "readyz", "metrics"),
     *("api:cancel-campaign", "api:cancel-job", "api:agent-hello", "api:agent-claim", "api:agent-renew"),
     *("api:agent-end-job", "api:agent-open-run", "api:agent-batch", "api:agent-artifact", "api:agent-end-run"),
@@ -89,6 +90,7 @@ def _addresses() -> dict[str, list[str]]:
     release, hardware = run.system.release, run.system.hardware_class
     stored_checks.keep(check.check(release, hardware))
     values: Mapping[str, Any] = {
+        "user_id": 1,
         "run_id": run.pk,
         "campaign_id": compared.pk,
         "job_id": Job.objects.all()[0].pk,

@@ -1,16 +1,17 @@
-"""A person's own account: the sessions, and the tokens for the REST API."""
+"""A person's own account: the password, the sessions, and the tokens for the REST API."""
 
 from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth import login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.accounts import sessions, tokens
+from apps.accounts import people, sessions, tokens
 from apps.accounts.current_user import writer
 from apps.accounts.models import ApiToken, User
 from apps.web.accounts.guards import signed_in_only
@@ -20,6 +21,26 @@ from apps.web.components.pages import render_page
 SCOPES = {"read": "Read", "submit": "Submit: also send runs and plan campaigns", "review": "Review: all of the role"}
 DAYS = {"30": "30 days", "90": "90 days", "365": "365 days", "730": "730 days"}
 NEVER = "never"
+LONGEST_PASSWORD = 200
+
+
+class PasswordForm(PageForm):
+    """`old` stands only in the form of who has a password."""
+
+    old = forms.CharField(label="Present password", strip=False)
+    new = forms.CharField(label="New password", strip=False, max_length=LONGEST_PASSWORD)
+    again = forms.CharField(label="New password again", strip=False)
+
+    def __init__(self, *given: Any, user: User) -> None:
+        super().__init__(*given)
+        if not user.has_usable_password():
+            del self.fields["old"]
+
+    def clean(self) -> dict[str, Any]:
+        stated = super().clean() or {}
+        if "new" in stated and "again" in stated and stated["new"] != stated["again"]:
+            self.add_error("again", "is not the same: type it twice")
+        return stated
 
 
 class TokenForm(PageForm):
@@ -57,6 +78,25 @@ def _create(user: User, stated: dict[str, str]) -> tuple[ApiToken, str]:
     return tokens.create(user=user, name=stated["name"], scope=stated["scope"], days=days, now=timezone.now())
 
 
+@never_cache
+@require_POST
+@signed_in_only
+def change_password(request: HttpRequest) -> HttpResponse:
+    """Ends every session; this browser gets a new one."""
+    user = writer(request)
+    form = PasswordForm(request.POST, user=user)
+
+    def change() -> bool:
+        people.change_password(user=user, old=form.cleaned_data.get("old", ""), new=form.cleaned_data["new"])
+        return True
+
+    if not form.attempt(change):
+        return _page(request, TokenForm(user=user), status=422, password_form=form, password_problems=form.problems())
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    messages.success(request, "The password is set; all other sessions are ended.")
+    return redirect("web:account")
+
+
 def _page(request: HttpRequest, form: TokenForm, *, status: int = 200, **made: object) -> HttpResponse:
     user = writer(request)
     found = user.tokens.order_by("-id")[: tokens.MOST_LISTED]
@@ -65,6 +105,7 @@ def _page(request: HttpRequest, form: TokenForm, *, status: int = 200, **made: o
         "problems": form.problems(),
         "sessions": sessions.of_person(user=user, current=request.session.session_key, now=timezone.now()),
         "rows": [(token, _state(token)) for token in found],
+        "password_form": PasswordForm(user=user),
         **made,
     }
     return render_page(request, "web/accounts/account.html", context, status=status)

@@ -21,7 +21,7 @@ def test_pages_of_an_administrator_keep_nobody_out(browser_page: Page) -> None:
     browser_page.goto(f"/sign-in/{secret}/")
     follow(browser_page.get_by_role("button", name="Sign in"))
     axe, found = AXE.read_text(), []
-    for address in ("/account/", "/audit/", "/health/"):
+    for address in ("/account/", "/people/", "/audit/", "/health/"):
         browser_page.goto(address)
         browser_page.evaluate(axe)
         for width, height, scheme in VIEWS:

@@ -39,6 +39,10 @@ NO_PAGES = {
     "agent-system",
     "agent-enrolment",
     "account",
+    "password",
+    "people",
+    "person",
+    "person-link",
     "audit",
     "health",
 }
