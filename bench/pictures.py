@@ -94,6 +94,7 @@ def pages() -> Iterator[PicturedPage]:
     yield PicturedPage("schedule", reverse("web:schedule", args=[Schedule.objects.earliest("pk").pk]))
     yield PicturedPage("agents", reverse("web:agents"))
     yield PicturedPage("health", reverse("web:health"))
+    yield PicturedPage("people", reverse("web:people"))
     yield PicturedPage("account", reverse("web:account"))
     yield PicturedPage("audit", reverse("web:audit"))
     yield PicturedPage("catalog", reverse("web:catalog"))

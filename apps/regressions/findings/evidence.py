@@ -2,6 +2,7 @@
 of the work per transaction, and of the configurations."""
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -114,8 +115,15 @@ class Evidence:
         what = f"{change.metric.name} {change.size}; " if change.metric and change.ratio is not None else ""
         dearer = [each for each in self.work if each.words == "worse"][:MOST_NAMED]
         per = f"; for each {dearer[0].per} {', '.join(each.span for each in dearer)}" if dearer else ""
-        text = f"{what}{self.use.sentence}{per}"
+        text = f"{what}{self.use.sentence}{self._behind_errors()}{per}"
         return f"{text[:1].upper()}{text[1:]}."
+
+    def _behind_errors(self) -> str:
+        """Variables that differ and that the remedy of a new error names: "; innodb_snapshot_isolation OFF → ON"."""
+        words = " ".join(each.after.words for each in self.use.differences if each.indicator.unit == "errors")
+        named = (each for each in self.differences if re.search(rf"\b{re.escape(each.label)}\b", words))
+        spans = dict.fromkeys(f"; {each.label} {each.values[0]} → {each.values[-1]}" for each in named)
+        return "".join(spans)
 
     @property
     def is_apart(self) -> bool:

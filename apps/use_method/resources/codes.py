@@ -24,7 +24,7 @@ TABLE = """
 2013 | connection | connection lost in a statement | retry if it is idempotent; look for a crash or failover
 2026 | connection | TLS failed | look at certificates and versions
 2055 | connection | connection lost while reading | look for a crash, a failover or the proxy's timeouts
-1020 | conflict | the row changed since it was read | try the transaction again
+1020 | conflict | the row changed since it was read | try the transaction again; innodb_snapshot_isolation raises it
 1180 | conflict | the commit failed | try the transaction again; on Galera another node wrote first
 1205 | conflict | waited too long for a lock | shorter transactions; find who holds the lock; then try again
 1213 | conflict | deadlock, or on Galera another node changed the row first | try again; same order of rows; one writer

@@ -164,6 +164,8 @@ def grounds(comparison: Comparison, level: Level | None) -> str:
     if lengths:
         ends = dict.fromkeys(f"{length:g}" for length in (lengths[0], lengths[-1]))
         parts.append(f"{' to '.join(ends)}{NBSP}s each")
+    days = {run.started_at.date() for run in runs}
+    parts.append("on one day" if len(days) == 1 else f"on {len(days)} days")
     machines = {side.hardware for side in comparison.sides}
     if len(machines) == 1:
         parts.append(f"all on {machines.pop()}")

@@ -220,6 +220,7 @@ def test_the_answer_says_what_it_rests_on_and_what_else_differs(
 ) -> None:
     said = text(page(client, address(workload, level="4")), "[data-grounds]")
     assert said.startswith("How sure: 3 runs a side, ")
+    assert "on one day" in said
     assert ", all on small." in said.replace("Small", "small")
     assert said.endswith("The sides also differ in sync_binlog .") or said.endswith("sync_binlog.")
     assert "How sure: 1 to 3 runs a side" in text(page(client, address(workload, level="8")), "[data-grounds]")

@@ -3,8 +3,13 @@
 import pytest
 from django.test import Client
 
+from apps.catalog.models import System
 from apps.regressions.models import Finding
 from apps.runs.models import Run
+from apps.use_method.models import UsePanel
+from apps.use_method.panels.panels import to_json
+from apps.use_method.resources import codes
+from apps.use_method.values import Panel, Reading, UseLevel
 from tests.support.pages import data, elements
 from tests.web.findings.found import a_finding
 from tests.web.findings.test_findings import page
@@ -32,3 +37,26 @@ def test_changes_found_one_after_another_are_one_entry(finding: Finding, enginee
         assert a_finding(test).pk == finding.pk
     (entry,) = elements(page(engineer, f"/findings/{finding.pk}/"), "[data-what=found]")
     assert "3 changes" in entry.text()
+
+
+def test_a_new_error_is_named_with_the_variable_that_its_remedy_names(finding: Finding, engineer: Client) -> None:
+    System.objects.filter(slug="mariadb-10-11-20").update(settings={"innodb_snapshot_isolation": "ON"})
+    for kept in UsePanel.objects.select_related("run__system"):
+        is_after = kept.run.system.slug == "mariadb-10-11-20"
+        words = f"3,000 × error 1020: changed, remedy: {codes.describe(1020).remedy}" if is_after else "none reported"
+        level = UseLevel.ERROR if is_after else UseLevel.OK
+        found = Reading("errors.conflict", "db1", level, 3000.0 if is_after else 0.0, words)
+        kept.content = to_json(Panel((0.0, 60.0), (("db1", "writer"),), (found,)))
+        kept.save()
+    (said,) = elements(page(engineer, f"/findings/{finding.pk}/"), "[data-use]")
+    words = " ".join(said.text().split())
+    assert "0 → 50.0 errors/s, error 1020 (error); innodb_snapshot_isolation not set → ON" in words
+
+
+def test_a_release_that_was_measured_after_the_other_is_told(finding: Finding, engineer: Client) -> None:
+    address = f"/findings/{finding.pk}/"
+    finding.changes.update(kind="release")
+    assert elements(page(engineer, address), "[data-apart]")
+    first = Run.objects.order_by("started_at")[0]
+    Run.objects.filter(pk=first.pk).update(started_at=Run.objects.latest("started_at").started_at)
+    assert not elements(page(engineer, address), "[data-apart]")
