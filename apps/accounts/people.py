@@ -68,9 +68,11 @@ def invite(*, username: str, email: str, role: str, now: datetime) -> tuple[User
 @transaction.atomic
 def change(*, user: User, role: str, is_active: bool) -> None:
     """Raises Invalid where nobody would be left to manage people."""
-    others = User.objects.select_for_update().filter(role=User.Role.ADMINISTRATOR, is_active=True).exclude(pk=user.pk)
+    # All of them, in order: two who demote each other wait, and the second is refused.
+    administrators = User.objects.select_for_update().filter(role=User.Role.ADMINISTRATOR, is_active=True)
+    known = {each.pk for each in administrators.order_by("pk")}
     stays = is_active and role == User.Role.ADMINISTRATOR
-    if user.is_active and user.is_administrator and not stays and not others:
+    if known == {user.pk} and not stays:
         raise Invalid([FieldProblem("role", "this is the last administrator", "make another person one first")])
     user.role, user.is_active = role, is_active
     services.keep_person(user=user)

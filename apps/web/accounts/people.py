@@ -47,8 +47,9 @@ def change(request: HttpRequest, user_id: int) -> HttpResponse:
     role = request.POST.get("role", user.role)
     if role not in User.Role.values:
         return _page(request, InvitationForm(), status=400, refused=[FieldProblem("role", f"{role!r:.40} is no role")])
+    is_active = request.POST["active"] == "yes" if "active" in request.POST else user.is_active
     try:
-        people.change(user=user, role=role, is_active=request.POST.get("active") == "yes")
+        people.change(user=user, role=role, is_active=is_active)
     except Invalid as refused:
         return _page(request, InvitationForm(), status=409, refused=refused.errors)
     state = "" if user.is_active else ", disabled"

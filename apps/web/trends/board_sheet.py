@@ -199,11 +199,11 @@ def _claims(rows: Sequence[tuple[BoardGroup, BoardRow]], by: str) -> list[str]:
         group, row = own[0]
         last = row.cells[-1]
         column = group.columns[row.worse_since or 0]
-        at = f"worse at {len(own)} of {loads[key]} loads" if loads[key] > 1 else f"at {row.trend.load_level}"
+        at = f"at {len(own)} of {loads[key]} loads" if loads[key] > 1 else f"at {row.trend.load_level}"
         name = with_tool(row.trend.workload.tool, row.trend.workload.name)
         texts.append(
             f"{row.metric.name} of {name} on {row.trend.platform.name}: {_change(last)} {_interval(last)} in the last "
-            f"column; worse since {_when(column, by)}, {at.removeprefix('worse ')}"
+            f"column; worse since {_when(column, by)}, {at}"
         )
     return [f"{text[:1].upper()}{text[1:]}" for text in texts]
 

@@ -81,7 +81,8 @@ def test_a_changed_role_or_a_disabled_account_ends_the_sessions(admin: Client) -
     there = signed_in(ann)
     admin.post(f"/people/{ann.pk}/", {"role": "engineer", "active": "yes"})
     assert there.get("/account/").status_code == 302
-    there = signed_in(User.objects.get(pk=ann.pk))
+    admin.post(f"/people/{ann.pk}/", {"role": "reader"})
+    there = signed_in(User.objects.get(pk=ann.pk, is_active=True, role="reader"))
     admin.post(f"/people/{ann.pk}/", {"role": "engineer", "active": "no"})
     assert there.get("/account/").status_code == 302
     assert admin.post(f"/people/{ann.pk}/link/").status_code == 404
