@@ -8,8 +8,6 @@ const pages = readdirSync(new URL("src/pages", import.meta.url), { recursive: tr
 
 export default defineConfig({
   base: "/static/",
-  // Plotly's dependencies still expect Node's name for the global object.
-  define: { global: "globalThis" },
   build: {
     manifest: "manifest.json",
     target: "es2022",
