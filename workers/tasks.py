@@ -19,6 +19,7 @@ from apps.dispatch.api import schedules
 from apps.notifications import collect, deliver
 from apps.regressions.api import look as regressions
 from apps.regressions.api import missing_results, trend_follow
+from apps.rig import api as rig
 from apps.runs.api import accept, seal_queue
 from apps.runs.api import archive as archives
 from apps.use_method.api import panels
@@ -133,7 +134,10 @@ def judge_run(run_id: int) -> bool:
 
 @app.task
 def judge_rest() -> int:
-    """Panels that are missing or older than the rules, in portions; returns the number queued for `judge_run`."""
+    """Panels that are missing or older than the rules, in portions; returns the number queued for `judge_run`. None
+    while examples are restored, which takes all CPUs of a small machine."""
+    if rig.restoring_examples(timezone.now()):
+        return 0
     return sum(enqueue(judge_run, run_id=run_id, expires=JUDGE_EVERY) for run_id in panels.due())
 
 

@@ -151,20 +151,20 @@ class Supervisor:
         step.done()
 
     def _start_programs(self, *, is_first: bool) -> Prepared:
-        """Web and preparation start together when nothing can have changed."""
+        """Web and preparation start together where nothing can have changed, or pages cannot be asked for yet."""
         places = self.places
         wanted = prepared_from(self.env["DATABASE_URL"])
         unchanged = not is_first and self.stamp.read_text() == wanted
-        if unchanged:
+        if is_first:
+            self._collect_static()
+        if unchanged or is_first:
             self._launch_web()
         if not is_first:
             self._begin_preparing(*(["--unchanged"] if unchanged else []))
         prepared = self._await_prepared()
-        if is_first:
-            self._collect_static()
         self.result.unlink()
         self.stamp.write_text(wanted)
-        if not unchanged:
+        if not (unchanged or is_first):
             self._launch_web()
         self._await_web()
         for program in (programs.worker(), programs.beat(places)):

@@ -16,6 +16,10 @@ class Contradicts(ArchiveTrouble):
     """The catalog has a different system with the slug of the archived one."""
 
 
+# What a run's row says of its system and may contradict the one here.
+IDENTITY = ("system", "platform_slug", "release", "hardware_class", "settings")
+
+
 def system_of(row: Row) -> System:
     """The run's system. Raises Contradicts, so that no run appears under a system on which it was not measured."""
     known = System.objects.select_related("release__platform", "hardware_class").filter(slug=row["system"]).first()

@@ -15,11 +15,11 @@ from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
 
 from apps.catalog.api import InvalidField, metrics_for
-from apps.catalog.models import LoadLevel, Metric, Workload
+from apps.catalog.models import LoadLevel, Metric, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.runs.archive import manifest, refill, samples, store
 from apps.runs.archive import tables as layout
-from apps.runs.archive.catalog import load_level_of, system_of, workload_of
+from apps.runs.archive.catalog import IDENTITY, load_level_of, system_of, workload_of
 from apps.runs.archive.content import BIRTH_FIELDS, JSON_FIELDS, METRIC_FIELDS, PLAIN_FIELDS, STATISTICS_FIELDS, Row
 from apps.runs.archive.manifest import Manifest
 from apps.runs.archive.store import ArchiveTrouble, Damaged
@@ -51,18 +51,23 @@ class Restored:
 
 @dataclass
 class KnownRows:
-    """Rows that many runs refer to, kept from run to run: metrics by key, ids of configurations by their text,
-    workloads by hash, load levels by threads and rate."""
+    """Rows that many runs refer to, kept from run to run: metrics by key, ids of configurations by their text, systems
+    by what a row says of them, workloads by hash, load levels by threads and rate."""
 
     metrics: dict[str, Metric] = field(default_factory=dict)
     configurations: dict[str, int] = field(default_factory=dict)
+    systems: dict[tuple[str, ...], System] = field(default_factory=dict)
     workloads: dict[str, Workload] = field(default_factory=dict)
     load_levels: dict[tuple[int | None, float | None], LoadLevel] = field(default_factory=dict)
 
     def forget(self) -> None:
         """After a transaction that was rolled back: some may have been created in it."""
-        for rows in (self.metrics, self.configurations, self.workloads, self.load_levels):
+        for rows in (self.metrics, self.configurations, self.systems, self.workloads, self.load_levels):
             rows.clear()
+
+    def system(self, row: Row) -> System:
+        key = tuple(row[name] for name in IDENTITY)
+        return self.systems.get(key) or self.systems.setdefault(key, system_of(row))
 
     def workload(self, row: Row) -> Workload:
         key = row["workload_hash"]
@@ -217,7 +222,7 @@ def _compute_series(
     phase = (
         WHOLE_RUN if run.measured_from is None or run.measured_to is None else Phase(run.measured_from, run.measured_to)
     )
-    blocks.write(run=run, nodes=nodes, metrics=metrics, phase=phase)
+    blocks.write(run=run, nodes=nodes, metrics=metrics, phase=phase, compare=False)  # the archive stays
 
 
 def _keep_artifacts(source: Storage, found: Manifest) -> None:
@@ -229,7 +234,7 @@ def _keep_artifacts(source: Storage, found: Manifest) -> None:
 def _run(row: Row, known: KnownRows) -> Run:
     return Run.objects.create(
         uid=row["run"],
-        system=system_of(row),
+        system=known.system(row),
         workload=known.workload(row),
         load_level=known.load_level(row),
         state=Run.State.SEALED,

@@ -54,9 +54,9 @@ class Series(models.Model):
     """
 
     pk = models.CompositePrimaryKey("run_id", "metric_id", "node")
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="series", db_index=False)
-    # Without a constraint: it locked the metric's row for each new series, half of PostgreSQL's time of a seal, and
-    # metrics are never deleted.
+    # Without constraints, which PostgreSQL checks and locks for each of a run's thousand series, half of its time of a
+    # seal: who writes series has created or locked their run, and metrics are never deleted.
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="series", db_index=False, db_constraint=False)
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     node = models.PositiveSmallIntegerField()
     base = models.BigIntegerField("what its integers are counted from", default=0)

@@ -17,7 +17,7 @@ from apps.runs.samples.rates import COUNTER, SeriesStatistics
 
 Floats = NDArray[np.float64]
 MEASURED, WHOLE = "measured", "whole"
-STATISTICS = tuple(SeriesStatistics.__dataclass_fields__)
+STATISTICS = SeriesStatistics._fields
 # Statistics of a constant series that are its value; all statistics of a constant counter are those of the rate 0.
 LEVELS = frozenset(("mean", "minimum", "maximum", "p1", "p5", "p50", "p95", "p99", "first", "last"))
 

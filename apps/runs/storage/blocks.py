@@ -9,7 +9,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from itertools import chain
 
 import numpy as np
 from django.db import connection
@@ -27,8 +27,7 @@ from apps.runs.storage.codec import Number
 
 log = logging.getLogger(__name__)
 
-STATISTICS = tuple(SeriesStatistics.__dataclass_fields__)
-_VALUES = attrgetter(*STATISTICS)
+STATISTICS = SeriesStatistics._fields
 # Base, offset and length of a derived metric, whose samples are not stored.
 NOWHERE = (0, 0, 0)
 _WHOLE = {"count", "resets"}
@@ -98,9 +97,12 @@ class BlockWriter:
         return self.places[block]
 
 
-def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metric], phase: Phase) -> None:
-    """Writes series, blocks, clocks and constants of a run that has none yet, then reads them back and compares. Of
-    derived metrics, only statistics are stored. `metrics`: of all changing keys, derived ones included.
+def write(
+    *, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metric], phase: Phase, compare: bool = True
+) -> None:
+    """Writes series, blocks, clocks and constants of a run that has none yet. Of derived metrics, only statistics are
+    stored. `metrics`: of all changing keys, derived ones included. `compare`: reads all back, since samples that are
+    nowhere else are deleted next.
 
     Raises StoredDifferently; call it in a transaction.
     """
@@ -112,15 +114,15 @@ def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metri
         # Sorted, so that equal samples give equal blocks.
         places = {key: _place(node, key, writer) for key in sorted(node.changing)}
         for key, statistics in samples_statistics.of_node(node, metrics, (phase, WHOLE_RUN)):
-            values = [value for each in statistics for value in _VALUES(each)]
-            rows.append((run.pk, metrics[key].pk, number, *places.get(key, NOWHERE), *values))
+            rows.append((run.pk, metrics[key].pk, number, *places.get(key, NOWHERE), *chain.from_iterable(statistics)))
         if writer.data:
             written[number] = bytes(writer.data)
     with binary_cursor.cursor() as cursor:
         for number, data in written.items():
             cursor.execute(_WRITE_BLOCK, (run.pk, number, len(data), data))
     _copy(rows)
-    _compare(run, nodes, written, rows)
+    if compare:
+        _compare(run, nodes, written, rows)
 
 
 def _place(node: SampledNode, key: str, writer: BlockWriter) -> tuple[int, int, int]:
