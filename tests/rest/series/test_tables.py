@@ -3,7 +3,6 @@
 import io
 import json
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -306,7 +305,7 @@ def test_the_index_has_all_statistics_of_the_measured_phase_and_the_whole_run(an
     assert accept.seal(run_id=run.pk)
     read = table(anyone, f"runs/{run.pk}/series-index/", name)
     index = queries.series_index(run.pk)
-    names = [field.name for field in fields(SeriesStatistics)]
+    names = SeriesStatistics._fields
     for row, info in zip(read.to_pylist(), index, strict=True):
         assert (row["run"], row["metric"], row["node"], row["constant"]) == (
             run.pk,

@@ -13,6 +13,7 @@ from django.utils import timezone
 from apps.core.stores import store_at
 from apps.dispatch.jobs.leases import run_uid
 from apps.dispatch.models import Agent
+from apps.rig.models import StudyState
 from apps.runs.ingest import accept
 from apps.runs.models import Block, Run
 from tests.support.builders import a_campaign, a_job, a_load_level, a_run, an_agent
@@ -33,6 +34,21 @@ def test_match_and_expire_do_their_one_call(db: None) -> None:
     assert tasks.match_jobs() == 1
     assert tasks.match_jobs() == 0
     assert tasks.expire_leases() == 0
+
+
+def test_panels_wait_while_the_examples_are_restored(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    queued: list[int] = []
+
+    def enqueue(_task: object, *, run_id: int, **_options: object) -> bool:
+        queued.append(run_id)
+        return True
+
+    monkeypatch.setattr(tasks, "enqueue", enqueue)
+    run = a_run()
+    state = StudyState.objects.create(wanted=10, restored=4, changed_at=timezone.now())
+    assert (tasks.judge_rest(), queued) == (0, [])
+    StudyState.objects.filter(pk=state.pk).update(loaded_at=timezone.now())
+    assert (tasks.judge_rest(), queued) == (1, [run.pk])
 
 
 def test_sweep_enqueues_ended_runs_whose_time_has_come(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
