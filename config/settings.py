@@ -156,7 +156,7 @@ SPLASHBOARD_EXAMPLES = env.bool("SPLASHBOARD_EXAMPLES", default=True)
 SPLASHBOARD_EXAMPLES_FOLDER = env.str("SPLASHBOARD_EXAMPLES_FOLDER", default="")
 
 AUTH_USER_MODEL = "accounts.User"
-SESSION_ENGINE = "apps.accounts.session_store"
+SESSION_ENGINE = "apps.accounts.sessions.store"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",

@@ -1,4 +1,5 @@
-"""Pages are public unless SPLASHBOARD_PUBLIC_READ is off; then all but the sign-in page require a signed-in user."""
+"""Pages are public unless SPLASHBOARD_PUBLIC_READ is off; then all but the sign-in page require a signed-in user, or
+the shared link of that page."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+
+from apps.accounts import shared_links
 
 
 class ReadingMayNeedSignIn(LoginRequiredMiddleware):
@@ -20,4 +24,9 @@ class ReadingMayNeedSignIn(LoginRequiredMiddleware):
     ) -> HttpResponseBase | None:
         if settings.SPLASHBOARD_PUBLIC_READ:
             return None
+        if not request.user.is_authenticated and request.resolver_match:
+            link = shared_links.opened(request, request.resolver_match.url_name or "", timezone.now())
+            if link is not None:
+                request.shared_link = link  # type: ignore[attr-defined]  # for templates
+                return None
         return super().process_view(request, view_func, view_args, view_kwargs)

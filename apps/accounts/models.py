@@ -1,4 +1,4 @@
-"""Users, their sessions, API tokens, sign-in links and saved filters.
+"""Users, their sessions, API tokens, sign-in links, shared links and saved filters.
 
 Of tokens and links only digests are stored; the key of a session is stored, as Django does.
 """
@@ -95,6 +95,26 @@ class SignInLink(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
+
+
+class SharedLink(models.Model):
+    """Shows one page to whoever has it, without signing in, until it expires or is withdrawn. `path` and the parameters
+    `pinned` (names -> values) are the page's; `view` names what it shows."""
+
+    view = models.CharField(max_length=20)
+    path = models.CharField(max_length=500)
+    pinned = models.JSONField()
+    title = models.CharField(max_length=200)
+    digest = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="shared_links")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["path"], name="shared_link_path")]
 
 
 class SavedFilter(models.Model):

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
-from apps.accounts import sessions
 from apps.accounts.credentials import digest_of, new_secret
 from apps.accounts.models import SavedFilter, SignInLink, User
+from apps.accounts.sessions import sessions
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 

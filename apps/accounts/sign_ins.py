@@ -8,8 +8,8 @@ from django.contrib.auth.signals import user_logged_in, user_logged_out, user_lo
 from django.http import HttpRequest
 from django.utils import timezone
 
-from apps.accounts import sessions
 from apps.accounts.models import User
+from apps.accounts.sessions import sessions
 from apps.core.audit.api import Action, record
 
 UNKNOWN = "an unknown name"

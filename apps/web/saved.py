@@ -62,7 +62,8 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         return _tab(request, found)
     context = {
         "saved": found,
-        "standing": services.standing(found),
+        # Who reads it by a shared link sees the snapshot alone.
+        "standing": None if hasattr(request, "shared_link") else services.standing(found),
         "may_write": may_write(request),
         "live_url": CompareAddress.read(_asked(found)).url(),
         "snapshot_url": f"{reverse('web:saved', args=[slug])}?snapshot={found.snapshot.number}",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.accounts.browsers import LONGEST, browser_name
+from apps.accounts.sessions.browsers import LONGEST, browser_name
 
 WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 

@@ -15,9 +15,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.accounts import services, sessions
+from apps.accounts import services
 from apps.accounts.models import PersonSession, User
-from apps.accounts.session_store import SessionStore
+from apps.accounts.sessions import sessions
+from apps.accounts.sessions.store import SessionStore
 from apps.core.audit.api import Action
 from apps.core.audit.models import AuditEntry
 from tests.support.builders import a_user

@@ -55,6 +55,7 @@ NOT_READ = {
     *("web:examples-remove", "web:agent-system", "web:agent-enrolment", "api:agent-enrol"),
     *("web:account", "web:token-revoke", "web:session-end", "web:sessions-end", "web:audit", "api:audit"),
     *("web:people", "web:person", "web:person-link", "web:password"),
+    *("web:share", "web:shared", "web:shared-withdraw"),
     *("web:health", "livez", "readyz", "metrics"),
     *("api:cancel-campaign", "api:cancel-job", "api:agent-hello", "api:agent-claim", "api:agent-renew"),
     *("api:agent-end-job", "api:agent-open-run", "api:agent-batch", "api:agent-artifact", "api:agent-end-run"),

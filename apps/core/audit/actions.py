@@ -37,6 +37,8 @@ class Action(StrEnum):
     FINDING_STATE = "finding.state"
     FINDING_UNLINK = "finding.unlink"
     JOB_CANCEL = "job.cancel"
+    LINK_SHARE = "link.share"
+    LINK_WITHDRAW = "link.withdraw"
     PERSON_ADDRESS = "person.address"
     PERSON_CHANGE = "person.change"
     PERSON_CREATE = "person.create"

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 
 from apps.accounts import tokens
 from apps.accounts.models import ApiToken, User
-from apps.accounts.session_store import SessionStore
+from apps.accounts.sessions.store import SessionStore
 from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
 

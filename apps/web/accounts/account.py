@@ -11,9 +11,11 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.accounts import people, sessions, tokens
+from apps.accounts import people, shared_links, tokens
 from apps.accounts.current_user import writer
 from apps.accounts.models import ApiToken, User
+from apps.accounts.sessions import sessions
+from apps.web.accounts import shared
 from apps.web.accounts.guards import signed_in_only
 from apps.web.components.forms import PageForm
 from apps.web.components.pages import render_page
@@ -106,6 +108,7 @@ def _page(request: HttpRequest, form: TokenForm, *, status: int = 200, **made: o
         "sessions": sessions.of_person(user=user, current=request.session.session_key, now=timezone.now()),
         "rows": [(token, _state(token)) for token in found],
         "password_form": PasswordForm(user=user),
+        "links": shared.rows(shared_links.listed(user)),
         **made,
     }
     return render_page(request, "web/accounts/account.html", context, status=status)

@@ -5,8 +5,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from apps.accounts import sessions
 from apps.accounts.current_user import writer
+from apps.accounts.sessions import sessions
 from apps.core.text import counted
 from apps.web.accounts.guards import signed_in_only
 

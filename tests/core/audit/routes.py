@@ -40,6 +40,8 @@ RECORDED: dict[str, set[Action]] = {
     "web:schedule-new": {A.SCHEDULE_CREATE},
     "web:session-end": {A.SESSION_END},
     "web:sessions-end": {A.SESSION_END},
+    "web:share": {A.LINK_SHARE},
+    "web:shared-withdraw": {A.LINK_WITHDRAW},
     "web:short-name": {A.SHORT_NAME_SET},
     "web:sign-in": {A.SIGN_IN, A.SIGN_IN_FAILED, A.SIGN_IN_LOCKED},
     "web:sign-in-link": {A.SIGN_IN},

@@ -43,6 +43,7 @@ NO_PAGES = {
     "people",
     "person",
     "person-link",
+    "share",
     "audit",
     "health",
 }

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.accounts import sessions
 from apps.accounts.models import User
+from apps.accounts.sessions import sessions
 from apps.core.text import counted
 
 

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.http import HttpRequest
 
-from apps.accounts.browsers import browser_name
 from apps.accounts.credentials import digest_of
 from apps.accounts.models import PersonSession, User
+from apps.accounts.sessions.browsers import browser_name
 from apps.core.audit.api import Action, record
 from apps.core.client_address import client_address
 

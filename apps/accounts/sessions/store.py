@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from apps.accounts.models import PersonSession
-from apps.accounts.sessions import SEEN_WRITTEN_EVERY, SIGNED_IN
+from apps.accounts.sessions.sessions import SEEN_WRITTEN_EVERY, SIGNED_IN
 
 
 class SessionStore(DatabaseStore):

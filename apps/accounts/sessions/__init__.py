@@ -1,0 +1,1 @@
+"""Sessions of people: kept with who, when and where, listed and ended."""

@@ -1,0 +1,95 @@
+"""Where reading needs a sign-in: what strangers, and holders of a shared link, read at each address. Nothing."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+from django.urls import get_resolver, reverse
+from django.utils import timezone
+
+from apps.accounts import shared_links
+from apps.regressions.models import Finding
+from tests.core.audit.test_routes import ARGUMENTS, patterns
+from tests.regressions.releases.released import NEW
+from tests.support.builders import a_user
+from tests.web.shell.every_page import addresses
+
+METHODS = ("get", "head", "post", "put", "patch", "delete")
+# Open to all, and why.
+OPEN = {
+    "web:sign-in": "the way in",
+    "web:sign-in-link": "the way in",
+    "web:sign-out": "ends only the own session",
+    "web:shared": "opens what its secret names",
+    "livez": "for probes: no more than ok",
+    "readyz": "for probes: the names of what is missing",
+    "api:health": "for probes",
+    "api:agent-enrol": "opens what its code names",
+    "api:schema": "what the API takes and answers, no data",
+}
+SIGN_IN, REFUSED = 302, {401, 403}
+
+
+def every_address() -> Iterator[tuple[str, str]]:
+    """Name and an address of each, with arguments that need not exist."""
+    for name, pattern in patterns(get_resolver()):
+        converters = pattern.pattern.converters
+        values = {key: ARGUMENTS.get(type(each).__name__, "x") for key, each in converters.items()}
+        regex = getattr(pattern.pattern, "regex", None)
+        if regex is not None and not converters:
+            values = {key: "md" if key == "ending" else "x" for key in regex.groupindex}
+        yield name, reverse(name, kwargs=values)
+
+
+def refuses(client: Client, method: str, address: str) -> bool:
+    """Asks to sign in, before anything is looked for."""
+    answer = getattr(client, method)(address)
+    if answer.status_code == SIGN_IN:
+        return bool(answer.headers["Location"].startswith("/sign-in/"))
+    return answer.status_code in REFUSED
+
+
+def test_no_address_answers_strangers_unless_it_says_why(db: None, settings: LazySettings, enqueued: object) -> None:
+    settings.SPLASHBOARD_PUBLIC_READ = False
+    answered = {
+        name
+        for name, address in every_address()
+        for method in METHODS
+        if not refuses(Client(raise_request_exception=True), method, address)
+    }
+    assert answered == OPEN.keys()
+
+
+@pytest.fixture
+def world(db: None, settings: LazySettings, enqueued: object) -> list[str]:
+    found = addresses()
+    settings.SPLASHBOARD_PUBLIC_READ = False
+    return found
+
+
+def holders() -> Iterator[tuple[Client, str]]:
+    """Browsers that opened a shared link each, and the page that it is of. (Django's client keeps one cookie of a name,
+    whatever its path.)"""
+    by, now = a_user(), timezone.now()
+    finding = f"/findings/{Finding.objects.order_by('pk')[0].pk}/"
+    for view, path in (("finding", finding), ("release", f"/releases/mariadb/{NEW}/")):
+        _, secret = shared_links.create(by=by, view=view, path=path, query={}, title=path, days=7, now=now)
+        holder = Client()
+        assert holder.get(f"/shared/{secret}/").headers["Location"] == path
+        yield holder, path
+
+
+def test_a_shared_link_opens_its_page_and_no_other(world: list[str]) -> None:
+    for holder, own in holders():
+        assert holder.get(own).status_code == 200
+        others = [address for address in world if address.partition("?")[0] != own]
+        assert [address for address in others if not refuses(holder, "get", address)] == ["/sign-in/"]
+        addresses = [address for name, address in every_address() if name not in OPEN]
+        assert [each for each in addresses for method in METHODS if not refuses(holder, method, each)] == []
+
+
+def test_a_shared_page_changes_nothing_for_its_holder(world: list[str]) -> None:
+    for holder, own in holders():
+        assert [method for method in METHODS[2:] if not refuses(holder, method, own)] == []
+        assert refuses(holder, "post", f"{own}comment/")
