@@ -79,7 +79,8 @@ def run_pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
 
 
 def _workers() -> int:
-    return min(len(os.sched_getaffinity(0)), MOST_WORKERS)
+    """One more than there are CPUs: tests of real systems mostly wait."""
+    return min(len(os.sched_getaffinity(0)) + 1, MOST_WORKERS)
 
 
 @contextmanager
