@@ -114,9 +114,14 @@ class Difference:
         return tuple(zip(self.values, marks, strict=True))
 
     @property
+    def in_effect(self) -> tuple[str, ...]:
+        """What the sides' servers have, also those that do not set it; empty: not known."""
+        return tuple(mark.removeprefix(IS) if value == NOT_SET else value for value, mark in self.pairs)
+
+    @property
     def is_same_in_effect(self) -> bool:
         """Whether what one side sets on purpose is what the others' servers have without it."""
-        have = {mark.removeprefix(IS) if value == NOT_SET else value for value, mark in self.pairs}
+        have = set(self.in_effect)
         return len(have) == 1 and have != {""}
 
 

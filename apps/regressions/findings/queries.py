@@ -10,7 +10,7 @@ from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.api import progress
 from apps.dispatch.models import Campaign, Entry
-from apps.regressions.findings import activity, effects, filters
+from apps.regressions.findings import activity, effects, filters, titles
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.findings.states import NEXT, may_accept, may_reopen
@@ -176,10 +176,9 @@ def _shown(changes: Sequence[Change]) -> ChangeRow | None:
     return _change(max(changes, key=_rank)) if changes else None
 
 
-def _rank(change: Change) -> tuple[bool, bool, float]:
-    """Current before gone, worse before better, then by size."""
-    size = abs(change.ratio - 1) if change.ratio is not None else 0.0
-    return change.gone_at is None, change.verdict != Change.Verdict.BETTER, size
+def _rank(change: Change) -> tuple[bool, bool, tuple[bool, float]]:
+    """Current before gone, worse before better, then as in the title."""
+    return change.gone_at is None, change.verdict != Change.Verdict.BETTER, titles.prominence(change)
 
 
 def _changes(changes: Iterable[Change]) -> tuple[ChangeRow, ...]:

@@ -14,7 +14,7 @@ def title(finding: Finding, changes: Sequence[Change]) -> str:
     if finding.kind == Finding.Kind.MISSING:
         return _missing(changes)[:LONGEST]
     worse = [change for change in changes if change.verdict == Change.Verdict.WORSE]
-    first = max(worse or changes, key=_prominence)
+    first = max(worse or changes, key=prominence)
     metric = first.metric.name if first.metric else "result"
     size = percent(first.ratio) if first.ratio is not None else "changed"
     others = len(changes) - 1
@@ -23,7 +23,8 @@ def title(finding: Finding, changes: Sequence[Change]) -> str:
     return f"{where}: {metric} {size}, {first.workload.name}, {first.load_level}{more}"[:LONGEST]
 
 
-def _prominence(change: Change) -> tuple[bool, float]:
+def prominence(change: Change) -> tuple[bool, float]:
+    """Of a primary metric, then by size."""
     return change.metric_id == change.workload.primary_metric_id, abs((change.ratio or 1) - 1)
 
 

@@ -106,7 +106,7 @@ class FindingRow:
     verdict: Annotated[str, f"of the changes that hold now: {', '.join(filters.VERDICTS)}"]
     state: Annotated[str, f"one of {', '.join(filters.STATES)}"]
     largest: Annotated[Rounded | None, "largest relative change for the worse, else for the better: 0.12"]
-    shown: Annotated[ChangeRow | None, "the change with `largest`"]
+    shown: Annotated[ChangeRow | None, "the change that the title names"]
     changes: Annotated[int, Name("changes_count"), "number of changes without those `beneath` another"]
     holding: Annotated[int, Name("changes_holding"), "number of these that hold now"]
     reason: Annotated[str, "why it was accepted or closed"]

@@ -12,8 +12,9 @@ from apps.use_method.values import Reading
 Grown = Callable[[int, int], str]
 # Names capitalised within a sentence.
 PROPER = ("Galera", "Aurora")
-AT_A_RATE = "fixed rate: throughput equals the requested rate"
+AT_A_RATE = "fixed rate: throughput says only whether the rate was held"
 NO_RUN = "no run counted"
+SERVER_TOOK = "the server took"  # of a CPU that is shared with others
 
 
 def headline(found: Bottleneck) -> str:
@@ -67,7 +68,10 @@ def evidence(onset: Onset, *, named: bool = True) -> str:
 
 def _value(reading: Reading) -> str:
     title = INDICATORS[reading.indicator].title
-    return f"{title} {reading.words}" if reading.value is None else f"{title} {_number(reading)}"
+    if reading.value is None:
+        return f"{title} {reading.words}"
+    took = next((words for words in reading.words.split("; ") if words.startswith(SERVER_TOOK)), "")
+    return f"{title} {_number(reading)}{f' ({took})' if took else ''}"
 
 
 def _number(reading: Reading) -> str:

@@ -15,7 +15,7 @@ from apps.accounts import people, shared_links, tokens
 from apps.accounts.current_user import writer
 from apps.accounts.models import ApiToken, User
 from apps.accounts.sessions import sessions
-from apps.web.accounts import shared
+from apps.web.accounts import share
 from apps.web.accounts.guards import signed_in_only
 from apps.web.components.forms import PageForm
 from apps.web.components.pages import render_page
@@ -108,7 +108,7 @@ def _page(request: HttpRequest, form: TokenForm, *, status: int = 200, **made: o
         "sessions": sessions.of_person(user=user, current=request.session.session_key, now=timezone.now()),
         "rows": [(token, _state(token)) for token in found],
         "password_form": PasswordForm(user=user),
-        "links": shared.rows(shared_links.listed(user)),
+        "links": share.rows(shared_links.listed(user)),
         **made,
     }
     return render_page(request, "web/accounts/account.html", context, status=status)

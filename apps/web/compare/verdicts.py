@@ -8,6 +8,7 @@ from apps.comparison.pure import (
     ClaimLimit,
     ComparedMetric,
     Comparison,
+    Difference,
     FieldGroup,
     Level,
     Meaning,
@@ -29,8 +30,9 @@ SEVERE = (Meaning.VOID,)
 # Of what a commit costs: these decide what an unequal comparison is worth.
 DURABILITY = ("innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin", "innodb_doublewrite", "innodb_flush_method")
 # Without a binary log they mean nothing: where it is on for some only, it stands for them.
-OF_BINLOG = ("sync_binlog", "binlog_format", "binlog_row_image", "binlog_checksum", "log_slave_updates")
+OF_BINLOG = ("binlog_format", "binlog_row_image", "binlog_checksum", "log_slave_updates")
 NAMED = 4
+SHORT = 12  # characters of a value
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,8 @@ def grounds(comparison: Comparison, level: Level | None) -> str:
 
 @dataclass(frozen=True)
 class AlsoDiffering:
-    """Labels of important differences besides what is compared, those of durability first; `more`: how many others."""
+    """Labels of important differences besides what is compared, those of durability first and with the sides' values;
+    `more`: how many others."""
 
     labels: tuple[str, ...]
     more: int
@@ -185,18 +188,26 @@ class AlsoDiffering:
 
 def also_differing(comparison: Comparison) -> AlsoDiffering:
     important = (
-        each.label
+        each
         for each in comparison.differences
         if each.weight is Weight.IMPORTANT
         and not each.hidden
         and each.group in (FieldGroup.SETTINGS, FieldGroup.VARIABLES)
     )
     # A setting may be known as a variable too.
-    found = list(dict.fromkeys(important))
+    found = {each.label: each for each in important}
     if "log_bin" in found:
-        found = [label for label in found if label not in OF_BINLOG]
-    found.sort(key=lambda label: label not in DURABILITY)
-    return AlsoDiffering(tuple(found[:NAMED]), max(0, len(found) - NAMED))
+        found = {label: each for label, each in found.items() if label not in OF_BINLOG}
+    ordered = sorted(found, key=lambda label: DURABILITY.index(label) if label in DURABILITY else len(DURABILITY))
+    named = tuple(label + _side_values(found[label]) for label in ordered[:NAMED])
+    return AlsoDiffering(named, max(0, len(found) - NAMED))
+
+
+def _side_values(difference: Difference) -> str:
+    """Of durability, in the order of the sides: " OFF / OFF / ON"; else empty."""
+    values = difference.in_effect
+    is_short = len(values) <= NAMED and all(0 < len(each) <= SHORT for each in values)
+    return f" {' / '.join(values)}" if difference.label in DURABILITY and is_short else ""
 
 
 def ribbons(comparison: Comparison, level: Level | None) -> list[Ribbon]:

@@ -109,7 +109,7 @@ def _list(request: HttpRequest) -> tuple[FindingFilter, tuple[FieldProblem, ...]
 
 
 def _chosen(found: FindingDetail, asked: str) -> ChangeRow | None:
-    """The change to show: the requested one, else the largest worsening."""
+    """The change to show: the requested one, else the one that the title names."""
     if not asked:
         return found.changes[0] if found.changes else None
     for change in found.changes:

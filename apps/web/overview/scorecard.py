@@ -141,7 +141,7 @@ def _row(row: ScorecardRow, stated: Sequence[Frame], figures: Iterable[FigureVal
         hardware=row.measured[0].side.hardware if row.measured and row.measured[0].side else "",
         cells=tuple(
             replace(
-                _cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared),
+                _cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared, is_contested=bool(other)),
                 apart=_apart(cell.family, figures, wording.QUESTIONS[row.kind]),
             )
             for cell in row.cells
@@ -195,7 +195,9 @@ def _what(row: ScorecardRow) -> str:
     return f"{with_tool(row.workload.tool, row.workload.name)}, {row.level.text}"
 
 
-def _cell(cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, *, is_shared: bool) -> CardCell:
+def _cell(
+    cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, *, is_shared: bool, is_contested: bool
+) -> CardCell:
     summary = cell.cell.summary if cell.cell else None
     span = ""
     if summary and summary.count > 1:
@@ -215,7 +217,7 @@ def _cell(cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, 
         stated=wording.mark(mark) if mark else "",
         stated_title=_source(mark) if mark else "",
         stated_bar=_stated_bar(mark, scale, is_shared=is_shared) if mark else None,
-        is_fastest=bool(mark and mark.is_fastest and not mark.stated),
+        is_fastest=bool(mark and mark.is_fastest and not mark.stated and not is_contested),
     )
 
 

@@ -49,11 +49,6 @@ def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> N
     assert text(page, "[data-metric='client.throughput'] dd") == f"{format_number(throughput.value)} transactions/s"
 
 
-def test_styles_of_charts_are_preloaded_as_the_script_asks_for_them(client: Client) -> None:
-    (style,) = elements(_page(client, a_sealed_run()), "link[rel=preload][as=style]")
-    assert style.attributes["crossorigin"] == "anonymous"
-
-
 def test_all_samples_and_statistics_are_linked_as_files(client: Client) -> None:
     run = a_sealed_run()
     links = elements(_page(client, run), f"a[download][href^='/api/v1/runs/{run.pk}/series']")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.comparison.api import Growing, Ramps, RunGrowth
-from apps.comparison.pure import PERCENTILES, Comparison, Fit, LoadLevelAnalysis, Side, SideLevels, label
+from apps.comparison.pure import PERCENTILES, Comparison, Fit, Level, LoadLevelAnalysis, Side, SideLevels, label
 from apps.core.answers import Unbounded
 from apps.core.text import counted
 from apps.web.compare.charts import ChartSide, Scale, Span, ThreadsAxis, chart_sides, threads_axis
@@ -152,12 +152,18 @@ def load_level_charts(
     )
 
 
+def _drawn(comparison: Comparison) -> dict[int, Level]:
+    """By id; at a fixed rate a level says nothing about the growth with threads: it is drawn where all have one."""
+    free = {level.id: level for level in comparison.levels if level.rate is None}
+    return free or {level.id: level for level in comparison.levels}
+
+
 def _typical_lines(comparison: Comparison, metric: str) -> list[ThroughputLine]:
     found: dict[tuple[int, float | None], list[tuple[int, float, str]]] = defaultdict(list)
     sides = {side.slug: side.position for side in comparison.sides}
-    levels = {level.id: level for level in comparison.levels}
+    levels = _drawn(comparison)
     for cell in comparison.cells:
-        if cell.metric != metric or cell.summary is None:
+        if cell.metric != metric or cell.summary is None or cell.level not in levels:
             continue
         level, runs = levels[cell.level], cell.summary.count
         point = level.threads, cell.summary.value, f"{level.text}, {counted(runs, 'run')}"
@@ -177,7 +183,7 @@ def _dots(comparison: Comparison, metric: str) -> list[LevelDot]:
     """One dot per run of the table."""
     failed = {run.id: run.failed_checks for run in comparison.counted}
     sides = {side.slug: side.position for side in comparison.sides}
-    levels = {level.id: level for level in comparison.levels}
+    levels = _drawn(comparison)
     return [
         LevelDot(
             side=sides[cell.side],
@@ -188,7 +194,7 @@ def _dots(comparison: Comparison, metric: str) -> list[LevelDot]:
             doubted=bool(failed.get(each.run)),
         )
         for cell in comparison.cells
-        if cell.metric == metric
+        if cell.metric == metric and cell.level in levels
         for each in cell.replicates
     ]
 

@@ -196,7 +196,8 @@ def _strip_cell(aspect: Aspect, cell: PanelCell, step: ResourceAtLevel | None) -
     parts = [f"{aspect.value.capitalize()} {cell.level.word}: {cell.indicator.title} {cell.text}".rstrip(), cell.where]
     parts.append(cell.reading.words)
     if step and step.share.saturated and aspect is not Aspect.ERRORS:
-        parts.append(f"saturated in {step.share.saturated} of {step.share.judged} repetitions")
+        # By any of its aspects: this one may be saturated in fewer.
+        parts.append(f"the resource is saturated in {step.share.saturated} of {step.share.judged} repetitions")
     return StripCell(aspect, cell.level, "; ".join(filter(None, parts)), "" if cell.level in QUIET else cell.address)
 
 

@@ -64,7 +64,7 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @writers_only
-def share(request: HttpRequest) -> HttpResponse:
+def show(request: HttpRequest) -> HttpResponse:
     """Links of the page at the address `page`. POST: a new one, which stands in this one answer."""
     given = request.POST if request.method == "POST" else request.GET
     try:
