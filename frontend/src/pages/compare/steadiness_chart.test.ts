@@ -32,19 +32,21 @@ test("sides stand apart, runs beside each other", () => {
 
 test("every box is drawn from the quantiles that the server gave, in its side's colour", () => {
   const { traces } = steadinessChart(data, palette);
-  const runs = traces[1] as unknown as {
-    type: string;
-    x: number[];
-    median: number[];
-    lowerfence: number[];
-    line: { color: string };
-  };
-  expect(runs.type).toBe("box");
-  expect([runs.x, runs.median, runs.lowerfence]).toEqual([
-    [2, 3],
-    [99, 101],
-    [97, 99],
-  ]);
+  const runs = traces[1] as unknown as { x: (number | null)[]; y: (number | null)[]; line: { color: string } };
+  const [first, second] = [runs.y.slice(0, 21), runs.y.slice(21)];
+  // The box, its median, both whiskers and their ends.
+  expect(first).toEqual(
+    [
+      [98, 98, 100, 100, 98],
+      [99, 99],
+      [100, 101],
+      [98, 97],
+      [101, 101],
+      [97, 97],
+    ].flatMap((line) => [...line, null]),
+  );
+  expect(second.slice(0, 5)).toEqual([100, 100, 102, 102, 100]);
+  expect(runs.x.slice(0, 5)).toEqual([1.75, 2.25, 2.25, 1.75, 1.75]);
   expect(runs.line.color).toBe(palette.sides[0]);
 });
 

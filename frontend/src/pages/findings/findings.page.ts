@@ -8,7 +8,7 @@ import { stepped, wanted } from "./triage";
 
 const dialog = document.querySelector<HTMLDialogElement>("#keys");
 for (const button of document.querySelectorAll<HTMLButtonElement>("[data-keys-help]")) {
-  button.hidden = false;
+  button.dataset["keysHelp"] = "";
   button.addEventListener("click", () => dialog?.showModal());
 }
 const figure = document.querySelector<HTMLElement>("#chart");
