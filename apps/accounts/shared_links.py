@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, QueryDict
+from django.utils.encoding import escape_uri_path
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.accounts.models import SharedLink, User
@@ -51,13 +52,13 @@ def create(
         created_by=by,
         expires_at=now + timedelta(days=days),
     )
-    record(Action.LINK_SHARE, address(link), after=f"until {link.expires_at:%Y-%m-%d}")
+    record(Action.LINK_SHARE, address(link.path, link.pinned), after=f"until {link.expires_at:%Y-%m-%d}")
     return link, secret
 
 
-def address(link: SharedLink) -> str:
+def address(path: str, pinned: Mapping[str, str]) -> str:
     """Of the page, as it is shared."""
-    return f"{link.path}?{urlencode(link.pinned)}" if link.pinned else link.path
+    return f"{escape_uri_path(path)}?{urlencode(pinned)}" if pinned else escape_uri_path(path)
 
 
 def of_secret(secret: str, now: datetime) -> SharedLink | None:
@@ -102,7 +103,7 @@ def withdraw(*, link_id: int, by: User, now: datetime) -> SharedLink | None:
         return link
     link.withdrawn_at = now
     link.save(update_fields=["withdrawn_at"])
-    record(Action.LINK_WITHDRAW, address(link))
+    record(Action.LINK_WITHDRAW, address(link.path, link.pinned))
     return link
 
 

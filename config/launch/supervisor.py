@@ -157,14 +157,14 @@ class Supervisor:
         unchanged = not is_first and self.stamp.read_text() == wanted
         if is_first:
             self._collect_static()
-        if unchanged or is_first:
+        if at_once := unchanged or is_first:
             self._launch_web()
         if not is_first:
             self._begin_preparing(*(["--unchanged"] if unchanged else []))
         prepared = self._await_prepared()
         self.result.unlink()
         self.stamp.write_text(wanted)
-        if not (unchanged or is_first):
+        if not at_once:
             self._launch_web()
         self._await_web()
         for program in (programs.worker(), programs.beat(places)):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django import forms
 from django.contrib import messages
@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, ResolverMatch, resolve, reverse
 from django.utils import timezone
+from django.utils.encoding import escape_uri_path
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -45,12 +46,12 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
     link = shared_links.of_secret(secret, timezone.now())
     if link is None:
         return render(request, "web/accounts/shared_link_gone.html", status=410)
-    response = redirect(shared_links.address(link))
+    response = redirect(shared_links.address(link.path, link.pinned))
     response.set_cookie(
         shared_links.COOKIE,
         secret,
         expires=link.expires_at,
-        path=link.path,
+        path=escape_uri_path(link.path),
         secure=request.is_secure(),
         httponly=True,
         samesite="Lax",
@@ -97,46 +98,40 @@ def withdraw(request: HttpRequest, link_id: int) -> HttpResponse:
 def _page(
     request: HttpRequest, page: dict[str, Any], form: ShareForm, *, status: int = 200, **made: object
 ) -> HttpResponse:
-    now = timezone.now()
     context = {
         "page": page,
-        "back": _address(page),
+        "back": shared_links.address(page["path"], page["query"]),
         "form": form,
         "problems": form.problems(),
         "links": rows(shared_links.listed(writer(request), page["path"])),
-        "now": now,
         **made,
     }
     return render_page(request, "web/accounts/share.html", context, status=status)
 
 
-def _address(page: dict[str, Any]) -> str:
-    query = QueryDict(mutable=True)
-    query.update(page["query"])
-    return f"{page['path']}?{query.urlencode()}" if page["query"] else page["path"]
-
-
 def rows(links: Any) -> list[tuple[SharedLink, str, str]]:
     """Link, address of its page, and state."""
     now = timezone.now()
-    return [(link, shared_links.address(link), shared_links.state(link, now)) for link in links]
+    return [(link, shared_links.address(link.path, link.pinned), shared_links.state(link, now)) for link in links]
 
 
 def _shareable(address: str) -> dict[str, Any]:
     """What `shared_links.create` takes of the page at this address of ours. Raises Invalid (`page`)."""
     parts = urlsplit(address)
     refused = FieldProblem("page", f"{address[:80]!r} is no page that can be shared", "open one and press Share")
+    # As a request has it; NUL is in no page's address.
+    path = "" if parts.netloc else unquote(parts.path)
     try:
-        match = resolve("" if parts.netloc else parts.path)
+        match = resolve("" if "\0" in path else path)
     except Resolver404 as error:
         raise Invalid([refused]) from error
-    describe = _DESCRIBED.get(match.view_name.removeprefix("web:")) if match.view_name.startswith("web:") else None
+    describe = _DESCRIBED.get(match.url_name or "") if match.namespace == "web" else None
     query = QueryDict(parts.query)
     found = describe(match, query) if describe else None
     if found is None:
         raise Invalid([refused])
     title, stated = found
-    return {"view": match.url_name, "path": parts.path, "query": stated, "title": title}
+    return {"view": match.url_name, "path": path, "query": stated, "title": title}
 
 
 Found = tuple[str, dict[str, str]] | None

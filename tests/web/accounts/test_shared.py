@@ -104,6 +104,16 @@ def test_a_release_is_shared_with_its_own_baseline_alone() -> None:
     assert a_release().version == NEW
 
 
+def test_a_release_whose_version_needs_quoting_is_shared() -> None:
+    release = a_release()
+    release.version = "11.8 r/1"
+    release.save()
+    stranger, page = opened(made(signed_in(), "/releases/mariadb/11.8%20r/1/"))
+    assert page == "/releases/mariadb/11.8%20r/1/"
+    assert stranger.cookies[shared_links.COOKIE]["path"] == page
+    assert stranger.get(page).status_code == 200
+
+
 def test_a_link_ends_with_its_day_when_it_is_withdrawn_and_with_its_maker() -> None:
     finding = f"/findings/{a_finding().pk}/"
     ann = signed_in()
@@ -152,7 +162,15 @@ def test_readers_share_nothing() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["", "/runs/", "/findings/999/", "https://elsewhere.example/findings/1/", "/comparisons/none/", "/api/v1/runs/"],
+    [
+        "",
+        "/runs/",
+        "/findings/999/",
+        "https://elsewhere.example/findings/1/",
+        "/comparisons/none/",
+        "/api/v1/runs/",
+        "/releases/mariadb/1%00/",
+    ],
 )
 def test_other_pages_are_refused_in_words(page: str) -> None:
     a_finding()
