@@ -5,8 +5,10 @@ import secrets
 
 
 def new_secret() -> str:
-    """32 random bytes as URL-safe text."""
-    return secrets.token_urlsafe(32)
+    """32 random bytes as URL-safe text, of which the first is no hyphen: programs would take it for an option."""
+    while (secret := secrets.token_urlsafe(32)).startswith("-"):
+        pass
+    return secret
 
 
 def digest_of(secret: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from apps.accounts import services, tokens
+from apps.accounts.credentials import new_secret
 from apps.accounts.models import ApiToken, SignInLink, User
 from apps.core.problems import Invalid
 from tests.support.builders import START, a_token, a_user, owner_of_token
@@ -23,6 +24,11 @@ def test_token_is_found_by_its_secret_and_not_kept(db: None) -> None:
     assert token.prefix == secret[:8]
     stored = " ".join(str(value) for value in ApiToken.objects.values().get().values())
     assert secret not in stored
+
+
+def test_no_secret_looks_like_an_option_of_a_program() -> None:
+    # Without the rule one in 64 would: all of these pass by chance once in 10^13 runs.
+    assert not [secret for secret in (new_secret() for _ in range(2_000)) if secret.startswith("-")]
 
 
 def test_unknown_revoked_and_inactive_tokens_are_nobody(db: None) -> None:
