@@ -16,7 +16,7 @@ PACKAGES: Mapping[str, str] = {
     "mariadbd": "mariadb-server",
     "mariadb-install-db": "mariadb-server",
     "mariadb": "mariadb-client",
-    "mysqlbinlog": "mariadb-client",
+    "mysqlbinlog": "mariadb-server",
     "mariabackup": "mariadb-backup",
     "sysbench": "sysbench",
     "libgalera_smm.so": "galera-4",
