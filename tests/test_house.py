@@ -110,27 +110,35 @@ def _door_names(door: PurePosixPath) -> set[str]:
     raise AssertionError(f"{door} has no __all__")
 
 
-def _taken(tree: ast.Module, app: str, door: str) -> set[str]:
-    """Names that a module takes from a door: `from apps.runs.api import accept`, or `runs.accept` of the whole door."""
-    taken: set[str] = set()
-    whole: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == f"apps.{app}.{door}":
-            taken |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module == f"apps.{app}":
-            whole |= {each.asname or each.name for each in node.names if each.name == door}
-    attributes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
-    return taken | {node.attr for node in attributes if isinstance(node.value, ast.Name) and node.value.id in whole}
+Taken = tuple[str, str]  # dotted name of a door, and a name of it
+
+
+def _taken(tree: ast.Module) -> set[Taken]:
+    """Names that a module takes from doors: `from apps.runs.api import accept`, or `runs.accept` of a whole door."""
+    nodes = list(ast.walk(tree))
+    taken: set[Taken] = set()
+    whole: dict[str, str] = {}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("apps."):
+            taken |= {(node.module, each.name) for each in node.names}
+            whole |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+    attributes = (node for node in nodes if isinstance(node, ast.Attribute))
+    return taken | {
+        (whole[node.value.id], node.attr)
+        for node in attributes
+        if isinstance(node.value, ast.Name) and node.value.id in whole
+    }
 
 
 def test_each_door_lists_what_others_use_and_nothing_else() -> None:
-    trees = {file: ast.parse((ROOT / file).read_text()) for file in _modules("apps", "workers", "bench", "config")}
+    modules = _modules("apps", "workers", "bench", "config")
+    taken = {file: _taken(ast.parse((ROOT / file).read_text())) for file in modules}
     unused = {}
-    for door in (file for file in trees if file.parts[0] == "apps" and file.parts[2:] in (("api.py",), ("pure.py",))):
-        app = door.parts[1]
-        others = (tree for file, tree in trees.items() if file.parts[:2] != ("apps", app))
-        taken = set().union(*(_taken(tree, app, door.stem) for tree in others))
-        unused[str(door)] = sorted(_door_names(door) - taken)
+    for door in (file for file in taken if file.parts[0] == "apps" and file.parts[2:] in (("api.py",), ("pure.py",))):
+        name = ".".join(door.with_suffix("").parts)
+        others = (names for file, names in taken.items() if file.parts[:2] != door.parts[:2])
+        used = {each for names in others for module, each in names if module == name}
+        unused[str(door)] = sorted(_door_names(door) - used)
     assert {door: names for door, names in unused.items() if names} == {}
 
 

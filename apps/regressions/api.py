@@ -5,7 +5,7 @@ from apps.regressions.findings import activity, evidence, filters, missing_resul
 from apps.regressions.findings import queries as finding_queries
 from apps.regressions.findings.evidence import Evidence, SideRun
 from apps.regressions.findings.filters import FindingFilter
-from apps.regressions.findings.reconcile import OPEN
+from apps.regressions.findings.reconcile import CLOSED, OPEN
 from apps.regressions.findings.repeat import RepeatPlan
 from apps.regressions.findings.review import FindingChanged, NoSuchFinding
 from apps.regressions.findings.titles import percent, share
@@ -43,6 +43,7 @@ from apps.regressions.trends.queries import (
 from apps.regressions.trends.variation import variations
 
 __all__ = [
+    "CLOSED",
     "OPEN",
     "SIGHTS",
     "TOLERANCE",

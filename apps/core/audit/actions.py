@@ -46,6 +46,7 @@ class Action(StrEnum):
     PRICE_SET = "price.set"
     RUN_ATTACH = "run.attach"
     RUN_COUNT_AGAIN = "run.count_again"
+    RUN_DELETE = "run.delete"
     RUN_EXCLUDE = "run.exclude"
     RUN_OPEN = "run.open"
     RUN_SUBMIT = "run.submit"

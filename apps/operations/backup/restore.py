@@ -4,7 +4,7 @@ interruption the database is still empty and the restore can be repeated."""
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
 from apps.operations.backup import manifest, programs
@@ -28,7 +28,8 @@ def restore(folder: Path, *, folder_of_programs: Path | None = None) -> BackupMa
     found = verify(folder)
     _require_known(found, folder)
     for _, content in contents(folder / manifest.ARTIFACTS):
-        artifacts.keep(content)
+        with transaction.atomic():
+            artifacts.keep(content)
     _restore_agent(folder / manifest.AGENT)
     programs.run(
         "pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--no-comments",

@@ -19,7 +19,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from apps.operations.backup import manifest, programs
 from apps.operations.backup.manifest import BackupManifest
 from apps.operations.models import Backup
-from apps.runs.api import artifacts
+from apps.runs.api import artifacts, deletion
 from apps.runs.models import Artifact
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,8 @@ def write(*, parent: Path, now: datetime, folder_of_programs: Path | None = None
     partial = folder.with_name(folder.name + ".partial")
     partial.mkdir(mode=0o700, parents=True)
     try:
-        found = _write_parts(partial, now, folder_of_programs)
+        with deletion.no_deletion():
+            found = _write_parts(partial, now, folder_of_programs)
         manifest.write(partial, found)
         for path in partial.iterdir():
             path.chmod(0o600)  # secrets of webhooks, passwords of agents' systems

@@ -78,7 +78,8 @@ def disks(_now: datetime) -> Reading:
         return (
             HealthVerdict.WARNING,
             free[least],
-            f"Free some space in {space.name_of(least)}: writing ends below {limit}.",
+            f"Free some space in {space.name_of(least)}, for example of old runs (delete_runs): "
+            f"writing ends below {limit}.",
         )
     return HealthVerdict.OK, free[least], ""
 

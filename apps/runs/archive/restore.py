@@ -142,11 +142,11 @@ def _restored(source: Storage, path: str, known: KnownRows, *, siblings: bool) -
     tables["series"] = _rows(source, found, "series", METRIC if is_compact else ())
     if len(tables["runs"]) != 1:
         raise Damaged(f"{path} has no row in the table of runs: restore the archive from a backup")
-    _keep_artifacts(source, found)
     # Before the transaction: what is kept for other runs must outlive this one's failure.
     metrics = _metrics(tables, known.metrics)
     _keep_configurations(tables["nodes"], known.configurations)
     with transaction.atomic():
+        _keep_artifacts(source, found)
         run = _run(tables["runs"][0], known)
         RunNode.objects.bulk_create(_node(run, row, known, with_samples=not is_compact) for row in tables["nodes"])
         if is_compact:

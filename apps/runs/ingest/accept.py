@@ -182,8 +182,8 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
         "media_type",
         "must be a media type of at most 80 characters, for example text/plain",
     )
-    storage_artifacts.keep(content)
     with transaction.atomic():
+        storage_artifacts.keep(content)
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         run.state = locked.state
         known = Artifact.objects.filter(run=run, name=name).values_list("sha256", flat=True).first()

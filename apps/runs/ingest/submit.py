@@ -144,8 +144,8 @@ def submit(
     else:
         warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)
-    hashes = {name: artifacts.keep(content) for name, content in files.items()}
     with transaction.atomic():
+        hashes = {name: artifacts.keep(content) for name, content in files.items()}
         run = open_run(
             uid=uid or uuid4(),
             system=system,
@@ -205,8 +205,8 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
         chosen.read(content)
     except formats.NotThisFormat as error:
         raise Refused("file", f"is not an output of {chosen.title}: {error}") from error
-    sha256 = artifacts.keep(content)
     with transaction.atomic():
+        sha256 = artifacts.keep(content)
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         _require(locked.state == Run.State.SEALED, "run", f"run {run.pk} is not complete yet: attach it afterwards")
         held = [one for one in locked.artifacts.all() if formats.of_artifact(one.name) is chosen]

@@ -1,10 +1,12 @@
 """Raw files of runs in object storage (Django's default storage), under their SHA-256: `ab/abcdef…`."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
+from django.db import connection, transaction
 
 from apps.runs.models import Artifact
 from workers.protocol.wire import checksum
@@ -19,15 +21,31 @@ def path_of(sha256: str) -> str:
 
 
 def keep(content: bytes) -> str:
-    """Stores `content` durably, once; returns its SHA-256. Raises OSError, for example when the disk is full."""
+    """Stores `content` durably, once; returns its SHA-256. Raises OSError, for example when the disk is full.
+
+    Call it in the transaction that inserts its row: until its end no clean-up removes the file.
+    """
     sha256 = checksum(content)
     path = path_of(sha256)
+    _lock(sha256, is_shared=True)
     # A crash may have left a truncated file: compare the content.
     if default_storage.exists(path) and _read(path) == content:
         return sha256
     default_storage.save(path, ContentFile(content))
     _sync(path)
     return sha256
+
+
+def remove_unused(hashes: Iterable[str]) -> int:
+    """Removes the files that no run has any more. Returns how many."""
+    removed = 0
+    for sha256 in hashes:
+        with transaction.atomic():
+            _lock(sha256, is_shared=False)
+            if not Artifact.objects.filter(sha256=sha256).exists():
+                default_storage.delete(path_of(sha256))
+                removed += 1
+    return removed
 
 
 def open_artifact(artifact: Artifact) -> "File[bytes]":
@@ -49,6 +67,15 @@ def read_artifact(artifact: Artifact) -> bytes:
             f"artifact {artifact.name} of run {artifact.run_id} has changed: restore {path_of(artifact.sha256)}"
         )
     return content
+
+
+def _lock(sha256: str, *, is_shared: bool) -> None:
+    """Until the end of the transaction. Raises TransactionManagementError outside one, where it would not hold."""
+    if not connection.in_atomic_block:
+        raise transaction.TransactionManagementError("an artifact's file and row belong to one transaction")
+    name = "pg_advisory_xact_lock_shared" if is_shared else "pg_advisory_xact_lock"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {name}(%s)", [int(sha256[:15], 16)])
 
 
 def _read(path: str) -> bytes:
