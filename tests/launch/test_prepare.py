@@ -9,6 +9,9 @@ from pathlib import Path
 import boto3
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.test.utils import override_settings
 from django.urls import reverse
 from django.utils import timezone
@@ -19,6 +22,7 @@ from apps.accounts.services import use_sign_in_link
 from apps.catalog.models import Platform
 from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
+from apps.operations.api import missing_services
 from apps.runs.models import Run
 from apps.web.management.commands import prepare
 from tests.paths import EXAMPLES
@@ -64,6 +68,34 @@ def test_unchanged_loads_nothing_again_but_gives_a_new_link(tmp_path: Path) -> N
     assert prepared(tmp_path, "--unchanged") != first
     assert Platform.objects.get(slug="aurora").name == "renamed by hand"
     assert (tmp_path / "agent.token").read_text() == token
+
+
+def recorded(*migrations: tuple[str, str]) -> None:
+    """As a database whose squashed migrations were applied one by one; of them only these are."""
+    known = MigrationRecorder(connection)
+    for each, migration in SQUASHED.items():
+        known.record_unapplied(*each)
+        for part in migration.replaces:
+            known.record_unapplied(*part)
+            if not migrations or part in migrations:
+                known.record_applied(*part)
+
+
+SQUASHED = {key: each for key, each in MigrationLoader(None).disk_migrations.items() if each.replaces}
+
+
+def test_a_database_in_which_the_squashed_migrations_were_applied_one_by_one_needs_nothing(tmp_path: Path) -> None:
+    recorded()
+    assert len(missing_services()) == 1
+    prepared(tmp_path, "--unchanged")
+    assert missing_services() == {}
+    assert SQUASHED.keys() <= MigrationRecorder(connection).applied_migrations().keys()
+
+
+def test_a_database_of_a_release_between_is_told_which_release_it_needs_first(tmp_path: Path) -> None:
+    recorded(("runs", "0001_initial"))
+    with pytest.raises(CommandError, match=r"without the migration runs\.0018_series_lock_no_metric"):
+        prepared(tmp_path)
 
 
 @pytest.mark.parametrize(("options", "has_runs"), [((), True), (("--without-example",), False)])

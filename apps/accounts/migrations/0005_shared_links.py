@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0004_sessions'),
+        ('accounts', '0001_squashed_0004_sessions'),
     ]
 
     operations = [

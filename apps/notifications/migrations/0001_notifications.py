@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('regressions', '0002_checked_releases'),
+        ('regressions', '0001_squashed_0005_trend'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,6 +1,7 @@
 """Restores a backup into an empty installation. Artifacts come first and rows last, in one transaction: after an
 interruption the database is still empty and the restore can be repeated."""
 
+from itertools import chain
 from pathlib import Path
 
 from django.conf import settings
@@ -47,8 +48,10 @@ def _require_known(found: BackupManifest, folder: Path) -> None:
             f"{folder} is of PostgreSQL {found.postgres} and this server of {programs.server_major()}: "
             f"restore it into PostgreSQL {found.postgres} or later"
         )
-    ours = {f"{app}.{name}" for app, name in MigrationLoader(connection).graph.nodes}
-    unknown = set(found.migrations) - ours
+    loader = MigrationLoader(connection)
+    # With those that were squashed since.
+    ours = {*loader.graph.nodes, *chain.from_iterable(each.replaces for each in loader.disk_migrations.values())}
+    unknown = set(found.migrations) - {f"{app}.{name}" for app, name in ours}
     if unknown:
         raise BadBackup(
             f"{folder} is of a later release ({sorted(unknown)[0]} is not known here): restore it with that release"

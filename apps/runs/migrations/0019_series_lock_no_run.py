@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0018_series_lock_no_metric'),
+        ('runs', '0001_squashed_0018_series_lock_no_metric'),
     ]
 
     operations = [

@@ -86,8 +86,19 @@ class Command(BaseCommand):
             executor = MigrationExecutor(connection)
         except OperationalError as error:
             raise CommandError(f"the database of DATABASE_URL does not answer: {str(error).strip()}") from error
+        applied = executor.recorder.applied_migrations().keys()
+        for (app, name), migration in executor.loader.disk_migrations.items():
+            parts = applied & set(migration.replaces)
+            # Django would take the part that is applied for the whole.
+            if (app, name) not in applied and 0 < len(parts) < len(migration.replaces):
+                last = sorted(migration.replaces)[-1][1]
+                raise CommandError(
+                    f"the database is of a release without the migration {app}.{last}, which this one has only as part "
+                    "of another: start a release that has it first, then this one"
+                )
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
         if not plan:
+            executor.check_replacements()  # squashed migrations whose parts are applied, which `migrate` would record
             return False
         call_command("migrate", interactive=False, stdout=_Counting(self.stdout, len(plan)), no_color=True)
         return True
