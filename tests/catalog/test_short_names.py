@@ -1,17 +1,14 @@
 """Short names tell a system's platform and nodes, and beside others like it what differs."""
 
-import importlib
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.test import Client
 from rest_framework.test import APIClient
 
 from apps.catalog import services
 from apps.catalog.models import System
 from apps.catalog.short_names import LONGEST, Traits, short_name
-from apps.core.canonical import canonical_hash
 from tests.support.builders import a_system, a_user
 from tests.support.pages import text
 from workers.protocol.wire import HardwareMessage, NodeMessage, SystemMessage
@@ -117,15 +114,6 @@ def test_registered_systems_get_different_names_that_stay() -> None:
     assert registered("first-galera-cluster").short_name == "Galera ×3"
     assert registered("second-galera-cluster", version="11.4.2").short_name == "Galera ×3 11.4"
     assert System.objects.get(slug="first-galera-cluster").short_name == "Galera ×3"
-
-
-@pytest.mark.django_db
-def test_systems_of_earlier_releases_are_distinguished_from_all_others() -> None:
-    for slug, sync in (("first-of-two-servers", "0"), ("second-of-two-servers", "1")):
-        settings = {"sync_binlog": sync}
-        a_system(slug, name=f"{slug} of old", settings=settings, settings_hash=canonical_hash(settings))
-    importlib.import_module("apps.catalog.migrations.0004_short_names").name_systems(apps, None)
-    assert set(System.objects.values_list("short_name", flat=True)) == {"MariaDB sync=0", "MariaDB sync=1"}
 
 
 def an_api() -> APIClient:

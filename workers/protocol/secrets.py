@@ -5,19 +5,20 @@ from collections.abc import Mapping
 
 # Paths of TLS key files stay. Statements of init_connect may name accounts.
 NAME = re.compile(r"passw|passphrase|secret|_auth$|private_key|credential|token|^init_connect$", re.IGNORECASE)
+# Texts come from anywhere: a pattern looks ahead once from the start of each word, so that time grows with the length.
 # `name = value;` within a list of options.
-OPTION = re.compile(r"[^;\s]*(?:passw|passphrase|secret)[^;]*;?\s*", re.IGNORECASE)
+OPTION = re.compile(r"(?<![^;\s])(?=[^;\s]*?(?:passw|passphrase|secret))[^;]*+;?\s*+", re.IGNORECASE)
 HIDDEN = "*"
 # The value behind each.
 IN_COMMANDS = (
     re.compile(
-        r"""((?:^|\s)-{1,2}[\w.-]*(?:pass|secret|token|credential)[\w.-]*(?:=|\s+))("[^"]*"|'[^']*'|[^\s"']+)""",
+        r"""((?:^|\s)(?=-[\w.-]*?(?:pass|secret|token|credential))-[\w.-]*+(?:=|\s++))("[^"]*"|'[^']*'|[^\s"']+)""",
         re.IGNORECASE,
     ),
     # mysql's own short form; `-p3306` is a port.
     re.compile(r"((?:^|\s)-p)(?!\d+(?:\s|$))([^\s]+)"),
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
-    re.compile(r"((?:^|\s)\w*(?:PASSWORD|PWD|SECRET|TOKEN)\w*=)([^\s]+)"),
+    re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w++=)([^\s]+)"),
 )
 
 

@@ -22,7 +22,8 @@ OPERATIONS = {
     "add index": "Add an index",
 }
 _ALTERED = re.compile(r"^\s*ALTER\s+(?:ONLINE\s+|IGNORE\s+)*TABLE\s+\S+\s*", re.IGNORECASE)
-_OPTION = re.compile(r",?\s*\b(?:ALGORITHM\s*=?\s*\w+|LOCK\s*=?\s*\w+|FORCE)\b", re.IGNORECASE)
+# A run of spaces is tried once, from its start: time grows with the length.
+_OPTION = re.compile(r"(?:(?<!\s)\s++|,\s*+|)\b(?:ALGORITHM\s*=?\s*\w+|LOCK\s*=?\s*\w+|FORCE)\b", re.IGNORECASE)
 _CHOSEN = re.compile(r"\b(ALGORITHM|LOCK)\s*=?\s*(\w+)", re.IGNORECASE)
 _KINDS = (
     (re.compile(r"^(?:ADD\s+(?:UNIQUE\s+)?(?:INDEX|KEY)|CREATE\s+(?:UNIQUE\s+)?INDEX)\b", re.IGNORECASE), "add index"),

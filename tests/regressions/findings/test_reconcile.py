@@ -4,11 +4,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps as django_apps
 from django.db import connection
 
 from apps.regressions.findings import activity, reconcile, review
@@ -196,18 +194,6 @@ def decide(finding: Finding, state: str) -> None:
 
 def _grown(finding: Finding) -> list[Note]:
     return list(finding.notes.filter(what="grown"))
-
-
-def test_what_was_decided_before_sizes_were_kept_counts_as_decided_as_it_is(
-    detected: tuple[FindingKey, DetectedChange],
-) -> None:
-    reconcile.settle([detected])
-    migration = import_module("apps.regressions.migrations.0004_rules_and_decisions")
-    migration.as_they_are_now(django_apps, None)
-    assert Change.objects.get().accepted_ratio is None
-    Finding.objects.update(state="not reproducible")
-    migration.as_they_are_now(django_apps, None)
-    assert Change.objects.get().accepted_ratio == pytest.approx(0.88)
 
 
 def test_a_merged_finding_takes_what_comes_later_along(detected: tuple[FindingKey, DetectedChange]) -> None:

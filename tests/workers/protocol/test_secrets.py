@@ -1,5 +1,7 @@
 """Secrets in variables and command lines do not pass; all else does."""
 
+import time
+
 import pytest
 
 from workers.protocol.secrets import without_secret_options, without_secrets
@@ -40,3 +42,16 @@ def test_variables_that_may_hold_a_secret_are_left_out() -> None:
 def test_a_command_line_shows_no_secret(command: str, kept: str) -> None:
     assert without_secret_options(command) == kept
     assert without_secret_options(kept) == kept
+
+
+@pytest.mark.parametrize(
+    "grain", ["a", "pass", "-pass", " -p", "TOKEN", "://a:", '"', " ", "=", "secret=", ' --pass="']
+)
+@pytest.mark.parametrize("start", ["", " -", "a://"])
+def test_a_long_text_takes_time_in_proportion_to_its_length(grain: str, start: str) -> None:
+    text = start + grain * (200_000 // len(grain))
+    began = time.process_time()
+    without_secret_options(text)
+    without_secrets({"wsrep_provider_options": text, text: ""})
+    # Ms; with the square of the length it would be minutes.
+    assert time.process_time() - began < 10

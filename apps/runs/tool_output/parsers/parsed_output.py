@@ -127,7 +127,7 @@ def lines(content: bytes) -> Iterator[TextLine]:
         text = content[start : end if ended else len(content)].removesuffix(b"\r")
         if number > limits.OUTPUT_LINES:
             raise NotThisFormat(number, "", f"at most {limits.OUTPUT_LINES:,} lines")
-        if any(pattern.match(text) for pattern in PASSWORDS):
+        if text and any(pattern.match(text) for pattern in PASSWORDS):
             raise NotThisFormat(
                 number, "", "shows a password: write * in its place, since raw files are kept and shown"
             )

@@ -112,11 +112,12 @@ def _first(content: bytes, expected: str) -> NotThisFormat:
 
 # ---------------------------------------------------------------- perf script
 
+# A command may have spaces. What repeats gives nothing back, so that a line takes time in proportion to its length.
 SAMPLE = re.compile(
-    rb"^(?P<command>\S.*?) +(?P<pid>-?\d+)(?:/\d+)? +(?:\[\d+\] +)?(?:[\d.]+: +)(?:(?P<period>\d{1,18}) +)?"
-    rb"(?P<event>[\w:./,=\-]*[\w/]):? *$"
+    rb"^(?P<command>\S++(?: ++\S++)*?) ++(?P<pid>-?\d+)(?:/\d+)? +(?:\[\d+\] +)?(?:[\d.]+: +)"
+    rb"(?:(?P<period>\d{1,18}) +)?(?P<event>[\w:./,=\-]*[\w/]):? *$"
 )
-FRAME = re.compile(rb"^\t? *(?P<address>[0-9a-f]+) (?P<symbol>.+?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")
+FRAME = re.compile(rb"^(?=.*\)$)\t? *(?P<address>[0-9a-f]+) (?P<symbol>.+?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")
 FOLDED_COLUMNS = (
     TableColumn("itself", "%"),
     TableColumn("with what it calls", "%"),

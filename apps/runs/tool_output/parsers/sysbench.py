@@ -100,26 +100,28 @@ class ParsedSysbench:
 
 
 # With exactly the decimals of sysbench's format, so that a truncated line is not read as a smaller number.
-N, N3, N4 = (rb"(-?\d+\.\d{%d}|-?nan|-?inf)" % decimals for decimals in (2, 3, 4))
-I = rb"(\d+)"  # noqa: E741  (an integer, short in patterns)
-SECOND = rb"^\[ (?P<second>\d+)s \] "
+# No number of sysbench's has more digits; Python refuses to read 5,000.
+N, N3, N4 = (rb"(-?\d{1,18}\.\d{%d}|-?nan|-?inf)" % decimals for decimals in (2, 3, 4))
+I = rb"(\d{1,18})"  # noqa: E741  (an integer, short in patterns)
+SECOND = rb"^\[ (?P<second>\d{1,18})s \] "
 
 INTERVALS: tuple[tuple[re.Pattern[bytes], tuple[str, ...]], ...] = tuple(
     (re.compile(SECOND + pattern + rb"$"), names)
     for pattern, names in (
         (
-            rb"thds: (?P<threads>\d+) tps: %s qps: %s \(r/w/o: %s/%s/%s\) lat \(ms,(?P<percentile>\d+)%%\): %s "
+            rb"thds: (?P<threads>\d{1,9}) tps: %s qps: %s \(r/w/o: %s/%s/%s\) lat \(ms,(?P<percentile>\d{1,9})%%\): %s "
             rb"err/s: %s reconn/s: %s" % ((N,) * 8),
             ("throughput", "queries", "reads", "writes", "others", "latency", "errors", "reconnects"),
         ),
         (rb"queue length: %s,? concurrency: %s" % (I, I), ("queue_length", "concurrency")),
         (
-            rb"thds: (?P<threads>\d+) eps: %s lat \(ms,(?P<percentile>\d+)%%\): %s" % (N, N),
+            rb"thds: (?P<threads>\d{1,9}) eps: %s lat \(ms,(?P<percentile>\d{1,9})%%\): %s" % (N, N),
             ("events", "latency"),
         ),
         (rb"%s MiB/sec" % N, ("memory_mib",)),
         (
-            rb"reads: %s MiB/s writes: %s MiB/s fsyncs: %s/s latency \(ms,(?P<percentile>\d+)%%\): %s" % (N, N, N, N3),
+            rb"reads: %s MiB/s writes: %s MiB/s fsyncs: %s/s latency \(ms,(?P<percentile>\d{1,9})%%\): %s"
+            % (N, N, N, N3),
             ("file_reads_mib", "file_writes_mib", "file_fsyncs", "latency"),
         ),
     )
@@ -143,7 +145,7 @@ FIGURES: tuple[tuple[re.Pattern[bytes], tuple[str, ...]], ...] = tuple(
         (rb" {9}avg: +" + N, ("latency_avg",)),
         (rb" {9}max: +" + N, ("latency_max",)),
         (rb" {9}sum: +" + N, ("latency_sum",)),
-        (rb" {8} *(?P<percentile>\d+)th percentile: +" + N, ("", "latency_p")),
+        (rb" {8} *(?P<percentile>\d{1,9})th percentile: +" + N, ("", "latency_p")),
         (rb" {4}events \(avg/stddev\): +%s/%s" % (N4, N), ("thread_events_avg", "thread_events_stddev")),
         (rb" {4}execution time \(avg/stddev\): +%s/%s" % (N4, N), ("thread_time_avg", "thread_time_stddev")),
         (rb" {4}events per second: +" + N, ("events_per_second",)),
@@ -162,17 +164,17 @@ FIGURES: tuple[tuple[re.Pattern[bytes], tuple[str, ...]], ...] = tuple(
 
 HEADER: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"^sysbench (\S+)(?: \(using .+\))?$"), "version"),
-    (re.compile(rb"^Number of threads: (\d+)$"), "threads"),
-    (re.compile(rb"^Target transaction rate: (\d+)/sec$"), "rate"),
-    (re.compile(rb"^Report intermediate results every (\d+) second\(s\)$"), "report_interval"),
+    (re.compile(rb"^Number of threads: (\d{1,18})$"), "threads"),
+    (re.compile(rb"^Target transaction rate: (\d{1,18})/sec$"), "rate"),
+    (re.compile(rb"^Report intermediate results every (\d{1,18}) second\(s\)$"), "report_interval"),
 )
 CHECKPOINT = re.compile(SECOND + rb"Checkpoint report:$")
-BUCKET = re.compile(rb"^ *(\d+\.\d{3}) \|\** +(\d{1,18})$")
+BUCKET = re.compile(rb"^ *(\d{1,18}\.\d{3}) \|\** +(\d{1,18})$")
 MESSAGE = re.compile(
     rb"^(?:(?P<level>FATAL|ALERT|CRITICAL|ERROR|WARNING|DEBUG|PANIC): (?P<text>.*)"
     rb"|(?P<bare>Error in my_thread_global_end\(\).*|Segmentation fault.*|Aborted.*|Killed|invalid option: .*))$"
 )
-REPEATED = re.compile(rb"^\(last message repeated (\d+) times\)$")
+REPEATED = re.compile(rb"^\(last message repeated (\d{1,18}) times\)$")
 END_OF_REPORT = "thread_time_avg"
 
 # Progress messages without results.

@@ -1,14 +1,18 @@
 """Files that were cut, mixed up or made of anything: refused with a line, marked incomplete or read; never a crash."""
 
-from collections.abc import Callable
+import re
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.runs.tool_output.parsers import sysbench
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput
 from tests.examples import examples
 from tests.runs.tool_output.parsers.outputs import RUNS, TABLES, content
+from tests.runs.uploads import OUTPUT, SEGFAULT
 
 EVERY: dict[str, Callable[[bytes], object]] = {**RUNS, **TABLES}
 
@@ -86,3 +90,49 @@ def test_bytes_of_any_kind_are_refused_or_read(name: str, text: bytes) -> None:
 def test_an_empty_file_is_refused(name: str) -> None:
     for text in (b"", b"\n", b"  \n\n"):
         assert read(EVERY[name], text) is None
+
+
+LONG = 50_000  # bytes that a line grows by
+GROWTH = (
+    b" ",
+    b"\t",
+    b"9",
+    b"a",
+    b".",
+    b"1 ",
+    b"a ",
+    b"- ",
+    b"[",
+    b"(",
+    b"a (",
+    b"a=1 ",
+    b"0 1: ",
+    b"+0x0",
+    b":1",
+    b" [1]",
+)
+# Reading such a line takes ms where time grows with the length, and a minute where it grows with its square.
+LONGEST = 10.0  # s
+
+
+def grown(text: bytes) -> Iterator[bytes]:
+    """The file up to a line of each kind, which grew at one of its words."""
+    lines = text.splitlines(keepends=True)
+    kinds = {re.sub(rb"\d+", b"9", re.sub(rb"[a-zA-Z]+", b"a", line))[:40]: number for number, line in enumerate(lines)}
+    for number in list(kinds.values())[:10]:
+        line = lines[number].rstrip(b"\n")
+        words = [found.start() for found in re.finditer(rb"\b", line)]
+        for place in {0, len(line), *words[1:6:2]}:
+            for grain in GROWTH:
+                part = line[:place] + grain * (LONG // len(grain)) + line[place:]
+                yield b"".join((*lines[:number], part, b"\n"))
+
+
+@pytest.mark.parametrize("name", [*EVERY, "sysbench", "sysbench, killed"])
+def test_a_long_line_takes_time_in_proportion_to_its_length(name: str) -> None:
+    sysbenchs = {"sysbench": OUTPUT, "sysbench, killed": SEGFAULT}
+    parse = EVERY.get(name, sysbench.parse)
+    for text in grown(sysbenchs[name] if name in sysbenchs else content(name)):
+        began = time.process_time()
+        read(parse, text)
+        assert time.process_time() - began < LONGEST, text[-200:]
