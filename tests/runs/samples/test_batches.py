@@ -4,7 +4,9 @@ import gzip
 import itertools
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from apps.core import limits
 from apps.runs.samples.batches import Decoder, decode
 from apps.runs.samples.columns import SampledNode
+from tests.examples import examples
 from workers.protocol import wire
 from workers.protocol.wire import Number
 
@@ -288,3 +291,44 @@ def test_a_layout_is_named_once_and_then_meant_by_its_hash() -> None:
     lines: list[Any] = [json.loads(line) for line in wire.read_lines(second)]
     assert not any(isinstance(line, dict) and "names" in line for line in lines)
     assert [(node.name, node.constants) for node in decode([first, second]).nodes] == [("db1", names), ("db2", names)]
+
+
+NASTY = (
+    b"null",
+    b"true",
+    b"1e999",
+    b"9" * 400,
+    b"9" * 5000,
+    b"[]",
+    b"{}",
+    b'""',
+    b'"\\u0000"',
+    b"NaN",
+    b"[[[",
+    b"\xff",
+)
+TOKEN = re.compile(rb'-?\d+\.?\d*|"[^"]*"|\[[^\[\]]*\]|null')
+
+
+@given(data=st.data())
+@examples(150)
+def test_what_was_mutilated_is_refused_or_read(data: st.DataObject) -> None:
+    event = wire.EventMessage(kind="ddl", label="ALTER", starts_at=1.0, ends_at=2.0, node="a", detail={"table": "t"})
+    encoder = wire.BatchEncoder(run="r")
+    for t in range(4):
+        values: dict[str, Number] = {"k": t, "x": 0.5 * t, "none": None, "big": 2**60 + t}
+        encoder.add_sample(node="a", role="writer", t=float(t), values=values)
+        encoder.add_output(t=t + 0.5, line="a line")
+    encoder.add_event(event)
+    lines = gzip.decompress(encoder.flush()[1]).splitlines()
+    for _ in range(data.draw(st.integers(1, 4))):
+        number = data.draw(st.integers(0, len(lines) - 1))
+        tokens = [found.span() for found in TOKEN.finditer(lines[number])] or [(0, 0)]
+        start, end = data.draw(st.sampled_from(tokens))
+        numbers = st.integers(-5, 2**64).map(lambda number: b"%d" % number)
+        other = data.draw(st.sampled_from(NASTY) | numbers | st.binary(max_size=6))
+        lines[number] = lines[number][:start] + other + lines[number][end:]
+        if data.draw(st.booleans()):
+            lines.insert(data.draw(st.integers(0, len(lines))), lines[number])
+    with suppress(wire.BadBatch):
+        decode([gzip.compress(b"\n".join(lines), 1)])
