@@ -67,9 +67,14 @@ class Product:
         """0: it does not run now."""
         return leader(self.places, PROGRAMS[name])
 
+    def running(self, name: str) -> int:
+        """Its process id, as soon as it runs: 0 would mean the group of the tests."""
+        pid: int = eventually(lambda: self.pid(name), what=f"{name} runs", seen=self.log)
+        return pid
+
     def kill(self, name: str) -> int:
         """As a power cut would; returns the process id."""
-        pid: int = eventually(lambda: self.pid(name), what=f"{name} runs", seen=self.log)
+        pid = self.running(name)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         return pid
@@ -79,7 +84,7 @@ class Product:
 
     @contextmanager
     def frozen(self, name: str) -> Iterator[int]:
-        pid = self.pid(name)
+        pid = self.running(name)
         os.killpg(pid, signal.SIGSTOP)
         try:
             yield pid
