@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.core.problems import Invalid
 from apps.rig import services
 from apps.rig.make_runs import Shape
 
@@ -31,8 +32,11 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         started = time.monotonic()
         if options["remove"]:
-            for done in services.remove():
-                self.stdout.write(f"{done:,} runs removed")
+            try:
+                for done in services.remove():
+                    self.stdout.write(f"{done:,} runs removed")
+            except Invalid as error:  # a backup is being made
+                raise CommandError(str(error)) from error
             self.stdout.write("No run of the rig remains.")
             return
         runs, shape = options["runs"], Shape(options["series"], options["seconds"])
