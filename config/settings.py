@@ -23,6 +23,8 @@ DEBUG = env.bool("SPLASHBOARD_DEBUG", default=False)
 LOCAL_SECRET_KEY = "for-local-use-only-change-me-on-a-server"  # noqa: S105  refused on a server, below
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 SECRET_KEY = env.str("SPLASHBOARD_SECRET_KEY", default=LOCAL_SECRET_KEY)
+# Keys before it: still valid for sessions, and for what is encrypted until it is stored again.
+SECRET_KEY_FALLBACKS = env.list("SPLASHBOARD_OLD_SECRET_KEYS", default=[])
 ALLOWED_HOSTS = env.list("SPLASHBOARD_HOSTS", default=LOCAL_HOSTS)
 # The default key is public; with it, a session could be forged.
 if SECRET_KEY == LOCAL_SECRET_KEY and (foreign := [host for host in ALLOWED_HOSTS if host.strip() not in LOCAL_HOSTS]):
@@ -176,6 +178,28 @@ AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_LOCKOUT_CALLABLE = "apps.web.accounts.sign_in.locked_out"
 AXES_VERBOSE = False
+# An OpenID Connect provider; without its address there are passwords and sign-in links only.
+OIDC_ISSUER = env.str("SPLASHBOARD_OIDC_ISSUER", default="").rstrip("/")
+OIDC_CLIENT_ID = env.str("SPLASHBOARD_OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = env.str("SPLASHBOARD_OIDC_CLIENT_SECRET", default="")
+OIDC_NAME = env.str("SPLASHBOARD_OIDC_NAME", default="single sign-on")
+# For providers that do not say which addresses they verified, and administer all of them.
+OIDC_TRUSTS_EMAIL = env.bool("SPLASHBOARD_OIDC_TRUSTS_EMAIL", default=False)
+# Role of those whom the provider knows and nobody invited; empty: they are refused.
+OIDC_NEW_PEOPLE = env.str("SPLASHBOARD_OIDC_NEW_PEOPLE", default="")
+PASSWORDS = env.bool("SPLASHBOARD_PASSWORDS", default=True)
+if OIDC_ISSUER and not OIDC_CLIENT_ID:
+    raise ImproperlyConfigured(
+        "SPLASHBOARD_OIDC_CLIENT_ID is not set: give the one that the provider made for this server"
+    )
+if OIDC_ISSUER and not OIDC_ISSUER.startswith(("https://", "http://localhost:", "http://127.0.0.1:")):
+    raise ImproperlyConfigured("SPLASHBOARD_OIDC_ISSUER: give an address that begins with https://")
+if OIDC_NEW_PEOPLE not in ("", "reader", "engineer"):
+    raise ImproperlyConfigured(
+        f"SPLASHBOARD_OIDC_NEW_PEOPLE is {OIDC_NEW_PEOPLE!r}: choose reader, engineer or nothing"
+    )
+if not PASSWORDS and not OIDC_ISSUER:
+    raise ImproperlyConfigured("SPLASHBOARD_PASSWORDS is off: set SPLASHBOARD_OIDC_ISSUER, or nobody can sign in")
 LOGIN_URL = "web:sign-in"
 LOGIN_REDIRECT_URL = "web:overview"
 

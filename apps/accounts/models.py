@@ -1,4 +1,4 @@
-"""Users, their sessions, API tokens, sign-in links, shared links and saved filters.
+"""Users, their identities at a provider, their sessions, API tokens, sign-in links, shared links and saved filters.
 
 Of tokens and links only digests are stored; the key of a session is stored, as Django does.
 """
@@ -95,6 +95,21 @@ class SignInLink(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
+
+
+class Identity(models.Model):
+    """Who a person is at an OpenID Connect provider: `subject` is the provider's own name, which never changes."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=500)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="identity_once"),
+            models.UniqueConstraint(fields=["user", "issuer"], name="identity_one_each"),
+        ]
 
 
 class SharedLink(models.Model):

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from apps.accounts import services
-from apps.accounts.models import User
+from apps.accounts.models import Identity, User
 from apps.core.problems import FieldProblem, Invalid
 
 INVITATION_LASTS = timedelta(days=7)
@@ -18,7 +18,7 @@ MOST_LISTED = 500
 
 @dataclass(frozen=True)
 class PersonRow:
-    """`tokens`: not revoked; `sessions`: that have not expired."""
+    """`tokens`: not revoked; `sessions`: that have not expired; `is_bound`: to an account at the provider."""
 
     id: int
     username: str
@@ -28,6 +28,7 @@ class PersonRow:
     last_sign_in: datetime | None
     tokens: int
     sessions: int
+    is_bound: bool
 
 
 def list_people(*, now: datetime) -> list[PersonRow]:
@@ -35,6 +36,7 @@ def list_people(*, now: datetime) -> list[PersonRow]:
     rows = User.objects.annotate(
         token_count=Count("tokens", filter=Q(tokens__revoked_at=None), distinct=True),
         session_count=Count("sessions", filter=Q(sessions__expire_date__gt=now), distinct=True),
+        is_bound=Exists(Identity.objects.filter(user=OuterRef("pk"))),
     ).order_by("-is_active", "username")[:MOST_LISTED]
     return [
         PersonRow(
@@ -46,6 +48,7 @@ def list_people(*, now: datetime) -> list[PersonRow]:
             last_sign_in=row.last_login,
             tokens=row.token_count,
             sessions=row.session_count,
+            is_bound=row.is_bound,
         )
         for row in rows
     ]

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.accounts.provider import ProviderClaims
 from apps.accounts.sessions import sessions
 from apps.core.audit.api import Action, record
 
@@ -34,6 +35,11 @@ class RecordedPassword:
         if user is not None:
             record(Action.PERSON_PASSWORD, f"person {user.get_username()}")
             sessions.end_all(user=user)
+
+
+def note_refusal(claims: ProviderClaims, why: str) -> None:
+    """Somebody whom the provider vouched for and this installation did not admit."""
+    record(Action.SIGN_IN_FAILED, UNKNOWN, after=f"{claims.issuer}: {claims.subject}. {why}")
 
 
 def _signed_in(*, user: User, request: HttpRequest, **_: Any) -> None:

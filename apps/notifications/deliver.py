@@ -9,6 +9,7 @@ from django.db.models import F, QuerySet
 
 from apps.core.audit.api import Action, record
 from apps.notifications.email import mail
+from apps.notifications.encryption import UNREADABLE
 from apps.notifications.models import Delivery, Subscription
 from apps.notifications.webhooks import signatures
 from apps.notifications.webhooks.outcome import Outcome
@@ -68,6 +69,8 @@ def _attempt(delivery: Delivery, *, now: datetime) -> Outcome:
         if not delivery.to:
             return Outcome(is_sent=False, again=False, words="no team member has an address")
         return mail(**delivery.content, to=delivery.to, number=delivery.pk, made_at=delivery.made_at)
+    if UNREADABLE in (subscription.address, subscription.secret):
+        return Outcome(is_sent=False, again=False, words=f"address or secret {UNREADABLE}")
     # Imported here: only the worker posts; every process would load the HTTP library at start.
     from apps.notifications.webhooks.post import post  # noqa: PLC0415
 

@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.notifications.encryption import EncryptedTextField
 from apps.regressions.models import Note
 
 
@@ -72,8 +73,8 @@ class Subscription(models.Model):
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="subscriptions")
     kind = models.CharField(max_length=8, choices=Kind.choices)
-    address = models.CharField(max_length=500, blank=True)
-    secret = models.CharField(max_length=100, blank=True)
+    address = EncryptedTextField(blank=True)  # a chat webhook's is its secret
+    secret = EncryptedTextField(blank=True)
     asks = models.JSONField(default=dict, blank=True)
     events = ArrayField(models.CharField(max_length=12), default=usual_events)
     digest = models.CharField(max_length=8, choices=Digest.choices, default=Digest.AT_ONCE)

@@ -19,6 +19,7 @@ from apps.core.text import counted
 from apps.notifications import wording
 from apps.notifications.collect import receivers_of
 from apps.notifications.deliver import waiting
+from apps.notifications.encryption import UNREADABLE
 from apps.notifications.models import CHOOSABLE, Delivery, Subscription, Team
 from apps.notifications.webhooks import addresses
 from apps.regressions.api import filters
@@ -205,10 +206,15 @@ def _address(kind: str, address: str, problems: list[FieldProblem]) -> str:
 def _secret(subscription: Subscription, kind: str, secret: str, problems: list[FieldProblem]) -> str:
     if kind != Kind.WEBHOOK:
         return ""
-    if secret and not (SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET and secret.isprintable()):
+    if (
+        secret
+        and secret != UNREADABLE
+        and not (SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET and secret.isprintable())
+    ):
         message = f"must have {SHORTEST_SECRET} to {LONGEST_SECRET} characters"
         problems.append(FieldProblem("secret", message, "leave it empty to have one generated"))
-    return secret or subscription.secret or secrets.token_urlsafe(32)
+    known = [each for each in (secret, subscription.secret) if each and each != UNREADABLE]
+    return known[0] if known else secrets.token_urlsafe(32)
 
 
 def _asks(asks: Mapping[str, Any], problems: list[FieldProblem]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, re_path
 
 from apps.web import agents, health, saved, saved_filters, search
-from apps.web.accounts import account, audit_log, people, sessions, share, sign_in
+from apps.web.accounts import account, audit_log, people, provider, sessions, share, sign_in
 from apps.web.campaigns import campaigns, files, schedules
 from apps.web.catalog import catalog, prices, short_names
 from apps.web.compare import claims, compare, exports
@@ -132,11 +132,14 @@ urlpatterns: list[URLPattern] = [
     path("people/", people.show, name="people"),
     path("people/<int:user_id>/", people.change, name="person"),
     path("people/<int:user_id>/link/", people.link, name="person-link"),
+    path("people/<int:user_id>/unbind/", people.unbind, name="person-unbind"),
     path("share/", share.show, name="share"),
     path("share/<int:link_id>/withdraw/", share.withdraw, name="shared-withdraw"),
     path("shared/<str:secret>/", share.open_link, name="shared"),
     path("audit/", audit_log.show, name="audit"),
     path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
+    path("sign-in/provider/", provider.begin, name="sign-in-provider"),
+    path("sign-in/provider/callback/", provider.come_back, name="sign-in-provider-callback"),
     path("sign-in/<str:secret>/", sign_in.sign_in_link, name="sign-in-link"),
     path("sign-out/", sign_in.sign_out, name="sign-out"),
     path("search/", search.show, name="search"),

@@ -125,3 +125,18 @@ def test_djangos_own_checks_for_a_server_find_nothing() -> None:
     code = f"import sys; sys.argv += ['manage.py', 'check', '--deploy', '--fail-level', 'INFO']; {check}"
     said = python(code, BEHIND_TLS)
     assert said.returncode == 0, said.stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"SPLASHBOARD_OIDC_ISSUER": "https://id.example"}, "SPLASHBOARD_OIDC_CLIENT_ID is not set"),
+        ({"SPLASHBOARD_OIDC_ISSUER": "http://id.example", "SPLASHBOARD_OIDC_CLIENT_ID": "a"}, "begins with https://"),
+        ({"SPLASHBOARD_OIDC_NEW_PEOPLE": "administrator"}, "choose reader, engineer or nothing"),
+        ({"SPLASHBOARD_PASSWORDS": "false"}, "or nobody can sign in"),
+    ],
+)
+def test_a_provider_that_lets_nobody_or_everybody_in_is_refused(variables: dict[str, str], sentence: str) -> None:
+    said = python(PRINT, variables)
+    assert said.returncode != 0
+    assert sentence in said.stderr.strip().splitlines()[-1]

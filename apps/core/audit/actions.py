@@ -41,8 +41,10 @@ class Action(StrEnum):
     LINK_WITHDRAW = "link.withdraw"
     PERSON_ADDRESS = "person.address"
     PERSON_CHANGE = "person.change"
+    PERSON_BIND = "person.bind"
     PERSON_CREATE = "person.create"
     PERSON_PASSWORD = "person.password"  # noqa: S105  a name
+    PERSON_UNBIND = "person.unbind"
     PRICE_SET = "price.set"
     RUN_ATTACH = "run.attach"
     RUN_COUNT_AGAIN = "run.count_again"

@@ -3,8 +3,10 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -17,6 +19,7 @@ from apps.accounts.models import ApiToken, User
 from apps.accounts.sessions import sessions
 from apps.web.accounts import share
 from apps.web.accounts.guards import signed_in_only
+from apps.web.accounts.sign_in import NO_PASSWORDS
 from apps.web.components.forms import PageForm
 from apps.web.components.pages import render_page
 
@@ -85,6 +88,8 @@ def _create(user: User, stated: dict[str, str]) -> tuple[ApiToken, str]:
 @signed_in_only
 def change_password(request: HttpRequest) -> HttpResponse:
     """Ends every session; this browser gets a new one."""
+    if not settings.PASSWORDS:
+        raise PermissionDenied(NO_PASSWORDS)
     user = writer(request)
     form = PasswordForm(request.POST, user=user)
 
@@ -107,6 +112,7 @@ def _page(request: HttpRequest, form: TokenForm, *, status: int = 200, **made: o
         "problems": form.problems(),
         "sessions": sessions.of_person(user=user, current=request.session.session_key, now=timezone.now()),
         "rows": [(token, _state(token)) for token in found],
+        "has_passwords": settings.PASSWORDS,
         "password_form": PasswordForm(user=user),
         "links": share.rows(shared_links.listed(user)),
         **made,

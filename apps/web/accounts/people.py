@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.accounts import people, services
+from apps.accounts import identities, people, services
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.accounts.guards import administrators_only
@@ -65,6 +65,15 @@ def link(request: HttpRequest, user_id: int) -> HttpResponse:
     user = get_object_or_404(User, pk=user_id, is_active=True)
     secret = services.create_sign_in_link(user=user, now=timezone.now())
     return _page(request, InvitationForm(), invited=user, link=_link(request, secret))
+
+
+@require_POST
+@administrators_only
+def unbind(request: HttpRequest, user_id: int) -> HttpResponse:
+    user = get_object_or_404(User, pk=user_id)
+    if identities.unbind(user=user):
+        messages.success(request, f"{user.username} is bound anew at the next sign-in with the provider.")
+    return redirect("web:people")
 
 
 def _link(request: HttpRequest, secret: str) -> str:

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -13,7 +14,9 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.accounts import services
+from apps.accounts import provider, services
+
+NO_PASSWORDS = "Passwords are switched off on this server: sign in at the provider."
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -21,7 +24,17 @@ class SignIn(LoginView):
     template_name = "web/accounts/sign_in.html"
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        return super().get_context_data(is_public=settings.SPLASHBOARD_PUBLIC_READ, **context)
+        return super().get_context_data(
+            is_public=settings.SPLASHBOARD_PUBLIC_READ,
+            has_passwords=settings.PASSWORDS,
+            provider_name=settings.OIDC_NAME if provider.is_offered() else "",
+            **context,
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.PASSWORDS:
+            raise PermissionDenied(NO_PASSWORDS)
+        return super().post(request, *args, **kwargs)
 
 
 def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:

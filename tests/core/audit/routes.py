@@ -24,6 +24,7 @@ RECORDED: dict[str, set[Action]] = {
     "web:people": {A.PERSON_CREATE, A.SIGN_IN_LINK},
     "web:person": {A.PERSON_CHANGE},
     "web:person-link": {A.SIGN_IN_LINK},
+    "web:person-unbind": {A.PERSON_UNBIND},
     "web:pin-baseline": {A.BASELINE_PIN, A.BASELINE_UNPIN},
     "web:price": {A.PRICE_SET},
     "web:release-sign-off": {A.SIGN_OFF_MAKE},

@@ -20,6 +20,8 @@ METHODS = ("get", "head", "post", "put", "patch", "delete")
 OPEN = {
     "web:sign-in": "the way in",
     "web:sign-in-link": "the way in",
+    "web:sign-in-provider": "the way in; not found without a provider",
+    "web:sign-in-provider-callback": "the way in; not found without a provider",
     "web:sign-out": "ends only the own session",
     "web:shared": "opens what its secret names",
     "livez": "for probes: no more than ok",
