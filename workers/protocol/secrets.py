@@ -9,10 +9,11 @@ NAME = re.compile(r"passw|passphrase|secret|_auth$|private_key|credential|token|
 # `name = value;` within a list of options.
 OPTION = re.compile(r"(?<![^;\s])(?=[^;\s]*?(?:passw|passphrase|secret))[^;]*+;?\s*+", re.IGNORECASE)
 HIDDEN = "*"
+STARS = re.compile(rb"\*{2,}")
 # The value behind each.
 IN_COMMANDS = (
     re.compile(
-        r"""((?:^|\s)(?=-[\w.-]*?(?:pass|secret|token|credential))-[\w.-]*+(?:=|\s++))("[^"]*"|'[^']*'|[^\s"']+)""",
+        r"""((?:^|\s)(?=-[\w.-]*?(?:pass|secret|token|credential))-[\w.-]*+(?:=|\s++))(\\"[^"\\]*\\"|"[^"]*"|'[^']*'|[^\s"']+)""",
         re.IGNORECASE,
     ),
     # mysql's own short form; `-p3306` is a port.
@@ -20,6 +21,27 @@ IN_COMMANDS = (
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
     re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w++=)([^\s]+)"),
 )
+
+
+# In outputs, logs and other files: options, addresses and variables as in command lines, and the following.
+ANYWHERE = (
+    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3]),
+    # `password = value`, `"mysql_pass": "value"`, `[pass]: value`
+    re.compile(
+        r"""((?<![\w.-])(?=[\w.-]*?(?:passw|passphrase|secret|_?pass\b|sst_auth|credential))"""
+        r"""[\w.-]++["'\]]?[ \t]*+[:=][ \t]*+)"""
+        r"""("[^"\n]*"|'[^'\n]*'|[^\s,;}"']+)""",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(\bIDENTIFIED[ \t]++(?:WITH[ \t]++\S++[ \t]++)?(?:BY|AS)[ \t]++)('[^'\n]*'|\"[^\"\n]*\")", re.IGNORECASE
+    ),
+    re.compile(r"(^option p with value )('[^'\n]*')", re.MULTILINE),
+    re.compile(r"(^Changed [^\s:]++:\w*?pass\w*+ from )(?!\*+ to \*+$)([^\n]+)", re.MULTILINE),
+)
+CLIENTS = re.compile(r"mysql|mariadb", re.IGNORECASE)
+# What does not match it holds nothing of the above.
+SUSPECT = re.compile(rb"pass|pwd|secret|token|credential|sst_auth|identified|option p |://[^\s/]*@| -p", re.IGNORECASE)
 
 
 def without_secrets(values: Mapping[str, str]) -> dict[str, str]:
@@ -36,3 +58,33 @@ def without_secret_options(command: str) -> str:
     for pattern in IN_COMMANDS:
         command = pattern.sub(rf"\g<1>{HIDDEN}", command)
     return command
+
+
+def without_secrets_in(content: bytes) -> bytes:
+    """An output, log or other file with `*` for each value that may be a secret; the same where there is none."""
+    if not SUSPECT.search(content):
+        return content
+    text = content.decode("latin-1")  # each byte is one character, and comes back as it was
+    for pattern in ANYWHERE:
+        text = pattern.sub(_hidden, text)
+    if " -p" in text:
+        text = "\n".join(
+            IN_COMMANDS[1].sub(rf"\g<1>{HIDDEN}", line) if CLIENTS.search(line) else line for line in text.split("\n")
+        )
+    return text.encode("latin-1")
+
+
+def _hidden(found: re.Match[str]) -> str:
+    """Between its quotes, so that JSON stays JSON."""
+    quote = found[2][0] if found[2][0] in "\"'" else ""
+    return f"{found[1]}{quote}{HIDDEN}{quote}"
+
+
+def first_secret(content: bytes) -> int | None:
+    """The line, from 1, of the first value that may be a secret; None: there is none, or each is written as `*`."""
+    content = STARS.sub(HIDDEN.encode(), content)
+    cleaned = without_secrets_in(content)
+    if cleaned == content:
+        return None
+    pairs = zip(content.split(b"\n"), cleaned.split(b"\n"), strict=False)
+    return next((number for number, (line, clean) in enumerate(pairs, 1) if line != clean), 1)

@@ -24,7 +24,7 @@ from apps.runs.samples.columns import CLIENT, NAME_LIMIT, ROLE_LIMIT
 from apps.runs.seal import RESERVED, seal
 from apps.runs.storage import artifacts as storage_artifacts
 from workers.protocol import wire
-from workers.protocol.secrets import without_secret_options, without_secrets
+from workers.protocol.secrets import first_secret, without_secret_options, without_secrets
 
 __all__ = [
     "Refused",
@@ -177,6 +177,7 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
         len(content) <= limits.ARTIFACT, "content", f"has {len(content)} bytes; a file has at most {limits.ARTIFACT}"
     )
     _require(wire.checksum(content) == sha256, "sha256", "is not the SHA-256 of what arrived: send it again")
+    require_no_secret("content", content)
     _require(
         len(media_type) <= 80 and bool(MEDIA_TYPE.match(media_type)),
         "media_type",
@@ -237,6 +238,13 @@ def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
 def _require(holds: bool, field: str, message: str) -> None:
     if not holds:
         raise Refused(field, message)
+
+
+def require_no_secret(field: str, content: bytes) -> None:
+    """Raises Refused, without showing the secret. An agent writes `*` before it sends."""
+    line = first_secret(content)
+    message = f"shows what may be a password in line {line}: write * in its place, since raw files are kept and shown"
+    _require(line is None, field, message)
 
 
 def _moment(field: str, text: str) -> datetime:

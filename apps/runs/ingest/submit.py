@@ -13,7 +13,7 @@ from apps.core import limits
 from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.ingest.accept import Refused, end_run, open_run
+from apps.runs.ingest.accept import Refused, end_run, open_run, require_no_secret
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
 from apps.runs.storage import artifacts
@@ -43,6 +43,7 @@ def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
     _require(
         len(output) <= limits.ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {limits.ARTIFACT}"
     )
+    require_no_secret("output", output)
     try:
         return chosen.read(output)
     except formats.NotThisFormat as error:
@@ -201,6 +202,7 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
     _require(
         len(content) <= limits.ATTACHED, "file", f"has {len(content)} bytes; it may have at most {limits.ATTACHED}"
     )
+    require_no_secret("file", content)
     try:
         chosen.read(content)
     except formats.NotThisFormat as error:

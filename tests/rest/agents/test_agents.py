@@ -349,6 +349,19 @@ def test_uploads_after_an_outage_get_the_lease_back_and_count(talk: Talk) -> Non
     assert Run.objects.get().outcome == "succeeded"
 
 
+def test_a_file_that_shows_a_password_is_not_stored(talk: Talk) -> None:
+    job = a_campaign(threads=(1,)).jobs.get()
+    the_agent(job.system)
+    claimed = talk.claim()
+    uid = claimed.runs[0].uid
+    talk.say("PUT", f"runs/{uid}", a_run_message(claimed))
+    answer = talk.put_bytes(f"runs/{uid}/artifacts/out.txt", b"a line\npassword = hunter2\n")
+    assert answer.status_code == 422
+    assert "line 2: write * in its place" in answer.content.decode()
+    assert "hunter2" not in answer.content.decode()
+    assert not Artifact.objects.exists()
+
+
 @pytest.mark.parametrize("path", ["batches/0", "artifacts/out.txt"])
 def test_any_upload_of_an_attempt_gets_the_lease_back(talk: Talk, path: str) -> None:
     job = a_campaign(threads=(1,)).jobs.get()

@@ -162,6 +162,16 @@ def test_an_output_without_a_result_is_refused_with_what_sysbench_said(engineer:
     assert not Run.objects.exists()
 
 
+def test_an_output_that_shows_a_password_is_refused_by_its_line_without_showing_it(engineer: APIClient) -> None:
+    output = b"+ sysbench --mysql-password=hunter2 run\n" + POINT_SELECT.read_bytes()
+    answer = send(engineer, a_description(), output)
+    assert (answer.status_code, fields_of(answer)) == (422, ["output"])
+    assert "in line 1: write * in its place" in answer.json()["detail"]
+    assert "hunter2" not in answer.content.decode()
+    assert not Run.objects.exists()
+    assert send(engineer, a_description(), output.replace(b"hunter2", b"***")).status_code == 201
+
+
 def test_a_cut_output_is_refused(engineer: APIClient) -> None:
     whole = POINT_SELECT.read_bytes()
     for end in (whole.index(b"SQL statistics"), whole.index(b"99th percentile"), whole.index(b"Threads fairness")):

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from workers.protocol.secrets import without_secret_options, without_secrets
+from tests.paths import DATA
+from workers.protocol.secrets import first_secret, without_secret_options, without_secrets, without_secrets_in
 
 
 def test_variables_that_may_hold_a_secret_are_left_out() -> None:
@@ -44,6 +45,37 @@ def test_a_command_line_shows_no_secret(command: str, kept: str) -> None:
     assert without_secret_options(kept) == kept
 
 
+SHOWN = [
+    ("sysbench --mysql-password=hunter2 run", "sysbench --mysql-password=* run"),
+    ("       [pass]: hunter2", "       [pass]: *"),
+    ("option p with value 'hunter2'", "option p with value '*'"),
+    ("Changed tpcc:mysql_pass from mysql to hunter2", "Changed tpcc:mysql_pass from *"),
+    ('{"user": "root", "password": "hunter2", "time": 3}', '{"user": "root", "password": "*", "time": 3}'),
+    ('{"command": "x --password=\\"hunter 2\\" -t 4"}', '{"command": "x --password=* -t 4"}'),
+    ("wsrep_sst_auth = root:hunter2", "wsrep_sst_auth = *"),
+    ("CREATE USER a@b IDENTIFIED BY 'hunter2' REQUIRE SSL", "CREATE USER a@b IDENTIFIED BY '*' REQUIRE SSL"),
+    ("jdbc:mariadb://root:hunter2@db1/test", "jdbc:mariadb://root:*@db1/test"),
+    ("+ mysql -uroot -phunter2 -h db1", "+ mysql -uroot -p* -h db1"),
+    ("AWS_SECRET_ACCESS_KEY=hunter2 aws rds", "AWS_SECRET_ACCESS_KEY=* aws rds"),
+]
+
+
+@pytest.mark.parametrize(("line", "clean"), SHOWN)
+def test_a_file_shows_no_secret_and_is_otherwise_the_same(line: str, clean: str) -> None:
+    around = "[ 1s ] thds: 4 tps: 12.50 \xff\x80\r\nlatency -p99 7\n{}\nend"
+    content, cleaned = (around.format(text).encode("latin-1") for text in (line, clean))
+    assert without_secrets_in(content) == cleaned == without_secrets_in(cleaned)
+    assert (first_secret(content), first_secret(cleaned)) == (3, None)
+    assert first_secret(cleaned.replace(b"*", b"******")) is None
+
+
+def test_recorded_outputs_are_left_as_they_are() -> None:
+    """The list must not reach what is measured."""
+    files = [path for path in DATA.rglob("*") if path.is_file() and path.suffix not in (".gz", ".zip", ".zst")]
+    assert len(files) > 50
+    assert [str(path) for path in files if first_secret(path.read_bytes()) is not None] == []
+
+
 @pytest.mark.parametrize(
     "grain", ["a", "pass", "-pass", " -p", "TOKEN", "://a:", '"', " ", "=", "secret=", ' --pass="']
 )
@@ -52,6 +84,7 @@ def test_a_long_text_takes_time_in_proportion_to_its_length(grain: str, start: s
     text = start + grain * (200_000 // len(grain))
     began = time.process_time()
     without_secret_options(text)
+    first_secret(text.encode())
     without_secrets({"wsrep_provider_options": text, text: ""})
     # Ms; with the square of the length it would be minutes.
     assert time.process_time() - began < 10

@@ -12,6 +12,7 @@ from workers.agent.runtime import messages
 from workers.agent.runtime.journal import Journal, JournalEntry, OpenRun
 from workers.agent.runtime.spool import Spool
 from workers.protocol import wire
+from workers.protocol.secrets import without_secrets_in
 
 log = logging.getLogger("splashboard.agent.recorder")
 BATCH_LIMIT = 4 * 1024 * 1024  # bytes before compression
@@ -51,7 +52,7 @@ class SampleRecorder(ABC):
     def output(self, *, t: float, line: str) -> None:
         with self._encoding:
             if self._encoder.size() < BATCH_LIMIT:  # else: a flood; the artifact has all of it
-                self._encoder.add_output(t=t, line=line[:LINE_LIMIT])
+                self._encoder.add_output(t=t, line=_shown(line))
 
     def tick(self) -> None:
         """Flushes when due. Called several times a second."""
@@ -139,3 +140,7 @@ class Recorder(SampleRecorder):
 
     def _note(self) -> None:
         self._journal.write(self._entry)
+
+
+def _shown(line: str) -> str:
+    return without_secrets_in(line[:LINE_LIMIT].encode(errors="replace")).decode(errors="replace")

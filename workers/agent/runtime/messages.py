@@ -7,6 +7,7 @@ import msgspec
 from workers.agent.runtime.journal import Journal, JournalEntry, OpenRun
 from workers.agent.runtime.spool import Spool, SpoolMessage
 from workers.protocol import wire
+from workers.protocol.secrets import without_secrets_in
 
 JSON = {"Content-Type": "application/json"}
 
@@ -27,7 +28,8 @@ def batch(entry: JournalEntry, run: OpenRun, sequence: int, payload: bytes) -> S
 def put_artifact(
     spool: Spool, journal: Journal, entry: JournalEntry, run: OpenRun, *, name: str, content: bytes
 ) -> None:
-    """Raises OSError."""
+    """Without secrets that it may show. Raises OSError."""
+    content = without_secrets_in(content)
     checksum = wire.checksum(content)
 
     def note() -> None:

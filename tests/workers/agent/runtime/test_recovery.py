@@ -58,6 +58,15 @@ def test_the_half_run_is_ended_with_all_its_batches_and_its_output(died: Died) -
     assert {m.group for m in (artifact, end, job)} == {"job-7-2"}
 
 
+def test_no_file_leaves_the_machine_with_a_password(died: Died) -> None:
+    died.journal.write(died.entry)
+    (died.work / "r1.output").write_bytes(b"+ sysbench --mysql-password=hunter2 run\n12.5")
+    died.recover()
+    artifact, end, _ = died.spooled()
+    assert artifact.body == b"+ sysbench --mysql-password=* run\n12.5"
+    assert wire.from_json(wire.RunEndMessage, end.body).artifacts[0].sha256 == wire.checksum(artifact.body)
+
+
 def test_a_batch_that_the_journal_had_not_counted_yet_is_counted(died: Died) -> None:
     died.run.batches = 1
     died.journal.write(died.entry)
