@@ -244,6 +244,8 @@ DISKS = [
     *(Path(each.strip()) for each in env.list("SPLASHBOARD_DISKS", default=[])),
     *(VAR_DIR / name for name in ("postgres", "artifacts", "")),
 ]
+# Bytes of raw files that each agent, token or person may store a day; 0: any number.
+UPLOADS_A_DAY = env.int("SPLASHBOARD_UPLOADS_GB_A_DAY", default=20) * 1024**3
 # Credentials for AWS queries about systems, where the environment's belong to another object store.
 AWS_PROFILE = env.str("SPLASHBOARD_AWS_PROFILE", default="")
 # Archive of finished runs as Parquet: a folder, or s3://bucket/prefix. Empty: no archive.

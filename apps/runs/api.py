@@ -3,6 +3,7 @@
 from apps.runs import archive, deletion, queries
 from apps.runs.ingest import accept, seal_queue, streams, submit
 from apps.runs.ingest.accept import Refused
+from apps.runs.ingest.quota import QuotaExceeded
 from apps.runs.ingest.seal_queue import SealWait
 from apps.runs.ingest.submit import may_have_started
 from apps.runs.quality import exclusion
@@ -53,6 +54,7 @@ __all__ = [
     "EventDetail",
     "ExclusionDetail",
     "MeasurementDetail",
+    "QuotaExceeded",
     "Refused",
     "RunDetail",
     "RunFilter",

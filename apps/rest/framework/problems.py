@@ -20,6 +20,7 @@ from apps.core.client_address import HasMeta, client_address
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.server import outages, space
 from apps.rest.framework import request_counts
+from apps.runs.api import QuotaExceeded
 
 log = logging.getLogger(__name__)
 
@@ -177,6 +178,8 @@ def _translate(error: Exception, *, refused: int) -> ApiProblem | None:
     match error:
         case ApiProblem():
             translated = error
+        case QuotaExceeded():
+            translated = too_many(error.what, wait=error.wait)
         case Invalid():
             translated = _invalid(error.errors, status=refused)
         case exceptions.ValidationError():

@@ -11,13 +11,14 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core import binary_cursor, limits
 from apps.core.canonical import canonical_hash
-from apps.runs.ingest import seal_queue, streams
+from apps.core.units import format_bytes
+from apps.runs.ingest import quota, seal_queue, streams
 from apps.runs.ingest.clean_text import has_nul
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
 from apps.runs.samples.columns import CLIENT, NAME_LIMIT, ROLE_LIMIT
@@ -184,6 +185,7 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
         "must be a media type of at most 80 characters, for example text/plain",
     )
     with transaction.atomic():
+        quota.charge(len(content))
         storage_artifacts.keep(content)
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         run.state = locked.state
@@ -193,8 +195,12 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
             return False
         _require(run.state != Run.State.SEALED, "name", f"run {run.uid} is complete and accepts no further artifact")
         announced = {entry["name"]: entry["sha256"] for entry in locked.artifacts_expected}
-        held = Artifact.objects.filter(run=run).count()
-        _require(held < limits.ARTIFACTS, "name", f"run {run.uid} has {held} artifacts, as many as a run may have")
+        held = Artifact.objects.filter(run=run).aggregate(number=Count("id"), size=Sum("size", default=0))
+        full = (
+            f"run {run.uid} has {held['number']} artifacts of {format_bytes(held['size'])}: as many as a run may have"
+        )
+        has_room = held["number"] < limits.ARTIFACTS and held["size"] + len(content) <= limits.ARTIFACT_BYTES
+        _require(has_room, "name", full)
         contradicts = name in announced and announced[name] != sha256
         _require(not contradicts, "sha256", f"the end of run {run.uid} announced {name} with other content")
         Artifact.objects.create(run=run, name=name, sha256=sha256, size=len(content), media_type=media_type)

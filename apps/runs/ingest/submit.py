@@ -13,6 +13,7 @@ from apps.core import limits
 from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
+from apps.runs.ingest import quota
 from apps.runs.ingest.accept import Refused, end_run, open_run, require_no_secret
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
@@ -146,6 +147,7 @@ def submit(
         warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)
     with transaction.atomic():
+        quota.charge(sum(map(len, files.values())))
         hashes = {name: artifacts.keep(content) for name, content in files.items()}
         run = open_run(
             uid=uid or uuid4(),
@@ -208,6 +210,7 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
     except formats.NotThisFormat as error:
         raise Refused("file", f"is not an output of {chosen.title}: {error}") from error
     with transaction.atomic():
+        quota.charge(len(content))
         sha256 = artifacts.keep(content)
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         _require(locked.state == Run.State.SEALED, "run", f"run {run.pk} is not complete yet: attach it afterwards")

@@ -5,7 +5,7 @@ verified.
 """
 
 from apps.runs.models.archive import ArchiveAttempt, ArchivedRun
-from apps.runs.models.ingest import Batch, Stream, StreamBatch
+from apps.runs.models.ingest import Allowance, Batch, Stream, StreamBatch
 from apps.runs.models.quality import Exclusion, RunCheck
 from apps.runs.models.run import COUNTED, Configuration, Run
 from apps.runs.models.series import Block, RunNode, Series
@@ -13,6 +13,7 @@ from apps.runs.models.tool_output import Artifact, Distribution, Event, Measurem
 
 __all__ = [
     "COUNTED",
+    "Allowance",
     "ArchiveAttempt",
     "ArchivedRun",
     "Artifact",

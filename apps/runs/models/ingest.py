@@ -65,3 +65,11 @@ class StreamBatch(models.Model):
             models.UniqueConstraint(fields=["stream", "sequence"], name="stream_batch_once"),
             models.CheckConstraint(condition=Q(checksum__regex=SHA256), name="stream_batch_checksum_is_sha256"),
         ]
+
+
+class Allowance(models.Model):
+    """Bytes of raw files that a sender has stored, less what a day gives back since. See ingest.quota."""
+
+    sender = models.CharField(max_length=200, primary_key=True)
+    used = models.FloatField()
+    counted_at = models.DateTimeField()

@@ -14,7 +14,7 @@ from apps.catalog.models import System, Workload
 from apps.core import limits
 from apps.core.problems import Invalid
 from apps.core.query import whole_number
-from apps.runs.api import Refused, submit
+from apps.runs.api import QuotaExceeded, Refused, submit
 from apps.runs.models import Run
 from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted
 from apps.web.components.forms import PageForm
@@ -130,6 +130,8 @@ class Upload(PageForm):
                 return self._submit()
         except Refused as error:
             self._add(error.field, error.message)
+        except QuotaExceeded as full:
+            self._add("output", str(full))
         except catalog.InvalidField as error:
             self._add(error.field if error.field in self.fields else "parameters", f"{error.field}: {error.message}")
         except Invalid as refused:
@@ -197,6 +199,9 @@ class Attach(PageForm):
             artifact, _ = submit.attach(run=run, chosen=ATTACHED[data["format"]], content=data["file"])
         except Refused as error:
             self.add_error("file", error.message)
+            return None
+        except QuotaExceeded as full:
+            self.add_error("file", str(full))
             return None
         return artifact.name
 

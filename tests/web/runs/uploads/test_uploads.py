@@ -4,6 +4,7 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.test import Client
 
 from apps.catalog.models import System, Workload
@@ -66,6 +67,14 @@ def test_an_accepted_upload_leads_to_its_runs_page_with_numbers_and_origin(engin
     assert {each.attributes["href"] for each in elements(page, "#headline dd a")} == {origin}
     assert (run.load_level.threads, run.provenance, run.warmup) == (8, "submitted", 5.0)
     assert run.workload.parameters == {"warehouses": 10, "isolation": "repeatable-read"}
+
+
+def test_who_stored_as_much_as_a_day_allows_is_told_how_long_to_wait(engineer: Client, settings: LazySettings) -> None:
+    settings.UPLOADS_A_DAY = 10
+    answer = send(engineer)
+    assert answer.status_code == 422
+    assert "more than 10 B of raw files a day of person ann; send the same again in" in said_of(answer, "file")
+    assert not Artifact.objects.exists()
 
 
 def test_a_known_workload_can_be_chosen_and_sysbench_is_uploaded_as_well(engineer: Client) -> None:
