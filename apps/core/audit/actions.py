@@ -51,6 +51,7 @@ class Action(StrEnum):
     RUN_DELETE = "run.delete"
     RUN_EXCLUDE = "run.exclude"
     RUN_OPEN = "run.open"
+    RUN_RESTORE = "run.restore"
     RUN_SUBMIT = "run.submit"
     SCHEDULE_ARCHIVE = "schedule.archive"
     SCHEDULE_CREATE = "schedule.create"

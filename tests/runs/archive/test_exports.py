@@ -13,6 +13,7 @@ from django.core.management.base import CommandError
 from django.db import IntegrityError
 
 from apps.catalog.models import System
+from apps.core.audit.models import AuditEntry
 from apps.runs.archive.catalog import system_of
 from apps.runs.archive.content import Row
 from apps.runs.archive.tables import file_path
@@ -46,6 +47,8 @@ def test_chosen_runs_come_back_from_a_file_as_they_were(tmp_path: Path) -> None:
     assert {one.uid: held(one) for one in Run.objects.all()} == before
     assert "0 of 2 archived runs restored, 2 were here already" in restored(file)
     assert {one.uid: held(one) for one in Run.objects.all()} == before
+    (entry,) = AuditEntry.objects.filter(action="run.restore")
+    assert (entry.kind, entry.subject, entry.after) == ("command", "2 runs", f"from {file}")
 
 
 def test_a_file_holds_an_archive_that_other_tools_read(folder: Path, tmp_path: Path) -> None:

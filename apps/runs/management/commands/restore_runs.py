@@ -10,7 +10,9 @@ from django.conf import settings
 from django.core.files.storage import Storage
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from apps.core.audit.api import Action, record
 from apps.core.stores import BadAddress
+from apps.core.text import counted
 from apps.runs import archive
 from apps.runs.management.progress import with_progress
 
@@ -32,7 +34,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         try:
             with _opened(options["source"]) as source:
-                self._restore(source, self._chosen(source, options))
+                self._restore(source, self._chosen(source, options), options["source"])
         except (BadAddress, OSError, archive.ArchiveTrouble) as error:
             raise CommandError(str(error)) from error
 
@@ -43,14 +45,18 @@ class Command(BaseCommand):
             raise CommandError("there is no such archived run: check the archive and the options")
         return paths
 
-    def _restore(self, source: Storage, paths: list[str]) -> None:
+    def _restore(self, source: Storage, paths: list[str], place: str | None) -> None:
         restored, problems = 0, 0
-        for path in with_progress(paths, noun="runs", out=self.stdout):
-            found = archive.restore(source, path=path)
-            restored += found.run is not None
-            if found.problem:
-                problems += 1
-                self.stderr.write(found.problem)
+        try:
+            for path in with_progress(paths, noun="runs", out=self.stdout):
+                found = archive.restore(source, path=path)
+                restored += found.run is not None
+                if found.problem:
+                    problems += 1
+                    self.stderr.write(found.problem)
+        finally:  # each restored run is here, whatever ended the rest
+            if restored:
+                record(Action.RUN_RESTORE, counted(restored, "run"), after=f"from {place or 'the archive'}")
         here = len(paths) - restored - problems
         self.stdout.write(f"{restored:,} of {len(paths):,} archived runs restored, {here:,} were here already")
         if problems:
