@@ -5,13 +5,13 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import django
 
-from bench.results import PARTS
+from bench.results import LONG_PARTS, PARTS
 
 BULK = {"ingest", "disk", "q1"}
 
@@ -19,10 +19,15 @@ BULK = {"ingest", "disk", "q1"}
 def main(argv: Sequence[str]) -> int:
     """Exit code 1: a target was missed. 2: something could not be measured."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; none: all")
-    parser.add_argument("--rig-runs", type=int, default=100_000, help="runs of the large warehouse for `pages`")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; none: these; and {', '.join(LONG_PARTS)}"
+    )
+    parser.add_argument(
+        "--rig-runs", type=int, default=100_000, help="runs of the large warehouse for `pages` and `load`"
+    )
+    parser.add_argument("--load-seconds", type=float, default=3600.0, help="how long `load` lasts")
     options = parser.parse_args(argv)
-    unknown = set(options.parts) - set(PARTS)
+    unknown = set(options.parts) - {*PARTS, *LONG_PARTS}
     if unknown:
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     os.environ["SPLASHBOARD_LOG_LEVEL"] = "WARNING"
@@ -32,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
 
     processes.Signals.install()
     try:
-        return _measure(options.parts or list(PARTS), rig_runs=options.rig_runs)
+        return _measure(options.parts or list(PARTS), rig_runs=options.rig_runs, load_seconds=options.load_seconds)
     except Failed as failed:
         say(f"FAILED: {failed}")
         return 2
@@ -40,13 +45,14 @@ def main(argv: Sequence[str]) -> int:
         return 128 + interrupted.signum
 
 
-def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
+def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int:
     from bench import (  # noqa: PLC0415
         across_runs,
         bulk,
         detection,
         following,
         live,
+        load,
         machine,
         pages,
         panels,
@@ -62,10 +68,11 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
 
     with tempfile.TemporaryDirectory(prefix="splashboard-bench-") as name, ExitStack() as stack:
         folder = Path(name)
-        absent = {peer: "not installed" for peer in peers.PROGRAMS if peers.version_of(peer) is None}
+        wanted = () if set(parts) <= {*LONG_PARTS} else peers.PROGRAMS
+        absent = {peer: "not installed" for peer in wanted if peers.version_of(peer) is None}
         for peer, why in absent.items():
             say(f"{peer} is {why}: it is skipped")
-        here = {peer: stack.enter_context(peers.started(peer, folder)) for peer in peers.PROGRAMS if peer not in absent}
+        here = {peer: stack.enter_context(peers.started(peer, folder)) for peer in wanted if peer not in absent}
         ours = stack.enter_context(
             warehouse.started(folder, runs=bulk.RUNS + across_runs.RUNS + live.RUNS + sealing.RUNS)
         )
@@ -78,21 +85,26 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
                 bulk.report_disk(bench, stored, folder)
             if "q1" in parts:
                 rates.measure(bench, stored, places.from_environment().port)
-        if "q2" in parts:
-            across_runs.measure(bench)
-        if "live" in parts:
-            live.measure(bench)
-        if "pages" in parts:
-            pages.measure(bench, folder, runs=rig_runs)
-        if "panels" in parts:
-            panels.measure(bench, folder)
-        if "start" in parts:
-            start.measure(bench, folder)
-        if "memory" in parts:
-            sealing.measure(bench)
-        if "detection" in parts:
+        address = os.environ["DATABASE_URL"]
+        port = places.from_environment().port
+
+        def detect() -> None:
             detection.measure(bench, folder)
             following.measure(bench)
+
+        steps: dict[str, Callable[[], None]] = {
+            "q2": lambda: across_runs.measure(bench),
+            "live": lambda: live.measure(bench),
+            "pages": lambda: pages.measure(bench, folder, runs=rig_runs),
+            "panels": lambda: panels.measure(bench, folder),
+            "start": lambda: start.measure(bench, folder),
+            "memory": lambda: sealing.measure(bench),
+            "detection": detect,
+            "load": lambda: load.measure(bench, runs=rig_runs, seconds=load_seconds, port=port, url=address),
+        }
+        for part, step in steps.items():
+            if part in parts:
+                step()
         now = results.Results(
             measured_on=bench.today,
             machine=machine.facts(),

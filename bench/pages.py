@@ -69,7 +69,7 @@ def _milliseconds(http: Connection, address: str) -> float:
 @contextmanager
 def _rig(bench: Bench, folder: Path, runs: int) -> Iterator[Rig]:
     with made(bench, folder, runs=runs, series=SERIES, seconds=SECONDS) as (port, url):
-        yield Rig(Connection(port), _addresses(url))
+        yield Rig(Connection(port), addresses(url))
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def made(bench: Bench, folder: Path, *, runs: int, series: int, seconds: int) ->
         yield port, url
 
 
-def _addresses(url: str) -> dict[str, str]:
+def addresses(url: str) -> dict[str, str]:
     with psycopg.connect(url) as connection:
         nightly = connection.execute(
             "SELECT run.id, run.workload_id, system.slug FROM runs_run run JOIN catalog_system system"

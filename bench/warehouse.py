@@ -128,7 +128,7 @@ def started(folder: Path, *, runs: int) -> Iterator[Warehouse]:
         pids |= {"PostgreSQL": postgres_pid(), "Valkey": valkey_pid(os.environ["REDIS_URL"])}
         servers.await_answer(setup.port, "/api/v1/health/", log=folder / "web.log")
         http = Connection(setup.port, {"Authorization": f"Agent {secret}"})
-        yield Warehouse(http, pids, _claim(http, runs))
+        yield Warehouse(http, pids, claim(http, runs))
 
 
 def manage(*arguments: str, env: Mapping[str, str] | None = None) -> None:
@@ -164,14 +164,14 @@ def valkey_pid(url: str) -> int:
     return int(found["process_id"])
 
 
-def _claim(http: Connection, runs: int) -> wire.JobMessage:
-    """A job with `runs` runs, as claimed by an agent."""
+def claim(http: Connection, runs: int, *, system: str = SYSTEM) -> wire.JobMessage:
+    """A job on `system` with `runs` runs, as claimed by the agent whose connection this is."""
     hello = wire.HelloMessage(
         version="bench",
         systems=[
             wire.SystemMessage(
-                slug=SYSTEM,
-                name="Bench",
+                slug=system,
+                name=system.capitalize(),
                 platform="mariadb",
                 version="10.11.6-MariaDB",
                 hardware_class="bench",
@@ -182,8 +182,8 @@ def _claim(http: Connection, runs: int) -> wire.JobMessage:
     )
     http.send("POST", "/api/v1/agent/hello", wire.to_json(hello), JSON)
     dispatch.create_campaign(
-        name="bench",
-        systems=[System.objects.get(slug=SYSTEM)],
+        name=system,
+        systems=[System.objects.get(slug=system)],
         entries=[
             dispatch.PlannedWorkload(
                 workload=workload_for(
