@@ -244,7 +244,11 @@ def _cut(node: SampledNode) -> SampledNode:
         key: Column(values=column.values[:RUN], observed=column.observed[:RUN]) for key, column in cut.changing.items()
     }
     return SampledNode(
-        name=cut.name, role=cut.role, clock=np.arange(RUN) + 0.5, changing=changing, constants=cut.constants
+        name=cut.name,
+        role=cut.role,
+        clock=np.arange(RUN, dtype=np.float64) + 0.5,
+        changing=changing,
+        constants=cut.constants,
     )
 
 

@@ -8,7 +8,7 @@ from apps.accounts import services
 from apps.core.audit.api import Action, record
 from tests.support.browser import follow
 from tests.support.builders import a_token, a_user
-from tests.web.shell.test_accessibility_in_browser import AXE, FOUND, VIEWS
+from tests.web.shell.test_every_page_in_browser import AXE, NARROW, WIDE, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -24,11 +24,10 @@ def test_pages_of_an_administrator_keep_nobody_out(browser_page: Page) -> None:
     for address in ("/account/", "/people/", "/audit/", "/health/"):
         browser_page.goto(address)
         browser_page.evaluate(axe)
-        for width, height, scheme in VIEWS:
-            browser_page.set_viewport_size({"width": width, "height": height})
-            browser_page.emulate_media(color_scheme=scheme)
-            found += [(address, width, scheme, *violation) for violation in browser_page.evaluate(FOUND)]
-            assert browser_page.evaluate("document.documentElement.scrollWidth") <= width, (address, width)
+        for size in (NARROW, WIDE):
+            browser_page.set_viewport_size(size)
+            assert browser_page.evaluate("document.documentElement.scrollWidth") <= size["width"], (address, size)
+            found += [(address, *each) for each in violations(browser_page, size)]
     assert not found, "\n".join(map(str, found))
 
 
