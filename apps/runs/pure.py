@@ -3,12 +3,12 @@
 from apps.runs import timeline
 from apps.runs.amounts import Amount
 from apps.runs.quality.checklist import CHECKS, title_of
-from apps.runs.quality.errors import CODE, MOST_ERRORS
-from apps.runs.quality.generator import ALL_BUSY, MOST_BUSY, MOST_LATE, MOST_OF_AGENT, MOST_OF_ITS_CPU, MOST_TAKEN
-from apps.runs.quality.network import LEAST_OUTSIDE, MOST_LOST, MOST_USED
-from apps.runs.quality.noisy_neighbours import MOST_STOLEN
+from apps.runs.quality.rules.errors import CODE, MOST_ERRORS
+from apps.runs.quality.rules.generator import ALL_BUSY, MOST_BUSY, MOST_LATE, MOST_OF_AGENT, MOST_OF_ITS_CPU, MOST_TAKEN
+from apps.runs.quality.rules.network import LEAST_OUTSIDE, MOST_LOST, MOST_USED
+from apps.runs.quality.rules.noisy_neighbours import MOST_STOLEN
+from apps.runs.quality.rules.work_done import LEAST_MATCHED
 from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED
-from apps.runs.quality.work_done import LEAST_MATCHED
 from apps.runs.samples import downsample
 from apps.runs.samples.batches import decode
 from apps.runs.samples.columns import CLIENT, KIND_LIMIT, LABEL_LIMIT, SampledNode

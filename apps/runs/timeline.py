@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.core.answers import OneOf, Seconds, component
-from apps.runs.quality.noisy_neighbours import MOST_STOLEN
+from apps.runs.quality.rules.noisy_neighbours import MOST_STOLEN
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]  # from, to: s on the run's clock

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from apps.runs.pure import Phase, interval_middles
 
 Floats = NDArray[np.float64]
-# A dip (`hiccups`, the term of the articles) is a value below this share of the run's median.
+# A dip (`hiccups`, the term of the articles) is a value below this share of the run's median above zero.
 DIP_SHARE = 0.5
 # With fewer values neither spread nor share is meaningful.
 FEWEST_VALUES = 5
@@ -47,7 +47,7 @@ class DipSpan:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """Of one run's measured phase. `variation` to `worst` are None for a run whose median is zero."""
+    """Of one run's measured phase. `variation` to `worst` are None for a run in which nothing was done."""
 
     step: Annotated[float, "usual length of an interval, s"]
     count: Annotated[int, "intervals"]
@@ -55,9 +55,12 @@ class Steadiness:
     box: Annotated[Box, "quantiles of their values"]
     mean: float
     variation: Annotated[float | None, "coefficient of variation; 1 is 100 %"]
-    hiccups: Annotated[float | None, "share of the time in intervals below half the median; null: the median is zero"]
+    hiccups: Annotated[
+        float | None,
+        "share of the time in intervals below half the median of those with work; null: nothing was done",
+    ]
     longest: Annotated[DipSpan | None, "longest run of such intervals"]
-    worst: Annotated[float | None, "lowest value / median"]
+    worst: Annotated[float | None, "lowest value / that median"]
     worst_at: Annotated[float, "end of that interval, s from the start of the measured phase"]
 
 
@@ -70,8 +73,9 @@ def steadiness(at: Floats, values: Floats, phase: Phase) -> Steadiness | None:
         return None
     mean = float(np.average(values, weights=lengths))
     box = box_of(values)
-    known = box.p50 > 0
-    low = values < DIP_SHARE * box.p50
+    level = done_level(values)
+    known = level > 0
+    low = values < DIP_SHARE * level
     lowest = int(np.argmin(values))
     return Steadiness(
         step=usual,
@@ -82,9 +86,15 @@ def steadiness(at: Floats, values: Floats, phase: Phase) -> Steadiness | None:
         variation=_spread(values, lengths, mean) if known and mean > 0 else None,
         hiccups=float(lengths[low].sum() / lengths.sum()) if known else None,
         longest=longest_stretch(at - phase.start, lengths, low) if known else None,
-        worst=box.least / box.p50 if known else None,
+        worst=box.least / level if known else None,
         worst_at=float(at[lowest] - phase.start),
     )
+
+
+def done_level(values: Floats) -> float:
+    """Median of the values above zero, so that a load that stands still most of the time has dips; 0: there is none."""
+    done = values[values > 0]
+    return float(np.median(done)) if len(done) else 0.0
 
 
 def within(at: Floats, values: Floats, phase: Phase) -> Floats:

@@ -24,7 +24,8 @@ from apps.runs.archive.content import BIRTH_FIELDS, JSON_FIELDS, METRIC_FIELDS, 
 from apps.runs.archive.manifest import Manifest
 from apps.runs.archive.store import ArchiveTrouble, Damaged
 from apps.runs.models import Artifact, Block, Configuration, Distribution, Event, Measurement, Run, RunNode, Series
-from apps.runs.quality import check, exclusion, reproducibility
+from apps.runs.quality import check, exclusion
+from apps.runs.quality.rules import reproducibility
 from apps.runs.samples import derivation
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.rates import WHOLE_RUN, Phase

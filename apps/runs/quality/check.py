@@ -5,8 +5,9 @@ from collections.abc import Collection, Mapping
 from django.db import connection, transaction
 
 from apps.runs.models import Run, RunCheck
-from apps.runs.quality import checklist, evidence, reproducibility
+from apps.runs.quality import checklist, evidence
 from apps.runs.quality.checklist import REPRODUCIBLE
+from apps.runs.quality.rules import reproducibility
 from apps.runs.quality.values import RuleFinding
 
 # Copies the failed checks to the run, in display order.
@@ -22,7 +23,7 @@ FROM (
 WHERE r.id = found.id AND r.failed_checks IS DISTINCT FROM found.keys
 """
 # With the related rows that the rules need.
-RELATED = Run.objects.select_related("workload__primary_metric")
+RELATED = Run.objects.select_related("workload__primary_metric", "load_level")
 
 
 def check(run: Run, *, siblings: bool = True) -> None:

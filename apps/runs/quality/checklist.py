@@ -3,13 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from apps.runs.quality import (
+from apps.runs.quality.rules import (
+    agreement,
+    asked_rate,
     errors,
     generator,
     network,
     noisy_neighbours,
     reproducibility,
     sample_gaps,
+    standstill,
     steady_state,
     tool_checks,
     work_done,
@@ -36,6 +39,15 @@ CHECKS: Mapping[str, QualityCheck] = {
         QualityCheck(
             "happened", "work done", "Did the servers do what the client claims?", work_done.LIMITS, work_done.check
         ),
+        QualityCheck(
+            "agreement",
+            "agreement",
+            "Does what the tool reports fit together?",
+            agreement.LIMITS,
+            agreement.check,
+        ),
+        QualityCheck("asked", "asked rate", "Was as much done as was asked for?", asked_rate.LIMITS, asked_rate.check),
+        QualityCheck("standstill", "standstill", "Did the load stand still?", standstill.LIMITS, standstill.check),
         QualityCheck("errors", "errors", "How many operations failed, and how?", errors.LIMITS, errors.check),
         QualityCheck("steady", "steady state", "Was a steady state measured?", steady_state.LIMITS, steady_state.check),
         QualityCheck(

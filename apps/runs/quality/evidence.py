@@ -12,7 +12,7 @@ from django.db.models import Q
 from apps.catalog.models import Node
 from apps.catalog.pure import derived_metrics
 from apps.runs.models import COUNTED, Event, Measurement, Run, RunNode, Series, Stream
-from apps.runs.quality import generator, network, noisy_neighbours, reproducibility, work_done
+from apps.runs.quality.rules import generator, network, noisy_neighbours, reproducibility, work_done
 from apps.runs.quality.values import (
     AGENT,
     QUESTIONS,
@@ -66,9 +66,11 @@ def facts(run: Run, *, siblings: bool = True) -> QualityFacts:
         seconds=_seconds(run),
         complaints=tuple(_tool_error(event) for event in events if event.kind == "error"),
         claims=tuple(_tool_check(event) for event in events if event.kind == "check"),
+        contradictions=tuple(event.label for event in events if event.detail.get("contradiction")),
         siblings=place_of(run).siblings(run.pk) if siblings else None,
         unsteady=spec.unsteady,
         faults=spec.faults,
+        rate=run.load_level.rate,
         has_database=spec.needs_database,
     )
 

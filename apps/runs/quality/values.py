@@ -107,7 +107,8 @@ class Siblings:
 @dataclass(frozen=True)
 class QualityFacts:
     """Facts of a run that the rules need. `measured`: the measured phase, s on the run's clock; None: not known.
-    `unsteady`, `faults`, `has_database`: from the workload's declaration."""
+    `unsteady`, `faults`, `has_database`: from the workload's declaration; `rate`: asked for, transactions/s.
+    `contradictions`: what the tool cannot have printed."""
 
     tool: str
     measured: tuple[float, float] | None
@@ -116,9 +117,11 @@ class QualityFacts:
     seconds: ThroughputSeconds | None = None
     complaints: tuple[ToolError, ...] = ()
     claims: tuple[ToolCheck, ...] = ()
+    contradictions: tuple[str, ...] = ()
     siblings: Siblings | None = None
     unsteady: str = ""
     faults: bool = False
+    rate: float | None = None
     has_database: bool = True
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from apps.core.answers import Name, Seconds
 from apps.runs import timeline
 from apps.runs.models import Event, Run, RunNode
-from apps.runs.quality.noisy_neighbours import STEAL
+from apps.runs.quality.rules.noisy_neighbours import STEAL
 from apps.runs.queries import nodes
 from apps.runs.queries.series import load_series
 from apps.runs.storage import codec

@@ -78,6 +78,9 @@ def _read_sysbench(content: bytes) -> SubmittedOutput:
     known = parsed.totals or parsed.intervals or parsed.messages or parsed.version or parsed.threads is not None
     if not known:
         raise first_line(content).refuse("sysbench's output, which begins “sysbench 1.0.20 (using …)”")
+    if parsed.second_run:
+        line = content.count(b"\n", 0, parsed.second_run) + 1
+        raise NotThisFormat(line, "", "one run; another begins here: send the output of each by itself")
     return SubmittedOutput(sysbench_values.read(content), parsed.threads, parsed.rate)
 
 

@@ -59,6 +59,7 @@ EVENT_KINDS = {"WARNING": "warning", "DEBUG": ""}
 REPORTED_EVENT_KINDS = ("warning", "error")  # of the events below
 # Enough to see what was not parsed; the artifact has all lines.
 UNPARSED_KEPT = 1000
+CONTRADICTIONS_KEPT = 20
 
 
 def read(content: bytes) -> Output:
@@ -177,7 +178,7 @@ def measured_phase(parsed: ParsedSysbench) -> tuple[float, float] | None:
 
 
 def error_events(parsed: ParsedSysbench) -> list[EventMessage]:
-    """Warnings and errors, at the last second printed before them; equal messages are counted."""
+    """Warnings and errors, at the last second printed before them, equal ones counted; and what contradicts itself."""
     found: dict[tuple[str, float, str], EventMessage] = {}
     for message in parsed.messages:
         kind = EVENT_KINDS.get(message.level, "error")
@@ -191,7 +192,11 @@ def error_events(parsed: ParsedSysbench) -> list[EventMessage]:
         if text != label:
             detail["text"] = text
         found[kind, at, label] = EventMessage(kind=kind, label=label, starts_at=at, node="client", detail=detail)
-    return list(found.values())
+    odd = [
+        EventMessage(kind="warning", label=text, starts_at=float(at), node="client", detail={"contradiction": True})
+        for at, text in parsed.contradictions()[:CONTRADICTIONS_KEPT]
+    ]
+    return [*found.values(), *odd]
 
 
 def unparsed_lines(lines: list[str]) -> list[str]:

@@ -79,8 +79,17 @@ def test_a_gap_ends_a_hiccup_and_what_was_not_observed_is_no_part_of_the_time() 
     assert found.observed == pytest.approx(40.0, abs=0.3)
 
 
-def test_a_run_that_mostly_stood_still_has_no_share_of_its_median() -> None:
+def test_a_run_that_mostly_stood_still_has_dips_against_what_it_did_otherwise() -> None:
     found = steadiness(*seconds([0.0] * 40 + [100.0] * 10), MINUTE)
+    assert found is not None
+    assert found.hiccups == pytest.approx(0.8)
+    assert found.longest is not None
+    assert (found.longest.length, found.worst) == (40.0, 0.0)
+    assert found.variation == pytest.approx(2.0)
+
+
+def test_a_run_that_did_nothing_has_no_share_of_anything() -> None:
+    found = steadiness(*seconds([0.0] * 50), MINUTE)
     assert found is not None
     assert (found.variation, found.hiccups, found.longest, found.worst) == (None, None, None, None)
 

@@ -30,7 +30,7 @@ def test_a_run_with_room_passes_all_that_can_be_checked() -> None:
     run, found = checked(QUIET.output, {"db1": samples(QUIET)})
     assert run.failed_checks == []
     passed = {key for key, check in found.items() if check.status == "passed"}
-    assert passed == {"happened", "errors", "generator", "neighbours", "sampling"}
+    assert passed == {"happened", "agreement", "asked", "standstill", "errors", "generator", "neighbours", "sampling"}
     assert {check.status for key, check in found.items() if key not in passed} == {"cannot_tell"}
     assert all(check.evidence.endswith(".") for check in found.values())
 

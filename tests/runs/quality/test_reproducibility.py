@@ -8,7 +8,8 @@ from pytest_django import DjangoAssertNumQueries
 from scipy import stats
 
 from apps.runs.models import Run, RunCheck
-from apps.runs.quality import check, exclusion, reproducibility
+from apps.runs.quality import check, exclusion
+from apps.runs.quality.rules import reproducibility
 from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED, Siblings
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from apps.runs.quality import documentation, errors, generator, network, noisy_neighbours, work_done
+from apps.runs.quality import documentation
 from apps.runs.quality.checklist import CHECKS, title_of
+from apps.runs.quality.rules import errors, generator, network, noisy_neighbours, work_done
 from apps.runs.quality.values import (
     CANNOT_TELL,
     FAILED,

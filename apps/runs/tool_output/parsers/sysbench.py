@@ -7,7 +7,7 @@ totals and histogram cover only the time since it.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from apps.runs.samples.histograms import place_of
 
@@ -86,6 +86,7 @@ class ParsedSysbench:
     histogram: SysbenchHistogram | None = None
     messages: list[SysbenchMessage] = field(default_factory=list)
     unparsed: list[str] = field(default_factory=list)
+    second_run: int = 0  # offset at which another run's output begins; 0: it is of one run
 
     @property
     def complete(self) -> bool:
@@ -93,6 +94,14 @@ class ParsedSysbench:
             # Without events, no latency is reported.
             {"latency_sum"} if "events" in self.totals and self.totals["events"].value == 0 else set()
         )
+
+    def contradictions(self) -> list[tuple[int, str]]:
+        """Seconds that a run cannot have printed like this, and why."""
+        return [
+            (one.second, f"interval {one.second} s is printed " + ("twice" if again else f"after {before.second} s"))
+            for before, one in pairwise(self.intervals)
+            if (again := one.second == before.second) or one.second < before.second
+        ]
 
     def fatal(self) -> str:
         """The first fatal message, or empty."""
@@ -220,6 +229,7 @@ class _Reader:
         self.messages: list[SysbenchMessage] = []
         self.last_was_message = False
         self.unparsed: list[str] = []
+        self.second_run = 0
 
     def read(self, output: bytes) -> ParsedSysbench:
         for start, line, terminated in _lines(output):
@@ -240,6 +250,7 @@ class _Reader:
             histogram=self._histogram(),
             messages=self.messages,
             unparsed=self.unparsed,
+            second_run=self.second_run,
         )
 
     def _consume(self, line: bytes, start: int, terminated: bool) -> bool:
@@ -256,7 +267,7 @@ class _Reader:
             or (terminated and self._bucket(line, start))
             or self._figures(line, start, terminated)
             or self._message(line)
-            or self._head(line)
+            or self._head(line, start)
         )
 
     def _repeat(self, times: int) -> bool:
@@ -337,9 +348,11 @@ class _Reader:
         self.last_was_message = True
         return True
 
-    def _head(self, line: bytes) -> bool:
+    def _head(self, line: bytes, start: int) -> bool:
         for pattern, name in HEADER:
             if found := pattern.match(line):
+                if name == "version" and (self.intervals or self.totals):
+                    self.second_run = self.second_run or start
                 self.header.setdefault(name, found[1])
                 return True
         return False

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from apps.core.text import counted
 from apps.use_method.pure import Aspect, AspectCell, IndicatorReading, Panel, Resource, UseLevel, cells
 from apps.web.components.sparklines import Spark
 from apps.web.runs.use_method import cells as use_method_cells
@@ -112,7 +113,10 @@ class PanelAnswer:
             return f"Limit not monitored: {what}."
         if self.state == "partly-monitored":
             return f"No limit found: {len(self.unseen)} of {self.monitored + len(self.unseen)} resources not monitored."
-        return "No resource is saturated." if self.state else ""
+        if not self.state:
+            return ""
+        partly = f", {self.partly} of which were monitored in part" if self.partly else ""
+        return f"None of {counted(self.monitored, 'monitored resource')} is saturated{partly}."
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ LIMITS = (
 PENALTY, SHORTEST = 6.0, 5  # of KernelCPD; intervals of a segment
 MOST_POINTS = 600  # more are averaged: the search takes quadratic time
 MOST_AUTOCORRELATION = 0.7
-NOISE_FLOOR = 2e-4  # of the median
+NOISE_FLOOR = 2e-4  # of the greatest: of a load that stands still most of the time, the median is zero
 TO_SIGMA = 1.4826  # from a median absolute deviation
 
 
@@ -46,6 +46,15 @@ def check(facts: QualityFacts) -> RuleFinding:
         count = len(seconds.values)
         return cannot_tell(f"The load had {count} intervals with its warm-up; {FEWEST} are needed.", intervals=count)
     start = steady_from(seconds.values)
+    return _verdict(seconds, measured, start)
+
+
+def _verdict(seconds: ThroughputSeconds, measured: tuple[float, float], start: int) -> RuleFinding:
+    """`start`: index of the first steady interval."""
+    if np.median(seconds.values[start:]) == 0:
+        standing = int((seconds.values[start:] == 0).sum())
+        text = f"No steady state: nothing was done in {standing} of the last {len(seconds.values) - start} intervals."
+        return failed(text, intervals=len(seconds.values) - start)
     began = float(seconds.at[start]) - _length(seconds)
     left = len(seconds.values) - start
     if left < FEWEST:
@@ -83,7 +92,7 @@ def steady_from(values: Floats) -> int:
     """
     step = -(-len(values) // MOST_POINTS)
     y = values[: len(values) // step * step].reshape(-1, step).mean(axis=1)
-    noise = max(_mad(np.diff(y)) / np.sqrt(2), NOISE_FLOOR * abs(float(np.median(y))), np.finfo(float).tiny)
+    noise = max(_mad(np.diff(y)) / np.sqrt(2), NOISE_FLOOR * float(np.abs(y).max()), np.finfo(float).tiny)
     scaled = (y - np.median(y)) / noise
     bounds = _changes(scaled, PENALTY)
     factor = _inflation(y, bounds, noise)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from apps.runs.quality import generator, work_done
+from apps.runs.quality.rules import generator, work_done
 from apps.runs.quality.values import (
     AGENT,
     QualityFacts,

@@ -1,0 +1,1 @@
+"""One question about a run each: facts in, a finding out. Pure."""
