@@ -1,14 +1,18 @@
 """The catalog as frozen values for the Catalog page, in a fixed number of queries."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Any
 
 from django.db.models import Count, Prefetch, Q
 
 from apps.catalog.metrics import counter_rules, derived_metrics
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, System, Workload
+
+LONGEST_KEY, LIKE, MOST_GUESSED = 160, 0.75, 5
 
 
 @dataclass(frozen=True)
@@ -221,3 +225,14 @@ def _release(release: Release) -> ReleaseValue:
             for system in release.systems.all()
         ),
     )
+
+
+def choose_metrics(keys: Collection[str]) -> dict[str, str]:
+    """What to do about keys that are no metric's: the one that is spelt most like each, if any is. One query."""
+    known = list(Metric.objects.values_list("key", flat=True)) if keys else []
+    found = {}
+    for place, key in enumerate(dict.fromkeys(keys)):
+        # Each takes some milliseconds: whoever guesses many has a list to look at.
+        near = get_close_matches(key[:LONGEST_KEY], known, n=1, cutoff=LIKE) if place < MOST_GUESSED else []
+        found[key] = f"did you mean {near[0]}? See /api/v1/metrics/" if near else "choose one of /api/v1/metrics/"
+    return found

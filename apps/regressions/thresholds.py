@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from apps.accounts.models import User
+from apps.catalog.api import queries
 from apps.catalog.models import Metric, Workload
 from apps.core.answers import Hidden, component
 from apps.core.audit.api import Action, record
@@ -102,7 +103,8 @@ def place(*, workload: int | None, metric: str | None) -> tuple[Workload | None,
         errors.append(FieldProblem("workload", f"there is no workload {workload}", "choose one of the catalog's"))
     own = Metric.objects.filter(key=metric).first() if metric else None
     if metric and own is None:
-        errors.append(FieldProblem("metric", f"there is no metric {metric[:80]!r}", "choose one of the catalog's"))
+        remedy = queries.choose_metrics([metric])[metric]
+        errors.append(FieldProblem("metric", f"there is no metric {metric[:80]!r}", remedy))
     if errors:
         raise Invalid(errors)
     return found, own

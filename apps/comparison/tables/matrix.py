@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from apps.catalog.api import queries
 from apps.catalog.models import Metric, System, Workload
 from apps.comparison import compare
 from apps.comparison.comparability.facts import hardware_detail
@@ -164,12 +165,12 @@ def _keys(metrics: Sequence[str]) -> list[str]:
     keys = [metric for metric in metrics if metric not in (PRIMARY, LATENCY)]
     known = set(Metric.objects.filter(key__in=keys).values_list("key", flat=True)) if keys else set()
     if unknown := [key for key in keys if key not in known]:
-        raise Invalid([_no_metric(key) for key in unknown])
+        raise Invalid([_no_metric(key, remedy) for key, remedy in queries.choose_metrics(unknown).items()])
     return keys
 
 
-def _no_metric(key: str) -> FieldProblem:
-    return FieldProblem("metric", f"there is no metric {key[:80]!r}", "choose one of the catalog's metrics")
+def _no_metric(key: str, remedy: str) -> FieldProblem:
+    return FieldProblem("metric", f"there is no metric {key[:80]!r}", remedy)
 
 
 def _shared(systems: Sequence[System], wanted: Sequence[int] | None, campaign: int | None) -> list[Workload]:

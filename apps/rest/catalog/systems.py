@@ -16,7 +16,7 @@ from apps.catalog.api import services, set_short_name
 from apps.catalog.models import HardwareClass, Node, System
 from apps.rest.framework.lists import PageParameters, listing, page_of
 from apps.rest.framework.problems import conflict, invalid
-from apps.rest.framework.strict import SLUG, Strict
+from apps.rest.framework.strict import SLUG, ChoiceField, Strict
 from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 
 
@@ -32,7 +32,7 @@ class AwsPlaceSerializer(serializers.Serializer[System]):
     """Location of a system at AWS."""
 
     region = serializers.CharField(source="aws_region")
-    kind = serializers.ChoiceField(source="aws_kind", choices=System.AwsKind.choices)
+    kind = ChoiceField(source="aws_kind", choices=System.AwsKind.choices)
     identifier = serializers.CharField(source="aws_identifier")
 
 
@@ -80,7 +80,7 @@ class HardwareDescription(Strict):
 
 class NodeDescription(Strict):
     name = serializers.CharField(max_length=80)
-    role = serializers.ChoiceField(choices=Node.Role.choices, required=False, default="writer")
+    role = ChoiceField(choices=Node.Role.choices, required=False, default="writer")
     zone = serializers.CharField(max_length=40, required=False, default="", allow_blank=True)
     hardware_class = serializers.RegexField(
         SLUG, max_length=80, required=False, help_text="left out: that of the system"

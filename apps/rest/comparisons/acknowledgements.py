@@ -20,7 +20,7 @@ GROUPS = [each.value for each in ACCEPTABLE]
 
 
 class AcknowledgementSerializer(serializers.ModelSerializer[Acknowledgement]):
-    group = serializers.ChoiceField(choices=GROUPS)
+    group = ChoiceField(choices=GROUPS)
     said = serializers.JSONField(help_text="what was accepted: both systems with their values, and the labels of these")
     by = serializers.CharField(source="acknowledged_by.username")
     at = serializers.DateTimeField(source="acknowledged_at")

@@ -14,13 +14,13 @@ from django.http import HttpResponse, HttpResponseNotModified, StreamingHttpResp
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from pyarrow import compute, csv, ipc, parquet
-from rest_framework import serializers
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 
 from apps.rest.framework.problems import ApiProblem
+from apps.rest.framework.strict import ChoiceField
 
 Renderers = Sequence[BaseRenderer] | Sequence[type[BaseRenderer]]
 
@@ -57,10 +57,10 @@ PIECE = 2**16
 FORMATS: list[type[BaseRenderer]] = [Json, Csv, Arrow, Parquet]
 
 
-def format_field() -> serializers.ChoiceField:
+def format_field() -> ChoiceField:
     """The query parameter `format`, for clients that cannot set headers, such as browsers and spreadsheets."""
     names = [str(one.format) for one in FORMATS]
-    return serializers.ChoiceField(choices=names, required=False, help_text="goes before the header Accept")
+    return ChoiceField(choices=names, required=False, help_text="goes before the header Accept")
 
 
 class ByQuality(BaseContentNegotiation):

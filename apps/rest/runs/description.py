@@ -14,7 +14,7 @@ from apps.core.problems import NAMELESS
 from apps.rest.catalog.systems import SystemDescription
 from apps.rest.framework.bodies import InvalidJson, decode_json
 from apps.rest.framework.problems import invalid
-from apps.rest.framework.strict import SLUG, FiniteField, ScalarField, Strict
+from apps.rest.framework.strict import SLUG, ChoiceField, FiniteField, ScalarField, Strict
 from apps.runs.api import may_have_started
 from apps.runs.pure import DEFAULT, SUBMITTED
 
@@ -100,7 +100,7 @@ class WorkloadReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[
 class RunDescription(Strict):
     """Facts about a run that the load tool's output does not contain."""
 
-    format = serializers.ChoiceField(
+    format = ChoiceField(
         choices=[(one.name, one.title) for one in SUBMITTED.values()],
         required=False,
         default=DEFAULT,
@@ -128,7 +128,7 @@ class RunDescription(Strict):
     uid = serializers.UUIDField(
         required=False, help_text="yours, to send the run again safely; left out: made from what is sent"
     )
-    outcome = serializers.ChoiceField(choices=["succeeded", "failed"], required=False, default="succeeded")
+    outcome = ChoiceField(choices=["succeeded", "failed"], required=False, default="succeeded")
     reason = serializers.CharField(max_length=2000, required=False, default="", allow_blank=True)
 
     def validate_started_at(self, started_at: datetime) -> datetime:
@@ -153,7 +153,7 @@ class RunForm(serializers.Serializer[Any]):
         required=False, help_text="the tool's own file of its series, where it writes them apart: BenchBase's windows"
     )
     description = RunDescription(required=False, help_text="JSON, as a file or as text")
-    format = serializers.ChoiceField(choices=list(SUBMITTED), required=False)
+    format = ChoiceField(choices=list(SUBMITTED), required=False)
     system = serializers.CharField(required=False, help_text="slug")
     workload = serializers.IntegerField(required=False, help_text="id")
     threads = serializers.IntegerField(required=False)
@@ -163,7 +163,7 @@ class RunForm(serializers.Serializer[Any]):
     repetition = serializers.IntegerField(required=False)
     server_version = serializers.CharField(required=False)
     uid = serializers.UUIDField(required=False)
-    outcome = serializers.ChoiceField(choices=["succeeded", "failed"], required=False)
+    outcome = ChoiceField(choices=["succeeded", "failed"], required=False)
     reason = serializers.CharField(required=False)
     tag = serializers.ListField(child=serializers.CharField(), required=False)
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.rest.framework.formats import format_field
 from apps.rest.framework.lists import LARGEST_ID, Parameters
-from apps.rest.framework.strict import FiniteField
+from apps.rest.framework.strict import ChoiceField, FiniteField
 from apps.runs.api import queries
 from apps.runs.pure import KIND_LIMIT, LABEL_LIMIT
 
@@ -33,14 +33,14 @@ class SeriesParameters(Parameters):
         help_text="thinned to about so many, with every minimum and maximum; left out: all samples",
     )
     to = FiniteField(required=False, help_text="samples up to then, s on the clock chosen")
-    align = serializers.ChoiceField(
+    align = ChoiceField(
         choices=["run", "measured", "event"],
         required=False,
         help_text="where the clock begins: at the start of the run, of its measured phase, or of its first `event`",
     )
     event = serializers.CharField(required=False, max_length=KIND_LIMIT, help_text="kind of an event, to align to")
     event_label = serializers.CharField(required=False, max_length=LABEL_LIMIT, help_text="only events called so")
-    over_nodes = serializers.ChoiceField(
+    over_nodes = ChoiceField(
         choices=["sum", "mean"], required=False, help_text="one series over the nodes; left out: one for each"
     )
     raw = serializers.BooleanField(

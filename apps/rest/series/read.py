@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import Sum
 from numpy.typing import NDArray
 
+from apps.catalog.api import queries as catalog
 from apps.catalog.models import Metric
 from apps.catalog.pure import derived_metrics
 from apps.rest.framework.problems import ApiProblem
@@ -98,8 +99,10 @@ class SeriesPass:
         known |= {key for _, key in unanswered if derived_metrics.find(key)}
         nodes = self.asked.options.get("nodes")
         where = f"on {', '.join(nodes)}" if nodes else "in this run"
-        reasons = {True: f"not observed {where}", False: "no metric has this key; see /api/v1/metrics/"}
-        return [Absent(pk, key, "", reasons[key in known]) for pk, key in unanswered] + self.troubles
+        strange = catalog.choose_metrics([key for _, key in unanswered if key not in known])
+        reasons = {key: f"no metric has this key: {remedy}" for key, remedy in strange.items()}
+        absent = [Absent(pk, key, "", reasons.get(key, f"not observed {where}")) for pk, key in unanswered]
+        return absent + self.troubles
 
 
 def _stretches(asked: SeriesRequest) -> Iterator[tuple[list[int], Sequence[str]]]:

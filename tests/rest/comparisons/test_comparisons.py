@@ -83,7 +83,7 @@ def test_runs_that_are_of_no_side_are_named_and_not_passed_over(anyone: APIClien
     ("address", "field", "said"),
     [
         (f"{MATRIX}?side=a&side=b:1", "side", "use 'b'"),
-        (f"{MATRIX}?side=a&side=b&metric=gone", "metric", "choose one of the catalog's metrics"),
+        (f"{MATRIX}?side=a&side=b&metric=gone", "metric", "choose one of /api/v1/metrics/"),
         (f"{CLAIMS}?side=a&side=a", "side", "choose two or more"),
         (f"{CLAIMS}?side=a&side=gone", "side", "choose one of the catalog's systems"),
         ("/api/v1/runs/?quality=good", "quality", "choose from: failed-check, excluded"),

@@ -80,9 +80,11 @@ def test_what_is_missing_is_named_with_the_reason(anyone: APIClient) -> None:
     document = series(anyone, sealed(), f"metric=no.such&metric={RUNNING}&metric=host.load.1m")
     assert [entry["metric"] for entry in document["series"]] == [RUNNING]
     assert document["missing"] == [
-        {"metric": "no.such", "node": "", "reason": "no metric has this key; see /api/v1/metrics/"},
+        {"metric": "no.such", "node": "", "reason": "no metric has this key: choose one of /api/v1/metrics/"},
         {"metric": "host.load.1m", "node": "", "reason": "not observed in this run"},
     ]
+    (misspelt,) = series(anyone, sealed(), f"metric={RUNNING[:-2]}{RUNNING[-1]}{RUNNING[-2]}")["missing"]
+    assert misspelt["reason"] == f"no metric has this key: did you mean {RUNNING}? See /api/v1/metrics/"
     (missing,) = series(anyone, sealed(), f"metric={RUNNING}&node=db9")["missing"]
     assert missing == {"metric": RUNNING, "node": "", "reason": "not observed on db9"}
 

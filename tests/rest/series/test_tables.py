@@ -212,7 +212,7 @@ def test_what_is_missing_has_a_row_with_the_reason(anyone: APIClient, run: Run, 
     read = samples_of(anyone, run, f"metric=no.such&metric={RUNNING}&metric=host.load.1m&to=0", name)
     assert rows_of(read)[0][4:] == (0.0, 1.0, None)
     assert rows_of(read)[1:] == [
-        (run.pk, "no.such", None, None, None, None, "no metric has this key; see /api/v1/metrics/"),
+        (run.pk, "no.such", None, None, None, None, "no metric has this key: choose one of /api/v1/metrics/"),
         (run.pk, "host.load.1m", None, None, None, None, "not observed in this run"),
     ]
 

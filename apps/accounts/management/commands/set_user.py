@@ -1,7 +1,8 @@
-"""Creates or changes a user and prints the path of a one-time sign-in link."""
+"""Creates or changes a user and prints the address of a one-time sign-in link."""
 
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
@@ -37,4 +38,4 @@ class Command(BaseCommand):
         self.stderr.write(f"{user.username} is {'made: ' if is_new else ''}{user.get_role_display()}.")
         if user.is_active:
             secret = services.create_sign_in_link(user=user, now=timezone.now())
-            self.stdout.write(reverse("web:sign-in-link", kwargs={"secret": secret}))
+            self.stdout.write(f"{settings.ADDRESS}{reverse('web:sign-in-link', kwargs={'secret': secret})}")

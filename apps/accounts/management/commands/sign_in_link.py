@@ -1,7 +1,8 @@
-"""Prints the path of a one-time sign-in link, by default for an administrator."""
+"""Prints the address of a one-time sign-in link, by default for an administrator."""
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 from django.utils import timezone
@@ -12,7 +13,7 @@ from apps.core.problems import Invalid
 
 
 class Command(BaseCommand):
-    help = "Print the path of a link that signs in once, within an hour. Creates an administrator if there is none."
+    help = "Print the address of a link that signs in once, within an hour. Creates an administrator if there is none."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username", nargs="?", default="", help="default: the first administrator, else 'admin'")
@@ -20,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         user = self._user(options["username"])
         secret = services.create_sign_in_link(user=user, now=timezone.now())
-        self.stdout.write(reverse("web:sign-in-link", kwargs={"secret": secret}))
+        self.stdout.write(f"{settings.ADDRESS}{reverse('web:sign-in-link', kwargs={'secret': secret})}")
 
     @staticmethod
     def _user(username: str) -> User:
