@@ -33,4 +33,13 @@ class RenewingScheduler(PersistentScheduler):
 
     def tick(self, *arguments: Any, **named: Any) -> float:
         renew("beat")
+        self._forget_the_future()
         return super().tick(*arguments, **named)
+
+    def _forget_the_future(self) -> None:
+        """Where the clock was set back, tasks that were sent by the old one would wait until it is as late again."""
+        for entry in self.schedule.values():
+            now = entry.default_now()
+            if entry.last_run_at and entry.last_run_at > now:
+                entry.last_run_at = now
+                self._heap = None  # made anew from the entries

@@ -22,7 +22,9 @@ WITH agent AS (
 ),
 seen AS (
   UPDATE dispatch_agent SET last_seen_at = %(now)s FROM agent
-  WHERE dispatch_agent.id = agent.id AND coalesce(agent.last_seen_at < %(written_before)s, true)
+  WHERE dispatch_agent.id = agent.id
+    -- Later than now: the clock was set back.
+    AND coalesce(agent.last_seen_at < %(written_before)s OR agent.last_seen_at > %(now)s, true)
 )
 SELECT id, name FROM agent
 """

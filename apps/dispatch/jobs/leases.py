@@ -22,6 +22,9 @@ MAX_ATTEMPTS = 3
 # Multiplied by the number of attempts begun. Long enough for an agent that returns after an outage to deliver its
 # measurements before its job is reassigned.
 RETRY_WAITS = timedelta(seconds=15)
+# How far clocks of the server's hosts may differ. A moment that lies further ahead than it can have been set was set
+# before the clock was set back, and counts as passed: nobody is to wait until it is as late again.
+CLOCKS_DIFFER = timedelta(minutes=1)
 LONGEST_REASON = 600  # characters, of each attempt; tools report errors at the beginning or at the end
 # The UUIDv5 namespace of run uids; any fixed value would do.
 RUN_UIDS = UUID("6f0f5f1e-2b1c-5d0e-9c3e-5a1a3a7d4b10")
@@ -40,7 +43,9 @@ class NoSuchJob(Exception):
 
 def match_jobs(*, now: datetime) -> int:
     """Assign queued jobs, by position, to idle agents that can run them; returns the number assigned."""
-    alive = Agent.objects.filter(revoked_at=None, last_seen_at__gte=now - AGENT_ALIVE_FOR)
+    alive = Agent.objects.filter(
+        revoked_at=None, last_seen_at__gte=now - AGENT_ALIVE_FOR, last_seen_at__lte=now + CLOCKS_DIFFER
+    )
     idle = alive.exclude(pk__in=_taken(now).values("agent"))
     # Agents with few labels go first, so that versatile agents stay free for the jobs that only they can run.
     return sum(_match(agent, now=now) for agent in sorted(idle, key=lambda agent: (len(agent.labels), agent.pk)))
@@ -51,13 +56,18 @@ def _taken(now: datetime) -> QuerySet[Job]:
 
     A disconnected agent is still measuring: its first message after the outage must not assign it another job.
     """
-    waiting = Q(state="queued", agent__isnull=False, ready_at__gt=now)
+    waiting = Q(state="queued", agent__isnull=False) & ~_is_ready(now)
     return Job.objects.filter(Q(state__in=ACTIVE) | waiting)
+
+
+def _is_ready(now: datetime) -> Q:
+    longest = RETRY_WAITS * MAX_ATTEMPTS + CLOCKS_DIFFER
+    return Q(ready_at=None) | Q(ready_at__lte=now) | Q(ready_at__gt=now + longest)
 
 
 def _match(agent: Agent, *, now: datetime) -> bool:
     fitting = (
-        Job.objects.filter(Q(ready_at=None) | Q(ready_at__lte=now), state="queued", attempt__lt=MAX_ATTEMPTS)
+        Job.objects.filter(_is_ready(now), state="queued", attempt__lt=MAX_ATTEMPTS)
         .filter(system__labels__contained_by=agent.labels)
         .exclude(system__in=_taken(now).values("system"))
         .order_by("campaign_id", "position")
@@ -327,9 +337,10 @@ def _finish(job: Job, *, state: str, reason: str, now: datetime) -> None:
 
 def expire_leases(*, now: datetime) -> int:
     """Take jobs back from agents that were silent for longer than their lease; returns how many."""
-    silent = Q(state__in=ACTIVE, lease_expires_at__lt=now)
+    over = Q(lease_expires_at__lt=now) | Q(lease_expires_at__gt=now + LEASE_LASTS + CLOCKS_DIFFER)
+    silent = Q(over, state__in=ACTIVE)
     # Last attempts whose agent did not return within `ready_at`.
-    hopeless = Q(state="queued", attempt__gte=MAX_ATTEMPTS, ready_at__lt=now)
+    hopeless = Q(_is_ready(now), state="queued", attempt__gte=MAX_ATTEMPTS, ready_at__isnull=False)
     expired = Job.objects.filter(silent | hopeless).values_list("pk", flat=True)
     return sum(_expire(job_id, over=silent | hopeless, now=now) for job_id in list(expired))
 

@@ -229,7 +229,7 @@ def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
     run.state = Run.State.ENDED
     run.outcome = message.outcome
     run.reason = message.reason
-    run.ended_at = ended_at
+    run.ended_at = max(ended_at, run.started_at)  # the agent's clock may have been set back
     run.measured_from, run.measured_to = message.measured_from, message.measured_to
     run.batches_expected = message.batches
     run.artifacts_expected = artifacts

@@ -39,7 +39,9 @@ class SealWait:
 
 def due(*, now: datetime) -> list[int]:
     """Ended runs whose next attempt is due, longest waiting first: the sweep's work."""
-    waiting = Run.objects.filter(Q(seal_due_at__lte=now) | Q(seal_due_at=None), state=Run.State.ENDED)
+    # Further ahead than the longest pause: the clock was set back since.
+    is_due = Q(seal_due_at__lte=now) | Q(seal_due_at__gt=now + LONGEST_PAUSE) | Q(seal_due_at=None)
+    waiting = Run.objects.filter(is_due, state=Run.State.ENDED)
     return list(waiting.order_by(F("seal_due_at").asc(nulls_first=True), "id").values_list("id", flat=True))
 
 

@@ -1,12 +1,17 @@
 """Renew, end, expire: one after the other. Two at once: test_races.py."""
 
+from datetime import timedelta
+
 import pytest
 
 from apps.dispatch.jobs import leases
+from apps.dispatch.jobs.agents import agent_of_secret
 from apps.dispatch.jobs.leases import LeaseLost, NoSuchJob
 from apps.dispatch.models import Agent, Job
 from tests.dispatch.steps import AFTER_LEASE, SECOND, a_measured_run, claimed, end, measure_all
 from tests.support.builders import START, a_campaign, a_job, a_system, an_agent
+
+HOURS = timedelta(hours=3)
 
 # ---------------------------------------------------------------- renew
 
@@ -349,3 +354,35 @@ def test_cancelling_job_ends_with_its_lease(db: None) -> None:
 def test_nothing_expires_before_its_time(db: None) -> None:
     a_job(state="running")
     assert leases.expire_leases(now=START + 59 * SECOND) == 0
+
+
+# ---------------------------------------------------------------- the server's clock is set back
+
+
+def test_lease_from_before_the_clock_was_set_back_ends(db: None) -> None:
+    job = a_job(state="running", lease_expires_at=START + HOURS)
+    assert leases.expire_leases(now=START) == 1
+    job.refresh_from_db()
+    assert (job.state, job.agent is None) == ("queued", False)
+
+
+def test_wait_from_before_the_clock_was_set_back_is_over(db: None) -> None:
+    job = a_job(attempt=1, ready_at=START + HOURS)
+    an_agent(job.system)
+    assert leases.match_jobs(now=START) == 1
+
+
+def test_last_attempt_from_before_the_clock_was_set_back_ends(db: None) -> None:
+    system = a_system()
+    job = a_job(systems=[system], attempt=3, agent=an_agent(system), ready_at=START + HOURS, reason="attempt 3: lost")
+    assert leases.expire_leases(now=START) == 1
+    job.refresh_from_db()
+    assert job.state == "failed"
+
+
+def test_agent_last_seen_before_the_clock_was_set_back_gets_nothing_until_it_is_seen_again(db: None) -> None:
+    job = a_job()
+    an_agent(job.system, secret="its own", last_seen_at=START + HOURS)
+    assert leases.match_jobs(now=START) == 0
+    agent_of_secret(secret="its own", now=START)
+    assert leases.match_jobs(now=START) == 1

@@ -47,6 +47,18 @@ def test_a_run_stored_before_attempts_were_counted_is_due() -> None:
     assert seal_queue.due(now=timezone.now()) == [run.pk]
 
 
+def test_a_run_whose_next_attempt_was_set_before_the_clock_was_set_back_is_due() -> None:
+    run = a_run(state="ended", sealed_at=None, seal_due_at=timezone.now() + timedelta(hours=3))
+    assert seal_queue.due(now=timezone.now()) == [run.pk]
+
+
+def test_a_run_does_not_end_before_it_began() -> None:
+    upload = an_upload()
+    upload.end(ended_at="2020-01-01T00:00:00Z")
+    upload.run.refresh_from_db()
+    assert upload.run.ended_at == upload.run.started_at
+
+
 def test_a_run_that_waits_for_a_piece_is_tried_less_and_less_often() -> None:
     upload = an_upload()
     upload.end()

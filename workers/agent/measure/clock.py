@@ -4,7 +4,7 @@ import queue
 import threading
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
@@ -26,6 +26,10 @@ class RunClock:
 
     def now(self) -> float:
         return time.monotonic() - self.zero
+
+    def iso_now(self) -> str:
+        """The wall clock, as if nobody had set it since zero: a run is as long as it lasted."""
+        return (self.started_at + timedelta(seconds=self.now())).isoformat()
 
     def wait(self, event: threading.Event, timeout: float) -> bool:
         return event.wait(timeout)

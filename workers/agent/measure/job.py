@@ -153,6 +153,7 @@ class JobExecution:
             journal=self._journal,
             entry=self.entry,
             run=planned.uid,
+            clock=load.clock,
             minimum_free=self._config.minimum_free,
             flush_interval=self._config.flush_interval,
         )

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
-from workers.agent.measure.clock import iso_now
+from workers.agent.measure.clock import RunClock
 from workers.agent.runtime import messages
 from workers.agent.runtime.journal import Journal, JournalEntry, OpenRun
 from workers.agent.runtime.spool import Spool
@@ -97,10 +97,12 @@ class Recorder(SampleRecorder):
         journal: Journal,
         entry: JournalEntry,
         run: str,
+        clock: RunClock,
         minimum_free: int,
         flush_interval: float,
     ) -> None:
         super().__init__(spool=spool, run=run, minimum_free=minimum_free, flush_interval=flush_interval)
+        self._clock = clock
         self._journal = journal
         self._entry = entry
         self._run = OpenRun(uid=run)
@@ -124,7 +126,7 @@ class Recorder(SampleRecorder):
         message = wire.RunEndMessage(
             outcome=outcome,
             reason=reason,
-            ended_at=iso_now(),
+            ended_at=self._clock.iso_now(),
             measured_from=measured_from,
             measured_to=measured_to,
             batches=self._encoder.sequence,

@@ -1,10 +1,12 @@
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from apps.runs.samples.batches import decode
+from workers.agent.measure.clock import RunClock
 from workers.agent.measure.recorder import BATCH_LIMIT, Recorder
 from workers.agent.runtime.journal import Journal, JournalEntry
 from workers.agent.runtime.spool import Spool
@@ -19,11 +21,13 @@ class Recorded:
     def __init__(self, directory: Path, *, minimum_free: int = 0, flush_interval: float = 60) -> None:
         self.spool = Spool(directory)
         self.journal = Journal(directory)
+        self.clock = RunClock()
         self.recorder = Recorder(
             spool=self.spool,
             journal=self.journal,
             entry=JournalEntry(job=1, attempt=1, system="single"),
             run="r1",
+            clock=self.clock,
             minimum_free=minimum_free,
             flush_interval=flush_interval,
         )
@@ -135,3 +139,13 @@ def test_a_disk_that_fails_keeps_the_batch_until_it_can_be_written(
     spooled = recorded.spooled()
     assert [kind for kind, _ in spooled] == ["run", "batch", "batch", "run-end"]
     assert times([spooled[1][1], spooled[2][1]]) == [1.0, 2.0]
+
+
+def test_a_run_lasts_as_long_as_it_did_when_the_clock_is_set(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started_at = recorded.clock.started_at
+    monkeypatch.setattr("time.time", lambda: started_at.timestamp() + 3 * 3600)
+    recorded.recorder.end(outcome="succeeded", reason="", measured_from=None, measured_to=None)
+    end = wire.from_json(wire.RunEndMessage, dict(recorded.spooled())["run-end"])
+    assert started_at <= datetime.fromisoformat(end.ended_at) <= started_at + timedelta(seconds=recorded.clock.now())
