@@ -30,6 +30,7 @@ RETRIES = 2  # in a whole run; more fail it
 SYSTEMS = ("galera", "mha")  # of which one serves all tests
 # Beginnings of paths, the slowest first: what begins last should end soon.
 SLOW = ("tests/e2e", "tests/launch", "tests/faults", "tests/workers/agent", "tests/workers_tasks", "tests/lab")
+WHOLE = ("tests/e2e", "tests/faults")  # whose tests share one running product
 MISSING = "not on PATH: "
 SHOWN = 60  # lines of what a test that was retried had printed
 
@@ -50,7 +51,8 @@ class BySystem(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.split("::", 1)[0]
-        return _system(self.config.rootpath / path) or ("tests/e2e" if path.startswith("tests/e2e/") else path)
+        whole = next((folder for folder in WHOLE if path.startswith(f"{folder}/")), path)
+        return _system(self.config.rootpath / path) or whole
 
 
 @cache

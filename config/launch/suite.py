@@ -20,6 +20,7 @@ from lab.ports import free_port
 # Program needed by tests -> its Debian package.
 PACKAGES = {
     **packages.PACKAGES,
+    "cc": "gcc",  # of a library of tests/faults
     "chromium": "chromium",
     "curl": "curl",
     "git": "git",

@@ -1,7 +1,8 @@
 """Run as a program: an agent whose jobs measure nothing and report seeded samples; all else of it is the real one.
 
-Its disk has as many bytes free as the file `agent-free` in var/ says; no run gets further than half while the file
-`hold` is there.
+Files in var/ say what it lives with: `agent-url` where it finds the server, `agent-free` how many bytes its disk has
+free, `agent-protocol` the version of the protocol that it speaks. No run gets further than half while the file `hold`
+is there.
 """
 
 import os
@@ -14,7 +15,7 @@ from unittest.mock import patch
 
 from tests.paths import RECORDINGS
 from workers.agent import cli
-from workers.agent.measure.clock import iso_now
+from workers.agent.measure.clock import RunClock
 from workers.agent.measure.job import JobExecution
 from workers.agent.measure.recorder import Recorder
 from workers.agent.runtime import config, spool
@@ -24,6 +25,7 @@ from workers.protocol import wire
 
 METRIC, NODE = "mysql.status.Threads_running", "db1"
 SAMPLES, A_BATCH = 120, 2
+FILES, BYTES = 3, 2**15  # of random content
 PAUSE = 0.05  # s between batches
 OUTPUT = (RECORDINGS / "sysbench_single" / "oltp_read_write_t4_p95_hist.txt").read_bytes()
 VAR = Path(os.environ["SPLASHBOARD_VAR"])
@@ -37,17 +39,25 @@ def samples(uid: str) -> list[tuple[float, int]]:
     return [(float(t), chance.randrange(1000)) for t in range(SAMPLES)]
 
 
+def artifacts(uid: str) -> dict[str, bytes]:
+    """By name, what the agent sends of a run that succeeds."""
+    files = {f"file-{number}.bin": random.Random(f"{uid} {number}").randbytes(BYTES) for number in range(FILES)}
+    return {"sysbench.txt": OUTPUT, **files}
+
+
 class SeededJob(JobExecution):
     def _run_on(self, system: SystemConfig) -> None:  # noqa: ARG002  there is no such server
         for planned in self.message.runs:
             self._report(planned)
 
     def _report(self, planned: wire.PlannedRun) -> None:
+        clock = RunClock()
         recorder = Recorder(
             spool=self._spool,
             journal=self._journal,
             entry=self.entry,
             run=planned.uid,
+            clock=clock,
             minimum_free=self._config.minimum_free,
             flush_interval=self._config.flush_interval,
         )
@@ -56,7 +66,7 @@ class SeededJob(JobExecution):
             job=self.message.id,
             attempt=self.message.attempt,
             load_level=planned.load_level,
-            started_at=iso_now(),
+            started_at=clock.started_at.isoformat(),
             warmup=0,
             duration=SAMPLES,
             nodes=[node],
@@ -78,12 +88,13 @@ class SeededJob(JobExecution):
         except Stopped as stopped:
             recorder.end(outcome=stopped.stop.run, reason=stopped.stop.reason, measured_from=None, measured_to=None)
             raise
-        recorder.artifact("sysbench.txt", OUTPUT)
+        for name, content in artifacts(planned.uid).items():
+            recorder.artifact(name, content)
         recorder.end(outcome="succeeded", reason="", measured_from=0, measured_to=SAMPLES)
 
 
 def _hurried(file: Path) -> Config:
-    return replace(config.load(file), poll_interval=0.2)
+    return replace(config.load(file), poll_interval=0.2, url=(VAR / "agent-url").read_text())
 
 
 def _free_bytes(_: spool.Spool) -> int:

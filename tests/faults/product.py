@@ -10,6 +10,7 @@ from config.launch import places, processes, programs, pulses, supervisor
 from config.launch.console import LaunchProblem, Screen
 from config.launch.places import PYTHON, Places
 from config.launch.programs import Program
+from tests.faults import clocks
 
 SYSTEM = """
 [[hardware]]
@@ -29,13 +30,22 @@ password = "none"
 
 
 def _agent(setup: Places) -> Program:
-    return Program("agent", (PYTHON, "-m", "tests.faults.agent", "run", "--config", setup.var / "agent.toml"))
+    argv = (PYTHON, "-m", "tests.faults.agent", "run", "--config", setup.var / "agent.toml")
+    return Program("agent", (*clocks.under(setup.var, "agent"), *argv))
 
 
 def _in_a_hurry(program: Program) -> Program:
     return replace(
         program, argv=tuple("tests.e2e.hurried" if word == "workers.celery" else word for word in program.argv)
     )
+
+
+def _with_clock(setup: Places, program: Program) -> Program:
+    return replace(program, argv=(*clocks.under(setup.var, "server"), *program.argv))
+
+
+def _web(setup: Places, *, real: Any = programs.web) -> Program:
+    return _with_clock(setup, real(setup))
 
 
 def _environ(*arguments: Any, real: Any = programs.environ, **named: Any) -> dict[str, str]:
@@ -47,9 +57,9 @@ if __name__ == "__main__":
     setup, screen = places.from_environment(), Screen()
     pulses.ASK_EVERY, pulses.ANSWER_WITHIN, pulses.FIRST_ASKED_AFTER = 1.0, 3.0, 20.0
     pulses.SILENT_FOR = 40.0
-    worker, beat = _in_a_hurry(programs.worker()), _in_a_hurry(programs.beat(setup))
+    worker, beat = (_with_clock(setup, _in_a_hurry(each)) for each in (programs.worker(), programs.beat(setup)))
     for name, instead in (
-        *(("worker", lambda: worker), ("beat", lambda _places: beat)),
+        *(("web", _web), ("worker", lambda: worker), ("beat", lambda _places: beat)),
         *(("agent", _agent), ("environ", _environ)),
     ):
         patch.object(programs, name, instead).start()

@@ -6,14 +6,17 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import psycopg
 
 from config.launch.places import ROOT, Places
 from tests.launch.conftest import leader, variables
+from tests.support.fault_proxy import FaultProxy
 from tests.support.waiting import LIMIT, eventually
 
 FINAL = ("succeeded", "failed", "cancelled")
@@ -28,13 +31,23 @@ PROGRAMS = {
 
 
 class Product:
-    def __init__(self, places: Places) -> None:
+    """`way`: through which the agent reaches the server; `store_way`: the server the object store at `store`."""
+
+    def __init__(self, places: Places, *, store: str) -> None:
         self.places = places
         self.var: Path = places.var
+        self.way = FaultProxy(lambda: int((self.var / "port").read_text()))
+        self.store_way = FaultProxy(lambda: urlsplit(store).port or 0)
+        (self.var / "agent-url").write_text(f"http://127.0.0.1:{self.way.port}")
         self._log = (self.var / "product.log").open("wb")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.faults.product"],
-            env=variables(places, SPLASHBOARD_EXAMPLES="false", SPLASHBOARD_LEAST_FREE_MB="1"),
+            env=variables(
+                places,
+                SPLASHBOARD_EXAMPLES="false",
+                SPLASHBOARD_LEAST_FREE_MB="1",
+                S3_ENDPOINT_URL=f"http://127.0.0.1:{self.store_way.port}",
+            ),
             cwd=ROOT,
             stdout=self._log,
             stderr=subprocess.STDOUT,
@@ -53,6 +66,8 @@ class Product:
         self._process.terminate()
         self._process.wait(timeout=LIMIT)
         self._log.close()
+        self.way.close()
+        self.store_way.close()
 
     def log(self) -> str:
         return (self.var / "product.log").read_text(errors="replace")[-4000:]
@@ -79,6 +94,12 @@ class Product:
             os.kill(pid, signal.SIGKILL)
         return pid
 
+    def stop(self, name: str) -> int:
+        """As an upgrade does; returns the process id."""
+        pid = self.running(name)
+        os.kill(pid, signal.SIGTERM)
+        return pid
+
     def await_another(self, name: str, pid: int) -> None:
         eventually(lambda: self.pid(name) not in (0, pid), what=f"{name} was started again", seen=self.log)
 
@@ -98,9 +119,9 @@ class Product:
         return dict(line.decode().split("=", 1) for line in content.split(b"\0") if line)
 
     @contextmanager
-    def logged_by_agent(self, words: str) -> Iterator[None]:
-        """Returns from the block once the agent has logged that since its beginning."""
-        log = self.places.log_of("agent")
+    def logged_by(self, name: str, words: str) -> Iterator[None]:
+        """Returns from the block once that program has logged this since its beginning."""
+        log = self.places.log_of(name)
         before = log.stat().st_size
         yield
         eventually(lambda: words.encode() in log.read_bytes()[before:], what=words, seen=self.progress)
@@ -143,6 +164,25 @@ class Product:
 
     def await_state(self, job: int, *states: str) -> None:
         eventually(lambda: self.state(job) in states, what=f"job {job} is {' or '.join(states)}", seen=self.progress)
+
+    def attempt(self, job: int) -> int:
+        ((attempt,),) = self.rows("SELECT attempt FROM dispatch_job WHERE id = %s", job)
+        return int(attempt)
+
+    def lease(self, job: int) -> datetime | None:
+        """When it ends; None: no agent has the job, or the database is away."""
+        found = self.rows("SELECT lease_expires_at FROM dispatch_job WHERE id = %s", job)
+        return found[0][0] if found else None
+
+    def duration(self, run: int) -> float:
+        """s from the run's start to its end, by the times that it is stored with."""
+        ((lasted,),) = self.rows("SELECT extract(epoch FROM ended_at - started_at) FROM runs_run WHERE id = %s", run)
+        return float(lasted)
+
+    def end_lease(self, job: int) -> None:
+        """As if its agent had been silent for longer: nobody has to wait for that."""
+        query = "UPDATE dispatch_job SET lease_expires_at = now() - interval '1 minute' WHERE id = %s RETURNING id"
+        assert self.rows(query, job)
 
     def await_batches(self, job: int, count: int) -> None:
         query = "SELECT count(*) FROM runs_batch JOIN dispatch_jobrun USING (run_id) WHERE job_id = %s"

@@ -4,9 +4,7 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -14,26 +12,12 @@ import pytest
 from apps.core.server import restarts
 from config.launch.places import ROOT
 from tests.examples import seeds
-from tests.faults import agent
+from tests.faults.checks import check_job, check_samples
 from tests.faults.stack import FINAL, Product
-from tests.launch.conftest import pids_in, some_places
 from tests.support.waiting import LIMIT, eventually
 
 pytestmark = pytest.mark.needs("make")
 Fault = Callable[[Product, random.Random], None]
-
-
-@pytest.fixture(scope="module")
-def product() -> Iterator[Product]:
-    folder = Path(tempfile.mkdtemp(prefix="sb-"))  # pytest's own folders are closed to other users
-    folder.chmod(0o711)
-    running = Product(some_places(folder))
-    try:
-        yield running
-    finally:
-        running.close()
-        assert pids_in(folder) == []
-        shutil.rmtree(folder)
 
 
 def kill(name: str) -> Fault:
@@ -58,7 +42,7 @@ def hang(product: Product, _: random.Random) -> None:
 
 def fill_the_servers_disk(product: Product, chance: random.Random) -> None:
     free = product.var / "free"
-    with product.logged_by_agent("507 Insufficient Storage"):
+    with product.logged_by("agent", "507 Insufficient Storage"):
         free.write_text(str(chance.randrange(2**20)))
         refused = product.http.post("/api/v1/campaigns/", json={})
         assert (refused.status_code, refused.headers["Retry-After"]) == (507, "30")
@@ -70,7 +54,7 @@ def fill_the_servers_disk(product: Product, chance: random.Random) -> None:
 
 def fill_the_agents_disk(product: Product, chance: random.Random) -> None:
     free = product.var / "agent-free"
-    with product.logged_by_agent("no job is claimed"):
+    with product.logged_by("agent", "no job is claimed"):
         free.write_text(str(chance.randrange(2**20)))
     free.unlink()
 
@@ -118,21 +102,7 @@ def test_nothing_is_lost_or_doubled(product: Product, fault: str, seed: int) -> 
     (job,) = product.plan()
     product.await_batches(job, chance.randrange(1, 20))
     FAULTS[fault](product, chance)
-    product.await_state(job, *FINAL)
-    assert product.state(job) == "succeeded", product.progress()
-    runs = product.runs(job)
-    assert [outcome for *_, outcome in runs][-1:] == ["succeeded"], product.progress()
-    assert len(runs) == 1 or (fault in TRIED_AGAIN and [outcome for *_, outcome in runs].count("succeeded") == 1)
-    for run, uid, outcome in runs:
-        check_samples(product, run, uid, is_whole=outcome == "succeeded")
-
-
-def check_samples(product: Product, run: int, uid: str, *, is_whole: bool) -> None:
-    """All that the agent sent, once and in order; of a run that was cut short all that was in its spool."""
-    sent, kept = agent.samples(uid), product.samples(run, agent.METRIC)
-    assert kept == sent[: len(kept)]
-    spooled = int((product.var / "flushed" / uid).read_text())
-    assert len(kept) == len(sent) if is_whole else len(kept) >= spooled
+    check_job(product, job, is_tried_again=fault in TRIED_AGAIN)
 
 
 @pytest.mark.parametrize("seed", seeds(2))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.test.utils import override_settings
 
 from workers.heartbeat import RenewingScheduler
 
-NOW = datetime(2026, 3, 1, 12)
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EVERY = 5.0  # s
 
 
