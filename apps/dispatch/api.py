@@ -34,7 +34,7 @@ from apps.dispatch.jobs.leases import (
     open_run_of,
     renew,
 )
-from apps.dispatch.jobs.reports import hello
+from apps.dispatch.jobs.reports import hello, withdraw
 from apps.dispatch.jobs.samplers import sampled_runs, stream_of
 from apps.dispatch.jobs.uploads import (
     NoSuchRun,
@@ -114,4 +114,5 @@ __all__ = [
     "store_batch",
     "stream_of",
     "unreachable",
+    "withdraw",
 ]

@@ -1,8 +1,8 @@
 """Run as a program: an agent whose jobs measure nothing and report seeded samples; all else of it is the real one.
 
 Files in var/ say what it lives with: `agent-url` where it finds the server, `agent-free` how many bytes its disk has
-free, `agent-protocol` the version of the protocol that it speaks. No run gets further than half while the file `hold`
-is there.
+free, `agent-protocol` the version of the protocol that it states; empty: none, as agents before there were any. No run
+gets further than half while the file `hold` is there.
 """
 
 import os
@@ -21,7 +21,7 @@ from workers.agent.measure.recorder import Recorder
 from workers.agent.runtime import config, spool
 from workers.agent.runtime.config import Config, SystemConfig
 from workers.agent.runtime.stop import Stopped, failed
-from workers.protocol import wire
+from workers.protocol import versions, wire
 
 METRIC, NODE = "mysql.status.Threads_running", "db1"
 SAMPLES, A_BATCH = 120, 2
@@ -104,6 +104,10 @@ def _free_bytes(_: spool.Spool) -> int:
 
 if __name__ == "__main__":
     FLUSHED.mkdir(exist_ok=True)
+    protocol = VAR / "agent-protocol"
+    if protocol.exists():
+        stated = {versions.HEADER: text} if (text := protocol.read_text()) else {}
+        patch.object(versions, "stated", lambda: stated).start()
     for place, instead in (
         ("workers.agent.runtime.loop.JobExecution", SeededJob),
         ("workers.agent.measure.database.version", lambda _system: "10.11.19-MariaDB"),

@@ -28,7 +28,6 @@ from uuid import UUID
 import msgspec
 
 T = TypeVar("T")
-VERSION = 1
 GZIP = zlib.MAX_WBITS | 16
 Number = int | float | None
 

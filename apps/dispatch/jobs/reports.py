@@ -38,6 +38,11 @@ def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.He
     return wire.HelloAnswer(agent=agent.name, warnings=warnings)
 
 
+def withdraw(*, agent: Agent, version: str, now: datetime) -> None:
+    """Match no job to an agent that could not claim it: without labels it reaches no system, until its next hello."""
+    Agent.objects.filter(pk=agent.pk).update(labels=[], version=version[:40], last_seen_at=now)
+
+
 def _labels(declared: Sequence[str], slugs: Sequence[str]) -> list[str]:
     """Declared labels, plus one for every reachable system; an agent cannot declare these itself."""
     own = {label for label in declared if not label.startswith(SYSTEM)}

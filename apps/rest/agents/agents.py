@@ -27,6 +27,7 @@ from apps.aws.clients import AwsTrouble
 from apps.core import limits
 from apps.dispatch import api as dispatch
 from apps.dispatch.models import Agent
+from apps.rest.agents import versions
 from apps.rest.framework import problems
 from apps.rest.framework.authentication import AgentAuthentication
 from apps.rest.framework.messages import answer, answer_of, body_of, read_body, read_message
@@ -92,6 +93,8 @@ def _as_problem(error: Exception) -> Exception:
 
 
 class Hello(AgentView):
+    further_problems = versions.TOO_OLD
+
     @extend_schema(
         operation_id="agent_hello",
         tags=["agent"],
@@ -101,6 +104,9 @@ class Hello(AgentView):
     def post(self, request: Request) -> HttpResponse:
         """Report the systems that the agent can reach and its health: at start and every minute."""
         message = read_message(request, wire.HelloMessage)
+        if problem := versions.problem_of(request):
+            dispatch.withdraw(agent=self.agent, version=message.version, now=timezone.now())
+            raise problem
         said = dispatch.hello(agent=self.agent, message=message, now=timezone.now())
         transaction.on_commit(partial(tasks.enqueue, tasks.match_jobs))
         known = aws_queries.warnings_for(system.slug for system in message.systems if system.aws)
@@ -108,6 +114,8 @@ class Hello(AgentView):
 
 
 class ClaimJob(AgentView):
+    further_problems = versions.TOO_OLD
+
     @extend_schema(
         operation_id="agent_claim",
         tags=["agent"],
@@ -117,8 +125,10 @@ class ClaimJob(AgentView):
             204: OpenApiResponse(description="No job available."),
         },
     )
-    def post(self, _request: Request) -> HttpResponse:
+    def post(self, request: Request) -> HttpResponse:
         """Begin the job that was matched to this agent."""
+        if problem := versions.problem_of(request):
+            raise problem
         job = dispatch.claim(agent=self.agent, now=timezone.now())
         return HttpResponse(status=204) if job is None else answer(job)
 

@@ -10,7 +10,7 @@ import httpx
 import msgspec
 
 from workers.agent.runtime.spool import SpoolMessage
-from workers.protocol import wire
+from workers.protocol import versions, wire
 
 T = TypeVar("T")
 TIMEOUT = httpx.Timeout(30, connect=5)
@@ -145,7 +145,7 @@ class ServerClient:
 
     @staticmethod
     def _connection(url: str, token: str) -> httpx.Client:
-        headers = {"Authorization": f"Agent {token}", "Accept": "application/json"}
+        headers = {"Authorization": f"Agent {token}", "Accept": "application/json", **versions.stated()}
         return httpx.Client(base_url=f"{url}/api/v1/", headers=headers, timeout=TIMEOUT)
 
 
