@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from config.launch import places, processes, programs, pulses, supervisor
+from config.launch import places, processes, programs, pulses, supervisor, watchdog
 from config.launch.console import LaunchProblem, Screen
 from config.launch.places import PYTHON, Places
 from config.launch.programs import Program
@@ -57,6 +57,7 @@ if __name__ == "__main__":
     setup, screen = places.from_environment(), Screen()
     pulses.ASK_EVERY, pulses.ANSWER_WITHIN, pulses.FIRST_ASKED_AFTER = 1.0, 3.0, 20.0
     pulses.SILENT_FOR = 40.0
+    watchdog.HEALTHY_AFTER = 5.0  # many faults one after the other are no program that ends again and again
     worker, beat = (_with_clock(setup, _in_a_hurry(each)) for each in (programs.worker(), programs.beat(setup)))
     for name, instead in (
         *(("web", _web), ("worker", lambda: worker), ("beat", lambda _places: beat)),
