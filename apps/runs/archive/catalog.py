@@ -1,13 +1,13 @@
 """System, workload and load level of an archived run in this installation's catalog, created where missing."""
 
-import json
 from typing import Any
 
 from apps.catalog.api import load_level_for, metrics_for, new_short_name
 from apps.catalog.models import HardwareClass, LoadLevel, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
+from apps.runs.archive import parquet
 from apps.runs.archive.content import HARDWARE_FIELDS, Row
-from apps.runs.archive.store import ArchiveTrouble
+from apps.runs.archive.store import ArchiveTrouble, Damaged
 from workers.protocol.workloads import WORKLOADS
 from workers.protocol.workloads.declaration import renamed
 
@@ -26,15 +26,18 @@ def system_of(row: Row) -> System:
     if known is not None:
         _require_same(known, row)
         return known
+    wanted = {row["hardware_class"], *(node["hardware_class"] for node in row["system_nodes"])}
     classes = {each["slug"]: _hardware(each) for each in row["hardware"]}
+    if missing := wanted - classes.keys():
+        raise Damaged(f"run {row['run']} is of hardware {missing.pop()!s:.80}, which the archive does not describe")
     system = System(
         slug=row["system"],
         name=row["system_name"],
         release=_release(row),
         hardware_class=classes[row["hardware_class"]],
         endpoint=row["endpoint"],
-        settings=json.loads(row["settings"]),
-        settings_hash=canonical_hash(json.loads(row["settings"])),
+        settings=parquet.json_of(row, "settings", dict[str, Any]),
+        settings_hash=canonical_hash(parquet.json_of(row, "settings", dict[str, Any])),
         labels=row["labels"],
     )
     system.short_name = new_short_name(system, [node["role"] for node in row["system_nodes"]])
@@ -53,7 +56,7 @@ def system_of(row: Row) -> System:
 
 
 def workload_of(row: Row) -> Workload:
-    spec, parameters = WORKLOADS.get(row["tool"]), json.loads(row["parameters"])
+    spec, parameters = WORKLOADS.get(row["tool"]), parquet.json_of(row, "parameters", dict[str, Any])
     return Workload.objects.get_or_create(
         content_hash=row["workload_hash"],
         defaults={
@@ -75,7 +78,7 @@ def _require_same(known: System, row: Row) -> None:
         ("platform", known.release.platform.slug, row["platform_slug"]),
         ("release", known.release.version, row["release"]),
         ("hardware class", known.hardware_class.slug, row["hardware_class"]),
-        ("settings", canonical_hash(known.settings), canonical_hash(json.loads(row["settings"]))),
+        ("settings", canonical_hash(known.settings), canonical_hash(parquet.json_of(row, "settings", dict[str, Any]))),
     ]
     different = [name for name, here, there in ours if here != there]
     if different:

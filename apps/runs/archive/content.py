@@ -26,7 +26,11 @@ PLAIN_FIELDS = (
     *("server_version", "tool_version", "command", "unparsed_lines", "tags"),
     *("data_bytes", "samplers"),
 )
-JSON_FIELDS = ("told", "artifacts_expected", "host")
+JSON_FIELDS: dict[str, Any] = {
+    "told": dict[str, Any],
+    "artifacts_expected": list[dict[str, Any]],
+    "host": dict[str, Any],
+}
 HARDWARE_FIELDS = tuple(SCHEMAS["runs"].field("hardware").type.value_type.names)
 METRIC_FIELDS = {"metric_name": "name", **{name: name for name in ("unit", "kind", "direction", "resource", "aspect")}}
 BIRTH_FIELDS = ("byte_start", "byte_end", "parser", "parser_version")

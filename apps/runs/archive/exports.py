@@ -2,6 +2,8 @@
 
 import io
 import lzma
+import shutil
+import struct
 import tarfile
 import tempfile
 import zipfile
@@ -11,9 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
+from django.conf import settings
 from django.core.files.storage import Storage
 from django.db import transaction
 
+from apps.core.units import with_unit
 from apps.runs.archive import manifest, pack, retention, store, write
 from apps.runs.archive.store import Damaged
 from apps.runs.models import Run
@@ -73,33 +77,53 @@ def _files(folder: Path) -> list[Path]:
     return [each for each in sorted(folder.rglob("*")) if each.is_file()]
 
 
+# Raised by Python's modules for files that nobody packed so: a method or version that they do not know, an encrypted
+# entry (RuntimeError), names that are no UTF-8 (ValueError) or empty (IndexError).
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, tarfile.TarError, lzma.LZMAError, EOFError, struct.error),
+    *(NotImplementedError, RuntimeError, ValueError, IndexError),
+)
+
+
 @contextmanager
 def unpacked(path: Path) -> Iterator[Storage]:
     """The archive in an exported file. Raises Damaged, OSError."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             found = _unpacked(path, folder)
-        except (zipfile.BadZipFile, zlib.error, tarfile.TarError, lzma.LZMAError, EOFError) as error:
+        except _UNREADABLE as error:
             raise Damaged(
-                f"{path.name} is damaged or of another kind ({error}): use one that export_runs wrote"
+                f"{path.name} is damaged or of another kind ({error!s:.200}): use one that export_runs wrote"
             ) from error
         yield found
 
 
 def _unpacked(path: Path, folder: str) -> Storage:
     if path.name.endswith(COMPACT_SUFFIX):
-        with tarfile.open(path, "r:xz") as tar:
-            pack.pack(_entries(tar), Path(folder))
+        with tarfile.open(path, "r:xz", encoding="utf-8", errors="strict") as tar:
+            pack.pack(_entries(tar, Path(folder)), Path(folder))
         return pack.PackedFiles(Path(folder))
     with zipfile.ZipFile(path) as file:
         if _EARLIER in file.namelist():
             raise Damaged(f"{path.name} is of an earlier release: export the runs again with this one")
+        _require_room(Path(folder), sum(entry.file_size for entry in file.infolist()))
         file.extractall(folder)  # noqa: S202 - of a zip file, which cannot lead out of the folder
     return store.storage_at(folder)
 
 
-def _entries(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
+def _require_room(folder: Path, size: int) -> None:
+    """Raises Damaged before a small file of many zeros fills the disk, on which the database may lie too."""
+    free = shutil.disk_usage(folder).free - settings.LEAST_FREE_BYTES
+    if size > free:
+        needed, there = with_unit(size, "bytes"), with_unit(max(free, 0), "bytes")
+        raise Damaged(
+            f"the file unpacks to {needed}, {folder.parent} has room for {there}: set TMPDIR to a larger disk"
+        )
+
+
+def _entries(tar: tarfile.TarFile, folder: Path) -> Iterator[tuple[str, IO[bytes]]]:
     for entry in tar:
+        _require_room(folder, entry.size)
         source = tar.extractfile(entry) if entry.isfile() else None
         if source is not None:
             yield entry.name, source

@@ -64,7 +64,7 @@ def read(storage: Storage, path: str, *, sha256: str = "") -> Manifest:
         raise Damaged(f"{path} of the archive differs from the manifest written: archive the run again")
     try:
         manifest = msgspec.json.decode(content, type=Manifest)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Damaged(f"{path} of the archive is not a manifest ({error}): restore it from a backup") from error
     if manifest.version > tables.VERSION:
         raise Damaged(f"{path} is of layout {manifest.version}, this installation reads {tables.VERSION}: update it")

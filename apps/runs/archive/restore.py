@@ -1,7 +1,6 @@
 """Restores archived runs into this installation, row by row: measurements are not derived again, and series only where
 the archive has no statistics."""
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -10,14 +9,14 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-import pyarrow.parquet as pq
+from django.core.exceptions import ValidationError
 from django.core.files.storage import Storage
-from django.db import IntegrityError, transaction
+from django.db import DataError, IntegrityError, transaction
 
 from apps.catalog.api import InvalidField, metrics_for
 from apps.catalog.models import LoadLevel, Metric, System, Workload
 from apps.core.canonical import canonical_hash
-from apps.runs.archive import manifest, refill, samples, store
+from apps.runs.archive import manifest, parquet, refill, samples, store
 from apps.runs.archive import tables as layout
 from apps.runs.archive.catalog import IDENTITY, load_level_of, system_of, workload_of
 from apps.runs.archive.content import BIRTH_FIELDS, JSON_FIELDS, METRIC_FIELDS, PLAIN_FIELDS, STATISTICS_FIELDS, Row
@@ -34,6 +33,7 @@ from apps.runs.storage import blocks, codec
 from apps.runs.storage.codec import Column
 
 _NO_SAMPLES = set(samples.TYPES)
+_Constants = dict[str, int | float | None]
 METRIC = ("metric", *METRIC_FIELDS)
 # As many processes may create what one restores.
 ATTEMPTS = 8
@@ -92,9 +92,9 @@ def restore(source: Storage, *, path: str, known: KnownRows | None = None, sibli
         return Restored(run=run)
     except store.StoreUnreachable:
         raise
-    except (ArchiveTrouble, InvalidField, IntegrityError) as error:
+    except (ArchiveTrouble, InvalidField, ValidationError, IntegrityError, DataError) as error:
         known.forget()
-        return Restored(problem=f"{path}: {error}")
+        return Restored(problem=f"{path}: {error!s:.1000}")
 
 
 def _unless_created_meanwhile(restored: Callable[[], Run | None], known: KnownRows) -> Run | None:
@@ -144,8 +144,9 @@ def _restored(source: Storage, path: str, known: KnownRows, *, siblings: bool) -
     if len(tables["runs"]) != 1:
         raise Damaged(f"{path} has no row in the table of runs: restore the archive from a backup")
     # Before the transaction: what is kept for other runs must outlive this one's failure.
-    metrics = _metrics(tables, known.metrics)
-    _keep_configurations(tables["nodes"], known.configurations)
+    with transaction.atomic():
+        metrics = _metrics(tables, known.metrics)
+        _keep_configurations(tables["nodes"], known.configurations)
     with transaction.atomic():
         _keep_artifacts(source, found)
         run = _run(tables["runs"][0], known)
@@ -168,7 +169,8 @@ def _restored(source: Storage, path: str, known: KnownRows, *, siblings: bool) -
             for row in tables["distributions"]
         )
         # Absent in older archives.
-        exclusion.take_over(run, json.loads(tables["runs"][0].get("exclusions") or "[]"))
+        if tables["runs"][0].get("exclusions"):
+            _take_over_exclusions(run, tables["runs"][0])
         check.check(run, siblings=siblings)
     return run
 
@@ -178,10 +180,13 @@ def _rows(source: Storage, found: Manifest, name: str, columns: Collection[str] 
     table = found.table(name)
     if table is None:
         return []
-    with store.verified(source, table.stored()) as local, pq.ParquetFile(local) as file:
-        wanted = list(columns) or [name for name in file.schema_arrow.names if name not in _NO_SAMPLES]
-        read = file.read(wanted, use_threads=False)
-    values = [samples.plain(read.column(name)) for name in wanted]
+    with store.verified(source, table.stored()) as local:
+        wanted = list(columns) or [each for each in parquet.columns_of(local, name) if each not in _NO_SAMPLES]
+        with parquet.opened(local, name, wanted) as file:
+            read = file.read(wanted, use_threads=False)
+            for each in wanted:
+                parquet.require_values(name, each, read.column(each))
+            values = [samples.plain(read.column(each)) for each in wanted]
     return [dict(zip(wanted, row, strict=True)) for row in zip(*values, strict=True)]
 
 
@@ -213,17 +218,36 @@ def _compute_series(
             role=row["role"],
             clock=np.array(row["clock"] or [], dtype=np.float64),
             changing=changing[row["node"]],
-            constants=json.loads(row["constants"]),
+            constants=parquet.json_of(row, "constants", _Constants),
         )
         for row in rows
         if row["clock"] is not None
     ]
+    for node in nodes:
+        _require_clock(run, node)
     derived = set(chain.from_iterable(derivation.keys(node) for node in nodes))
     metrics |= metrics_for(derived - metrics.keys()) if derived - metrics.keys() else {}
     phase = (
         WHOLE_RUN if run.measured_from is None or run.measured_to is None else Phase(run.measured_from, run.measured_to)
     )
     blocks.write(run=run, nodes=nodes, metrics=metrics, phase=phase, compare=False)  # the archive stays
+
+
+def _require_clock(run: Run, node: SampledNode) -> None:
+    """Raises Damaged unless its times rise and each series has a sample at each."""
+    clock = node.clock
+    if not np.isfinite(clock).all() or (np.diff(clock) <= 0).any():
+        raise Damaged(f"the clock of {node.name:.80} in run {run.uid} does not rise: restore the archive from a backup")
+    for key, column in node.changing.items():
+        if len(column) != len(clock):
+            raise Damaged(f"{key:.80} of run {run.uid} has {len(column):,} samples at {len(clock):,} times")
+
+
+def _take_over_exclusions(run: Run, row: Row) -> None:
+    try:
+        exclusion.take_over(run, parquet.json_of(row, "exclusions", list[exclusion.ArchivedExclusion]))
+    except ValueError as error:
+        raise Damaged(f"exclusions of run {run.uid} have a time that is none ({error!s:.200})") from error
 
 
 def _keep_artifacts(source: Storage, found: Manifest) -> None:
@@ -241,7 +265,7 @@ def _run(row: Row, known: KnownRows) -> Run:
         state=Run.State.SEALED,
         # Older archives have neither samplers nor data_bytes.
         **{name: row[name] for name in PLAIN_FIELDS if row.get(name) is not None},
-        **{name: json.loads(row[name]) for name in JSON_FIELDS},
+        **{name: parquet.json_of(row, name, kind) for name, kind in JSON_FIELDS.items()},
     )
 
 
@@ -255,16 +279,20 @@ def _node(run: Run, row: Row, known: KnownRows, *, with_samples: bool) -> RunNod
         role=row["role"],
         samples=row["samples"],
         clock=codec.encode_floats(np.array(row["clock"], dtype=np.float64)) if has_clock and with_samples else b"",
-        constants={} if has_clock and not with_samples else json.loads(row["constants"]),
+        constants={} if has_clock and not with_samples else parquet.json_of(row, "constants", _Constants),
         configuration_id=known.configurations.get(row["variables"] or ""),
         defaults_id=known.configurations.get(row.get("defaults") or ""),
     )
 
 
 def _keep_configurations(rows: Collection[Row], known: dict[str, int]) -> None:
-    texts = {text for row in rows for name in ("variables", "defaults") if (text := row.get(name)) is not None}
-    for text in texts - known.keys():
-        variables = json.loads(text)
+    texts = {
+        text: parquet.json_of(row, name, dict[str, str])
+        for row in rows
+        for name in ("variables", "defaults")
+        if (text := row.get(name)) is not None and text not in known
+    }
+    for text, variables in texts.items():
         kept, _ = Configuration.objects.get_or_create(
             content_hash=canonical_hash(variables), defaults={"variables": variables}
         )
@@ -274,7 +302,7 @@ def _keep_configurations(rows: Collection[Row], known: dict[str, int]) -> None:
 def _metrics(tables: Mapping[str, list[Row]], metrics: dict[str, Metric]) -> dict[str, Metric]:
     """Adds to `metrics` those of all rows; the ones that are new here get the archived description."""
     rows = {row["metric"]: row for name in ("series", "measurements", "distributions") for row in tables[name]}
-    constants = {key for row in tables["nodes"] for key in json.loads(row["constants"])}
+    constants = {key for row in tables["nodes"] for key in parquet.json_of(row, "constants", _Constants)}
     missing = {*rows, *constants} - metrics.keys()
     if not missing:
         return metrics
@@ -290,7 +318,9 @@ def _metrics(tables: Mapping[str, list[Row]], metrics: dict[str, Metric]) -> dic
 
 
 def _series(run: Run, row: Row, metrics: Mapping[str, Metric], found: refill.Filled) -> Series:
-    place = found.places[row["node"], row["metric"]]
+    place = found.places.get((row["node"], row["metric"]))
+    if place is None:
+        raise Damaged(f"the archived series {row['metric']:.80} of run {run.uid} is there twice or has no samples")
     return Series(
         run=run,
         metric=metrics[row["metric"]],
@@ -310,7 +340,7 @@ def _event(run: Run, row: Row) -> Event:
         starts_at=row["starts_at"],
         ends_at=row["ends_at"],
         node=row["node_name"],
-        detail=json.loads(row["detail"]),
+        detail=parquet.json_of(row, "detail", dict[str, Any]),
         from_output=bool(row.get("from_output")),  # absent in older archives
     )
 
@@ -326,6 +356,8 @@ def _artifact(run: Run, row: Row) -> Artifact:
 
 
 def _born(run: Run, row: Row, metrics: Mapping[str, Metric], artifacts: Mapping[str, Artifact]) -> dict[str, Any]:
+    if row["artifact"] not in artifacts:
+        raise Damaged(f"the archived {row['metric']:.80} of run {run.uid} was read from a file that is not there")
     return {
         "run": run,
         "metric": metrics[row["metric"]],

@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from apps.runs.archive import parquet
 from apps.runs.archive.tables import DECIMALS, INTEGERS, LARGE, SCHEMAS
 from apps.runs.storage import codec
 from apps.runs.storage.codec import Column
@@ -81,11 +81,13 @@ def _is_valid(values: pa.Array) -> NDArray[np.bool_]:
 
 
 def series_of(local: BinaryIO) -> Iterator[tuple[int, str, Column | None]]:
-    """Node, metric and samples (None: a derived metric) of the rows of a file of series, one row group at a time."""
-    local.seek(0)
-    with pq.ParquetFile(local) as file:
+    """Node, metric and samples (None: a derived metric) of the rows of a file of series, one row group at a time.
+
+    Raises Damaged."""
+    wanted = ["node", "metric", *TYPES]
+    with parquet.opened(local, "series", wanted) as file:
         for group in range(file.num_row_groups):
-            for batch in file.read_row_group(group, ["node", "metric", *TYPES], use_threads=False).to_batches():
+            for batch in file.read_row_group(group, wanted, use_threads=False).to_batches():
                 of_types = zip(*(_columns(batch.column(name), dtype) for name, dtype in TYPES.items()), strict=True)
                 columns = (next((each for each in of_type if each is not None), None) for of_type in of_types)
                 yield from zip(

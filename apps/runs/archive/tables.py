@@ -99,6 +99,19 @@ SCHEMAS: dict[str, pa.Schema] = {
     }.items()
 }
 
+# Columns that archives of earlier releases lack.
+LATER = {"runs": {"data_bytes", "samplers", "exclusions"}, "nodes": {"defaults"}, "events": {"from_output"}}
+# Columns in which a row may hold nothing.
+NULLABLE = {
+    "runs": {
+        *("platform_color", "released_on", "rate", "ended_at", "sealed_at", "duration", "measured_from", "measured_to"),
+        *("batches_expected", "data_bytes"),
+    },
+    "nodes": {"clock", "variables", "defaults"},
+    "series": {*_STATISTICS, INTEGERS, LARGE, DECIMALS},
+    "events": {"ends_at"},
+}
+
 
 def partition(*, platform: str, workload: str, workload_hash: str, started_at: datetime) -> str:
     """Path of the folder of a run's files. The month is in UTC."""

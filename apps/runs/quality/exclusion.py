@@ -1,9 +1,9 @@
 """Exclusion of runs from all comparisons, by a user and with a reason; can be undone, and both are kept as history."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet
@@ -84,7 +84,17 @@ def history(run_id: int) -> tuple[ExclusionDetail, ...]:
     )
 
 
-def history_of(run: Run) -> list[dict[str, str]]:
+class ArchivedExclusion(TypedDict):
+    """An entry of `history_of`."""
+
+    reason: str
+    excluded_by: str
+    excluded_at: str
+    ended_by: str
+    ended_at: str
+
+
+def history_of(run: Run) -> list[ArchivedExclusion]:
     """The history as JSON for the archive, oldest first; empty `ended_at`: not ended."""
     return [
         {
@@ -98,8 +108,10 @@ def history_of(run: Run) -> list[dict[str, str]]:
     ]
 
 
-def take_over(run: Run, entries: Sequence[Mapping[str, str]]) -> None:
-    """Restores the history of an imported run from the output of `history_of`. Users are matched by name alone."""
+def take_over(run: Run, entries: Sequence[ArchivedExclusion]) -> None:
+    """Restores the history of an imported run from the output of `history_of`. Users are matched by name alone.
+
+    Raises ValueError for a time that is none."""
     for entry in entries:
         row = Exclusion.objects.create(
             run=run,
