@@ -272,10 +272,10 @@ def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
     if succeeded and gathered.output is None:
         problems.append(f"no output of {run.workload.tool} arrived (artifact {output_name(run)})")
     elif succeeded and not gathered.parsed.complete:
-        words = f": {printable(gathered.parsed.fatal)}" if gathered.parsed.fatal else ""
+        words = f": {gathered.parsed.fatal}" if gathered.parsed.fatal else ""
         problems.append(f"{run.workload.tool} printed no totals{words}")
     elif succeeded:
-        problems += [f"a check failed: {printable(label)}" for label in gathered.parsed.failures]
+        problems += [f"a check failed: {label}" for label in gathered.parsed.failures]
     outcome = Run.Outcome.FAILED.value if succeeded and problems else run.outcome
     return outcome, "; ".join(problems)
 

@@ -12,9 +12,9 @@ def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
     return Output(
         parser=parser,
         version=version,
-        tool_version=parsed.version,
+        tool_version=printable(parsed.version),
         complete=not parsed.reason,
-        fatal=parsed.reason,
+        fatal=printable(parsed.reason),
         headlines=tuple(Headline(value.metric, value.value, value.start, value.end) for value in parsed.values),
         intervals=_intervals(parsed),
         measured=parsed.measured,

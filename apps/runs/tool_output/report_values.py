@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from apps.runs.ingest.clean_text import printable
+from apps.runs.ingest.clean_text import printable, printable_value
+from apps.runs.samples.columns import KIND_LIMIT, NAME_LIMIT
 from apps.runs.samples.histograms import SYSBENCH, HistogramCounts, OffGrid
 from apps.runs.storage.codec import Number
 from apps.runs.tool_output import sysbench_values
@@ -43,10 +44,12 @@ def read(content: bytes) -> Output:
     return Output(
         parser=report.PARSER,
         version=report.VERSION,
-        tool_version=_version(found.lines) or parsed.version,
+        tool_version=printable(_version(found.lines) or parsed.version),
         complete=total is not None and (ended or not begun),
-        fatal=parsed.fatal(),
-        failures=tuple(p.line.label for p in found.lines if isinstance(p.line, ReportCheck) and not p.line.held),
+        fatal=printable(parsed.fatal()),
+        failures=tuple(
+            printable(p.line.label) for p in found.lines if isinstance(p.line, ReportCheck) and not p.line.held
+        ),
         headlines=tuple(_headlines(total, parsed)) if total else (),
         intervals=intervals,
         measured=_measured(total, intervals),
@@ -153,7 +156,7 @@ def _events(lines: Iterable[Placed]) -> Iterator[EventMessage]:
     for placed in lines:
         line = placed.line
         if isinstance(line, ReportEvent):
-            yield _event(line.event[:40], line.label, (line.from_, line.to), line.node, dict(line.detail))
+            yield _event(line.event, line.label, (line.from_, line.to), line.node, dict(line.detail))
         elif isinstance(line, ReportCheck):
             detail = {"check": line.check, "held": line.held, "expected": line.expected, "found": line.found}
             yield _event("check", line.label, (line.t or 0.0, None), "client", detail)
@@ -170,5 +173,10 @@ def _event(
         detail["text"] = readable
     start, end = span
     return EventMessage(
-        kind=kind, label=readable[:LABEL_LIMIT], starts_at=start, ends_at=end, node=node[:80], detail=detail
+        kind=printable(kind)[:KIND_LIMIT],
+        label=readable[:LABEL_LIMIT],
+        starts_at=start,
+        ends_at=end,
+        node=printable(node)[:NAME_LIMIT],
+        detail=printable_value(detail),
     )

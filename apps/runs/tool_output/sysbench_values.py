@@ -67,9 +67,9 @@ def read(content: bytes) -> Output:
     return Output(
         parser=sysbench.PARSER,
         version=sysbench.VERSION,
-        tool_version=parsed.version,
+        tool_version=printable(parsed.version),
         complete=has_totals(parsed),
-        fatal=parsed.fatal(),
+        fatal=printable(parsed.fatal()),
         headlines=tuple(headlines(parsed)),
         intervals=intervals(parsed.intervals),
         measured=measured_phase(parsed),

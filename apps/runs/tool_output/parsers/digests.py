@@ -67,7 +67,7 @@ def parse(content: bytes) -> OutputTable:
 def _node(line: TextLine) -> _NodeDigests:
     try:
         return msgspec.json.decode(line.text, type=_NodeDigests)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise line.refuse(f"{EXPECTED} ({error})") from error
 
 

@@ -23,7 +23,7 @@ OLD_HEADER = b"#rows #seconds #total_seconds cum_ips table_size last_ips #querie
 # Parsed columns; the header may have others.
 NEEDED = (b"i_sec", b"t_sec", b"i_ips", b"t_ips", b"i_dps", b"i_qps", b"t_qps")
 EXPECTED = "the header of iibench.py, “i_sec t_sec i_ips …” with tabs or “#rows #seconds …”"
-ROW = re.compile(rb"^\d{1,15}(?:\.\d{1,15})?(?:[\t ]-?\d{1,15}(?:\.\d{1,15})?)+$")
+CELL = re.compile(rb"-?\d{1,15}(?:\.\d{1,15})?")
 LIKE_ROW = re.compile(rb"^\d{1,15}(?:\.\d{1,15})?[\t ]")
 TOTALS = re.compile(
     rb"^Totals: (?P<seconds>\d{1,15}\.\d) secs, (?P<rate>\d{1,15}\.\d) rows/sec, (?P<rows>\d{1,15}) rows, "
@@ -105,7 +105,7 @@ def _row(reading: _IibenchLog, line: TextLine) -> None:
     if not line.ended:
         return  # cut off
     cells = line.text.split(b" " if reading.old else b"\t")
-    if len(cells) != len(reading.columns) or not ROW.match(line.text):
+    if len(cells) != len(reading.columns) or not all(CELL.fullmatch(cell) for cell in cells):
         raise line.refuse(f"{len(reading.columns)} numbers, as the header has columns")
     before = reading.seconds()
     reading.rows.append((line, cells))

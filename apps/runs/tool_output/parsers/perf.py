@@ -86,7 +86,7 @@ def _read_columns(reading: _Report, line: TextLine) -> None:
     starts = [start for start, _ in spans]
     ends: list[int | None] = [*starts[1:], None]
     reading.widths = list(zip(starts, ends, strict=True))
-    names = [reading.heading[start:end].decode("utf-8", "backslashreplace").strip() for start, end in reading.widths]
+    names = [shown(reading.heading[start:end].strip()) for start, end in reading.widths]
     if "Symbol" not in names:
         raise line.refuse("a column Symbol: run perf report without --sort, or with it by symbol")
     reading.names = names

@@ -4,7 +4,8 @@ docs/reference/report-format.md defines the grammar. Pure: bytes in, frozen valu
 Lines that are not report lines are ignored; report lines that break the grammar are kept in `broken` with the reason.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,10 @@ import msgspec
 PARSER = "report"
 VERSION = "1"
 MARK = b'{"kind":'
+# Bounds of the grammar, within which rates and sums stay finite.
+LARGEST = 1e18
+LONGEST, SHORTEST = 1e9, 1e-6  # s
+NAME = re.compile(r"[A-Za-z0-9][\w.<>*/:+@%-]{0,119}\Z")
 
 
 class ReportLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -124,7 +129,8 @@ def parse(output: bytes) -> ParsedReport:
         text = output[start:end]
         try:
             line = decoder.decode(text)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            _check(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, _OutOfBounds) as error:
             found.broken.append(f"{text.decode('utf-8', 'backslashreplace')} ({error})")
             continue
         found.lines.append(Placed(line, start, end))
@@ -140,3 +146,56 @@ def _places(output: bytes) -> Iterator[tuple[int, int]]:
         if output.startswith(MARK, start):
             yield start, end
         start = end + 1
+
+
+# ---------------------------------------------------------------- bounds
+
+
+class _OutOfBounds(ValueError):
+    """A line's numbers or names lie outside the grammar."""
+
+
+def _check(line: AnyLine) -> None:
+    """Raises _OutOfBounds."""
+    match line:
+        case ReportInterval():
+            _require(abs(line.t) <= LONGEST, "t is not a time")
+            _require(
+                line.seconds <= 0 or SHORTEST <= line.seconds <= LONGEST, "seconds is not the length of an interval"
+            )
+            _check_numbers([line.threads])
+            _check_values(line)
+        case Total():
+            _check_span(line.from_, line.to)
+            _check_values(line)
+        case ReportHistogram():
+            _check_span(line.from_, line.to)
+            _require(bool(NAME.match(line.metric)), "metric is not a metric's key")
+            _check_numbers(number for bucket in line.buckets for number in bucket)
+            _require(all(count >= 0 for _, count in line.buckets), "a count is negative")
+        case ReportEvent():
+            _check_span(line.from_, line.from_ if line.to is None else line.to)
+        case ReportCheck() | Error():
+            _require(abs(line.t or 0) <= LONGEST, "t is not a time")
+        case _:
+            pass
+
+
+def _check_values(line: ReportInterval | Total) -> None:
+    for names in (line.counts, line.values):
+        _require(all(NAME.match(name) for name in names), "a name is not one of a metric")
+        _check_numbers(names.values())
+
+
+def _check_span(start: float, end: float) -> None:
+    _require(-LONGEST <= start <= end <= LONGEST, "from and to are not times in order")
+    _require(end in (start, max(end, start + SHORTEST)), "from and to lie too close together")
+
+
+def _check_numbers(numbers: Iterable[float | None]) -> None:
+    _require(all(number is None or abs(number) <= LARGEST for number in numbers), f"a number is beyond {LARGEST:g}")
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise _OutOfBounds(message)

@@ -165,7 +165,8 @@ def _values(reading: _TpccLog) -> list[ParsedValue]:
     assert reading.tpmc  # noqa: S101  for mypy
     assert reading.seconds  # noqa: S101  for mypy
     ordered = [reading.raw[i] for i in range(len(TYPES))]
-    start, end = ordered[0][0].start, ordered[-1][0].start + len(ordered[-1][0].text)
+    start = min(line.start for line, _ in ordered)
+    end = max(line.start + len(line.text) for line, _ in ordered)
     done = sum(int(found["sc"]) + int(found["lt"]) for _, found in ordered)
     values = [
         reading.tpmc,

@@ -220,3 +220,22 @@ def test_hammerdbs_response_times_and_benchbases_outcomes_become_tables() -> Non
         *(10.272, 11.522, 133.943, 72.556),
     )
     assert table("benchbase/tpcc.histograms.json").rows[0] == ("NewOrder", 5781, 57, 0, 0)
+
+
+def test_a_row_of_iibench_with_another_separator_is_refused() -> None:
+    with pytest.raises(NotThisFormat, match="9 numbers"):
+        parsed("iibench_py/form_2009.txt", ("\n100000 9.8", "\n5\t100000 9.8"))
+
+
+def test_tpcc_mysqls_results_in_any_order_name_bytes_that_hold_them() -> None:
+    text = content("tpcc_mysql/two_intervals.txt")
+    head, mark, rest = text.partition(b"<Raw Results>\n")
+    lines = rest.splitlines(keepends=True)
+    found = RUNS["tpcc_mysql/two_intervals.txt"](head + mark + b"".join([*reversed(lines[:5]), *lines[5:]]))
+    assert values(found) == values(parsed("tpcc_mysql/two_intervals.txt"))
+    assert all(value.start < value.end for value in found.values)
+
+
+def test_a_perf_reports_columns_are_shown_without_control_characters() -> None:
+    names = [column.name for column in table("perf/report_flat.txt", ("Shared Object", "Shared\0Object")).columns]
+    assert "shared\\x00object" in names
