@@ -191,11 +191,11 @@ def grid_of(text: str) -> Grid:
             low, high, digits, unit = parts
             grid = HdrGrid(int(low), int(high), int(digits), unit)
         else:
-            raise UnknownGrid(f"{text!r} is not a grid's id")
+            raise UnknownGrid(f"{text[:80]!r} is not a grid's id")
     except ValueError as error:
-        raise UnknownGrid(f"{text!r} is not a grid's id") from error
+        raise UnknownGrid(f"{text[:80]!r} is not a grid's id") from error
     if grid.id != text or grid.size > MOST_BUCKETS:
-        raise UnknownGrid(f"{text!r} is not a grid's id")
+        raise UnknownGrid(f"{text[:80]!r} is not a grid's id")
     return grid
 
 

@@ -249,13 +249,23 @@ def decode(block: bytes | memoryview, base: int = 0) -> Column:
         if not gap_length:
             return Column(values=found, observed=every(len(found)))
         (length,) = _LENGTH.unpack_from(block, _HEAD.size)
-        bits = np.frombuffer(zlib.decompress(block[_HEAD.size + _LENGTH.size : start]), dtype=np.uint8)
+        bits = _bits(block[_HEAD.size + _LENGTH.size : start], length)
         observed = np.unpackbits(bits, count=length).astype(np.bool_)
         values: Values = np.zeros(length, dtype=dtype)
         values[observed] = found
         return Column(values=values, observed=observed)
     except (struct.error, KeyError, ValueError, RuntimeError, zlib.error) as error:
         raise BadBlock(f"not a block of samples: {error}") from error
+
+
+def _bits(packed: bytes, length: int) -> NDArray[np.uint8]:
+    """The bytes of a bitmap of `length` bits. Raises ValueError before more is unpacked, zlib.error."""
+    size = (length + 7) // 8
+    unpacker = zlib.decompressobj()
+    bits = unpacker.decompress(packed, size + 1)
+    if len(bits) != size or not unpacker.eof:
+        raise ValueError(f"its bitmap is not one of {length} samples")
+    return np.frombuffer(bits, dtype=np.uint8)
 
 
 def is_whole(block: bytes, tag: bytes) -> bool:
@@ -301,8 +311,8 @@ def _joined(block: bytes, start: int, dtype: "np.dtype[Any]") -> Values:
         (length,) = _LENGTH.unpack_from(block, start)
         start += _LENGTH.size + length
         part: Any = standalone.simple_decompress(block[start - length : start])
-        if part.dtype != dtype:
-            raise ValueError(f"holds {part.dtype}")
+        if part is None or part.dtype != dtype:
+            raise ValueError("holds nothing" if part is None else f"holds {part.dtype}")
         parts.append(part)
     return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0, dtype)
 

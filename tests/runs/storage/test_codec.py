@@ -1,4 +1,7 @@
 import math
+import struct
+import tracemalloc
+import zlib
 from itertools import pairwise
 from unittest.mock import patch
 
@@ -7,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.core import limits
 from apps.runs.storage import codec
 
 INTEGERS = st.integers(min_value=-(2**63), max_value=2**63 - 1)
@@ -101,6 +105,27 @@ def test_a_block_cut_short_is_refused() -> None:
     block = codec.encode(codec.column([1, 2, 3])).data
     with pytest.raises(codec.BadBlock):
         codec.decode(block[:-1])
+
+
+def with_checksum(tag: bytes, body: bytes) -> bytes:
+    return tag + struct.pack("<I", zlib.crc32(body, zlib.crc32(tag))) + body
+
+
+def test_a_bitmap_of_another_length_is_refused_before_it_is_unpacked() -> None:
+    for length, packed in ((2**32 - 1, b""), (2**32 - 1, b"\xff"), (8, b"\0" * 10_000_000), (9, b"\xff")):
+        gaps = struct.pack("<I", length) + zlib.compress(packed)
+        tracemalloc.start()
+        with pytest.raises(codec.BadBlock, match="bitmap"):
+            codec.decode(with_checksum(b"i", struct.pack("<I", len(gaps)) + gaps))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < len(packed) + limits.MIB
+
+
+def test_a_chunk_without_samples_is_refused() -> None:
+    empty = bytes.fromhex("7063 6f21 0200 0000".replace(" ", ""))
+    with pytest.raises(codec.BadBlock):
+        codec.decode(with_checksum(b"i", struct.pack("<II", 0, len(empty)) + empty))
 
 
 def test_a_steady_counter_takes_few_bytes() -> None:
