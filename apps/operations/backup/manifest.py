@@ -63,7 +63,7 @@ def read(folder: Path) -> BackupManifest:
         found = msgspec.json.decode((folder / FILE).read_bytes(), type=BackupManifest)
     except FileNotFoundError as error:
         raise BadBackup(f"{folder} has no {FILE}: name the folder of a complete backup") from error
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadBackup(f"{folder / FILE} cannot be read ({error}): use another backup") from error
     if found.format != FORMAT:
         raise BadBackup(

@@ -96,7 +96,7 @@ def read(file: Path) -> TargetSystem:
     """Raises Failed."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=TargetSystem)
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Failed(f"{file} cannot be read: {error}") from error
 
 

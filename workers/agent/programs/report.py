@@ -66,7 +66,7 @@ def read_secrets(file: Path) -> Secrets:
     """Other keys of the file are ignored. Raises Failed."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=Secrets)
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Failed(f"{file} cannot be read: {error}") from error
 
 

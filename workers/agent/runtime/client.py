@@ -158,7 +158,7 @@ def _retry_after(answer: httpx.Response) -> float:
 def _parsed(kind: type[T], answer: httpx.Response) -> T:
     try:
         return wire.from_json(kind, answer.content)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Unreachable(f"{answer.request.url}: an answer that is no {kind.__name__}: {error}") from error
 
 

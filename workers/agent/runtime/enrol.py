@@ -42,5 +42,5 @@ def _secret(url: str, code: str, name: str) -> str:
         raise NotEnrolled(f"{url} does not answer: {error}") from error
     try:
         return msgspec.json.decode(answer.content, type=EnrolAnswer).secret
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise NotEnrolled(f"the server refused: {answer_text(answer)}") from None

@@ -58,7 +58,7 @@ def recover(spool: Spool, journal: Journal, work: Path) -> None:
     """At start: ends what the previous process left open. Raises OSError."""
     try:
         entry = journal.read()
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         log.error("the journal is damaged (%s); it is kept as %s", error, journal.quarantine())
         entry = None
     if entry:

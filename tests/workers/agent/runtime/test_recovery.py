@@ -112,11 +112,12 @@ def test_a_process_that_has_only_the_same_number_is_left_alone(died: Died) -> No
         child.wait()
 
 
-def test_a_damaged_journal_is_kept_for_a_person_and_stops_nothing(died: Died, tmp_path: Path) -> None:
-    (tmp_path / "journal.json").write_text('{"job": "seven"}')
+@pytest.mark.parametrize("content", [b'{"job": "seven"}', b'{"system": "\xf3"}', b"\0" * 512])
+def test_a_damaged_journal_is_kept_for_a_person_and_stops_nothing(died: Died, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "journal.json").write_bytes(content)
     died.recover()
     assert died.spooled() == []
-    assert (tmp_path / "journal.damaged").read_text() == '{"job": "seven"}'
+    assert (tmp_path / "journal.damaged").read_bytes() == content
 
 
 def test_a_job_that_is_no_longer_ours_is_not_reported(died: Died) -> None:
