@@ -7,15 +7,8 @@ docs/howto/archive.md describes the layout.
 from apps.runs.archive.exports import FILE_SUFFIXES, export, unpacked
 from apps.runs.archive.restore import KnownRows, Restored, chosen, compare_siblings, restore
 from apps.runs.archive.retention import attempt, due, fetch, movable, move, waiting, with_samples
-from apps.runs.archive.store import (
-    ArchiveTrouble,
-    Damaged,
-    NoArchive,
-    StoreUnreachable,
-    archive_storage,
-    configured,
-    storage_at,
-)
+from apps.runs.archive.store import archive_storage, configured, storage_at
+from apps.runs.archive.troubles import ArchiveTrouble, Damaged, NoArchive, StoreUnreachable
 from apps.runs.archive.write import archive, verify
 
 __all__ = [

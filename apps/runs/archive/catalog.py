@@ -7,7 +7,7 @@ from apps.catalog.models import HardwareClass, LoadLevel, Node, Platform, Releas
 from apps.core.canonical import canonical_hash
 from apps.runs.archive import parquet
 from apps.runs.archive.content import HARDWARE_FIELDS, Row
-from apps.runs.archive.store import ArchiveTrouble, Damaged
+from apps.runs.archive.troubles import ArchiveTrouble, Damaged
 from workers.protocol.workloads import WORKLOADS
 from workers.protocol.workloads.declaration import renamed
 

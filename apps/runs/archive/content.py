@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from apps.catalog.models import HardwareClass, Metric
 from apps.runs.archive import samples
-from apps.runs.archive.store import ArchiveTrouble
 from apps.runs.archive.tables import SCHEMAS, STATISTICS, file_path
+from apps.runs.archive.troubles import ArchiveTrouble
 from apps.runs.models import Artifact, Block, Distribution, Event, Measurement, Run, RunNode, Series
 from apps.runs.quality import exclusion
 from apps.runs.storage import codec

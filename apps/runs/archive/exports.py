@@ -19,7 +19,7 @@ from django.db import transaction
 
 from apps.core.units import with_unit
 from apps.runs.archive import manifest, pack, retention, store, write
-from apps.runs.archive.store import Damaged
+from apps.runs.archive.troubles import Damaged
 from apps.runs.models import Run
 
 # Only in files of earlier releases, which had a format of their own.
@@ -106,9 +106,17 @@ def _unpacked(path: Path, folder: str) -> Storage:
     with zipfile.ZipFile(path) as file:
         if _EARLIER in file.namelist():
             raise Damaged(f"{path.name} is of an earlier release: export the runs again with this one")
+        for entry in file.infolist():
+            _require_plain(entry.filename)
         _require_room(Path(folder), sum(entry.file_size for entry in file.infolist()))
         file.extractall(folder)  # noqa: S202 - of a zip file, which cannot lead out of the folder
     return store.storage_at(folder)
+
+
+def _require_plain(name: str) -> None:
+    """Raises ValueError for a name that cannot be shown."""
+    if not name.isprintable():
+        raise ValueError(f"an entry has the name {name!a:.80}")
 
 
 def _require_room(folder: Path, size: int) -> None:
@@ -123,6 +131,7 @@ def _require_room(folder: Path, size: int) -> None:
 
 def _entries(tar: tarfile.TarFile, folder: Path) -> Iterator[tuple[str, IO[bytes]]]:
     for entry in tar:
+        _require_plain(entry.name)
         _require_room(folder, entry.size)
         source = tar.extractfile(entry) if entry.isfile() else None
         if source is not None:

@@ -6,7 +6,8 @@ import msgspec
 from django.core.files.storage import Storage
 
 from apps.runs.archive import store, tables
-from apps.runs.archive.store import Damaged, Stored
+from apps.runs.archive.store import Stored
+from apps.runs.archive.troubles import Damaged
 
 
 class ManifestFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,8 +13,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from apps.runs.archive.store import Damaged
 from apps.runs.archive.tables import LATER, NULLABLE, SCHEMAS
+from apps.runs.archive.troubles import Damaged
 
 T = TypeVar("T")
 _REMEDY = "restore it from a backup, or archive the run again from its origin"

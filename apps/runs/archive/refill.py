@@ -9,7 +9,7 @@ from django.core.files.storage import Storage
 
 from apps.runs.archive import samples, store
 from apps.runs.archive.manifest import Manifest
-from apps.runs.archive.store import Damaged
+from apps.runs.archive.troubles import Damaged
 from apps.runs.models import Block, Run, Series
 from apps.runs.storage import codec
 from apps.runs.storage.blocks import BlockWriter

@@ -21,7 +21,7 @@ from apps.runs.archive import tables as layout
 from apps.runs.archive.catalog import IDENTITY, load_level_of, system_of, workload_of
 from apps.runs.archive.content import BIRTH_FIELDS, JSON_FIELDS, METRIC_FIELDS, PLAIN_FIELDS, STATISTICS_FIELDS, Row
 from apps.runs.archive.manifest import Manifest
-from apps.runs.archive.store import ArchiveTrouble, Damaged
+from apps.runs.archive.troubles import ArchiveTrouble, Damaged, StoreUnreachable
 from apps.runs.models import Artifact, Block, Configuration, Distribution, Event, Measurement, Run, RunNode, Series
 from apps.runs.quality import check, exclusion
 from apps.runs.quality.rules import reproducibility
@@ -90,7 +90,7 @@ def restore(source: Storage, *, path: str, known: KnownRows | None = None, sibli
         if run is not None and siblings:
             check.check_siblings(run_id=run.pk)
         return Restored(run=run)
-    except store.StoreUnreachable:
+    except StoreUnreachable:
         raise
     except (ArchiveTrouble, InvalidField, ValidationError, IntegrityError, DataError) as error:
         known.forget()

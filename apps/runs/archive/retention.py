@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from apps.runs.archive import manifest, refill, store, write
-from apps.runs.archive.store import ArchiveTrouble, Damaged
+from apps.runs.archive.troubles import ArchiveTrouble, Damaged
 from apps.runs.ingest.seal_queue import pause_after
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Block, Run
 from apps.runs.storage import blocks

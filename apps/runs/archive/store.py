@@ -17,29 +17,13 @@ from django.core.files.base import File
 from django.core.files.storage import Storage, storages
 
 from apps.core.stores import store_at
+from apps.runs.archive.troubles import Damaged, NoArchive, StoreUnreachable
 
 log = logging.getLogger(__name__)
 
 ALIAS = "archive"
 _CHUNK = 1024 * 1024
 _IN_MEMORY = 4 * _CHUNK
-
-
-class ArchiveTrouble(Exception):
-    """An archive operation failed; the text names the remedy."""
-
-
-class NoArchive(ArchiveTrouble):
-    def __init__(self) -> None:
-        super().__init__("no archive is configured: set SPLASHBOARD_ARCHIVE to a folder or s3://bucket/prefix")
-
-
-class StoreUnreachable(ArchiveTrouble):
-    """The folder or object store does not answer or is full; a retry may succeed."""
-
-
-class Damaged(ArchiveTrouble):
-    """A file is missing or does not match its hash."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from django.db import transaction
 from apps.runs.archive import content, manifest, refill, samples, store, tables
 from apps.runs.archive.content import UnreadableSamples
 from apps.runs.archive.manifest import ArtifactFile, Manifest, TableFile
-from apps.runs.archive.store import ArchiveTrouble, Damaged
+from apps.runs.archive.troubles import ArchiveTrouble, Damaged
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Run, RunNode
 from apps.runs.storage import artifacts
 

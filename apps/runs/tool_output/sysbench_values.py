@@ -154,7 +154,8 @@ def _elapsed(parsed: ParsedSysbench) -> Headline:
     start = _checkpoint_time(parsed)
     if start is None:
         return Headline(ELAPSED, end.value, end.start, end.end)
-    return Headline(ELAPSED, round(end.value - start.value, 4), start.start, end.end)
+    # Another thread of sysbench may print the checkpoint's report later.
+    return Headline(ELAPSED, round(end.value - start.value, 4), min(start.start, end.start), max(start.end, end.end))
 
 
 def _checkpoint_time(parsed: ParsedSysbench) -> OutputNumber | None:

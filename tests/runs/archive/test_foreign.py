@@ -13,7 +13,7 @@ import pytest
 from apps.catalog.models import System
 from apps.core.server import space
 from apps.runs import archive
-from apps.runs.archive.store import Damaged
+from apps.runs.archive.troubles import Damaged
 from apps.runs.models import Run
 from tests.fuzz import rows
 
@@ -92,6 +92,8 @@ def a_tar(name: str, size: int = 0) -> bytes:
         ("version.zip", a_zip().replace(b"PK\x01\x02\x14\x03\x14", b"PK\x01\x02\x14\x03\xff")),
         ("name.zip", a_zip(name="é").replace("é".encode(), b"\xff\xfe")),
         ("name.tar.xz", a_tar("a\udcff")),
+        ("override.tar.xz", a_tar("manifests/\u202egnp.json")),
+        ("override.zip", a_zip(name="manifests/\u202egnp.json")),
         ("junk.tar.xz", b"junk"),
         ("junk.zip", b"junk"),
     ],
