@@ -4,6 +4,8 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from apps.core.text import visible
+
 Cell = str | float | None
 
 
@@ -32,8 +34,8 @@ def escaped(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` with each run of whitespace, line breaks and no-break spaces included, as one space."""
-    return " ".join(text.split())
+    """`text` with each run of whitespace, line breaks and no-break spaces included, as one space, and visible."""
+    return visible(" ".join(text.split()))
 
 
 def _field(cell: Cell) -> str:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from apps.core.text import visible
 from apps.notifications.models import Notice, NotificationEvent, Subscription
 from apps.regressions.api import FindingRow, activity
 from apps.regressions.api import finding_queries as queries
@@ -60,7 +61,7 @@ def page(name: str, *parameters: int) -> str:
 
 
 def one_line(text: str) -> str:
-    return " ".join(text.split())
+    return visible(" ".join(text.split()))
 
 
 def by_finding(notices: Sequence[Notice]) -> list[FindingNotice]:
@@ -85,7 +86,7 @@ def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any
 
     {"subject", "text", "html"} for a mailbox, {"body"} for a webhook.
     """
-    findings = by_finding(notices)
+    findings, team = by_finding(notices), one_line(team)
     if kind == Subscription.Kind.WEBHOOK:
         return {"body": {"test": not findings, "team": team, "findings": [_as_json(each) for each in findings]}}
     if kind == Subscription.Kind.SLACK:
@@ -102,8 +103,8 @@ def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any
     }
     return {
         "subject": subject,
-        "text": render_to_string("notifications/mail.txt", values),
-        "html": render_to_string("notifications/mail.html", values),
+        "text": visible(render_to_string("notifications/mail.txt", values)),
+        "html": visible(render_to_string("notifications/mail.html", values)),
     }
 
 

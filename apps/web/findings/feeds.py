@@ -1,4 +1,4 @@
-"""Findings as an Atom feed: an entry per finding, updated by any activity on it."""
+"""Findings as an Atom feed: an entry per finding, updated by any activity on it. XML holds no control characters."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from apps.accounts.current_user import signed_in
 from apps.accounts.models import User
 from apps.core.problems import Invalid
+from apps.core.text import visible
 from apps.regressions.api import FindingFilter, FindingRow, filters
 from apps.regressions.api import finding_queries as queries
 from apps.regressions.models import Note
@@ -56,7 +57,7 @@ class FindingsFeed(FindingFeed):
 
     def title(self, asked: FeedRequest) -> str:
         text = ", ".join(f"{name} {value}" for name, value in asked.wanted.as_query() if name != "sort")
-        return f"Findings: {text}" if text else "Findings"
+        return visible(f"Findings: {text}") if text else "Findings"
 
     def link(self, _asked: FeedRequest) -> str:
         return "/findings/"
@@ -65,7 +66,7 @@ class FindingsFeed(FindingFeed):
         return asked.entries
 
     def item_title(self, item: FeedEntry) -> str:
-        return item.row.title
+        return visible(item.row.title)
 
     def item_description(self, item: FeedEntry) -> str:
         row = item.row
@@ -74,7 +75,9 @@ class FindingsFeed(FindingFeed):
         text = format_html_join(
             "", "<li>{} UTC: {}</li>", ((f"{at:%Y-%m-%d %H:%M}", words) for at, words in item.activity)
         )
-        return format_html("<p>{}; {}, {}. {}</p><ul>{}</ul>", row.verdict_words, row.state, owner, shown, text)
+        return visible(
+            format_html("<p>{}; {}, {}. {}</p><ul>{}</ul>", row.verdict_words, row.state, owner, shown, text)
+        )
 
     def item_link(self, item: FeedEntry) -> str:
         return f"/findings/{item.row.id}/"
@@ -86,7 +89,7 @@ class FindingsFeed(FindingFeed):
         return item.row.changed_at
 
     def item_categories(self, item: FeedEntry) -> list[str]:
-        return [item.row.verdict, item.row.state, *item.row.labels]
+        return [item.row.verdict, item.row.state, *map(visible, item.row.labels)]
 
 
 @require_safe

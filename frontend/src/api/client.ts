@@ -1,4 +1,5 @@
 // Reading the REST API: JSON or a problem with its own words; and the data that pages embed.
+import { plainJson } from "./plain";
 import type { PageData } from "./types.gen";
 
 export class Problem extends Error {
@@ -8,6 +9,10 @@ export class Problem extends Error {
   ) {
     super(message);
   }
+}
+
+function parsed(json: string): unknown {
+  return JSON.parse(plainJson(json));
 }
 
 function words(status: number, body: unknown): string {
@@ -25,7 +30,10 @@ export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T>
     if (reason instanceof DOMException && reason.name === "AbortError") throw reason;
     throw new Problem(0, "The server cannot be reached. What is on the page stays; try again when it is back.");
   }
-  const body: unknown = await response.json().catch(() => null);
+  const body: unknown = await response
+    .text()
+    .then(parsed)
+    .catch(() => null);
   if (!response.ok) throw new Problem(response.status, words(response.status, body));
   return body as T;
 }
@@ -45,5 +53,5 @@ export function query(pairs: Record<string, string | number | null | undefined |
 export function pageData<Id extends keyof PageData>(id: Id): PageData[Id] {
   const element = document.getElementById(id);
   if (!element?.textContent) throw new Error(`the page has no data "${id}"`);
-  return JSON.parse(element.textContent) as PageData[Id];
+  return parsed(element.textContent) as PageData[Id];
 }
