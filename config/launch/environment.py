@@ -172,7 +172,7 @@ def lock(*, places: Places, screen: Screen) -> None:
     """Renews both locks from pyproject.toml; the server's is the subset needed in production."""
     with alone(places, screen):
         uv = _ensure_uv(places, screen)
-        _compile(uv, places, screen, LOCK, "--all-extras")
+        _compile(uv, places, screen, LOCK, "--extra", "embedded", "--extra", "dev")
         _compile(uv, places, screen, SERVER_LOCK, "--constraints", LOCK.name)
 
 
