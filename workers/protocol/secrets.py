@@ -9,6 +9,7 @@ NAME = re.compile(r"passw|passphrase|secret|_auth$|private_key|credential|token|
 # `name = value;` within a list of options.
 OPTION = re.compile(r"(?<![^;\s])(?=[^;\s]*?(?:passw|passphrase|secret))[^;]*+;?\s*+", re.IGNORECASE)
 HIDDEN = "*"
+ROUNDS = 8
 STARS = re.compile(rb"\*{2,}")
 # The value behind each.
 IN_COMMANDS = (
@@ -61,7 +62,19 @@ def without_secret_options(command: str) -> str:
 
 
 def without_secrets_in(content: bytes) -> bytes:
-    """An output, log or other file with `*` for each value that may be a secret; the same where there is none."""
+    """An output, log or other file with `*` for each value that may be a secret; the same where there is none.
+
+    What was hidden may bring two words together that look like a secret: the server would refuse the agent's file.
+    """
+    for _ in range(ROUNDS):
+        cleaned = _hidden_once(content)
+        if cleaned == content:
+            break
+        content = cleaned
+    return content
+
+
+def _hidden_once(content: bytes) -> bytes:
     if not SUSPECT.search(content):
         return content
     text = content.decode("latin-1")  # each byte is one character, and comes back as it was

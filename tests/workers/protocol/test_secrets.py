@@ -88,3 +88,16 @@ def test_a_long_text_takes_time_in_proportion_to_its_length(grain: str, start: s
     without_secrets({"wsrep_provider_options": text, text: ""})
     # Ms; with the square of the length it would be minutes.
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"PPASSWORD='a bsql://u:pASSWORD='\0\0\x80 fPGPASS\0SWORD='@h/ -token @\0\"",
+        b"--token \"/d --token \"q\" --token \"r",
+    ],
+)
+def test_the_server_finds_no_secret_in_what_the_agent_hid(content: bytes) -> None:
+    cleaned = without_secrets_in(content)
+    assert without_secrets_in(cleaned) == cleaned
+    assert first_secret(cleaned) is None
