@@ -215,6 +215,8 @@ MADE: dict[str, Callable[[], Iterable[bytes]]] = {
         "sysbench --mysql-password=x run -psecret -p3306",
         "PGPASSWORD='a b' mysql://u:p@h/d --token \"q\"",
         "a=1;ssl_passphrase=x",
+        "[pass]: x\noption p with value 'y'\nChanged mysql:mysql_pass from a to b\n",
+        'CREATE USER a IDENTIFIED WITH x BY \'y\'; mysql -px\n{"mysql_pass": "v", token: t}',
     ),
     "grid": _texts("sysbench:1024:0.001:100000", "hdr:1:3600000000:3:us", "hdr:1000:60000000000:2:ns"),
     "cron": _texts("30 2 * * *", "0 22 * * MON-FRI", "*/5 1-3,7 L JAN 0#1"),

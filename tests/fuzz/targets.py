@@ -197,10 +197,9 @@ def _yaml(content: bytes) -> object:
 
 
 def _secrets(content: bytes) -> object:
-    """Hiding twice hides no more, and a password behind a known option is hidden whatever stands around it."""
+    """The server finds no secret in what the agent hid, and none stays behind a known option."""
+    assert secrets.first_secret(secrets.without_secrets_in(content)) is None
     text = content.decode("utf-8", "replace")
-    hidden = secrets.without_secret_options(text)
-    assert secrets.without_secret_options(hidden) == hidden
     secret = "S3CR3T7"
     assert secret not in secrets.without_secret_options(f"{text} --password={secret} ")
     assert secret not in str(
