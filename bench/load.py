@@ -140,6 +140,8 @@ def _of_agent(
 ) -> Callable[[], None]:
     """Opens a run, sends it batch by batch as time goes on, ends it."""
     chance = np.random.default_rng(number)
+    # The first run of each is cut short, so that not all end together.
+    length = [chance.uniform(0.1, 1.0) * RUN]
 
     def one_run() -> None:
         stop.wait(chance.uniform(0, BATCH))
@@ -147,12 +149,14 @@ def _of_agent(
         uid = agent.open_run(started=round(started), nodes=[node.name for node in nodes])
         run = Run.objects.only("pk").get(uid=uid).pk
         seen.open_runs[number] = run, started
-        sent = 0
+        sent, lasts = 0, length.pop() if length else RUN
         for payload in recording.batches(uid, nodes, seconds=BATCH):
             if stop.wait(max(0.0, started + (sent + 1) * BATCH - time.time())):
                 break
             seen.note("batch", 1000 * agent.send_batch(uid, sent, payload))
             sent += 1
+            if sent * BATCH >= lasts:
+                break
         del seen.open_runs[number]
         agent.end_run(uid, batches=sent, span=Span(round(started), round(started) + sent * BATCH + 1))
         seen.ended.append((run, time.monotonic()))
