@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.paths import DATA, ROOT
+from tests.paths import ROOT
 
-CORPUS = DATA / "fuzz"
+CORPUS = ROOT / "tests" / "fuzz" / "data"
 
 
 def corpus(name: str) -> Path:
