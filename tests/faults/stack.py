@@ -54,6 +54,7 @@ class Product:
             start_new_session=True,
         )
         self._campaigns = 0
+        self._database: psycopg.Connection[tuple[Any, ...]] | None = None  # kept: it is asked many times a second
         eventually(self._is_ready, what="the product runs", seen=self.log)
         token = (self.var / "token").read_text().strip()
         port = (self.var / "port").read_text().strip()
@@ -63,6 +64,8 @@ class Product:
 
     def close(self) -> None:
         self.http.close()
+        if self._database is not None:
+            self._database.close()
         self._process.terminate()
         self._process.wait(timeout=LIMIT)
         self._log.close()
@@ -130,11 +133,16 @@ class Product:
 
     def rows(self, query: Any, *parameters: object) -> list[tuple[Any, ...]]:
         """None of them while the database is away."""
-        with suppress(psycopg.OperationalError):
-            url = (self.var / "database_url").read_text().strip()
-            with psycopg.connect(url, connect_timeout=10) as connection:
-                return connection.execute(query, parameters).fetchall()
-        return []
+        try:
+            if self._database is None:
+                url = (self.var / "database_url").read_text().strip()
+                self._database = psycopg.connect(url, connect_timeout=10, autocommit=True)
+            return self._database.execute(query, parameters).fetchall()
+        except psycopg.OperationalError:
+            if self._database is not None:
+                self._database.close()
+            self._database = None
+            return []
 
     def plan(self, *, repetitions: int = 1) -> list[int]:
         """Numbers of the jobs of a new campaign."""
