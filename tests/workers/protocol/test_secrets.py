@@ -94,7 +94,7 @@ def test_a_long_text_takes_time_in_proportion_to_its_length(grain: str, start: s
     "content",
     [
         b"PPASSWORD='a bsql://u:pASSWORD='\0\0\x80 fPGPASS\0SWORD='@h/ -token @\0\"",
-        b"--token \"/d --token \"q\" --token \"r",
+        b'--token "/d --token "q" --token "r',
     ],
 )
 def test_the_server_finds_no_secret_in_what_the_agent_hid(content: bytes) -> None:
