@@ -16,7 +16,6 @@ from apps.core import limits
 from apps.core.answers import Cell, Name, component
 
 LINE_SHOWN = 160
-# Longer than any output of these tools; parsing more would take minutes.
 
 
 class NotThisFormat(ValueError):
