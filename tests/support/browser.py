@@ -23,6 +23,10 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.support.waiting import LIMIT, LIMIT_MS, eventually
 
+# What htmx logs of a request that was under way when its page was left: its end, and that it was cut short. Any other
+# end that is logged has a line of its own beside it (sendError, timeout).
+LEFT = ("htmx:afterRequest", "htmx:sendAbort")
+
 
 class CountingServer(ThreadedWSGIServer):
     """Knows how many connections it serves, so that a test can end after the last of them."""
@@ -127,7 +131,7 @@ def open_page(address: str) -> Iterator[Page]:
             troubles.append(f"script: {error}")
 
         def said(message: ConsoleMessage) -> None:
-            if message.type == "error":
+            if message.type == "error" and not message.text.startswith(LEFT):
                 troubles.append(f"console: {message.text} ({message.location.get('url', '')})")
 
         page.on("pageerror", failed)
