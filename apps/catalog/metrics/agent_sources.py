@@ -53,6 +53,14 @@ haproxy.process.Uptime_sec | proxy uptime | s | counter | neutral | - | -
     Time since HAProxy started; it falls when HAProxy restarted.
 agent.cpu.seconds | agent CPU | s | counter | lower | cpu | -
     CPU time of the agent's process, all threads, without the load tool and other child processes.
+agent.cpu.wait | agent waits for a CPU | s | counter | lower | cpu | saturation
+    Time for which threads of the agent were ready to run and had no CPU, summed over them. It samples late then.
+agent.tool.cpu.seconds | load tool CPU | s | counter | neutral | cpu | utilization
+    CPU time of the load tool's processes; the rate is the number of CPUs that it kept busy.
+agent.tool.quota.periods | periods of the load tool's CPU quota | periods | counter | neutral | cpu | -
+    Periods in which a CPU quota of its control groups was enforced; not observed without a quota.
+agent.tool.quota.throttled | periods in which the quota was used up | periods | counter | lower | cpu | saturation
+    Those of them in which the quota was used up: the tool then stood still until the next one.
 agent.memory.rss | agent memory | bytes | gauge | neutral | memory | -
     Resident memory of the agent's process.
 agent.threads | agent threads | threads | gauge | neutral | - | -

@@ -5,6 +5,9 @@ SINGLE_EVENTS = (
     "failover.",
     "ddl.gap",
     "ddl.gap_before",
+    "ddl.other_tables.gap",
+    "ddl.other_tables.gap_before",
+    "ddl.holders_lost",
     "ddl.duration",
     "ddl.stall.",
     "ddl.metadata_lock_wait",
@@ -27,6 +30,13 @@ ddl.gap | longest time without a transaction | s | gauge | lower | - | -
     Longest time, to 50 ms, in which no transaction ended, from a statement's start until 3 s after its end.
 ddl.gap_before | longest time without a transaction, before | s | gauge | lower | - | -
     The same before the first statement: the undisturbed load.
+ddl.other_tables.gap | longest time without a write to another table | s | gauge | lower | - | -
+    Longest time, to 50 ms, in which no write to a table that is not altered ended, from a statement's start until 3 s
+    after its end.
+ddl.other_tables.gap_before | longest time without a write to another table, before | s | gauge | lower | - | -
+    The same before the first statement.
+ddl.holders_lost | transactions in the way that were lost | transactions | gauge | lower | table locks | errors
+    Open transactions that held the table when a statement came and were rolled back for it.
 ddl.duration | time of the statement | s | gauge | lower | - | -
     Time that the ALTER took with its waits; of several, the longest.
 ddl.baseline | throughput before the statements | transactions/s | gauge | neutral | - | -

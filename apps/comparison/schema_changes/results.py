@@ -39,7 +39,11 @@ from apps.runs.pure import CLIENT, Phase
 DDL = "ddl"
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 # Of the whole run: key of the quantity -> metric.
-OF_RUN = {"gap_before": "ddl.gap_before", "slowest": "client.latency.max"}
+OF_RUN = {
+    "gap_before": "ddl.gap_before",
+    "other_gap_before": "ddl.other_tables.gap_before",
+    "slowest": "client.latency.max",
+}
 # Percentiles per second; the one that most runs have is used: they are never mixed.
 LATENCIES = ("client.latency.p95", "client.latency.p99", "client.latency.p50")
 # Runs read, the newest.
@@ -254,6 +258,9 @@ def _values(event: Event, did: Disturbance | None, of_run: Mapping[str, float | 
         **of_run,
         "lock_wait": detail.get("metadata_lock_wait"),
         "lock_queue": detail.get("metadata_lock_queue"),
+        "other_gap": detail.get("other_tables_gap"),
+        "other_failed": detail.get("other_tables_failed"),
+        "holders_lost": detail.get("holders_lost"),
     }
     if did is not None:
         found |= {

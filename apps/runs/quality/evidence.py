@@ -41,7 +41,7 @@ KEYS = (
         noisy_neighbours.STEAL,
         *network.SERVER_BYTES,
     ),
-    *(generator.BUSY, generator.CPUS, generator.SERVER, generator.ITSELF, network.RETRANSMITS),
+    *(generator.BUSY, generator.CPUS, generator.SERVER, generator.ITSELF, *generator.TOOL, network.RETRANSMITS),
 )
 INTERFACES = "host.net."
 # Series for the steady-state check where the primary metric has none.
@@ -55,7 +55,7 @@ def facts(run: Run, *, siblings: bool = True) -> QualityFacts:
     Raises blocks.Moved."""
     spec = WORKLOADS.get(run.workload.tool) or FOREIGN.get(run.workload.tool) or WorkloadSpec("", "", "")
     phase = run.measured_from, run.measured_to
-    events = list(Event.objects.filter(run=run, kind__in=("check", "error", "warning")))
+    events = list(Event.objects.filter(run=run, kind__in=("check", "error", "warning", "neighbours")))
     headlines = dict(Measurement.objects.filter(run=run).values_list("metric__key", "value"))
     measured = None if phase[0] is None or phase[1] is None else (phase[0], phase[1])
     return QualityFacts(
@@ -71,6 +71,8 @@ def facts(run: Run, *, siblings: bool = True) -> QualityFacts:
         unsteady=spec.unsteady,
         faults=spec.faults,
         rate=run.load_level.rate,
+        threads=run.load_level.threads,
+        neighbours=_neighbours(events),
         has_database=spec.needs_database,
     )
 
@@ -86,6 +88,16 @@ def _tool_error(event: Event) -> ToolError:
     code, text = event.detail.get("code"), str(event.detail.get("text") or event.label)
     count = event.detail.get("count", 1)
     return ToolError(f"error {code}: {text}" if code else text, count if isinstance(count, int) else 1)
+
+
+def _neighbours(events: Iterable[Event]) -> dict[str, float] | None:
+    """Of the host of the agent that ran the load tool."""
+    for event in events:
+        if event.kind == "neighbours" and event.node == AGENT:
+            cpus = event.detail.get("cpus")
+            if isinstance(cpus, dict):
+                return {str(name): float(value) for name, value in cpus.items() if isinstance(value, int | float)}
+    return None
 
 
 def _tool_check(event: Event) -> ToolCheck:

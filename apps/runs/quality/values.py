@@ -108,7 +108,8 @@ class Siblings:
 class QualityFacts:
     """Facts of a run that the rules need. `measured`: the measured phase, s on the run's clock; None: not known.
     `unsteady`, `faults`, `has_database`: from the workload's declaration; `rate`: asked for, transactions/s.
-    `contradictions`: what the tool cannot have printed."""
+    `contradictions`: what the tool cannot have printed. `neighbours`: CPUs that other programs kept busy on the load
+    generator's host, by name; None: not reported."""
 
     tool: str
     measured: tuple[float, float] | None
@@ -122,6 +123,8 @@ class QualityFacts:
     unsteady: str = ""
     faults: bool = False
     rate: float | None = None
+    threads: int | None = None
+    neighbours: Mapping[str, float] | None = None
     has_database: bool = True
 
     @property

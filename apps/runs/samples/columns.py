@@ -1,7 +1,5 @@
 """Columns of samples from a run's batches and its tool's output, for live view and sealing."""
 
-import re
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,13 +10,10 @@ from apps.catalog.pure import period_of
 from apps.runs.ingest.clean_text import has_nul
 from apps.runs.storage import codec
 from apps.runs.storage.codec import Column, Number
-from workers.protocol import wire
+from workers.protocol import tool_clock, wire
 from workers.protocol.wire import BadBatch
 
 CLIENT = "client"
-# An interval in sysbench's output and in the report format.
-INTERVAL_LINE = re.compile(r'\[ (\d+)s \] |\{"kind": ?"interval", ?"t": ?(\d+(?:\.\d+)?),')
-BEGIN_LINE = re.compile(r'\{"kind": ?"begin"')
 NAME_LIMIT, ROLE_LIMIT, KIND_LIMIT, LABEL_LIMIT = 80, 16, 40, 200
 
 
@@ -125,20 +120,13 @@ def _joined(ours: SampledNode, theirs: SampledNode) -> SampledNode:
     return SampledNode(name=ours.name, role=ours.role or theirs.role, clock=clock, changing=changing)
 
 
-def second_of(line: str) -> float | None:
-    """Time of an interval's line, s on the tool's clock; None: any other line."""
-    found = INTERVAL_LINE.match(line)
-    return float(found[1] or found[2]) if found else None
-
-
 def offset_of(output: Sequence[tuple[float, str]]) -> float | None:
-    """The load tool's second 0 on the run's clock, s: the median over its lines, since some arrive late. None: unknown.
+    """The load tool's second 0 on the run's clock, s, from its lines. None: unknown.
 
     For a report without intervals: the time of its first begin line.
     """
-    found = [t - second for t, text in output if (second := second_of(text)) is not None]
-    found = found or [t for t, text in output if BEGIN_LINE.match(text)][:1]
-    return statistics.median(found) if found else None
+    found = tool_clock.origin([(t, second) for t, text in output if (second := tool_clock.second_of(text)) is not None])
+    return next((t for t, text in output if tool_clock.BEGIN_LINE.match(text)), None) if found is None else found
 
 
 def events_of(events: Iterable[wire.EventMessage]) -> list[wire.EventMessage]:

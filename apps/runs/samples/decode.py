@@ -79,11 +79,18 @@ def _decoded(numbered: Iterable[tuple[int, bytes]], without: set[int]) -> Decode
     if gatherers:
         _gather_nodes(gatherers, nodes)
         nodes = [gatherer.finish() for gatherer in gatherers.values()]
+    events = events_of(decoder.events)
     return DecodedSamples(
         nodes=nodes,
-        events=events_of(decoder.events),
-        offset=offset_of(decoder.output),
+        events=events,
+        offset=_stated(events, offset_of(decoder.output)),
     )
+
+
+def _stated(events: Iterable[wire.EventMessage], otherwise: float | None) -> float | None:
+    """The tool's second 0 as the agent states it once the load has ended."""
+    stated = [event.starts_at for event in events if event.kind == "load" and event.detail.get("is_zero")]
+    return stated[0] if stated else otherwise
 
 
 def _gather_nodes(gatherers: dict[str, NodeGatherer], nodes: Iterable[SampledNode]) -> None:

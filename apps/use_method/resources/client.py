@@ -13,7 +13,8 @@ from apps.use_method.resources.parts import either, held_at
 from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 BUSY, CPUS, SERVER = cpu.BUSY, cpu.CPUS, "derived.cpu.server"
-AGENT, ITS_CPU, LATENESS, LATENCY = "agent.cpu.seconds", "client.cpu", "client.schedule_lag", "client.latency.avg"
+AGENT, TOOL = "agent.cpu.seconds", "agent.tool.cpu.seconds"
+ITS_CPU, LATENESS, LATENCY = "client.cpu", "client.schedule_lag", "client.latency.avg"
 QUEUE, IN_PROGRESS, UNMATCHED, WRITES = "client.queue_length", "client.concurrency", "client.unmatched", "client.writes"
 HOST_LIMITS = LevelLimits(watch=60.0, saturated=MOST_BUSY)
 AGENT_LIMITS = LevelLimits(watch=MOST_OF_AGENT, saturated=1.0)
@@ -42,7 +43,8 @@ def host(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def shared(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """CPU time taken by it and others on the servers' machine, as a share of all."""
+    """CPU time taken by load tool and agent on the servers' machine, as a share of all; where the tool's is not known,
+    by it and others."""
     nodes = beside(facts)
     if not nodes:
         found = BUSY in node.series
@@ -52,13 +54,24 @@ def shared(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
             else unseen("its machine was not sampled")
         )
     on = nodes[0]
-    taken, busy = taken_by_others(node, facts, on), mean(on.series[BUSY])
+    taken, busy = _of_load(node, on), mean(on.series[BUSY])
+    what = "it and the agent"
+    if taken is None:
+        taken, what = taken_by_others(node, facts, on), "it and others, not to servers"
     where = f"shares the machine with {listed([each.name for each in nodes])}"
     if taken is None or busy is None:
         return unseen(f"it {where}; what the servers took of its CPUs was not sampled")
     limit = busy >= ALL_BUSY and taken > MOST_TAKEN * busy
-    words = f"{where}, whose CPUs were {busy:.0f} % busy: {taken:.0f} % of them went to it and others, not to servers"
+    words = f"{where}, whose CPUs were {busy:.0f} % busy: {taken:.0f} % of them went to {what}"
     return RuleResult(UseLevel.WATCH if limit else UseLevel.OK, taken, words)
+
+
+def _of_load(node: NodeFacts, on: NodeFacts) -> float | None:
+    """Mean share of CPU time on the machine of `on` taken by load tool and agent, %; None: not known."""
+    cpus = mean(on.series[CPUS]) if CPUS in on.series else None
+    tool = mean(node.series[TOOL]) if TOOL in node.series else None
+    agent = mean(node.series[AGENT]) if AGENT in node.series else None
+    return None if not cpus or tool is None else 100 * (tool + (agent or 0.0)) / cpus
 
 
 def taken_by_others(node: NodeFacts, facts: RunFacts, on: NodeFacts) -> float | None:
@@ -163,15 +176,16 @@ RESOURCE = Resource(
         Indicator(
             key="client.shared",
             aspect=Aspect.UTILIZATION,
-            title="CPU taken by it and others on the servers' machine",
+            title="CPU that it takes on the servers' machine",
             unit="%",
-            metrics=(BUSY, CPUS, SERVER, AGENT),
-            formula="busy − servers, proxies and agent, by all CPU time of the machine; mean",
-            limits=f"watch if the machine is at least {ALL_BUSY:g} % busy and others than the servers took "
-            f"over {100 * MOST_TAKEN:g} % of that; never saturated: the CPU's own row covers the machine",
+            metrics=(BUSY, CPUS, SERVER, AGENT, TOOL),
+            formula="load tool and agent / all CPU time of the machine, mean; where the tool's processes were not "
+            "sampled: busy − servers, proxies and agent",
+            limits=f"watch if the machine is at least {ALL_BUSY:g} % busy and they took over "
+            f"{100 * MOST_TAKEN:g} % of that; never saturated: the CPU's own row covers the machine",
             reason="On a shared machine the load generator takes CPU from the servers that it measures.",
             literature=GREGG,
-            sources={"Linux": "/proc/stat, /proc/PID/stat of the servers"},
+            sources={"Linux": "/proc/stat, /proc/PID/stat of the load tool and the servers"},
             rule=shared,
         ),
         Indicator(

@@ -16,11 +16,12 @@ NOBODY = "nobody"
 
 @dataclass(frozen=True)
 class Paid:
-    """`is_failure`: transactions failed; `is_known` False: it was not observed."""
+    """`is_failure`: transactions failed; `is_known` False: it was not observed; `is_told`: the answer names it."""
 
     words: str
     is_failure: bool = False
     is_known: bool = True
+    is_told: bool = False
 
 
 def answers(changes: Sequence[SchemaChange]) -> Iterable[str]:
@@ -46,7 +47,7 @@ def _quiet(changes: Sequence[SchemaChange]) -> str:
 
 def _failures(changes: Sequence[SchemaChange]) -> str:
     """For example "; 8 to 10 transactions failed on galera"."""
-    failed = [(change, each) for change in changes for each in paid(change) if each.is_failure]
+    failed = [(change, each) for change in changes for each in paid(change) if each.is_failure or each.is_told]
     named = ", ".join(f"{each.words} on {change.system_name}" for change, each in failed)
     return f"; {named}" if named else ""
 
@@ -67,9 +68,9 @@ def is_quiet(change: SchemaChange) -> bool | None:
 
 
 def paid(change: SchemaChange) -> tuple[Paid, ...]:
-    """Who paid for the change: failed transactions first, then who waited."""
+    """Who paid for the change: transactions that were lost first, then who waited."""
     failed, queue = change.value("failed"), change.value("lock_queue")
-    found = []
+    found = list(_in_its_way(change))
     if failed.high:
         found.append(Paid(f"{_span(failed.low, failed.high, 'transaction')} failed", is_failure=True))
     if queue.high:
@@ -77,11 +78,32 @@ def paid(change: SchemaChange) -> tuple[Paid, ...]:
     quiet = is_quiet(change)
     if quiet is False and not queue.high:
         found.append(Paid("all writers: no transaction ended"))
-    if found:
+    found += _of_other_tables(change)
+    if found and (failed.median is not None or any(each.is_known for each in found)):
         return tuple(found)
     if failed.median is None or quiet is None:
         return (Paid("not observable", is_known=False),)
     return (Paid(NOBODY),)
+
+
+def _in_its_way(change: SchemaChange) -> Iterable[Paid]:
+    """The transaction that held the table when the statement came."""
+    if not change.manner.hold or not change.trials:
+        return
+    lost = [trial.values["holders_lost"] for trial in change.trials if "holders_lost" in trial.values]
+    if not lost:
+        yield Paid("what became of the transaction in its way is not known", is_known=False)
+    elif any(lost):
+        times = "" if all(lost) else f" in {sum(map(bool, lost))} of {len(lost)} runs"
+        yield Paid(f"the transaction in its way was rolled back{times}", is_failure=True)
+
+
+def _of_other_tables(change: SchemaChange) -> Iterable[Paid]:
+    failed, gap, before = (change.value(key) for key in ("other_failed", "other_gap", "other_gap_before"))
+    if failed.high:
+        yield Paid(f"{_span(failed.low, failed.high, 'write')} to another table failed", is_failure=True)
+    if gap.median is not None and gap.high and before.high is not None and gap.high > before.high + RESOLUTION:
+        yield Paid(f"writers of another table waited {units.with_unit(gap.median, 's')}", is_told=True)
 
 
 def _span(low: float | None, high: float, noun: str) -> str:

@@ -101,7 +101,57 @@ def test_nodes_of_one_machine_are_not_each_others_neighbours() -> None:
     alone = facts(*(a_node(name, stats=own, apart=True, host=name) for name in names))
     assert noisy_neighbours.check(alone).status == FAILED
     with_others = facts(a_node("db1", stats=own, apart=True), a_node("db2", stats=own, apart=True))
-    assert "took 0.350 of 1 CPUs on db1, db2" in noisy_neighbours.check(with_others).evidence.replace("\xa0", " ")
+    assert "took 0.350 of 1 CPUs on the host of db1, db2" in plainly(noisy_neighbours.check(with_others).evidence)
+
+
+def on_one_host(*, tool: float, server: float, busy: float = 99.0, **more: float) -> tuple[QualityNode, QualityNode]:
+    """A server and the agent on one host of two CPUs; the rest of what is busy is others'."""
+    host = {generator.BUSY: busy, generator.CPUS: 2.0, generator.SERVER: server, noisy_neighbours.STEAL: 0.0}
+    own = {generator.TOOL_CPU: tool, generator.ITSELF: 0.05, **more}
+    return a_node(stats=host), a_node("agent", stats=own)
+
+
+def test_a_generator_on_the_servers_host_is_judged_by_what_it_took_itself() -> None:
+    taken = [generator.check(facts(*on_one_host(tool=tool, server=1.9 - tool))).status for tool in (0.6, 1.2)]
+    assert taken == [PASSED, FAILED]
+
+
+def test_what_neither_database_nor_load_took_of_a_shared_host_is_the_neighbours() -> None:
+    assert noisy_neighbours.check(facts(*on_one_host(tool=0.6, server=1.3))).status == PASSED
+    crowded = replace(facts(*on_one_host(tool=0.4, server=0.7)), neighbours={"mysqldump": 0.81, "cron": 0.02})
+    found = noisy_neighbours.check(crowded)
+    assert found.status == FAILED
+    assert "took 0.830 of 2 CPUs on the host of db1 (mysqldump 0.810 and cron 0.0200)" in plainly(found.evidence)
+    assert generator.check(crowded).status == PASSED
+
+
+def test_a_generator_held_back_by_its_quota_or_busy_with_itself_was_the_limit() -> None:
+    throttled = {generator.PERIODS: 10.0, generator.THROTTLED: 4.0}
+    found = generator.check(facts(*on_one_host(tool=0.1, server=0.3, busy=30.0, **throttled)))
+    assert (found.status, "used up in 40 % of the periods" in plainly(found.evidence)) == (FAILED, True)
+    alone = replace(facts(*on_one_host(tool=0.95, server=0.3, busy=60.0)), threads=1)
+    assert generator.check(alone).status == FAILED
+    assert generator.check(replace(alone, threads=16)).status == PASSED
+
+
+def test_what_others_wrote_is_not_taken_for_writes_that_matched_nothing() -> None:
+    node = a_node(stats={QUESTIONS: 3000, "mysql.status.Com_update": 2000})
+    found = work_done.check(facts(node, queries=1000, writes=500))
+    assert found.status == PASSED
+    assert noisy_neighbours.check(facts(node, queries=1000, writes=500, throughput=50)).status == FAILED
+
+
+def test_a_storm_of_connections_of_ones_own_is_no_neighbour() -> None:
+    # 100 transactions/s of 5 statements, each on a connection of its own, whose end is counted as one more.
+    node = a_node(stats={QUESTIONS: 600, noisy_neighbours.STEAL: 0.0})
+    storm = {"queries": 500.0, "throughput": 100.0}
+    assert noisy_neighbours.check(facts(node, **storm, **{"connections.opened": 10_000.0})).status == PASSED
+    crowd = a_node(stats={QUESTIONS: 900, noisy_neighbours.STEAL: 0.0})
+    assert noisy_neighbours.check(facts(crowd, **storm, **{"connections.opened": 10_000.0})).status == FAILED
+
+
+def plainly(text: str) -> str:
+    return text.replace("\xa0", " ")
 
 
 def test_a_full_link_is_the_limit_and_an_unknown_one_cannot_be_judged() -> None:

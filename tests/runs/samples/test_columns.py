@@ -74,6 +74,16 @@ def test_the_offset_is_not_moved_by_lines_that_came_late() -> None:
     assert columns.offset_of([(0.1, "Threads started!")]) is None
 
 
+def test_the_offset_holds_where_most_lines_were_read_at_once_after_a_pause() -> None:
+    lines = [(max(second, 25) + 0.7, f"[ {second}s ] thds: 1") for second in range(1, 31)]
+    assert columns.offset_of([(25.7, "Threads started!"), *lines]) == pytest.approx(0.7)
+
+
+def test_a_second_that_sysbench_rounded_up_does_not_move_the_offset() -> None:
+    lines = [(second + 0.7 - (0.4 if second == 9 else 0), f"[ {second}s ] thds: 1") for second in range(1, 21)]
+    assert columns.offset_of(lines) == pytest.approx(0.7)
+
+
 def test_the_offset_is_read_from_reports_too() -> None:
     lines = [(t + 0.25, f'{{"kind":"interval","t":{t},"seconds":1.0}}') for t in (1.003, 2.006)]
     assert columns.offset_of([(0.1, '{"kind":"begin","tool":"failover"}'), *lines]) == pytest.approx(0.25)

@@ -173,14 +173,23 @@ def test_a_generator_on_the_servers_machine_says_what_it_takes_and_is_not_called
         NodeFacts(
             name, "reader", {key: steady(value) for key, value in {**machine, "derived.cpu.server": used}.items()}
         )
-        for name, used in (("g1", 0.6), ("g2", 0.3))
+        for name, used in (("g1", 0.4), ("g2", 0.3))
     ]
     found = facts(*nodes, client=a_client({"agent.cpu.seconds": 0.06}))
     shared = reading_of("client.shared", found, "client")
     assert shared.level is UseLevel.WATCH
-    assert shared.value == pytest.approx(98 - 30 - 15 - 3)
+    assert shared.value == pytest.approx(98 - 20 - 15 - 3)
     assert "shares the machine with g1 and g2" in shared.words
     assert "see the CPU of g1" in reading_of("client.host", found, "client").words
+
+
+def test_of_a_shared_machine_only_what_the_load_tool_took_is_the_generators() -> None:
+    machine = {BUSY: 98.0, "host.cpus": 2.0, "derived.cpu.server": 0.5}
+    node = NodeFacts("g1", "reader", {key: steady(value) for key, value in machine.items()})
+    found = facts(node, client=a_client({"agent.cpu.seconds": 0.06, "agent.tool.cpu.seconds": 0.4}))
+    shared = reading_of("client.shared", found, "client")
+    assert shared.level is UseLevel.OK
+    assert shared.value == pytest.approx(23)
 
 
 def test_a_queue_with_all_threads_at_work_is_the_servers_and_with_idle_threads_the_generators() -> None:

@@ -8,7 +8,7 @@ from apps.comparison.api import ChangeFilter, schema_changes
 from apps.comparison.pure import SchemaChange
 from apps.web.schema_changes.sheet import ChangeSheet, charts_of, sheet
 from apps.web.schema_changes.wording import answers, paid
-from tests.comparison.schema_changes.altered import an_altered_run
+from tests.comparison.schema_changes.altered import a_ddl_workload, an_altered_run
 from tests.support.builders import a_system
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +57,35 @@ def test_who_paid_stands_beside_the_stall() -> None:
     assert [each.words for each in paid(waiting)] == ["8 connections waited for the lock"]
     silent = the_change(**none, gap=(6.0, 6.25), gap_before=(0.05, 0.05))
     assert [each.words for each in paid(silent)] == ["all writers: no transaction ended"]
+
+
+def test_a_statement_that_killed_the_transaction_in_its_way_was_paid_for_by_it() -> None:
+    lost, kept = {"holders_lost": 1}, {"holders_lost": 0}
+    galera, behind = a_system("galera"), a_ddl_workload("instant", hold=5)
+    for number, detail in enumerate((lost, lost, kept)):
+        an_altered_run("instant", system=galera, workload=behind, detail=detail, repetition=number + 1)
+    (change,) = schema_changes().changes
+    first = paid(change)[0]
+    assert (first.words, first.is_failure) == ("the transaction in its way was rolled back in 2 of 3 runs", True)
+    (answer,) = answers([change])
+    assert "; the transaction in its way was rolled back in 2 of 3 runs on galera" in answer
+
+
+def test_what_became_of_a_transaction_in_the_way_is_not_guessed() -> None:
+    an_altered_run("instant", system=a_system("single"), workload=a_ddl_workload("instant", hold=5))
+    assert "what became of the transaction in its way is not known" in [
+        each.words for each in paid(the_change(**QUIET))
+    ]
+
+
+def test_writers_of_other_tables_that_waited_are_part_of_the_answer() -> None:
+    an_altered_run("copy", system=a_system("galera"))
+    change = the_change(**QUIET, other_gap=(7.0, 7.6), other_gap_before=(0.06, 0.06))
+    assert [each.words for each in paid(change)] == ["writers of another table waited 7.60\xa0s"]
+    (answer,) = answers([change])
+    assert answer.endswith("; writers of another table waited 7.60\xa0s on galera")
+    untouched = the_change(**QUIET, other_gap=(0.06, 0.1), other_gap_before=(0.06, 0.06))
+    assert [each.words for each in paid(untouched)] == ["nobody"]
 
 
 def test_a_short_stall_that_failed_transactions_is_no_win() -> None:

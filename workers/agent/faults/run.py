@@ -23,7 +23,7 @@ from workers.agent.faults.system import TABLE
 from workers.agent.faults.watch import ManagerWatch, NodeWatch, ProxyWatch
 from workers.agent.programs import grid
 from workers.agent.programs.order import Order
-from workers.agent.programs.report import emit, emit_check
+from workers.agent.programs.report import emit, emit_begin, emit_check
 
 MOST_LATE = 1.0  # s that an insert may start late
 
@@ -62,7 +62,7 @@ class ProbeRun:
             # Exited first: a program being stopped has little time.
             faulty = stack.enter_context(Faulty(self.fault, self.system)) if self.fault else None
             clock.begin()
-            emit("begin", tool="failover", version="1")
+            emit_begin("failover")
             label = f"{self.writer} is the writer"
             emit(
                 "event",

@@ -14,14 +14,19 @@ from workers.agent.runtime.journal import Journal, JournalEntry, started_process
 from workers.agent.runtime.stop import Stop, Stopped, StopSwitch, failed
 from workers.agent.tools import Finished, Invocation, Tool, ToolMissing
 from workers.agent.tools.process import ToolProcess, tail
-from workers.protocol import wire
+from workers.protocol import tool_clock, wire
 
 log = logging.getLogger("splashboard.agent.job")
 MARGIN = 1.0  # s of sampling before the load starts and after it ends
+LATE = 1.0  # s by which a line may be read late; sysbench rounds its seconds
 
 
 class ToolLoad:
-    """A run's tool on the run's clock: when its own clock and its load began and ended."""
+    """A run's tool on the run's clock: when its own clock and its load began and ended.
+
+    A tool that states its second 0 is believed; that of another is when its earliest lines say it was, since an agent
+    without a processor reads lines late.
+    """
 
     def __init__(self, tool: Tool, invocation: Invocation, clock: RunClock) -> None:
         self.tool = tool
@@ -29,13 +34,43 @@ class ToolLoad:
         self.clock = clock
         self.zero: float | None = None  # start of the tool's own clock
         self.end: float | None = None
+        self._is_stated = False
+        self._read: list[tuple[float, float]] = []  # when a line was read, what it states
 
     def saw(self, line: bytes) -> float:
         """The time at which the line arrived; the first line that `starts_clock` sets `zero`."""
-        t = self.clock.now()
+        t, text = self.clock.now(), line.decode(errors="replace")
         if self.zero is None and self.tool.starts_clock(line):
-            self.zero = t
+            stated = tool_clock.stated(text)
+            self._is_stated = stated is not None
+            self.zero = t if stated is None else stated - self.clock.zero
+        second = tool_clock.second_of(text)
+        if second is not None:
+            self._read.append((t, second))
         return t
+
+    def ended(self) -> None:
+        """Sets `end` to now; `zero` is then final."""
+        self.end = self.clock.now()
+        earliest = tool_clock.origin(self._read)
+        if self.zero is not None and earliest is not None and not self._is_stated:
+            self.zero = min(self.zero, earliest)
+
+    def late(self) -> wire.EventMessage | None:
+        """The period in which lines were read late; None: none was."""
+        zero = self.zero or 0.0
+        late = [(t, t - second - zero) for t, second in self._read if t - second - zero > LATE]
+        if self.zero is None or not late:
+            return None
+        label = f"output of {self.tool.name} was read up to {max(by for _, by in late):.1f} s late"
+        start = max(late[0][0] - late[0][1], 0.0)
+        return wire.EventMessage(
+            kind="sampler_error",
+            label=f"{label}: the agent got no processor",
+            starts_at=round(start, 6),
+            ends_at=round(late[-1][0], 6),
+            node="client",
+        )
 
     def begins_at(self) -> float | None:
         """Start of the measured phase; None: not known yet."""
@@ -57,7 +92,14 @@ class ToolLoad:
         if self.zero is None or self.end is None:
             return None
         start, end = round(self.zero, 6), round(self.end, 6)
-        return wire.EventMessage(kind="load", label=self.tool.name, starts_at=start, ends_at=end, node="client")
+        return wire.EventMessage(
+            kind="load",
+            label=self.tool.name,
+            starts_at=start,
+            ends_at=end,
+            node="client",
+            detail={"is_zero": True},  # of the tool's clock
+        )
 
 
 class RunMeasurement:
@@ -85,13 +127,14 @@ class RunMeasurement:
         self._switch = switch
         self._entry = entry
         self._journal = journal
+        self._tool: int | None = None  # process id while it runs
 
     def perform(self) -> ramp.LevelOutcome:
         """Performs an opened run; returns the outcome, which decides about the next load level.
 
         Raises Stopped when the run did not succeed, OSError when the disk fails.
         """
-        sampling = NodeSampling(self._system, clock=self._load.clock, recorder=self._recorder)
+        sampling = NodeSampling(self._system, clock=self._load.clock, recorder=self._recorder, tool=lambda: self._tool)
         sampling.start()
         statements = digests.DigestReader(self._system, now=self._load.clock.now, begins_at=self._load.begins_at)
         statements.start()
@@ -137,6 +180,7 @@ class RunMeasurement:
         invocation, tool = self._load.invocation, self._load.tool
         process = ToolProcess(invocation, output=self._output, on_line=on_line)
         try:
+            self._tool = process.pid
             self._entry.process = started_process(process.pid)
             self._journal.write(self._entry)
             self._switch.wait_until(lambda: process.poll() is not None or process.is_overdue(), meanwhile=self._keep_up)
@@ -148,8 +192,8 @@ class RunMeasurement:
         finally:
             if process.poll() is None:
                 process.stop()
-            self._load.end = self._load.clock.now()
-            self._entry.process = None
+            self._load.ended()
+            self._tool = self._entry.process = None
 
     def _status(self) -> dict[str, int]:
         """Empty when the server does not answer: a run that killed it continues without its status."""
@@ -186,7 +230,7 @@ class RunMeasurement:
 
     def _end(self, stop: Stop | None, executed: bytes) -> ramp.LevelOutcome:
         """`executed`: the artifact with the statements of the measured phase."""
-        for event in (self._load.event(), self._refusal(stop)):
+        for event in (self._load.event(), self._load.late(), self._refusal(stop)):
             if event:
                 self._recorder.event(event)
         self._recorder.flush()

@@ -1,9 +1,10 @@
 """Sampled nodes and sources: each node of a system, and the agent itself."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from workers.agent.measure.clock import RunClock
+from workers.agent.measure.neighbours import Neighbours
 from workers.agent.measure.recorder import SampleRecorder
 from workers.agent.measure.sample_loop import NodeSampler
 from workers.agent.runtime.config import PROXY, SystemConfig
@@ -12,6 +13,7 @@ from workers.agent.samplers.agent import AgentItself
 from workers.agent.samplers.haproxy import HAProxySource
 from workers.agent.samplers.host import HostCounters
 from workers.agent.samplers.innodb import InnodbMetrics
+from workers.agent.samplers.load_tool import LoadTool
 from workers.agent.samplers.mysql import GlobalStatus
 from workers.agent.samplers.process import ServerProcess, only_server, server_pid
 from workers.agent.samplers.replication import Replication
@@ -26,13 +28,28 @@ ELSEWHERE = HiddenFromSampler(
 
 
 class NodeSampling:
-    """The threads that sample a run into `recorder`, from `start` to `stop`. `own`: the name of the agent's node."""
+    """The threads that sample a run into `recorder`, from `start` to `stop`.
 
-    def __init__(self, system: SystemConfig, *, clock: RunClock, recorder: SampleRecorder, own: str = AGENT) -> None:
+    `own`: the name of the agent's node. `tool`: process id of the load tool, or None while there is none.
+    """
+
+    def __init__(
+        self,
+        system: SystemConfig,
+        *,
+        clock: RunClock,
+        recorder: SampleRecorder,
+        own: str = AGENT,
+        tool: Callable[[], int | None] | None = None,
+    ) -> None:
         self._samplers: list[NodeSampler] = []
         self._hidden: list[tuple[NodeSampler, HiddenFromSampler]] = []
+        self._processes: list[ServerProcess] = []
+        self._own, self._clock, self._recorder, self._tool = own, clock, recorder, tool
+        self._tools: set[int] = set()
 
         def add(name: str, role: str, sources: Sequence[SampleSource]) -> NodeSampler:
+            self._processes += [source for source in sources if isinstance(source, ServerProcess)]
             sampler = NodeSampler(node=name, role=role, sources=sources, clock=clock, recorder=recorder)
             self._samplers.append(sampler)
             return sampler
@@ -47,9 +64,11 @@ class NodeSampling:
             proxy = HAProxySource(system.proxy.address)
             process = [ServerProcess(proxy.process_id)] if system.proxy.address.is_local() else []
             add(system.proxy.name, PROXY, [proxy, *process])
-        add(own, AGENT, [AgentItself(), *own_host(system)])
+        load_tool = [LoadTool(self._seen_tool)] if tool else []
+        add(own, AGENT, [AgentItself(), *load_tool, *own_host(system)])
 
     def start(self) -> None:
+        self._neighbours = Neighbours(self._clock)
         for sampler in self._samplers:
             sampler.start()
         for sampler, hidden in self._hidden:
@@ -61,6 +80,16 @@ class NodeSampling:
     def stop(self) -> None:
         for sampler in self._samplers:
             sampler.stop()
+        servers = [source.pid for source in self._processes if source.pid is not None]
+        found = self._neighbours.event(node=self._own, ours={*servers, *self._tools})
+        if found:
+            self._recorder.event(found)
+
+    def _seen_tool(self) -> int | None:
+        found = self._tool() if self._tool else None
+        if found is not None:
+            self._tools.add(found)
+        return found
 
 
 def own_host(system: SystemConfig) -> list[SampleSource]:

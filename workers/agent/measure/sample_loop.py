@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from workers.agent.measure.clock import RunClock
 from workers.agent.measure.recorder import LABEL_LIMIT, SampleRecorder
+from workers.agent.measure.share import go_first
 from workers.agent.samplers import HiddenFromSampler, NothingObserved, SampleSource, SourceFailed, SourceReading
 from workers.protocol.wire import EventMessage, Number
 
@@ -95,6 +96,7 @@ class _Asker:
         self._requests.put(False)
 
     def _work(self) -> None:
+        go_first()
         while self._clock.get(self._requests):
             began = self._clock.now()
             found: SourceReading | Exception
@@ -162,6 +164,7 @@ class NodeSampler:
             self._event("not_observable", str(hidden), self._clock.now(), detail)
 
     def _work(self) -> None:
+        go_first()
         start, slot = self._clock.now(), 0
         while not self._clock.wait(self._stopping, max(0.0, start + slot * INTERVAL - self._clock.now())):
             self._take(slot)

@@ -19,7 +19,7 @@ import pymysql
 
 from workers.agent.programs import grid, tables
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import Failed, Secrets, emit, emit_check, emit_executed
+from workers.agent.programs.report import Failed, Secrets, emit, emit_begin, emit_check, emit_executed
 
 RANGE = 100  # rows of a range, sysbench's default
 POINT_SELECTS = 10
@@ -80,7 +80,7 @@ class LoadClient:
     taken: int = 0
 
     def now(self) -> float:
-        return time.perf_counter() - self.zero
+        return time.monotonic() - self.zero
 
     def count(self, **counts: int) -> None:
         self.interval.counts.update(counts)
@@ -246,9 +246,9 @@ async def load(order: Order, secrets: Secrets) -> LoadClient:
         opened = await asyncio.gather(*(connect(secrets) for _ in range(order.threads)))
     except (pymysql.MySQLError, OSError) as error:
         raise Failed(f"no connection: {error.args[-1] if error.args else error}") from error
-    client.zero = time.perf_counter()
+    client.zero = time.monotonic()
     cpu = time.process_time()
-    emit("begin", tool="asyncload", version="1")
+    emit_begin("asyncload", zero=client.zero)
     await asyncio.gather(report_intervals(client), *(work(client, connection) for connection in opened))
     busy = (time.process_time() - cpu) / client.now()
     _emit_total(client, busy)

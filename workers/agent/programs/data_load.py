@@ -14,7 +14,7 @@ from pymysql.cursors import Cursor
 from workers.agent.programs.dump import CREATE, REFERENCES, Dump, rows_of
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.perf_profile import Profile
-from workers.agent.programs.report import Failed, emit, emit_check, emit_executed, private_file
+from workers.agent.programs.report import Failed, emit, emit_begin, emit_check, emit_executed, private_file
 
 DUMP = "data_load.sql"
 PROFILE = "data_load.perf.txt"
@@ -80,7 +80,7 @@ def run(order: Order) -> None:
         drop(cursor)
         with private_file(order.work / "data_load.cnf", secrets.client_file()) as options, profile:
             zero = time.monotonic()
-            emit("begin", tool="data_load", version="1")
+            emit_begin("data_load", zero=zero)
             reporting = threading.Thread(target=report_progress, args=(feed, zero, done), daemon=True)
             reporting.start()
             process = subprocess.Popen(

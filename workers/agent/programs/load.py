@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from workers.agent.programs.report import Failed, Secrets, emit, line
+from workers.agent.programs.report import Failed, Secrets, emit, emit_begin, line
 from workers.agent.programs.stalls import LoadInterval
 
 SCRIPT = Path(__file__).resolve().parent.parent / "lua" / "reported.lua"
@@ -165,7 +165,7 @@ class Load:
             if self.origin is None:
                 self.origin = self._zero
             if self.tool:
-                emit("begin", tool=self.tool, version="1")
+                emit_begin(self.tool, zero=self._zero)
             self._started.set()
         if text.startswith("FATAL: "):
             # Printed again by the program when it ends, so that the reason is on one line.

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +87,11 @@ def private_file(file: Path, text: str) -> Iterator[Path]:
 def emit(kind: str, **fields: Any) -> None:
     """Prints one line of the report. Thread-safe."""
     line(json.dumps({"kind": kind, **fields}, separators=(",", ":")))
+
+
+def emit_begin(tool: str, *, zero: float | None = None) -> None:
+    """Prints the line that begins the report. `zero`: its second 0 by the monotonic clock; None: now."""
+    emit("begin", tool=tool, version="1", monotonic=round(time.monotonic() if zero is None else zero, 6))
 
 
 def line(text: str) -> None:

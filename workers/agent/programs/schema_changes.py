@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
-from workers.agent.programs import stalls
+from workers.agent.programs import bystanders, stalls
+from workers.agent.programs.bystanders import Holder, OtherWriters
 from workers.agent.programs.load import Load, SysbenchPlan, password_text, prepare
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.report import Secrets, emit, emit_check, emit_executed, private_file
@@ -65,6 +66,7 @@ class Done:
     rebuilt: bool | None = None
     failure: str = ""
     code: int = 0
+    held: Holder | None = None  # the transaction in its way
 
     @property
     def took(self) -> float:
@@ -103,38 +105,6 @@ class Watch:
                     self.waited += (now - before) / (1 if is_waiting and was_waiting else 2)
                 self.blocked = max(self.blocked, len(found - {self.of}))
                 before, was_waiting = now, is_waiting
-
-
-@contextmanager
-def holder(secrets: Secrets, load: Load, *, until: float) -> Iterator[None]:
-    """A transaction that has read the table stays open until second `until` of the load's clock."""
-    opened = threading.Event()
-    problem: list[Exception] = []
-
-    def hold() -> None:
-        try:
-            with closing(secrets.connect()) as connection, connection.cursor() as cursor:
-                cursor.execute("BEGIN")
-                cursor.execute(f"SELECT id FROM {TABLE} LIMIT 1")  # noqa: S608  (a constant)
-                start = load.now()
-                opened.set()
-                load.sleep_until(until)
-                cursor.execute("COMMIT")
-                span = {"from": round(start, 4), "to": round(load.now(), 4)}
-                emit("event", event="phase", label=f"a transaction holds {TABLE}", **span)
-        except pymysql.MySQLError as error:
-            problem.append(error)
-            opened.set()
-
-    thread = threading.Thread(target=hold, name="holder", daemon=True)
-    thread.start()
-    opened.wait()
-    if problem:
-        raise problem[0]
-    try:
-        yield
-    finally:
-        thread.join()
 
 
 def table_id(cursor: Cursor, schema: str) -> int | None:
@@ -206,30 +176,35 @@ def run(order: Order) -> None:
             cursor.execute(f"ALTER TABLE {TABLE} {', '.join(setup)}, FORCE")
         all_done: list[Done] = []
         try:
+            bystanders.make_other(secrets)
             with (
                 private_file(order.work / "ddl.sysbench", password_text(secrets)) as password_file,
                 Load(plan, secrets, password_file, tool="ddl_under_load", marked=True) as load,
+                OtherWriters(secrets, load) as others,
             ):
                 load.sleep_until(first - (LEAD if chosen["hold"] else 0))
                 for number in range(1, count + 1):
                     sql = statement(operation, algorithm, chosen["lock"], number)
-                    if chosen["hold"]:
-                        with holder(secrets, load, until=load.now() + LEAD + chosen["hold"]):
+                    with ExitStack() as stack:
+                        held = None
+                        if chosen["hold"]:
+                            until = load.now() + LEAD + chosen["hold"]
+                            held = stack.enter_context(Holder(secrets, load, TABLE, until=until))
                             time.sleep(LEAD)
-                            all_done.append(alter(connection, secrets, sql, load))
-                    else:
                         all_done.append(alter(connection, secrets, sql, load))
+                        all_done[-1].held = held
                     if all_done[-1].failure or not load.is_on():
                         break
                     if number < count:
                         time.sleep(chosen["pause"])
                 outlived = not load.is_on()
                 total = load.finish()
-            _report(order, load, all_done, total, outlived=outlived)
+            _report(order, load, all_done, others, total, outlived=outlived)
             _verify(order, cursor, load, all_done)
-            emit_executed(load.executed())
+            emit_executed(load.executed(), setup_writes=len(others.writes) + 1)
         finally:
             undo(cursor, secrets.schema)
+            bystanders.drop_other(secrets)
     emit("end")
 
 
@@ -246,7 +221,9 @@ def _plan(order: Order) -> SysbenchPlan:
     )
 
 
-def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any], *, outlived: bool) -> None:
+def _report(
+    order: Order, load: Load, all_done: list[Done], others: OtherWriters, total: dict[str, Any], *, outlived: bool
+) -> None:
     """Prints events, checks of the load, and totals with the cost of the statements."""
     first = all_done[0].start
     base = stalls.baseline(load.intervals, since=order.warmup, until=first)
@@ -272,21 +249,33 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
     share = order.parameters["stall_share"]
     before = [interval for interval in load.intervals if interval.end <= first]
     quiet = stalls.stall(before, base=base or 0, since=order.warmup, until=first, share=share)
-    ends = load.transaction_ends()
-    found, gaps = [], []
+    ends, other_ends = load.transaction_ends(), others.ends()
+    found, gaps, other_gaps = [], [], []
     for place, done in enumerate(all_done):
         after = all_done[place + 1].start if place + 1 < len(all_done) else load.intervals[-1].end
         until = min(done.end + SETTLE, after)
         found.append(stalls.stall(load.intervals, base=base or 0, since=done.start, until=until, share=share))
         gaps.append(stalls.longest_gap(ends, since=done.start, until=until))
-        _emit_statement(order, done, found[-1], gaps[-1])
+        other_gaps.append(stalls.longest_gap(other_ends, since=done.start, until=until))
+        beside = {
+            "other_tables_gap": other_gaps[-1],
+            "other_tables_failed": others.failed(since=done.start, until=until),
+        }
+        if done.held is not None:
+            beside["holders_lost"] = int(bool(done.held.failure))
+        _emit_statement(order, done, found[-1], {"gap": gaps[-1], **beside})
     values = {
         "ddl.duration": round(max(done.took for done in all_done), 4),
         "ddl.metadata_lock_wait": round(max(done.waited for done in all_done), 3),
         "ddl.metadata_lock_queue": max(done.blocked for done in all_done),
         "ddl.gap": max(gaps),
         "ddl.gap_before": stalls.longest_gap(ends, since=order.warmup, until=first),
+        "ddl.other_tables.gap": max(other_gaps),
+        "ddl.other_tables.gap_before": stalls.longest_gap(other_ends, since=order.warmup, until=first),
     }
+    held = [done.held for done in all_done if done.held is not None]
+    if held:
+        values["ddl.holders_lost"] = sum(bool(each.failure) for each in held)
     if base:
         values |= {
             "ddl.baseline": round(base, 2),
@@ -297,7 +286,8 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
     emit("total", **{**total, "values": total["values"] | values})
 
 
-def _emit_statement(order: Order, done: Done, stall: stalls.Stall, gap: float) -> None:
+def _emit_statement(order: Order, done: Done, stall: stalls.Stall, beside: Mapping[str, float]) -> None:
+    """`beside`: more details of the statement, by name."""
     if done.failure:
         emit("error", t=round(done.end, 3), code=done.code, text=done.failure, count=1)
     words = f"{done.sql} took {done.took:.3f} s"
@@ -317,7 +307,7 @@ def _emit_statement(order: Order, done: Done, stall: stalls.Stall, gap: float) -
             "rebuilt": done.rebuilt,
             "stall_length": stall.length,
             "stall_depth": stall.depth,
-            "gap": gap,
+            **beside,
         },
     )
 
@@ -373,6 +363,8 @@ def _prepare(order: Order, step: str) -> None:
     secrets = order.secrets
     with private_file(order.work / "ddl.sysbench", password_text(secrets)) as password_file:
         prepare(_plan(order), secrets, password_file, step)
+    if step == "cleanup":
+        bystanders.drop_other(secrets)
 
 
 if __name__ == "__main__":

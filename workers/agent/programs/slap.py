@@ -10,7 +10,7 @@ from pathlib import Path
 from workers.agent.programs import tables
 from workers.agent.programs.asyncload import clean_up, prepare
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import Failed, emit, emit_check, emit_executed, private_file
+from workers.agent.programs.report import Failed, emit, emit_begin, emit_check, emit_executed, private_file
 
 STATEMENTS = 1000  # distinct statements; every client starts with the first
 FIRST = 500  # statements of the first round, which determines the size of the next
@@ -73,7 +73,7 @@ def run(order: Order) -> None:
     try:
         with private_file(order.work / "slap.cnf", secrets.client_file()) as options:
             zero = time.monotonic()
-            emit("begin", tool="slap", version="1")
+            emit_begin("slap", zero=zero)
             number, end = FIRST, order.warmup + order.duration
             while (start := time.monotonic() - zero) < end:
                 number = max(number // order.threads, 1) * order.threads

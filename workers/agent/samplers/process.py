@@ -32,6 +32,11 @@ class ServerProcess:
         self._proc = proc
         self._pid: int | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """Of the process last read; None: not found."""
+        return self._pid
+
     def read(self) -> SourceReading:
         if self._pid is None:
             self._pid = self._find()

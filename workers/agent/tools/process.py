@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from workers.agent.measure.share import go_first
 from workers.agent.tools import Invocation, ToolMissing
 
 KILL_AFTER = 3.0  # s between SIGTERM and SIGKILL
@@ -62,15 +63,16 @@ class ToolProcess:
         return code
 
     def _read(self) -> None:
+        go_first()
         stream = self._process.stdout
         assert stream is not None  # noqa: S101  (opened as a pipe above)
         with self._file, stream:
             for line in stream:
+                self._on_line(line)  # first, since its time counts and a disk may be slow
                 try:
                     self._file.write(line)
                 except OSError as error:
                     self.write_error = self.write_error or f"the tool's output cannot be kept: {error.strerror}"
-                self._on_line(line)
 
 
 def tail(output: Path) -> bytes:

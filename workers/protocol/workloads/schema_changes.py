@@ -13,7 +13,8 @@ SPEC = WorkloadSpec(
     former_title="Schema changes under load",
     named_by=("algorithm",),
     description="sysbench's oltp_read_write at a fixed rate while its first table is altered: the duration of the "
-    "statements and the depth and length of the load's stalls. The load level must have a rate that the system serves.",
+    "statements, the depth and length of the load's stalls, and what writers of another table and an open transaction "
+    "in its way pay. The load level must have a rate that the system serves.",
     parameters=(
         Parameter("tables", "whole", "tables of the load; the first is altered", 1, low=1, high=1000),
         Parameter("table_size", "whole", "rows of each table", 100_000, low=1),
@@ -43,6 +44,8 @@ SPEC = WorkloadSpec(
         "ddl.stall.depth",
         "ddl.stall.depth_before",
         "ddl.metadata_lock_wait",
+        "ddl.other_tables.gap",
+        "ddl.holders_lost",
         "client.throughput",
         "client.latency.p95",
         "client.latency.max",

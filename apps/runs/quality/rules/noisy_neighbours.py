@@ -23,10 +23,13 @@ MOST_STOLEN = 2.0  # % of the CPU time
 MOST_OTHERS = 0.15  # share of the host's CPUs
 # Includes health checks and the heartbeat of replication.
 MOST_STATEMENTS, ALWAYS_ALLOWED = 0.1, 10.0  # share of the client's; statements/s
+# Servers count a connection's end as a statement, and most clients set something up at its beginning.
+PER_CONNECTION = 2.0
+MOST_NAMED = 3
 LIMITS = (
-    f"at most {MOST_STOLEN:g} % of the CPU time stolen; on a database host without the generator, others take at most "
-    f"{limit(MOST_OTHERS)} of the CPUs; other clients send at most {limit(MOST_STATEMENTS)} of what this one does, or "
-    f"{ALWAYS_ALLOWED:g} statements/s"
+    f"at most {MOST_STOLEN:g} % of the CPU time stolen; on a host whose programs are known, others than database, "
+    f"proxies, load tool and agent take at most {limit(MOST_OTHERS)} of the CPUs; other clients send at most "
+    f"{limit(MOST_STATEMENTS)} of what this one does, or {ALWAYS_ALLOWED:g} statements/s"
 )
 STEAL = "derived.cpu.steal"
 
@@ -44,7 +47,8 @@ def check(facts: QualityFacts) -> RuleFinding:
         cpus = nodes[0].mean(generator.CPUS)
         if taken is not None and cpus:
             names = ", ".join(node.name for node in nodes)
-            text = f"others than the server took {plain(taken)} of {plain(cpus, 'CPUs')} on {names}"
+            text = f"others took {plain(taken)} of {plain(cpus, 'CPUs')} on the host of {names}"
+            text += "" if nodes[0].apart else _named(facts)
             (troubles if taken > MOST_OTHERS * cpus else fine).append(text)
     more = _other_statements(facts)
     if more is not None:
@@ -63,12 +67,21 @@ def check(facts: QualityFacts) -> RuleFinding:
 
 
 def _by_host(facts: QualityFacts) -> list[list[QualityNode]]:
-    """The nodes on machines, or CPUs, without the load generator; the first of each was sampled with its CPUs."""
+    """The nodes of each host, or set of CPUs, whose other programs can be told apart from the load tool; the first of
+    each was sampled with its CPUs."""
+    own = generator.own_node(facts)
+    is_tool_known = own is not None and own.mean(generator.TOOL_CPU) is not None
     found: dict[str, list[QualityNode]] = defaultdict(list)
     for node in facts.nodes:
-        if node.apart and node.role != AGENT and (generator.BUSY in node.stats or generator.SERVER in node.stats):
+        is_sampled = generator.BUSY in node.stats or generator.SERVER in node.stats
+        if (node.apart or is_tool_known) and node.role != AGENT and is_sampled:
             found[node.host].append(node)
     return [sorted(nodes, key=lambda node: node.mean(generator.BUSY) is None) for nodes in found.values()]
+
+
+def _named(facts: QualityFacts) -> str:
+    most = sorted((facts.neighbours or {}).items(), key=lambda one: -one[1])[:MOST_NAMED]
+    return f" ({listed([f'{name} {plain(cpus)}' for name, cpus in most])})" if most else ""
 
 
 def _other_statements(facts: QualityFacts) -> tuple[float, bool] | None:
@@ -78,7 +91,8 @@ def _other_statements(facts: QualityFacts) -> tuple[float, bool] | None:
         return None
     failing = (facts.headlines.get("client.errors") or 0.0) * (client / done if done else 1.0)
     server = sum(map(work_done.others_statements, facts.servers))
-    more = server - client - failing
+    opened = (facts.headlines.get("client.connections.opened") or 0.0) / facts.length
+    more = server - client - failing - PER_CONNECTION * opened
     allowed = max(MOST_STATEMENTS * client, ALWAYS_ALLOWED) + work_done.EDGES * client / facts.length
     return more / client, more > allowed
 

@@ -101,5 +101,9 @@ def _matched(facts: QualityFacts) -> float | None:
     if unmatched is not None:
         return writes / (writes + unmatched) if writes + unmatched > 1 else None
     server = _of_busiest(facts, *WRITES)
-    # sysbench counts writes that matched no row as "other".
-    return writes / server if server and server > 1 else None
+    if not server or server <= 1:
+        return None
+    # sysbench counts writes that matched no row as "other". What others wrote is no work of this client.
+    client = facts.headlines.get("client.queries") or 0.0
+    others = max(sum(map(others_statements, facts.servers)) - client, 0.0) if client else 0.0
+    return writes / max(server - others, writes)

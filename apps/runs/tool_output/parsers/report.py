@@ -25,10 +25,11 @@ class ReportLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class Begin(ReportLine, frozen=True, kw_only=True, tag="begin"):
-    """Start of the load, the zero of all times."""
+    """Start of the load, the zero of all times; `monotonic`: that zero by the monotonic clock of the tool's host, s."""
 
     tool: str
     version: str = ""
+    monotonic: float | None = None
 
 
 class ReportInterval(ReportLine, frozen=True, kw_only=True, tag="interval"):

@@ -82,6 +82,16 @@ def test_all_wait_behind_an_alter_that_waits_for_a_transaction(altered: dict[str
     assert ran.headlines["ddl.metadata_lock_queue"] >= 1
     assert ran.headlines["ddl.gap"] > ran.headlines["ddl.gap_before"]
     assert ran.events("phase") == ["a transaction holds sbtest1"]
+    assert ran.headlines["ddl.holders_lost"] == 0
+
+
+def test_writers_of_another_table_are_watched_before_and_during_the_statement(altered: dict[str, Ran]) -> None:
+    for name in ("instant", "inplace", "queued"):
+        values = altered[name].headlines
+        assert 0.05 <= values["ddl.other_tables.gap_before"] < 8
+        # It waits for nothing that the statement or the transaction in its way holds.
+        assert values["ddl.other_tables.gap"] < HOLD
+    assert "ddl.holders_lost" not in altered["instant"].headlines
 
 
 def test_a_statement_that_the_server_refuses_fails_the_run_in_its_words(altered: dict[str, Ran]) -> None:

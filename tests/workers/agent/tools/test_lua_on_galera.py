@@ -56,3 +56,16 @@ def test_ids_with_gaps_fail_the_run(bench: Benches, tool: str) -> None:
     if tool == "sysbench_oltp":
         assert values(read)["client.unmatched"] > 0.3 * values(read)["client.throughput"]
         assert not checks["matched"].held
+
+
+def test_an_alter_kills_the_transaction_in_its_way_and_stops_writers_of_other_tables(bench: Benches) -> None:
+    """Total-order isolation: the statement waits for nobody, and everybody who writes waits for it."""
+    way = {"table_size": 200_000, "at": 4, "algorithm": "copy", "hold": 5}
+    read, _ = bench("ddl_under_load", **way).run(threads=4, rate=40, duration=12)
+    (statement,) = (event for event in read.events if event.kind == "ddl")
+    (held,) = (event for event in read.events if event.kind == "phase")
+    took = statement.detail["seconds"]
+    assert statement.detail["holders_lost"] == 1
+    assert "until it was rolled back: error 1213: Deadlock found" in held.label
+    assert statement.detail["other_tables_gap"] > 0.8 * took
+    assert values(read)["ddl.other_tables.gap_before"] < 0.8 * took

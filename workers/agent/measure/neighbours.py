@@ -1,0 +1,54 @@
+"""Other processes of a host that took CPU time during a run: neither servers, load tool nor agent."""
+
+import os
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+
+from workers.agent.measure.clock import RunClock
+from workers.agent.measure.recorder import LABEL_LIMIT
+from workers.agent.samplers.load_tool import ProcessTime, processes
+from workers.protocol.wire import EventMessage
+
+MOST_NAMED = 5
+LEAST = 0.01  # CPUs
+
+
+class Neighbours:
+    """Compares the CPU time of all processes between its creation and `event`."""
+
+    def __init__(self, clock: RunClock) -> None:
+        self._clock = clock
+        self._since = clock.now()
+        self._before = processes()
+
+    def event(self, *, node: str, ours: Collection[int]) -> EventMessage | None:
+        """`ours`: processes of the run and leaders of their sessions. None: no other took a share worth naming."""
+        now, after = self._clock.now(), processes()
+        used = taken(self._before, after, ours={os.getpid(), *ours}, seconds=now - self._since)
+        most = sorted(used.items(), key=lambda one: -one[1])[:MOST_NAMED]
+        named = [(name, cpus) for name, cpus in most if cpus >= LEAST]
+        if not named:
+            return None
+        words = ", ".join(f"{name} {cpus:.2f} CPUs" for name, cpus in named)
+        return EventMessage(
+            kind="neighbours",
+            label=f"other processes of this host: {words}"[:LABEL_LIMIT],
+            starts_at=round(self._since, 6),
+            ends_at=round(now, 6),
+            node=node,
+            detail={"cpus": {name: round(cpus, 3) for name, cpus in named}},
+        )
+
+
+def taken(
+    before: Mapping[int, ProcessTime], after: Mapping[int, ProcessTime], *, ours: Collection[int], seconds: float
+) -> Mapping[str, float]:
+    """CPUs that each program other than `ours` kept busy, by name; of a process that ended, what its parent counts."""
+    found: dict[str, float] = defaultdict(float)
+    for pid, process in after.items():
+        if pid in ours or process.parent in ours or process.session in ours:
+            continue
+        known = before.get(pid)
+        spent = known.seconds if known is not None and known.started == process.started else 0.0
+        found[process.name] += (process.seconds - spent) / seconds
+    return found
