@@ -8,6 +8,7 @@ from apps.dispatch.campaigns.cancel import Cancellation, cancel_campaign, cancel
 from apps.dispatch.campaigns.file import LEAST_GAIN
 from apps.dispatch.campaigns.plan import (
     MAX_REPETITIONS,
+    UNTIMED,
     PlannedWorkload,
     PlanSize,
     alike,
@@ -57,6 +58,7 @@ __all__ = [
     "AGENT_ALIVE_FOR",
     "LEAST_GAIN",
     "MAX_REPETITIONS",
+    "UNTIMED",
     "AgentRow",
     "CampaignDetail",
     "CampaignRow",

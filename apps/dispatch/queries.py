@@ -24,6 +24,7 @@ from apps.dispatch.values import (
     RunCell,
     SkipCell,
 )
+from workers.protocol.workloads import WORKLOADS
 
 # ---------------------------------------------------------------- campaigns
 
@@ -88,12 +89,13 @@ def _row(campaign: Campaign, counted: progress.Counts, *, now: datetime) -> Camp
 
 
 def _entry(entry: Entry) -> EntryRow:
-    levels = list(entry.load_levels.all())
+    levels, spec = list(entry.load_levels.all()), WORKLOADS.get(entry.workload.tool)
     return EntryRow(
         id=entry.pk,
         workload=NamedObject(entry.workload.pk, "", entry.workload.name),
         load_levels=tuple(str(level) for level in levels),
         load=_load(levels),
+        is_timed=spec is None or spec.is_timed,
         climbs=_ramp_text(entry),
         warmup=entry.warmup,
         duration=entry.duration,

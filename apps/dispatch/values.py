@@ -62,6 +62,7 @@ class EntryRow:
     workload: NamedObject
     load_levels: tuple[str, ...]
     load: Hidden[str]
+    is_timed: Hidden[bool]
     climbs: Annotated[str, "where the ramp of load levels ends; empty: at its last level"]
     warmup: Annotated[float, "s of each run"]
     duration: Annotated[float, "s of each run's measured phase"]

@@ -9,15 +9,45 @@ import msgspec
 from django.db import transaction
 
 from apps.catalog.models import HardwareClass, Metric, Platform
+from apps.core import yaml_text
+from apps.core.audit.api import Action, record
+from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.published.format import RATIO, ArticleSide, Document, MalformedFile, StatedFigure
 from apps.published.models import Article, Figure
 from apps.published.parse import content_of, read
 
-__all__ = ["OWN_DATA", "MalformedFile", "load_all", "load_file"]
+__all__ = ["LARGEST", "OWN_DATA", "MalformedFile", "load_all", "load_file", "load_upload"]
 
 OWN_DATA = Path(__file__).resolve().parent / "data"
 # Part of the content hash: raise it when the same file would be stored differently.
 LOADER = 1
+RESERVED = ("new", "figures", "side-by-side")  # addresses of pages beside the articles
+LARGEST = 1024 * 1024  # bytes of an uploaded file
+HELP = "correct it and send the file again; docs/reference/published-format.md has the format"
+
+
+def load_upload(content: bytes, *, name: str = "the file") -> Article:
+    """The article of an uploaded file; one of the same slug is replaced. `name`: of the file, in errors.
+
+    Raises Invalid, with the entry of the file as its field; the rows loaded before are kept.
+    """
+    if len(content) > LARGEST:
+        raise Invalid([FieldProblem("file", f"is larger than {LARGEST:,} bytes", "send one article in a file")])
+    try:
+        # Aliases may make a short text long.
+        yaml_text.load_with_lines(content, aliases=False)
+        document = read(name, content)
+        if document.slug in RESERVED or (OWN_DATA / f"{document.slug}.yaml").exists():
+            taken = f"{document.slug!r} is that of a page or of an article that comes with the product"
+            raise Invalid([FieldProblem("slug", taken, "use another slug")])
+        return _store(document, _hash(content))
+    except yaml_text.NotYaml as error:
+        line = f"line {error.line}: " if error.line else ""
+        raise Invalid([FieldProblem("file", f"{line}{error}", HELP)]) from error
+    except MalformedFile as error:
+        place = ".".join(part for part in (error.entry, error.field) if part)
+        raise Invalid([FieldProblem(place or "file", error.message, HELP)]) from error
 
 
 def load_file(path: Path) -> Article:
@@ -67,9 +97,13 @@ def _store(document: Document, fingerprint: str) -> Article:
         "content_hash": fingerprint,
     }
     # Locks the row until the figures are replaced, so that concurrent loads leave one complete set.
-    article, _ = Article.objects.select_for_update().update_or_create(slug=document.slug, defaults=fields)
+    article, is_new = Article.objects.select_for_update().update_or_create(slug=document.slug, defaults=fields)
+    before = "" if is_new else counted(article.figures.count(), "figure")
     article.figures.all().delete()
     Figure.objects.bulk_create(catalog.figure(article, stated) for stated in document.figures)
+    record(
+        Action.ARTICLE_LOAD, f"article {article.slug}", before=before, after=counted(len(document.figures), "figure")
+    )
     return article
 
 

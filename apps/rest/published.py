@@ -1,15 +1,19 @@
 """Published results: always separate from measured runs, always with qualifier and source."""
 
+from dataclasses import dataclass
+
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.published import queries
+from apps.accounts.models import ApiToken
+from apps.published import queries, services
 from apps.published.values import FigureFilter, FigureValue
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import Parameters, listing, whole
+from apps.rest.framework.messages import AsItIs, read_body
 
 
 class PublishedParameters(Parameters):
@@ -22,7 +26,30 @@ class PublishedParameters(Parameters):
     )
 
 
+@dataclass(frozen=True)
+class LoadedArticle:
+    slug: str
+    figures: int
+
+
 class Published(APIView):
+    write_scope = ApiToken.Scope.SUBMIT
+    parser_classes = [AsItIs]
+
+    @extend_schema(
+        operation_id="load_published_article",
+        request={"application/yaml": {"type": "string"}},
+        responses={201: serializer_of(LoadedArticle)},
+    )
+    def post(self, request: Request) -> Response:
+        """Load an article's file, sent as the body; one of the same slug is replaced.
+
+        docs/reference/published-format.md has the format. `field` names the entry of the file that is refused.
+        """
+        article = services.load_upload(read_body(request, limit=services.LARGEST))
+        loaded = LoadedArticle(article.slug, article.figures.count())
+        return Response(serializer_of(LoadedArticle)(loaded).data, status=201)
+
     @extend_schema(
         operation_id="list_published_figures",
         parameters=[PublishedParameters],

@@ -14,7 +14,7 @@ from apps.web.help import help
 from apps.web.matrix import matrix
 from apps.web.notifications import forms, notifications
 from apps.web.overview import overview
-from apps.web.published import article, figures, results
+from apps.web.published import article, figures, results, two_articles, upload
 from apps.web.releases import releases
 from apps.web.runs import quality, run, runs, upload_pages, variables
 from apps.web.runs.use_method import page
@@ -88,6 +88,8 @@ urlpatterns: list[URLPattern] = [
     path("badge/<slug:platform>/<path:version>.svg", releases.badge, name="release-badge"),
     path("published/", results.show, name="published"),
     path("published/figures/", figures.show, name="published-figures"),
+    path("published/new/", upload.load, name="article-new"),
+    path("published/side-by-side/", two_articles.show, name="two-articles"),
     path("published/<slug:slug>/", article.show, name="article"),
     path("claims/", claims.show, name="claims"),
     path("catalog/", catalog.show, name="catalog"),

@@ -12,6 +12,7 @@ class Action(StrEnum):
     AGENT_REVOKE = "agent.revoke"
     AGENT_ROTATE = "agent.rotate"
     AGENT_SYSTEM = "agent.system"
+    ARTICLE_LOAD = "article.load"
     AUDIT_PRUNE = "audit.prune"
     BASELINE_PIN = "baseline.pin"
     BASELINE_UNPIN = "baseline.unpin"

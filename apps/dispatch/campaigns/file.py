@@ -18,7 +18,14 @@ from apps.catalog.api import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core import yaml_text
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.campaigns.plan import PlannedWorkload, PlanSize, create_campaign, problems_of, size_of
+from apps.dispatch.campaigns.plan import (
+    UNTIMED,
+    PlannedWorkload,
+    PlanSize,
+    create_campaign,
+    problems_of,
+    size_of,
+)
 from apps.dispatch.models import Campaign
 from workers.protocol.workloads import WORKLOADS
 
@@ -170,6 +177,8 @@ class _CampaignReader:
         threads_only = workload is None or WORKLOADS[workload.tool].load != "none"
         load = self.load(path, stated, needs_threads=threads_only)
         duration = stated.get("duration", self.stated.get("duration"))
+        if workload is not None and not WORKLOADS[workload.tool].is_timed:
+            duration = UNTIMED
         if duration is None:
             self.report(f"{path}.duration", "is missing", "give it here or, for all workloads, at the top")
         chosen = self.stated.get("systems")

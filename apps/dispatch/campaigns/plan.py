@@ -23,6 +23,7 @@ MAX_NAME = 120
 MAX_REPETITIONS = 100
 MAX_WARMUP = 3600.0  # s
 MAX_DURATION = 24 * 3600.0  # s
+UNTIMED = 1.0  # s, planned for a workload that lasts as long as its work
 MAX_JOBS = 10_000
 MAX_RUNS = 100_000
 # Overhead besides measuring, assumed before any measurement: table preparation and clean-up of a job, start and end of

@@ -50,6 +50,8 @@ def _entry(entry: Entry, systems: Sequence[str], all_systems: Sequence[str]) -> 
     spec = WORKLOADS.get(workload.tool)
     if spec is None or spec.load != "none":
         stated |= _load(entry)
+    if spec is not None and not spec.is_timed:
+        return stated
     return stated | {"warmup": _plain(entry.warmup), "duration": _plain(entry.duration)}
 
 

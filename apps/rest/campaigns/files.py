@@ -5,7 +5,6 @@ from typing import Any
 from django.db import transaction
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -14,16 +13,10 @@ from apps.accounts.models import ApiToken
 from apps.dispatch.api import campaign_file as file
 from apps.rest.campaigns.campaigns import CampaignDetailSerializer, detail_of, person_of
 from apps.rest.framework.lists import NoParameters
-from apps.rest.framework.messages import read_body
+from apps.rest.framework.messages import AsItIs, read_body
 from workers import tasks
 
 FILE = {"type": "object", "description": "as the schema at campaigns/file-schema/ says"}
-
-
-class AsItIs(BaseParser):
-    """The view reads the raw body itself."""
-
-    media_type = "*/*"
 
 
 class CampaignFiles(APIView):

@@ -8,6 +8,7 @@ import msgspec
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
 from apps.core import limits
@@ -53,6 +54,12 @@ def length_within(meta: Mapping[str, Any], *, limit: int) -> int:
             status=413, detail=f"The body has {length:,} bytes; at most {limit:,} are taken. Send it in smaller parts."
         )
     return length
+
+
+class AsItIs(BaseParser):
+    """For views that read the raw body themselves."""
+
+    media_type = "*/*"
 
 
 def read_body(request: Request, *, limit: int) -> bytes:

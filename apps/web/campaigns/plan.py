@@ -122,7 +122,7 @@ class PlanForm(PageForm):
         workloads = self.fields["workloads"]
         assert isinstance(workloads, forms.ModelMultipleChoiceField)  # noqa: S101  for mypy
         return [
-            Offer(workload, str(workload.pk) in chosen, [self._own(workload, name) for name in OWN])
+            Offer(workload, str(workload.pk) in chosen, [self._own(workload, name) for name in _asked(workload)])
             for workload in workloads.queryset or ()
         ]
 
@@ -167,7 +167,7 @@ class PlanForm(PageForm):
                 workload=workload,
                 load_levels=[1] if _loads_itself(workload) else stated(workload, "threads", [1]),
                 warmup=stated(workload, "warmup", 0.0),
-                duration=stated(workload, "duration", 1.0),
+                duration=stated(workload, "duration", 1.0) if "duration" in _asked(workload) else dispatch.UNTIMED,
                 ends_when_refused=ramps,
                 least_gain=LEAST_GAIN if ramps else None,
             )
@@ -290,6 +290,14 @@ def _threads(text: str) -> list[int]:
 
 def _levels(threads: Sequence[int]) -> list[LoadLevel]:
     return [catalog.load_level_for(threads=number) for number in threads]
+
+
+def _asked(workload: Workload) -> tuple[str, ...]:
+    """What can be chosen for the workload alone."""
+    spec = WORKLOADS.get(workload.tool)
+    without = {"threads"} if _loads_itself(workload) else set()
+    without |= set() if spec is None or spec.is_timed else {"warmup", "duration"}
+    return tuple(name for name in OWN if name not in without)
 
 
 def _loads_itself(workload: Workload) -> bool:

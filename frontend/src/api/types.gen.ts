@@ -1374,6 +1374,10 @@ export interface components {
             metric: components["schemas"]["ComparedMetric"];
             levels: components["schemas"]["LoadLevelData"][];
         };
+        LoadedArticle: {
+            slug: string;
+            figures: number;
+        };
         Machines: {
             count: number;
             roles: string[];
@@ -3725,6 +3729,7 @@ export type LoadLevelCharts = components['schemas']['LoadLevelCharts'];
 export type LoadLevelData = components['schemas']['LoadLevelData'];
 export type LoadLevelDescription = components['schemas']['LoadLevelDescription'];
 export type LoadLevels = components['schemas']['LoadLevels'];
+export type LoadedArticle = components['schemas']['LoadedArticle'];
 export type Machines = components['schemas']['Machines'];
 export type Manner = components['schemas']['Manner'];
 export type Matrix = components['schemas']['Matrix'];

@@ -8,6 +8,7 @@ import pytest
 from apps.catalog.models import Workload
 from apps.core.problems import Invalid
 from apps.dispatch.campaigns import file
+from apps.dispatch.campaigns import text as campaign_text
 from apps.dispatch.models import Campaign, Entry
 from tests.support.builders import a_system
 
@@ -54,6 +55,14 @@ def test_what_a_file_says_is_planned() -> None:
     ramps = [(entry.ends_when_refused, entry.least_gain) for entry in (shared, ramp, storm)]
     assert ramps == [(False, None), (True, 0.05), (True, None)]
     assert {job.system.slug for job in storm.jobs.all()} == {"b"}
+
+
+def test_loading_a_dump_is_asked_for_no_duration_and_its_plan_states_none() -> None:
+    campaign = file.start(b"{name: restore, systems: [a], workloads: [{tool: data_load}]}", by=None)
+    assert campaign.entries.get().workload.tool == "data_load"
+    assert "duration" not in campaign_text.of(campaign)
+    timed = "{name: restore, systems: [a], load_levels: [1], workloads: [{tool: index_cost}]}"
+    assert any("duration: line 1: is missing" in each for each in refused(timed))
 
 
 def test_json_is_read_as_well_and_a_second_start_is_a_second_campaign() -> None:

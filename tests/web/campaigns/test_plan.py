@@ -206,6 +206,20 @@ def test_a_chosen_workload_may_have_its_own_load_and_times(engineer: Client) -> 
     assert said == [(shared, [1, 4, 8], 1.0, 5.0), (own, [2, 16], 1.0, 9.0)]
 
 
+def test_loading_a_dump_is_asked_for_no_times(engineer: Client) -> None:
+    an_agent(a_system("a"), a_system("b"), last_seen_at=timezone.now())
+    load = a_workload("restore")
+    load.tool, load.parameters = "data_load", {}
+    load.save()
+    page = engineer.get("/campaigns/new/").content.decode()
+    assert "takes as long as its work" in page
+    assert f'name="duration_{load.pk}"' not in page
+    engineer.post("/campaigns/new/", a_form(workloads=[load.pk]))
+    campaign = Campaign.objects.get()
+    assert campaign.entries.get().duration == 1
+    assert "as long as its work" in engineer.get(f"/campaigns/{campaign.pk}/").content.decode()
+
+
 def test_what_is_wrong_with_a_workloads_own_stands_beside_it_and_is_kept(engineer: Client) -> None:
     a_system("a"), a_system("b")
     key = a_workload().pk

@@ -35,6 +35,7 @@ NO_PAGES = {
     "examples-remove",
     "campaign-size",
     "campaign-file",
+    "article-new",
     "schedule-times",
     "agent-system",
     "agent-enrolment",

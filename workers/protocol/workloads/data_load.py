@@ -20,5 +20,6 @@ SPEC = WorkloadSpec(
     primary_metric="data_load.duration",
     seeds=({"foreign_key_checks": True}, {"foreign_key_checks": False}),
     load="none",
+    is_timed=False,
     unsteady="it is one piece of work, timed as a whole",
 )

@@ -104,11 +104,12 @@ _READERS = {
 @dataclass(frozen=True)
 class WorkloadSpec:
     """`metrics`: the headline values of a complete run. `load`: the meaning of load levels: "threads", or "none" for a
-    workload with its own load. `seeds`: parameters of the workloads in every new installation. `needs_database`: False
-    for workloads on the machine alone. `free`: accepts undeclared parameters, as plain texts and numbers: for submitted
-    results of other tools. `unsteady`: why its throughput is not meant to be steady; empty: it is. `faults`: failing
-    operations are its subject. `data_set`: the parameters that define the data; the others define the work. `named_by`:
-    parameters whose values are in every name. `former_title`: of earlier releases.
+    workload with its own load. `is_timed` False: a run lasts as long as its work. `seeds`: parameters of the workloads
+    in every new installation. `needs_database`: False for workloads on the machine alone. `free`: accepts undeclared
+    parameters, as plain texts and numbers: for submitted results of other tools. `unsteady`: why its throughput is not
+    meant to be steady; empty: it is. `faults`: failing operations are its subject. `data_set`: the parameters that
+    define the data; the others define the work. `named_by`: parameters whose values are in every name. `former_title`:
+    of earlier releases.
     """
 
     tool: str
@@ -119,6 +120,7 @@ class WorkloadSpec:
     primary_metric: str = "client.throughput"
     seeds: tuple[Mapping[str, Any], ...] = ({},)
     load: str = "threads"
+    is_timed: bool = True
     needs_database: bool = True
     free: bool = False
     data_set: tuple[str, ...] = ()
