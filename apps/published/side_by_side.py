@@ -29,7 +29,7 @@ class SharedRow:
 
 
 @dataclass(frozen=True)
-class Difference:
+class SetupDifference:
     """A part of the set-up that the articles state differently; empty: not stated."""
 
     what: str
@@ -42,7 +42,7 @@ class TwoArticles:
 
     articles: tuple[ArticleValue, ArticleValue]
     rows: tuple[SharedRow, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[SetupDifference, ...]
     alone: tuple[int, int]
 
 
@@ -90,12 +90,12 @@ def _row(one: list[FigureValue], other: list[FigureValue]) -> SharedRow:
     )
 
 
-def _differences(one: ArticleDetail, other: ArticleDetail) -> Iterable[Difference]:
+def _differences(one: ArticleDetail, other: ArticleDetail) -> Iterable[SetupDifference]:
     texts = [dict(_texts(detail.setup)) for detail in (one, other)]
     for what in dict.fromkeys([*texts[0], *texts[1]]):
         stated = (texts[0].get(what, ""), texts[1].get(what, ""))
         if stated[0] != stated[1]:
-            yield Difference(what, stated)
+            yield SetupDifference(what, stated)
 
 
 def _texts(setup: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -85,6 +85,10 @@ client.file_writes | file writes | writes/s | gauge | higher | disk | utilizatio
     Write requests of sysbench's fileio.
 client.file_fsyncs | file fsyncs | fsyncs/s | gauge | higher | disk | utilization
     fsync calls of sysbench's fileio.
+client.memory_mib | memory transferred | MiB/s | gauge | higher | memory | utilization
+    Memory that sysbench's memory test read or wrote.
+client.memory_operations | memory operations | operations/s | gauge | higher | memory | utilization
+    Blocks that sysbench's memory test read or wrote.
 client.file_read_mib | file data read | MiB/s | gauge | higher | disk | utilization
     Data that sysbench's fileio read.
 client.file_write_mib | file data written | MiB/s | gauge | higher | disk | utilization

@@ -58,8 +58,9 @@ def may_have_started(started_at: datetime, *, now: datetime) -> bool:
 def outcome_of(submitted: SubmittedOutput, *, chosen: Submitted, outcome: str, reason: str) -> tuple[str, str]:
     """Outcome and reason. Only a failed run may lack totals. Raises Invalid."""
     complete, fatal = submitted.output.complete, submitted.output.fatal
-    if chosen.name == formats.DEFAULT:
-        why = f"sysbench: {fatal}" if fatal else "the final report of an OLTP test is missing or cut off"
+    if chosen.name in formats.FORMAT_OF.values():
+        kind = "an OLTP test" if chosen.name == formats.DEFAULT else f"sysbench's {chosen.name}"
+        why = f"sysbench: {fatal}" if fatal else f"the final report of {kind} is missing or cut off"
     else:
         why = fatal
     if outcome == Run.Outcome.FAILED:
@@ -141,7 +142,7 @@ def submit(
     for tag in tags:
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
     _require(workload.tool == chosen.tool, "workload", f"is one of {workload.tool}, the output of {chosen.title}")
-    if chosen.name == formats.DEFAULT:
+    if chosen.name in formats.FORMAT_OF.values():
         _check_sysbench(sysbench.parse(output), workload=workload, load_level=load_level, warmup=warmup)
     else:
         warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)

@@ -22,7 +22,7 @@ __all__ = [
 
 Reader = Callable[[bytes], Output]
 # Tools that do not print the report format, which all our own tools print.
-READERS: Mapping[str, Reader] = dict.fromkeys(("sysbench", "fileio", "cpu"), sysbench_values.read)
+READERS: Mapping[str, Reader] = dict.fromkeys(("sysbench", "fileio", "cpu", "memory"), sysbench_values.read)
 
 
 def artifact_name(tool: str) -> str:

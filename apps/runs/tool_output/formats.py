@@ -5,6 +5,7 @@ Names of stored files begin with their format, so that newer parsers can read th
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from apps.runs.tool_output import foreign, sysbench_values
 from apps.runs.tool_output.parsers import (
@@ -72,8 +73,8 @@ class Attached:
     read: Callable[[bytes], OutputTable]
 
 
-def _read_sysbench(content: bytes) -> SubmittedOutput:
-    """Parses sysbench's output. A file without any known line is refused."""
+def _read_sysbench(content: bytes, kind: str = "oltp") -> SubmittedOutput:
+    """Parses the output of sysbench's tests of that `kind`. A file without any known line is refused."""
     parsed = sysbench.parse(content)
     known = parsed.totals or parsed.intervals or parsed.messages or parsed.version or parsed.threads is not None
     if not known:
@@ -81,6 +82,9 @@ def _read_sysbench(content: bytes) -> SubmittedOutput:
     if parsed.second_run:
         line = content.count(b"\n", 0, parsed.second_run) + 1
         raise NotThisFormat(line, "", "one run; another begins here: send the output of each by itself")
+    if parsed.kind not in ("", kind):
+        made, wanted = FORMAT_OF[parsed.kind], FORMAT_OF[kind]
+        raise NotThisFormat(1, "", f"of sysbench's {kind}, but of its {parsed.kind}: choose {made}, not {wanted}")
     return SubmittedOutput(sysbench_values.read(content), parsed.threads, parsed.rate)
 
 
@@ -93,8 +97,17 @@ def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Ca
 
 
 DEFAULT = "sysbench"
+# Kind of test -> format and tool of its workloads.
+FORMAT_OF = {"oltp": DEFAULT, "cpu": "cpu", "memory": "memory", "fileio": "fileio"}
 _ALL = (
     Submitted("sysbench", "sysbench 1.0, 1.1", "sysbench", "txt", "what sysbench … run prints", _read_sysbench),
+    *(
+        Submitted(
+            *(kind, f"sysbench {kind}", kind, "txt", f"what sysbench {kind} … run prints"),
+            partial(_read_sysbench, kind=kind),
+        )
+        for kind in ("cpu", "memory", "fileio")
+    ),
     Submitted(
         *("tpcc-mysql", "tpcc-mysql", "tpcc-mysql", "txt", "what tpcc_start prints"),
         _read("tpcc-mysql", tpcc_mysql.VERSION, tpcc_mysql.parse),

@@ -29,9 +29,11 @@ TOTALS = {
     "file_fsyncs_per_second": "client.file_fsyncs",
     "file_read_mib_per_second": "client.file_read_mib",
     "file_written_mib_per_second": "client.file_write_mib",
+    "operations_per_second": "client.memory_operations",
+    "memory_mib_per_second": "client.memory_mib",
 }
-# A figure in every final report of OLTP, cpu and fileio tests.
-KINDS = {"transactions", "events_per_second", "file_reads_per_second"}
+# A figure in every final report of OLTP, cpu, fileio and memory tests.
+KINDS = {"transactions", "events_per_second", "file_reads_per_second", "memory_mib_per_second"}
 ELAPSED = "client.elapsed"
 # Interval value -> metric of the load generator's series; latency's key depends on the printed percentile.
 INTERVALS = {
@@ -48,6 +50,7 @@ INTERVALS = {
     "file_reads_mib": "client.file_read_mib",
     "file_writes_mib": "client.file_write_mib",
     "file_fsyncs": "client.file_fsyncs",
+    "memory_mib": "client.memory_mib",
 }
 LABEL_LIMIT = 200
 # Computed from the histogram unless printed.
@@ -80,7 +83,7 @@ def read(content: bytes) -> Output:
 
 
 def has_totals(parsed: ParsedSysbench) -> bool:
-    """Whether the output has the final report of an OLTP, cpu or fileio test."""
+    """Whether the output has the final report of an OLTP, cpu, fileio or memory test."""
     return parsed.complete and not KINDS.isdisjoint(parsed.totals)
 
 
@@ -101,10 +104,10 @@ def headlines(parsed: ParsedSysbench) -> list[Headline]:
 
 
 def intervals(printed: Iterable[SysbenchInterval]) -> dict[float, dict[str, Number]]:
-    """Intervals of OLTP, cpu and fileio tests. Of a second printed twice, the last one counts."""
+    """Intervals of OLTP, cpu, fileio and memory tests. Of a second printed twice, the last one counts."""
     rows: dict[float, dict[str, Number]] = {}
     for interval in printed:
-        if {"throughput", "events", "file_fsyncs"}.isdisjoint(interval.values):
+        if {"throughput", "events", "file_fsyncs", "memory_mib"}.isdisjoint(interval.values):
             continue
         row: dict[str, Number] = {INTERVALS[k]: v for k, v in interval.values.items() if k in INTERVALS}
         if interval.threads is not None:

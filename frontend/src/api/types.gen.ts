@@ -2218,7 +2218,7 @@ export interface components {
             reason: string;
         };
         /** @enum {string} */
-        RunDescriptionFormatEnum: "sysbench" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows";
+        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows";
         RunDetail: {
             id: number;
             readonly address: string;
@@ -2301,7 +2301,7 @@ export interface components {
             tag?: string[];
         };
         /** @enum {string} */
-        RunFormFormatEnum: "sysbench" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows";
+        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows";
         RunGrowth: {
             run: number;
             side: string;

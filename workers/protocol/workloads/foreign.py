@@ -64,4 +64,16 @@ SLAP = WorkloadSpec(
     seeds=(),
     free=True,
 )
-FOREIGN: Mapping[str, WorkloadSpec] = {spec.tool: spec for spec in (TPCC_MYSQL, IIBENCH_PY, HAMMERDB, BENCHBASE, SLAP)}
+MEMORY = WorkloadSpec(
+    tool="memory",
+    title="sysbench memory",
+    description="sysbench's memory test: blocks written to or read from memory as fast as possible.",
+    metrics=("client.memory_mib", "client.memory_operations", "client.latency.p95"),
+    primary_metric="client.memory_mib",
+    seeds=(),
+    needs_database=False,
+    free=True,
+)
+FOREIGN: Mapping[str, WorkloadSpec] = {
+    spec.tool: spec for spec in (TPCC_MYSQL, IIBENCH_PY, HAMMERDB, BENCHBASE, SLAP, MEMORY)
+}

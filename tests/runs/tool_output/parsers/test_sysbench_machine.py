@@ -1,11 +1,14 @@
 """sysbench's fileio and cpu, as recorded: the final report's figures become headline values."""
 
+import re
+
 import pytest
 
 from apps.catalog.metrics.standard import CURATED
 from apps.runs import tool_output
+from apps.runs.tool_output.formats import SUBMITTED, NotThisFormat
 from apps.runs.tool_output.parsers import sysbench as parser
-from tests.paths import RECORDINGS
+from tests.paths import DATA, RECORDINGS
 
 SYSBENCH_RECORDINGS = RECORDINGS / "sysbench_single"
 
@@ -63,3 +66,31 @@ def test_the_second_of_a_checkpoint_has_no_rates_of_files() -> None:
     first, second = parser.parse(text).intervals
     assert first.values["file_reads_mib"] == 174.12
     assert set(second.values.values()) == {None}
+
+
+MACHINE = {kind: (DATA / "outputs" / "sysbench" / f"{kind}.txt").read_bytes() for kind in ("cpu", "memory", "fileio")}
+
+
+@pytest.mark.parametrize("kind", MACHINE)
+def test_a_submitted_test_of_the_machine_is_read_in_its_own_format_and_refused_by_name_in_others(kind: str) -> None:
+    read = SUBMITTED[kind].read(MACHINE[kind])
+    assert (read.output.complete, read.output.unparsed, read.threads) == (True, (), 1)
+    assert read.output.intervals
+    assert {headline.metric for headline in read.output.headlines} <= CURATED.keys()
+    for other in {"sysbench", *MACHINE} - {kind}:
+        with pytest.raises(NotThisFormat, match=f"but of its {kind}: choose {kind}, not {other}"):
+            SUBMITTED[other].read(MACHINE[kind])
+
+
+def test_memory_is_measured_in_what_was_moved() -> None:
+    values = {one.metric: one.value for one in SUBMITTED["memory"].read(MACHINE["memory"]).output.headlines}
+    assert (values["client.memory_mib"], values["client.memory_operations"]) == (6305.55, 6456880.73)
+
+
+@pytest.mark.parametrize("kind", MACHINE)
+def test_decimal_commas_are_read_as_points(kind: str) -> None:
+    with_commas = re.sub(rb"(?<=\d)\.(?=\d{2})", b",", MACHINE[kind])
+    assert with_commas != MACHINE[kind]
+    one, other = (SUBMITTED[kind].read(content).output for content in (MACHINE[kind], with_commas))
+    assert (one.headlines, one.intervals) == (other.headlines, other.intervals)
+    assert other.unparsed == ()
