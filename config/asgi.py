@@ -1,6 +1,7 @@
 """The ASGI application served by granian: config/wsgi.py in threads, behind limits on the bodies of requests."""
 
 import logging
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,10 @@ from django.db import close_old_connections
 from apps.rest.framework.authentication import is_known
 from config.serving.application import Application
 
-THREADS = 4
+THREADS, AGENT_THREADS = 4, 2
+# s. At 5 ms, the default, a batch waits for several pages in turn each time that it takes the interpreter back from a
+# query.
+SWITCH_INTERVAL = 0.001
 log = logging.getLogger(__name__)
 
 if settings.SPLASHBOARD_PUBLIC_READ and settings.REACHABLE:
@@ -23,4 +27,5 @@ def _is_known(meta: Mapping[str, Any]) -> bool:
     return is_known(meta)
 
 
-application = Application(wsgi, is_known=_is_known, threads=THREADS)
+sys.setswitchinterval(SWITCH_INTERVAL)
+application = Application(wsgi, is_known=_is_known, threads=THREADS, agent_threads=AGENT_THREADS)

@@ -19,18 +19,26 @@ log = logging.getLogger(__name__)
 KNOWN_FOR = 60.0  # s for which a caller is not looked up again
 MOST_KNOWN = 10_000
 CREDENTIALS = (b"authorization", b"cookie")
+AGENTS = "/api/v1/agent/"
 
 
 class Application:
-    """`wsgi` in a few threads. `is_known`, called in one of them: whether the headers are those of somebody known."""
+    """`wsgi` in a few threads, and what agents send in `agent_threads` of their own: a batch takes a millisecond and
+    must not queue behind pages. `is_known`, called in one of them: whether the headers are those of somebody known."""
 
     def __init__(
-        self, wsgi: responses.Application, *, is_known: Callable[[Mapping[str, Any]], bool], threads: int
+        self,
+        wsgi: responses.Application,
+        *,
+        is_known: Callable[[Mapping[str, Any]], bool],
+        threads: int,
+        agent_threads: int,
     ) -> None:
         self._wsgi = wsgi
         self._is_known = is_known
         self._known: dict[bytes, float] = {}  # digest of credentials: when to look them up again
         self._threads = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="request")
+        self._agents = ThreadPoolExecutor(max_workers=agent_threads, thread_name_prefix="agent")
 
     async def __call__(self, scope: Mapping[str, Any], receive: requests.Receive, send: responses.Send) -> None:
         if scope["type"] != "http":
@@ -45,7 +53,8 @@ class Application:
         with body:
             response = responses.Response()
             environ = environ_of(scope, body)
-            running = asyncio.get_running_loop().run_in_executor(self._threads, response.run, self._wsgi, environ)
+            threads = self._threads_of(scope)
+            running = asyncio.get_running_loop().run_in_executor(threads, response.run, self._wsgi, environ)
             try:
                 await response.send_to(send)
             except responses.ReaderGone:
@@ -53,6 +62,9 @@ class Application:
             finally:
                 # The thread reads the body until it ends.
                 await asyncio.shield(running)
+
+    def _threads_of(self, scope: Mapping[str, Any]) -> ThreadPoolExecutor:
+        return self._agents if scope["path"].startswith(AGENTS) else self._threads
 
     async def _body(self, scope: Mapping[str, Any], receive: requests.Receive) -> IO[bytes]:
         length = requests.announced(scope)
@@ -74,7 +86,8 @@ class Application:
             return True
         environ = environ_of(scope, BytesIO())
         try:
-            known = await asyncio.get_running_loop().run_in_executor(self._threads, self._is_known, environ)
+            threads = self._threads_of(scope)
+            known = await asyncio.get_running_loop().run_in_executor(threads, self._is_known, environ)
         except Exception as error:
             log.exception("a caller could not be looked up")
             detail = "Who sends this could not be looked up. Nothing was stored; send it again later."

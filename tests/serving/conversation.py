@@ -32,7 +32,10 @@ def echo(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
 
 
 def an_application(wsgi: Any = echo, *, threads: int = 2) -> Application:
-    return Application(wsgi, is_known=lambda meta: meta.get("HTTP_AUTHORIZATION") == KNOWN, threads=threads)
+    def is_known(meta: Mapping[str, Any]) -> bool:
+        return meta.get("HTTP_AUTHORIZATION") == KNOWN
+
+    return Application(wsgi, is_known=is_known, threads=threads, agent_threads=1)
 
 
 @dataclass

@@ -3,6 +3,8 @@
 import asyncio
 import errno
 import json
+import threading
+from collections.abc import Iterable
 from io import BytesIO
 from typing import Any
 
@@ -95,6 +97,29 @@ def test_stalled_bodies_leave_the_threads_to_others() -> None:
         return answered
 
     assert asyncio.run(crowd()).status == 200
+
+
+def test_a_batch_does_not_wait_for_pages() -> None:
+    free = threading.Event()
+
+    def slow_pages(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        if environ["PATH_INFO"] == "/":
+            free.wait(LIMIT)
+        return echo(environ, start_response)
+
+    async def crowd() -> tuple[Client, list[Client]]:
+        application = an_application(slow_pages, threads=2)
+        pages = [asyncio.create_task(ask(application, Client([]), method="GET")) for _ in range(5)]
+        path = "/api/v1/agent/runs/x/batches/0"
+        sent = ask(application, Client([b"batch"]), path=path, method="PUT", authorization=KNOWN, content_length="5")
+        batch = await asyncio.wait_for(sent, timeout=LIMIT)
+        assert not any(page.done() for page in pages)
+        free.set()
+        return batch, await asyncio.gather(*pages)
+
+    batch, pages = asyncio.run(crowd())
+    assert (batch.status, batch.body) == (200, b"batch")
+    assert {page.status for page in pages} == {200}
 
 
 def test_who_was_known_is_looked_up_once_a_minute() -> None:

@@ -11,6 +11,8 @@ from types import FrameType
 
 from workers.agent import __version__
 from workers.agent.check import check
+from workers.agent.faults import measured_elsewhere
+from workers.agent.faults.measured_elsewhere import MeasuredFailover
 from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import Config, load
 from workers.agent.runtime.enrol import NotEnrolled, enrol
@@ -33,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # httpx logs every request, httpcore every byte.
     for name in ("httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    if options.command == "enrol":
-        return _enrol(options)
+    if options.command in WITHOUT_CONFIGURATION:
+        return WITHOUT_CONFIGURATION[options.command](options)
     try:
         config = load(options.config)
         if options.command == "check":
@@ -72,6 +74,32 @@ def _enrol(options: argparse.Namespace) -> int:
     return 0
 
 
+def _report(options: argparse.Namespace) -> int:
+    try:
+        if options.of == "failover":
+            known = MeasuredFailover(
+                fault=options.fault,
+                at=options.fault_at,
+                node=options.node,
+                states=options.states,
+                manager=options.manager,
+                proxy=options.proxy,
+            )
+            measured_elsewhere.failover(options.attempts, known)
+        else:
+            measured_elsewhere.schema_change(
+                options.attempts, statement=options.statement, began=options.began, ended=options.ended
+            )
+    except (measured_elsewhere.NotMeasured, OSError) as problem:
+        print(f"no report: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+# Commands that need no agent's file.
+WITHOUT_CONFIGURATION = {"enrol": _enrol, "report": _report}
+
+
 def _fail_over(config: Config, system: str, target: str) -> int:
     """Requests a failover at AWS through the server; 0 when AWS has accepted it."""
     client = ServerClient(url=config.url, token=config.token)
@@ -101,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
         if name == "failover":
             command.add_argument("system", help="slug of a system at AWS on which this agent runs a job")
             command.add_argument("--target", default="", help="instance to become the writer; AWS chooses otherwise")
+    _add_report(commands)
     words = "fetch a new agent's secret with a one-time code"
     command = commands.add_parser("enrol", help=words, description=words)
     command.add_argument("--verbose", action="store_true", help="log more")
@@ -109,3 +138,24 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--name", required=True, help="of the agent: letters, digits, '-' and '_'")
     command.add_argument("--token-file", type=Path, default=Path("agent.token"), help="new file for the secret")
     return parser
+
+
+def _add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    words = "print the report of a failover or schema change that was measured elsewhere, to be submitted"
+    command = commands.add_parser("report", help=words, description=words)
+    command.add_argument("--verbose", action="store_true", help="log more")
+    kinds = command.add_subparsers(dest="of", required=True)
+    for name in ("failover", "schema-change"):
+        kind = kinds.add_parser(name)
+        kind.add_argument("attempts", type=Path, help=f"CSV of a client's attempts: {measured_elsewhere.COLUMNS}")
+        if name == "failover":
+            kind.add_argument("--fault", required=True, help="such as kill_writer, freeze_reader, switch")
+            kind.add_argument("--fault-at", required=True, help="when, as in the CSV")
+            kind.add_argument("--node", default="", help="the struck one")
+            kind.add_argument("--states", type=Path, help="CSV of nodes' states: t, node, answers, writable, cluster")
+            kind.add_argument("--manager", type=Path, help="log of MHA's or another manager")
+            kind.add_argument("--proxy", type=Path, help="log of HAProxy")
+        else:
+            kind.add_argument("--statement", required=True, help="the ALTER")
+            kind.add_argument("--from", dest="began", required=True, help="when it was sent, as in the CSV")
+            kind.add_argument("--to", dest="ended", required=True, help="when it had ended")

@@ -65,6 +65,8 @@ failover.client_recovered | time to recover | s | gauge | lower | - | -
     From the fault to the first write acknowledged after the outage.
 failover.baseline | time to baseline | s | gauge | lower | - | -
     From the fault until throughput and latency were back at their levels before it, for some seconds in a row.
+failover.rejoin_outage | write downtime of the rejoin | s | gauge | lower | - | -
+    Longest time without an acknowledged write while the struck node came back, until 3 s after every node was in sync.
 failover.rejoin | rejoin time | s | gauge | lower | - | -
     From the start, thaw or heal of the struck node until it was in sync with the writer again.
 failover.acknowledged_missing | lost writes | writes | gauge | lower | - | -

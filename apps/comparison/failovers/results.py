@@ -34,7 +34,10 @@ NO_FAULT = "none"
 INTERRUPTION = "service_interruption"
 # The newest runs; the page shows if there are more.
 MOST_TRIALS = 400
-METRICS = ("failover.outage", "failover.rejoin", *COUNTS.values(), *(metric for metric, _, _ in PHASES.values()))
+METRICS = (
+    *("failover.outage", "failover.rejoin", "failover.rejoin_outage"),
+    *(*COUNTS.values(), *(metric for metric, _, _ in PHASES.values())),
+)
 # Parameters that distinguish loads; time of the fault and waiting time do not.
 LOAD = ("rate", "read_rate", "timeout", "retries")
 LASTING = ("freeze_writer", "freeze_reader", "cut_writer")
@@ -172,6 +175,7 @@ def _group(members: Sequence[tuple[Run, FailoverTrial]], providers: Mapping[int,
         interruption=trials.interruption(counted),
         phases={key: spread(course.reached.get(key) for course in counted) for key in PHASES},
         rejoin=spread(course.rejoin for course in counted),
+        rejoin_outage=spread(course.rejoin_outage for course in counted),
         proxy=spread(course.proxy for course in counted),
         counts={key: _range([course.counts[key] for course in counted]) for key in COUNTS},
         shares=tuple(

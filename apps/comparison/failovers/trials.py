@@ -110,6 +110,9 @@ class Course:
     phases: tuple[TrialPhase, ...]
     reached: Annotated[Mapping[str, Seconds], REACHED]
     rejoin: Annotated[Seconds | None, "s from the restart, thaw or reconnection of the affected node"]
+    rejoin_outage: Annotated[
+        Seconds | None, "s; longest time without an acknowledged write while the affected node came back"
+    ]
     proxy: Annotated[Seconds | None, "s after the fault; the proxy marked the node down or was switched"]
     proxy_words: str
     proxy_checks: Annotated[Mapping[str, str], "settings of the proxy's checks"]
@@ -160,6 +163,7 @@ def course(
         phases=tuple(_phases(reached, first, since=max(0.0, gap.starts_at - at) if gap else 0.0)),
         reached=reached,
         rejoin=values.get("failover.rejoin", _length(rejoin) if rejoin else None),
+        rejoin_outage=values.get("failover.rejoin_outage"),
         proxy=ends.get(PROXY),
         proxy_words=proxy.label if proxy else "",
         proxy_checks=checks if isinstance(checks, Mapping) else {},

@@ -76,6 +76,7 @@ class TrialGroup:
     interruption: Interruption
     phases: Annotated[Mapping[str, TrialSpread | None], REACHED]
     rejoin: TrialSpread | None
+    rejoin_outage: TrialSpread | None
     proxy: TrialSpread | None
     counts: Annotated[
         Mapping[str, tuple[int, int] | None], "minimum and maximum over the trials; null: no table was read back"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from apps.runs.tool_output import foreign, sysbench_values
+from apps.runs.tool_output import foreign, report_values, sysbench_values
 from apps.runs.tool_output.parsers import (
     benchbase,
     digests,
@@ -16,6 +16,7 @@ from apps.runs.tool_output.parsers import (
     mysqlslap,
     perf,
     pt_query_digest,
+    report,
     sysbench,
     tpcc_mysql,
 )
@@ -88,6 +89,16 @@ def _read_sysbench(content: bytes, kind: str = "oltp") -> SubmittedOutput:
     return SubmittedOutput(sysbench_values.read(content), parsed.threads, parsed.rate)
 
 
+def _read_report(content: bytes, tool: str) -> SubmittedOutput:
+    """Parses a report of our own format, printed by the agent's program or made from what others measured."""
+    begun = next((p.line for p in report.parse(content).lines if isinstance(p.line, report.Begin)), None)
+    if begun is None:
+        raise first_line(content).refuse('a report, whose first line is {"kind":"begin",…}')
+    if begun.tool != tool:
+        raise NotThisFormat(1, "", f"the report of {tool}, but of {begun.tool[:60]}")
+    return SubmittedOutput(report_values.read(content), threads=1)
+
+
 def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Callable[[bytes], SubmittedOutput]:
     def read(content: bytes) -> SubmittedOutput:
         found = parse(content)
@@ -132,6 +143,14 @@ _ALL = (
         *("benchbase-windows", "BenchBase, windows of time", "benchbase", "csv", "*.results.csv or *.samples.csv"),
         _read("benchbase-windows", benchbase.VERSION, benchbase.parse_csv),
         series_of="benchbase-summary",
+    ),
+    Submitted(
+        *("failover-report", "failover, report", "failover", "jsonl", "splashboard-agent report failover"),
+        partial(_read_report, tool="failover"),
+    ),
+    Submitted(
+        *("schema-change-report", "schema change, report", "ddl_under_load", "jsonl"),
+        *("splashboard-agent report schema-change", partial(_read_report, tool="ddl_under_load")),
     ),
 )
 SUBMITTED: Mapping[str, Submitted] = {one.name: one for one in _ALL}

@@ -11,6 +11,7 @@ from apps.web.failovers import wording
 COLUMNS = (
     *("platform", "system", "release", "fault", "load", "run", "started_at", "origin", "outcome", "counts", "state"),
     *("outage_s", "recovered", "watched_s", "detect_s", "promote_s", "client_recovered_s", "baseline_s", "rejoin_s"),
+    "rejoin_outage_s",
     *("proxy_s", "lost", "duplicated", "failed_present", "stale_reads", "errors", "address"),
 )
 
@@ -19,7 +20,8 @@ def markdown(found: FailoverResults, *, link: str) -> str:
     """The answers, the trials in one table, published figures, with a link to the page."""
     rows = [_row(group, trial) for group in found.groups for trial in group.trials]
     heads = ["Platform", "System", "Fault", "Load", "Run", "Outage, s"]
-    heads += [f"{name}, s" for _, _, name in PHASES.values()] + ["Rejoin, s", "Lost", "Twice", "Failed, yet present"]
+    heads += [f"{name}, s" for _, _, name in PHASES.values()] + ["Rejoin, s", "Downtime of that, s"]
+    heads += ["Lost", "Twice", "Failed, yet present"]
     heads.append("Stale reads")
     lines = ["**Failovers**", ""]
     for each in found.verdicts:
@@ -48,7 +50,7 @@ def _row(group: TrialGroup, trial: FailoverTrial) -> list[str]:
     ]
     return [
         *(group.platform, group.system_name, group.fault_name, group.load, str(trial.run)),
-        *(wording.outage(course), *phases, _seconds(course.rejoin), *counts),
+        *(wording.outage(course), *phases, _seconds(course.rejoin), _seconds(course.rejoin_outage), *counts),
     ]
 
 
@@ -66,6 +68,7 @@ def comma_separated(found: FailoverResults, *, link: Callable[[FailoverTrial], s
                 *(trial.started_at.isoformat(), trial.origin, trial.outcome, trial.doubt or "yes"),
                 *(wording.state(trial.course), trial.course.outage, "yes" if trial.course.recovered else "no"),
                 *(trial.course.watched, *(trial.course.reached.get(key) for key in PHASES), trial.course.rejoin),
+                trial.course.rejoin_outage,
                 *(trial.course.proxy, *(trial.course.counts[key] for key in COUNTS), link(trial)),
             ]
             for group in found.groups

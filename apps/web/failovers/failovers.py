@@ -147,6 +147,6 @@ def _row(group: TrialGroup, chosen: FailoverAddress, load: str) -> FaultRow:
         is_chosen=group.fault == chosen.fault and rate == chosen.rate,
         downtime=wording.median(group.interruption),
         span=wording.span(group.interruption),
-        phases=(*(group.phases[key] for key in PHASES), group.rejoin),
+        phases=(*(group.phases[key] for key in PHASES), group.rejoin, group.rejoin_outage),
         counts=tuple((key, group.counts[key]) for key in SHOWN_COUNTS),
     )

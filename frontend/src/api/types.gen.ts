@@ -695,6 +695,8 @@ export interface components {
             /** Format: double */
             rejoin: number | null;
             /** Format: double */
+            rejoin_outage: number | null;
+            /** Format: double */
             proxy: number | null;
             proxy_words: string;
             proxy_checks: {
@@ -2218,7 +2220,7 @@ export interface components {
             reason: string;
         };
         /** @enum {string} */
-        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows";
+        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report";
         RunDetail: {
             id: number;
             readonly address: string;
@@ -2301,7 +2303,7 @@ export interface components {
             tag?: string[];
         };
         /** @enum {string} */
-        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows";
+        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report";
         RunGrowth: {
             run: number;
             side: string;
@@ -3172,6 +3174,7 @@ export interface components {
                 [key: string]: components["schemas"]["TrialSpread"] | null;
             };
             rejoin: components["schemas"]["TrialSpread"] | null;
+            rejoin_outage: components["schemas"]["TrialSpread"] | null;
             proxy: components["schemas"]["TrialSpread"] | null;
             counts: {
                 [key: string]: [

@@ -103,6 +103,19 @@ def report_rejoin(node: str, began: float, ended: float) -> Mapping[str, float]:
     return {"failover.rejoin": ended - began}
 
 
+def report_price(node: str, gap: Gap | None, *, interval: float) -> Mapping[str, float]:
+    """What the return of the node cost the clients. `gap`: the longest between acknowledged writes meanwhile."""
+    if gap is None:
+        return {}
+    if gap.length <= phases.INTERVALS * interval:
+        words = f"no interruption while {node} came back: the longest time without an acknowledged write was "
+        _event("rejoin_outage", f"{words}{gap.length:.3f} s", gap.start, gap.end or gap.until, "client")
+    else:
+        words = f"no write acknowledged for {gap.length:.2f} s while {node} came back"
+        _event("rejoin_outage", words, gap.start, gap.end or gap.until, "client", interrupted=True)
+    return {"failover.rejoin_outage": gap.length} if gap.end is not None else {}
+
+
 def _event(kind: str, label: str, start: float, end: float | None, node: str = "", **detail: Any) -> None:
     ends = {} if end is None else {"to": round(max(start, end), 4)}
     emit("event", event=kind, label=label, **{"from": round(start, 4)}, **ends, node=node, detail=detail)

@@ -1,6 +1,7 @@
 """Open-loop lanes: operations start on a fixed schedule, independent of the outcome of earlier ones."""
 
 import contextlib
+import itertools
 import math
 import queue
 import threading
@@ -94,7 +95,9 @@ class Lane:
         self._workers: list[_Worker] = []
         self._idle: deque[_Worker] = deque()
         self._thread = threading.Thread(target=self._schedule, name="lane", daemon=True)
+        self._first = 0
         self._until = 0.0
+        self._stopping = threading.Event()
 
     def warm(self) -> None:
         """Opens the first connection, the slowest, before the load. Raises pymysql.MySQLError or OSError."""
@@ -104,9 +107,14 @@ class Lane:
         self._idle.append(worker)
         worker.start()
 
-    def start(self, until: float) -> None:
-        self._until = until
+    def start(self, until: float = math.inf, *, since: float = 0.0) -> None:
+        """Operations due from `since` to `until` on the lane's clock, s."""
+        self._first, self._until = math.ceil(since * self._rate), until
         self._thread.start()
+
+    def stop(self) -> None:
+        """No further operation becomes due."""
+        self._stopping.set()
 
     def finish(self) -> None:
         """Waits for operations in progress, as long as they may take."""
@@ -126,9 +134,10 @@ class Lane:
         self._idle.append(worker)
 
     def _schedule(self) -> None:
-        for sequence in range(math.ceil(self._until * self._rate)):
+        for sequence in itertools.count(self._first):
             due = sequence / self._rate
-            self.clock.sleep_until(due)
+            if due >= self._until or self._stopping.wait(max(0.0, due - self.clock.now())):
+                break
             worker = self._free()
             if worker is None:
                 now = self.clock.now()

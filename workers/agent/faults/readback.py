@@ -12,6 +12,7 @@ from workers.agent.faults.system import TABLE, TargetSystem
 from workers.agent.runtime.config import ServerAddress
 
 READ_TIMEOUT = 60.0  # s
+EVERY = 2**31 - 1
 UNKNOWN_TABLE = 1146
 NO_SOURCE = "it has no source"
 THREADS = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Replica_SQL_Running")
@@ -75,19 +76,24 @@ def account(outcomes: Iterable[tuple[int, bool]], present: Mapping[int, int]) ->
     return WriteAccount(frozenset(acknowledged), frozenset(tried - acknowledged), present)
 
 
-def read_back(system: TargetSystem, address: ServerAddress, run: str) -> Counter[int]:
-    """Number -> rows in the table. Raises pymysql.MySQLError or OSError."""
-    statement = f"SELECT seq, COUNT(*) FROM `{system.schema}`.`{TABLE}` WHERE run = %s GROUP BY seq"  # noqa: S608
-    return Counter({int(seq): int(rows) for seq, rows in system.ask(address, statement, run, timeout=READ_TIMEOUT)})
+def read_back(system: TargetSystem, address: ServerAddress, run: str, *, below: int = EVERY) -> Counter[int]:
+    """Number -> rows in the table, of numbers under `below`. Raises pymysql.MySQLError or OSError."""
+    table = f"`{system.schema}`.`{TABLE}`"
+    statement = f"SELECT seq, COUNT(*) FROM {table} WHERE run = %s AND seq < %s GROUP BY seq"  # noqa: S608
+    rows = system.ask(address, statement, run, below, timeout=READ_TIMEOUT)
+    return Counter({int(seq): int(count) for seq, count in rows})
 
 
-def out_of_step(system: TargetSystem, node: str, run: str, present: Mapping[int, int], *, is_writer: bool) -> str:
-    """Why `node` does not have the same rows as the writer or does not replicate; empty when it is in sync."""
+def out_of_step(
+    system: TargetSystem, node: str, run: str, present: Mapping[int, int], *, is_writer: bool, below: int = EVERY
+) -> str:
+    """Why `node` does not have the same rows as the writer, of numbers under `below`, or does not replicate; empty when
+    it is in sync."""
     address = system.nodes[node]
     try:
         if not is_writer and (reason := _not_replicating(system, address)):
             return reason
-        rows = read_back(system, address, run)
+        rows = read_back(system, address, run, below=below)
     except (pymysql.MySQLError, OSError) as error:
         if error.args and error.args[0] == UNKNOWN_TABLE:
             return "it does not have the table"

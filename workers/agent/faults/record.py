@@ -13,6 +13,7 @@ class Record:
 
     def __init__(self) -> None:
         self.inserts: list[Attempt] = []
+        self.onward: list[Attempt] = []  # inserts after the load
         self.reads: list[tuple[str, Attempt]] = []  # place and read
         self.states: list[State] = []
         self.manager: list[Sign] = []
@@ -23,6 +24,11 @@ class Record:
         with self._lock:
             self.inserts.append(attempt)
         _emit_attempt("insert", attempt)
+
+    def insert_onward(self, attempt: Attempt) -> None:
+        with self._lock:
+            self.onward.append(attempt)
+        _emit_attempt("insert", attempt, after_load=True)
 
     def read(self, place: str, attempt: Attempt) -> None:
         with self._lock:
@@ -52,12 +58,20 @@ class Record:
             return inserts, [one for _, one in self.reads if since <= one.end < until]
 
     def writes(self) -> list[Write]:
-        """Every insert once, with its last attempt's outcome."""
+        """Every insert of the load once, with its last attempt's outcome."""
+        return self._last_of(self.inserts)
+
+    def writes_onward(self) -> list[Write]:
+        """The same of those after the load."""
+        return self._last_of(self.onward)
+
+    def _last_of(self, attempts: list[Attempt]) -> list[Write]:
         last: dict[int, Attempt] = {}
-        for one in self.inserts:
-            known = last.get(one.sequence)
-            if known is None or one.number > known.number:
-                last[one.sequence] = one
+        with self._lock:
+            for one in attempts:
+                known = last.get(one.sequence)
+                if known is None or one.number > known.number:
+                    last[one.sequence] = one
         return [Write(one.due, one.end, one.error is None, one.server) for one in last.values()]
 
     def errors(self) -> list[Sign]:

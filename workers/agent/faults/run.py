@@ -5,22 +5,25 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
+import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
 from workers.agent.faults import events, faults, system
 from workers.agent.faults.faults import Faulty
 from workers.agent.faults.lanes import Attempt, Lane, LoadClock
+from workers.agent.faults.onward import Onward
 from workers.agent.faults.phases import SteadyState
 from workers.agent.faults.record import Record
 from workers.agent.faults.settle import SHOWN, Settling
 from workers.agent.faults.system import TABLE
 from workers.agent.faults.watch import ManagerWatch, NodeWatch, ProxyWatch
+from workers.agent.measure.database import error_text
 from workers.agent.programs import grid
 from workers.agent.programs.order import Order
 from workers.agent.programs.report import emit, emit_begin, emit_check
@@ -53,6 +56,7 @@ class ProbeRun:
             clock=clock,
             run=self.id,
             timeout=self.chosen["rejoin_timeout"],
+            interval=1 / self.chosen["rate"],
         )
         with ExitStack() as stack:
             lanes = [self._insert_lane(clock), *self._read_lanes(clock)]
@@ -76,7 +80,8 @@ class ProbeRun:
                 watch.start()
             struck, undo_began = self._load(clock, lanes, faulty)
             values = self._story(struck)
-            values |= settling.settle(faulty, undo_began)
+            onward = self._onward(clock) if faulty and (faulty.fault.undo or undo_began is not None) else None
+            values |= settling.settle(faulty, undo_began, onward)
         self._check_schedule()
         self._total(values)
         emit("end")
@@ -107,14 +112,25 @@ class ProbeRun:
 
     # ------------------------------------------------------------ load
 
-    def _insert_lane(self, clock: LoadClock) -> Lane:
+    def _insert_lane(self, clock: LoadClock, record: Callable[[Attempt], None] | None = None) -> Lane:
         return self._lane(
             clock,
             rate=self.chosen["rate"],
             retries=self.chosen["retries"],
             act=self._insert,
-            record=self.record.insert,
+            record=record or self.record.insert,
         )
+
+    def _onward(self, clock: LoadClock) -> Onward | None:
+        """Writes while the struck node comes back; None: the endpoint takes none."""
+        found = Onward(clock, self.record, partial(self._insert_lane, clock), self.chosen["rate"])
+        try:
+            found.start(self.until)
+        except (pymysql.MySQLError, OSError) as error:
+            words = f"no writes while {self.writer} comes back: {error_text(error)}"
+            emit("event", event="warning", label=words, **{"from": round(clock.now(), 4)}, node="client")
+            return None
+        return found
 
     def _read_lanes(self, clock: LoadClock) -> list[Lane]:
         rate = self.chosen["read_rate"]

@@ -11,6 +11,7 @@ from workers.agent.faults import events, phases, readback
 from workers.agent.faults import system as faults_system
 from workers.agent.faults.faults import Fault, Faulty, run
 from workers.agent.faults.lanes import LoadClock
+from workers.agent.faults.onward import Onward
 from workers.agent.faults.record import Record
 from workers.agent.faults.system import TABLE, Identity, TargetSystem
 from workers.agent.measure.database import error_text
@@ -21,7 +22,7 @@ SHOWN = 100  # maximum number of inserts or reads in an event
 
 
 class Settling:
-    """`timeout`: deadline in s for the nodes to be in sync; `run` identifies the rows."""
+    """`timeout`: deadline in s for the nodes to be in sync; `run` identifies the rows; `interval`: of inserts, s."""
 
     def __init__(
         self,
@@ -32,6 +33,7 @@ class Settling:
         clock: LoadClock,
         run: str,
         timeout: float,
+        interval: float,
     ) -> None:
         self._system = system
         self._names = names
@@ -39,28 +41,45 @@ class Settling:
         self._clock = clock
         self._run = run
         self._timeout = timeout
+        self._interval = interval
 
-    def settle(self, faulty: Faulty | None, undo_began: float | None) -> dict[str, float]:
-        """The counts and the rejoin time. `undo_began`: when the fault was undone under load. Raises Failed."""
+    def settle(self, faulty: Faulty | None, undo_began: float | None, onward: Onward | None) -> dict[str, float]:
+        """The counts, the rejoin time and what it cost. `undo_began`: when the fault was undone under load; `onward`:
+        started; None: without a fault. Raises Failed."""
         fault = faulty.fault if faulty else None
         repair = None
         if faulty and fault and fault.undo and undo_began is None:
             repair = _Repair(partial(faulty.undo, timeout=self._timeout), self._clock.now())
-        repair, came_back = self._await_in_step(fault, repair)
+        try:
+            repair, came_back = self._await_in_step(fault, repair, below=onward.first if onward else readback.EVERY)
+        except Failed:
+            if onward:
+                onward.stop()
+            raise
+        if onward:
+            onward.finish()
         values: Mapping[str, float] = {}
-        if fault and repair:
-            values = events.report_rejoin(fault.node, repair.began, came_back)
-        elif fault and undo_began is not None:
-            # It returned by itself, under load: its polls have the time.
-            came_back = phases.rejoined(self._record.states, node=fault.node, since=undo_began, until=came_back)
-            values = events.report_rejoin(fault.node, undo_began, came_back)
+        began = repair.began if repair else undo_began
+        if fault and began is not None:
+            if not repair:
+                # It returned by itself, under load: its polls have the time.
+                came_back = phases.rejoined(self._record.states, node=fault.node, since=began, until=came_back)
+            values = events.report_rejoin(fault.node, began, came_back)
+            if onward:
+                values = {**values, **events.report_price(fault.node, onward.gap(began), interval=self._interval)}
+        if onward:
+            # With the rows that were written meanwhile.
+            self._await_in_step(None, None)
         return {**values, **self._account()}
 
-    def _await_in_step(self, fault: Fault | None, repair: "_Repair | None") -> "tuple[_Repair | None, float]":
-        """The repair, if one was needed, and when every node was in sync with the writer. Raises Failed."""
+    def _await_in_step(
+        self, fault: Fault | None, repair: "_Repair | None", *, below: int = readback.EVERY
+    ) -> "tuple[_Repair | None, float]":
+        """The repair, if one was needed, and when every node was in sync with the writer as to the rows of numbers
+        under `below`. Raises Failed."""
         deadline = self._clock.now() + self._timeout
         while True:
-            reasons = self._out_of_step()
+            reasons = self._out_of_step(below)
             came_back = self._clock.now()
             if repair:
                 repair.check()
@@ -82,15 +101,15 @@ class Settling:
         problem = f"node {node}, which was replaced, could not be made a replica"
         return _Repair(partial(run, start, problem, self._timeout), self._clock.now()) if start else None
 
-    def _out_of_step(self) -> dict[str, str]:
+    def _out_of_step(self, below: int) -> dict[str, str]:
         """Node -> why it is not in sync; "" stands for the endpoint."""
         try:
             writer = faults_system.writer(self._system, self._names)
-            present = readback.read_back(self._system, self._system.endpoint, self._run)
+            present = readback.read_back(self._system, self._system.endpoint, self._run, below=below)
         except (Failed, pymysql.MySQLError, OSError) as error:
             return {"": f"the endpoint does not answer: {error_text(error)}"}
         found = {
-            node: readback.out_of_step(self._system, node, self._run, present, is_writer=node == writer)
+            node: readback.out_of_step(self._system, node, self._run, present, is_writer=node == writer, below=below)
             for node in self._system.nodes
         }
         return {node: reason for node, reason in found.items() if reason}
@@ -107,7 +126,8 @@ class Settling:
     def _account(self) -> dict[str, float]:
         """The counts, checked against the table. Raises pymysql.MySQLError or OSError."""
         endpoint, t = self._system.endpoint, round(self._clock.now(), 4)
-        outcomes = [(one.sequence, one.error is None) for one in self._record.inserts]
+        attempts = [*self._record.inserts, *self._record.onward]
+        outcomes = [(one.sequence, one.error is None) for one in attempts]
         found = readback.account(outcomes, readback.read_back(self._system, endpoint, self._run))
         statement = f"SELECT COUNT(*) FROM `{self._system.schema}`.`{TABLE}` WHERE run = %s"  # noqa: S608
         rows = int(self._system.ask(endpoint, statement, self._run, timeout=readback.READ_TIMEOUT)[0][0])

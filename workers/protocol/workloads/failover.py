@@ -67,6 +67,7 @@ SPEC = WorkloadSpec(
         "failover.client_recovered",
         "failover.baseline",
         "failover.rejoin",
+        "failover.rejoin_outage",
         "failover.acknowledged_missing",
         "failover.failed_present",
         "failover.duplicated",

@@ -33,9 +33,20 @@ def inserts_of(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def longest_gap(inserts: list[dict[str, Any]]) -> tuple[float, float]:
-    """Length, and when it ended."""
+    """Of the load: length, and when it ended."""
+    return max(_gaps(insert for insert in inserts if "after_load" not in insert))
+
+
+def longest_gap_of_return(lines: list[dict[str, Any]]) -> float:
+    """Of the writes after the load: the longest time without one that ended after the repair began."""
+    (began,) = (line["from"] for line in lines if line.get("event") == "rejoin")
+    gaps = _gaps(insert for insert in inserts_of(lines) if "after_load" in insert)
+    return max(length for length, ended in gaps if ended > began)
+
+
+def _gaps(inserts: Iterable[dict[str, Any]]) -> list[tuple[float, float]]:
     ends = sorted(insert["end"] for insert in inserts if insert["ok"])
-    return max((later - earlier, later) for earlier, later in pairwise(ends))
+    return [(later - earlier, later) for earlier, later in pairwise(ends)]
 
 
 def figures_of(output: bytes) -> dict[str, float]:

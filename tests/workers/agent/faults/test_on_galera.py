@@ -11,7 +11,15 @@ from lab.galera import Galera
 from lab.galera_node import NODES
 from lab.haproxy import current
 from tests.support.waiting import eventually
-from tests.workers.agent.faults.probing import INTERVAL, figures_of, inserts_of, lines_of, longest_gap, probed
+from tests.workers.agent.faults.probing import (
+    INTERVAL,
+    figures_of,
+    inserts_of,
+    lines_of,
+    longest_gap,
+    longest_gap_of_return,
+    probed,
+)
 from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, a_job
 from workers.agent.runtime import config as configuration
@@ -37,6 +45,8 @@ def test_the_writer_stalls_when_a_reader_is_killed_and_the_counts_are_those_of_t
     assert 1 <= figures["failover.detect"] <= figures["failover.promote"] <= figures["failover.client_recovered"]
     assert figures["failover.rejoin"] > 0
 
+    # Writes go on while the killed node comes back, and what that costs them is a figure of its own.
+    assert figures["failover.rejoin_outage"] == pytest.approx(longest_gap_of_return(lines), abs=0.001)
     assert len(set(tables)) == 1  # the killed node too
     found = Counter({int(seq): int(count) for seq, count in (line.split("\t") for line in tables[0].splitlines())})
     acknowledged = {insert["seq"] for insert in inserts if insert["ok"]}

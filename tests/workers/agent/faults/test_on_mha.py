@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.mha import MHA
-from tests.workers.agent.faults.probing import INTERVAL, inserts_of, longest_gap, probed
+from tests.workers.agent.faults.probing import INTERVAL, inserts_of, longest_gap, longest_gap_of_return, probed
 from tests.workers.agents import ConfigFile
 from workers.agent.runtime import config as configuration
 
@@ -38,6 +38,7 @@ def test_the_manager_detects_when_it_concludes_and_promotes_by_its_script(
     assert by_name["promotion"]["node"] == by_name["recovered"]["node"] == promoted != by_name["fault"]["node"]
     assert figures["failover.detect"] < figures["failover.promote"] <= figures["failover.client_recovered"]
 
+    assert figures["failover.rejoin_outage"] == pytest.approx(longest_gap_of_return(lines), abs=0.001)
     assert len(set(tables)) == 1  # the killed node too
     found = Counter({int(seq): int(count) for seq, count in (line.split("\t") for line in tables[0].splitlines())})
     acknowledged = {insert["seq"] for insert in inserts if insert["ok"]}
