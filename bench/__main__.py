@@ -48,6 +48,7 @@ def main(argv: Sequence[str]) -> int:
 def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int:
     from bench import (  # noqa: PLC0415
         across_runs,
+        agent_cost,
         bulk,
         detection,
         following,
@@ -100,6 +101,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
             "start": lambda: start.measure(bench, folder),
             "memory": lambda: sealing.measure(bench),
             "detection": detect,
+            "cost": lambda: agent_cost.measure(bench, folder),
             "load": lambda: load.measure(bench, runs=rig_runs, seconds=load_seconds, port=port, url=address),
         }
         for part, step in steps.items():

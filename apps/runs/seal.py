@@ -35,7 +35,7 @@ from apps.runs.models import (
     Series,
 )
 from apps.runs.quality import check
-from apps.runs.samples import derivation, rates
+from apps.runs.samples import derivation, rates, roles
 from apps.runs.samples.columns import (
     CLIENT,
     SampledNode,
@@ -291,6 +291,7 @@ def _phase(run: Run, gathered: _Gathered) -> Phase:
 
 def _write_events(run: Run, gathered: _Gathered) -> None:
     printed = [tool_output.moved(event, gathered.offset) for event in gathered.parsed.events]
+    derived = [span.event() for span in roles.spans(gathered.nodes)]
     rows = {
         (event.kind, event.starts_at, event.label): Event(
             run=run,
@@ -302,7 +303,8 @@ def _write_events(run: Run, gathered: _Gathered) -> None:
             detail=event.detail,
             from_output=from_output,
         )
-        for from_output, events in ((True, printed), (False, gathered.events))
+        # What is derived is derived anew by a reseal, like what was printed.
+        for from_output, events in ((True, [*printed, *derived]), (False, gathered.events))
         for event in reversed(events)
     }
     # In a reseal, sampled events exist already.

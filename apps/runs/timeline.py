@@ -34,9 +34,9 @@ LANE_OF = (
     dict.fromkeys(("load", "phase"), PHASES)
     | dict.fromkeys(("fault", "outage", "detect", "promotion", "recovered", "baseline", "rejoin", "proxy"), FAULTS)
     | {"ddl": SCHEMA}
-    | dict.fromkeys(("node_state", "topology", "journal"), NODES)
+    | dict.fromkeys(("node_state", "role", "topology", "journal"), NODES)
     | dict.fromkeys(("error", "warning", "refusal"), ERRORS)
-    | dict.fromkeys(("sampler_error", "sampler", "gap", "steal"), SEEN)
+    | dict.fromkeys(("sampler_error", "sampler", "neighbours", "gap", "steal"), SEEN)
 )
 # Events without a time in the run: facts that could not be observed, and checks after the run.
 NO_MOMENT = ("not_observable", "check", "read_back", "stale_reads", "profile")

@@ -15,7 +15,9 @@ def show(request: HttpRequest) -> HttpResponse:
     if error is not None and space.is_shortage(error):
         space.gate.note_failure()
         return render(request, "507.html", {"shortage": space.Shortage()}, status=507)
-    if not outages.database_is_away(error):
+    is_store = outages.store_is_away(error)
+    if not (is_store or outages.database_is_away(error)):
         return HttpResponse(render_to_string("500.html"), status=500)
+    away = {"what": "object store", "log": "web.log"} if is_store else {"what": "database", "log": "postgres.log"}
     headers = {"Retry-After": str(outages.RETRY_AFTER)}
-    return HttpResponse(render_to_string("503.html"), status=503, headers=headers)
+    return HttpResponse(render_to_string("503.html", away), status=503, headers=headers)

@@ -26,7 +26,7 @@ def test_an_object_store_that_fails_for_a_while_loses_no_artifact(product: Produ
 
     (job,) = product.plan()
     product.await_batches(job, chance.randrange(1, 20))
-    with product.store_way.hindering(lambda _: chance.choice(HINDRANCES)), product.logged_by("agent", "waits: 500"):
+    with product.store_way.hindering(lambda _: chance.choice(HINDRANCES)), product.logged_by("agent", "waits: 503"):
         pass
     with product.store_way.hindering(some):
         check_job(product, job)

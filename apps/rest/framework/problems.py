@@ -117,8 +117,10 @@ def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
         "exists."
     )
     written = "" if reading else uncertain
-    if outages.database_is_away(error):
-        detail = f"The database does not answer; try again in a few seconds.{written}"
+    is_store = outages.store_is_away(error)
+    if is_store or outages.database_is_away(error):
+        what = "object store" if is_store else "database"
+        detail = f"The {what} does not answer; try again in a few seconds.{written}"
         wait = outages.RETRY_AFTER
         return ApiProblem(status=503, kind="out-of-service", title="Out of service", detail=detail, wait=wait)
     return ApiProblem(status=500, detail=f"Internal error; details are in the server's log.{written}")

@@ -33,7 +33,8 @@ class RequestCounter:
     def wait(self, caller: str, *, limit: int) -> int:
         """Count a request. 0: within `limit` a minute, or Valkey does not answer; else s until the next minute."""
         now = self._clock()
-        if now < self._asked_again_at:
+        # A clock that was set back must not leave Valkey alone for hours.
+        if now < self._asked_again_at <= now + LEFT_ALONE:
             return 0
         window, passed = divmod(now, WINDOW)
         key = f"{self._prefix}:{caller}:{window:.0f}"
@@ -45,7 +46,7 @@ class RequestCounter:
                 count, _ = both.execute()
         except redis.RedisError as error:
             self._asked_again_at = now + LEFT_ALONE
-            if now >= self._logged_again_at:
+            if not now < self._logged_again_at <= now + LOGGED_EVERY:
                 self._logged_again_at = now + LOGGED_EVERY
                 log.warning("requests are not limited: Valkey does not answer; see REDIS_URL (%s)", error)
             return 0

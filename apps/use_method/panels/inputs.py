@@ -16,7 +16,7 @@ from apps.use_method.resource_table import METRICS
 from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
 
 RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
-OTHER_EVENTS = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
+OTHER_EVENTS = ("check", "sampler_error", "sampler", "not_observable", "role", "neighbours", "warning", "error")
 LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())  # s
 # The agent's name of the state in which a server answers its sampler.
 ANSWERS, NO = "answers", "no"

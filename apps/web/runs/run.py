@@ -121,6 +121,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "tabs": shown_tabs,
         "tab_urls": {tab.name: tab.url for tab in shown_tabs},
         "problems": problems,
+        "writers": steps.writers(run.events),
         "hidden": observation.hidden(run.events),
         "overhead": observation.overhead(index),
         "listed": runs_timeline.listed(events, run.events),

@@ -11,9 +11,9 @@ from apps.runs.api import EventDetail
 FAULT = "fault"
 CHECK = "check"
 # Shown elsewhere on the page: errors and warnings in the list of events, the load as the run's own span.
-NO_STEPS = (CHECK, "error", "warning", "load", "node_state")
+NO_STEPS = (CHECK, "error", "warning", "load", "node_state", "role")
 # Not marked in charts: sampling gaps, where lines have gaps anyway, and events without a time.
-UNMARKED = ("sampler_error", "sampler", "not_observable", CHECK, "read_back", "stale_reads")
+UNMARKED = ("sampler_error", "sampler", "not_observable", "role", "neighbours", CHECK, "read_back", "stale_reads")
 
 
 @dataclass(frozen=True)
@@ -73,3 +73,22 @@ def run_steps(events: Iterable[EventDetail]) -> RunSteps:
 def _seconds(value: float) -> str:
     """To 0.01 s, the precision of all steps."""
     return f"{value:,.2f}"
+
+
+def writers(events: Iterable[EventDetail]) -> str:
+    """Who wrote when, of a run with several servers: "db1 until 21 s, db2 from 28 s"; empty: not known."""
+    spans = sorted(
+        (event for event in events if event.kind == "role" and event.detail.get("role") == "writer"),
+        key=lambda event: event.starts_at,
+    )
+    nodes = list(dict.fromkeys(event.node for event in spans))
+    if len(nodes) < 2:
+        return nodes[0] if nodes else ""
+    last = max(event.ends_at or event.starts_at for event in spans)
+    parts: list[str] = []
+    for node in nodes:
+        own = [event for event in spans if event.node == node]
+        first, end = own[0].starts_at, max(event.ends_at or event.starts_at for event in own)
+        since = f" from {first:.0f} s" if parts else ""
+        parts.append(f"{node}{since}" + (f" until {end:.0f} s" if end < last else ""))
+    return ", ".join(parts)

@@ -147,3 +147,12 @@ def test_valkey_that_does_not_answer_is_left_alone_for_a_while(
     clock.now += request_counts.LEFT_ALONE
     request_counter.wait("x", limit=0)
     assert len(asked) == 2
+
+
+def test_a_clock_that_was_set_back_does_not_leave_requests_uncounted(db: None, clock: Clock, settings: Any) -> None:
+    client, usual = with_token(), settings.REDIS_URL
+    settings.REDIS_URL = NOWHERE
+    assert client.get(TEAMS).status_code == 200
+    settings.REDIS_URL = usual
+    clock.now -= 7200
+    assert statuses(client, 4) == [200] * 3 + [429]

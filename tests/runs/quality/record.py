@@ -9,6 +9,7 @@ takes some 45 minutes and writes tests/data/quality/runs.json.gz; `tests/runs/qu
 
 import gzip
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -32,10 +33,11 @@ from tests.runs.quality.facts_file import FILE
 GROUP = Path("/sys/fs/cgroup/cpu/splashboard-held")
 LONGEST = 1200.0  # s of a condition
 BUSY = "while True: pass"
+CROWD = f"for i in 1 2 3 4; do {shlex.join([sys.executable, '-c', BUSY])} & done; wait"
 OLTP = """
   - tool: sysbench_oltp
     parameters: {test: oltp_read_write, tables: 4, table_size: 10000}
-    load_levels: [1, 4, 8]
+    load_levels: [1, 8, {threads: 8, rate: 40}]
   - tool: sysbench
     parameters: {test: oltp_write_only, tables: 2, table_size: 10000, auto_inc: "off"}
     load_levels: [2, 8]
@@ -54,11 +56,6 @@ HOT = """
   - tool: sysbench_oltp
     parameters: {test: oltp_write_only, tables: 1, table_size: 20, rand_type: uniform}
     load_levels: [8, 16]
-"""
-GAPS = """
-  - tool: sysbench
-    parameters: {test: oltp_update_index, tables: 1, table_size: 5000, auto_inc: "on"}
-    load_levels: [2, 4]
 """
 
 
@@ -138,13 +135,14 @@ def frozen() -> Callable[[bool], None]:
 CONDITIONS: Mapping[str, Condition] = {
     "quiet": Condition(["single", "galera"], 3, OLTP),
     "storm": Condition(["single"], 10, STORM),
+    "generator held back": Condition(["single"], 6, OLTP, held_back),
+    "a hot table": Condition(["single"], 15, HOT),
+    # From here on others may use the machine.
     "others wrote": Condition(["single"], 6, OLTP, other_writers),
     "a busy neighbour": Condition(["single"], 6, OLTP, a_program([sys.executable, "-c", BUSY])),
-    "generator held back": Condition(["single"], 6, OLTP, held_back),
+    "a busy machine": Condition(["single"], 6, OLTP, a_program(["sh", "-c", CROWD])),
     "server frozen": Condition(["single"], 6, OLTP, frozen),
     "asked too much": Condition(["single"], 15, TOO_FAST),
-    "a hot table": Condition(["single"], 15, HOT),
-    "ids with gaps": Condition(["galera"], 15, GAPS),
 }
 
 
@@ -169,7 +167,7 @@ def measured(name: str, condition: Condition) -> list[Any]:
     from workers import tasks  # noqa: PLC0415
 
     text = f"name: {name}\nsystems: [{', '.join(condition.systems)}]\nrepetitions: {condition.repetitions}\n"
-    content = f"{text}warmup: 1\nduration: 5\nworkloads:{condition.workloads}".encode()
+    content = f"{text}warmup: 0\nduration: 5\nworkloads:{condition.workloads}".encode()
     campaign = campaign_file.start(content, by=None)
     tasks.enqueue(tasks.match_jobs)
     act = condition.beside() if condition.beside else lambda _: None

@@ -43,3 +43,14 @@ def test_what_was_checked_is_shown_in_full_with_its_verdict() -> None:
 def test_a_run_without_steps_has_no_story() -> None:
     story = steps.run_steps([an_event("load", 1.0, 9.0, from_output=False)])
     assert (list(story.steps), list(story.claims), story.has_fault) == ([], [], False)
+
+
+def test_who_wrote_before_and_after_a_failover_is_told_in_one_line() -> None:
+    def wrote(node: str, at: float, until: float) -> EventDetail:
+        return an_event("role", at, until, node=node, detail={"role": "writer"})
+
+    reader = an_event("role", 0.0, 60.0, node="db3", detail={"role": "reader"})
+    assert steps.writers([wrote("db2", 28.0, 60.0), reader, wrote("db1", 0.0, 21.0)]) == "db1 until 21 s, db2 from 28 s"
+    assert steps.writers([wrote("db1", 0.0, 60.0), reader]) == "db1"
+    assert steps.writers([reader]) == ""
+    assert not steps.run_steps([wrote("db1", 0.0, 21.0)]).steps, "it is no step of the tool"

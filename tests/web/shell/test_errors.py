@@ -4,9 +4,11 @@ import base64
 import errno
 import hashlib
 import re
+from typing import Any
 
 import psycopg
 import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
@@ -33,6 +35,20 @@ def _full(_request: HttpRequest) -> HttpResponse:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
+def _without_store(_request: HttpRequest) -> HttpResponse:
+    raise OSError("file not written") from EndpointConnectionError(endpoint_url="http://store")
+
+
+def _store_refuses(_request: HttpRequest) -> HttpResponse:
+    answer: Any = {"Error": {"Code": "NoSuchBucket"}, "ResponseMetadata": {"HTTPStatusCode": 404}}
+    raise ClientError(answer, "PutObject")
+
+
+def _store_breaks(_request: HttpRequest) -> HttpResponse:
+    answer: Any = {"Error": {"Code": "InternalError"}, "ResponseMetadata": {"HTTPStatusCode": 500}}
+    raise ClientError(answer, "PutObject")
+
+
 def _deadlocked(_request: HttpRequest) -> HttpResponse:
     raise OperationalError("deadlock detected") from psycopg.errors.DeadlockDetected("deadlock detected")
 
@@ -42,6 +58,9 @@ urlpatterns: list[URLPattern] = [
     path("without-database/", _without_database),
     path("deadlocked/", _deadlocked),
     path("full/", _full),
+    path("without-store/", _without_store),
+    path("store-refuses/", _store_refuses),
+    path("store-breaks/", _store_breaks),
     *product,  # type: ignore[list-item]
 ]
 handler500 = urls.handler500
@@ -81,6 +100,16 @@ def test_while_the_database_is_away_a_page_says_so_and_when_to_come_again(client
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert elements(answer.content.decode(), "[data-state=out-of-service]")
     assert client.get("/deadlocked/").status_code == 500
+
+
+@pytest.mark.urls("tests.web.shell.test_errors")
+@pytest.mark.parametrize("address", ["/without-store/", "/store-breaks/"])
+def test_while_the_object_store_is_away_a_page_says_so_and_when_to_come_again(client: Client, address: str) -> None:
+    client.raise_request_exception = False
+    answer = client.get(address)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert text(answer.content.decode(), "[data-state=out-of-service] h1") == "The object store does not answer"
+    assert client.get("/store-refuses/").status_code == 500, "a wrong bucket does not come back by itself"
 
 
 @pytest.mark.django_db

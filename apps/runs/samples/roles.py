@@ -1,0 +1,134 @@
+"""Roles of a run's servers as they were, from what each said of itself and from who executed writes. Pure.
+
+A server writes in a second in which it accepts writes and executes a share of the run's; else it is a replica (it
+applies another's), a reader (a member of a cluster that executes none), joining (not in sync with its cluster), or it
+was not observed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.runs.samples.columns import SampledNode
+from workers.protocol.wire import EventMessage
+
+KIND = "role"
+WRITER, REPLICA, READER, JOINING, UNOBSERVED = "writer", "replica", "reader", "joining", "not observed"
+STATUS = "mysql.status."
+WRITES = tuple(f"{STATUS}Com_{verb}" for verb in ("insert", "update", "delete", "replace"))
+READ_ONLY, RECEIVES = "mysql.replication.read_only", "mysql.replication.io_running"
+STATE, PRIMARY, ALIVE = f"{STATUS}wsrep_local_state", f"{STATUS}wsrep_cluster_status", f"{STATUS}Questions"
+SYNCED = 4
+LEAST_SHARE, LEAST_WRITES = 0.1, 0.5  # of all writes; 1/s
+# A role that lasts for fewer seconds is a lull or the turn of one into another.
+SHORTEST = 2
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RoleSpan:
+    """`node` was `role` from `start` to `end`, s on the run's clock; `share`: of the writes executed meanwhile."""
+
+    node: str
+    role: str
+    start: float
+    end: float
+    share: float
+
+    def event(self) -> EventMessage:
+        wrote = f", executed {100 * self.share:.0f} % of the writes" if self.role == WRITER else ""
+        return EventMessage(
+            kind=KIND,
+            label=f"{self.node} is {_article(self.role)}{wrote}",
+            starts_at=round(self.start, 6),
+            ends_at=round(self.end, 6),
+            node=self.node,
+            detail={"role": self.role, "share": round(self.share, 3)},
+        )
+
+
+def spans(nodes: Iterable[SampledNode]) -> list[RoleSpan]:
+    """Of runs with several servers; empty for others. By node, then time."""
+    servers = [node for node in nodes if node.column(ALIVE) is not None and len(node.clock) > 1]
+    if len(servers) < 2:
+        return []
+    start = min(float(node.clock[0]) for node in servers)
+    seconds = np.arange(start, max(float(node.clock[-1]) for node in servers) + 1.0)
+    rates = [_writes(node, seconds) for node in servers]
+    total = np.nansum(rates, axis=0)
+    found: list[RoleSpan] = []
+    for node, own in zip(servers, rates, strict=True):
+        share = np.divide(np.nan_to_num(own), total, out=np.zeros_like(total), where=total > 0)
+        roles = _without_short(_roles(node, seconds, own, share))
+        place = 0
+        for role, group in groupby(roles):
+            length = len(list(group))
+            inside = slice(place, place + length)
+            done = float(np.nansum(own[inside])) / max(float(total[inside].sum()), 1e-9)
+            end = min(float(seconds[place + length - 1]) + 1.0, float(seconds[-1]))
+            found.append(RoleSpan(node.name, role, float(seconds[place]), end, min(done, 1.0)))
+            place += length
+    return found
+
+
+def _roles(node: SampledNode, seconds: Floats, own: Floats, share: Floats) -> list[str]:
+    alive, read_only, receives, state, primary = (
+        _held(node, key, seconds) for key in (ALIVE, READ_ONLY, RECEIVES, STATE, PRIMARY)
+    )
+    in_cluster = not np.isnan(state).all()
+    found = []
+    for place in range(len(seconds)):
+        if np.isnan(alive[place]):
+            found.append(UNOBSERVED)
+        elif in_cluster and (state[place] != SYNCED or primary[place] == 0):
+            found.append(JOINING)
+        elif read_only[place] != 1 and share[place] >= LEAST_SHARE and own[place] >= LEAST_WRITES:
+            found.append(WRITER)
+        elif not np.isnan(receives[place]):
+            found.append(REPLICA)
+        else:
+            found.append(READER)
+    return found
+
+
+def _writes(node: SampledNode, seconds: Floats) -> Floats:
+    """Writing statements/s in the second from each of `seconds` on; NaN: not observed."""
+    columns = [column for key in WRITES if (column := node.column(key)) is not None]
+    if not columns:
+        return np.zeros(len(seconds))
+    seen = np.logical_and.reduce([column.observed for column in columns])
+    at, counts = node.clock[seen], np.sum([column.as_float()[seen] for column in columns], axis=0)
+    if len(at) < 2:
+        return np.full(len(seconds), np.nan)
+    # A server that was restarted counts from zero again.
+    rates = np.clip(np.diff(counts), 0, None) / np.diff(at)
+    places = np.searchsorted(at, seconds + 0.5) - 1
+    known = (places >= 0) & (places < len(rates))
+    return np.where(known, rates[np.clip(places, 0, len(rates) - 1)], np.nan)
+
+
+def _held(node: SampledNode, key: str, seconds: Floats) -> Floats:
+    """The sample nearest to each of `seconds`, at most a second away; NaN: none, or not observed."""
+    column = node.column(key)
+    if column is None:
+        return np.full(len(seconds), np.nan)
+    places = np.clip(np.searchsorted(node.clock, seconds), 1, len(node.clock) - 1)
+    places -= seconds - node.clock[places - 1] < node.clock[places] - seconds
+    values = np.where(column.observed, column.as_float(), np.nan)[places]
+    return np.where(np.abs(node.clock[places] - seconds) <= 1.0, values, np.nan)
+
+
+def _without_short(roles: Sequence[str]) -> list[str]:
+    """A role of fewer than SHORTEST seconds becomes that before it."""
+    found: list[str] = []
+    for role, group in groupby(roles):
+        length = len(list(group))
+        found += [found[-1] if found and length < SHORTEST else role] * length
+    return found
+
+
+def _article(role: str) -> str:
+    return {WRITER: "the writer", REPLICA: "a replica", READER: "a reader"}.get(role, role)
