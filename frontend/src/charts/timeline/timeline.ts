@@ -167,8 +167,29 @@ function mark(at: number, color: string): Partial<Shape> {
 /** Spans that overlap would hide each other and the phases: only these have a band, the others a line at their start. */
 const BANDS = new Set(["outage", "ddl", "phase", "steal", "gap"]);
 /** States of nodes change often: they are marked at the edge alone; phases are shaded, what a sampler missed is a gap. */
-const UNLINED = new Set(["node_state", "role", "neighbours", "warm-up", "measured", "after", "steal", "gap", "sampler_error", "sampler"]);
-const UNMARKED = new Set(["role", "neighbours", "warm-up", "measured", "after", "steal", "gap", "sampler_error", "sampler"]);
+const UNLINED = new Set([
+  "node_state",
+  "role",
+  "neighbours",
+  "warm-up",
+  "measured",
+  "after",
+  "steal",
+  "gap",
+  "sampler_error",
+  "sampler",
+]);
+const UNMARKED = new Set([
+  "role",
+  "neighbours",
+  "warm-up",
+  "measured",
+  "after",
+  "steal",
+  "gap",
+  "sampler_error",
+  "sampler",
+]);
 /** Label of a band: its shade alone would not explain it. */
 const BAND_WORDS: Record<string, string> = { steal: "CPU stolen", gap: "not sampled" };
 
