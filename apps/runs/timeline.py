@@ -33,6 +33,7 @@ LANES = {
 LANE_OF = (
     dict.fromkeys(("load", "phase"), PHASES)
     | dict.fromkeys(("fault", "outage", "detect", "promotion", "recovered", "baseline", "rejoin", "proxy"), FAULTS)
+    | dict.fromkeys(("state_transfer", "rejoin_outage"), FAULTS)
     | {"ddl": SCHEMA}
     | dict.fromkeys(("node_state", "role", "topology", "journal"), NODES)
     | dict.fromkeys(("error", "warning", "refusal"), ERRORS)

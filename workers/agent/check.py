@@ -4,6 +4,7 @@ from contextlib import closing
 
 from workers.agent.measure import database
 from workers.agent.measure.nodes import sources
+from workers.agent.measure.wholeness import require_whole
 from workers.agent.runtime.client import ServerClient
 from workers.agent.runtime.config import Config, ProxyConfig, SystemConfig
 from workers.agent.samplers import NothingObserved, SampleSource, SourceFailed
@@ -50,6 +51,7 @@ def _system(system: SystemConfig) -> list[tuple[bool, str]]:
             cursor.execute("SHOW GRANTS")
             grants = [str(row[0]) for row in cursor.fetchall()]
         workspace = database.plan_workspace(system, ())
+        require_whole(system)
     except (database.DatabaseFailed, database.SchemaOccupied) as problem:
         return [(False, str(problem))]
     lines.append(

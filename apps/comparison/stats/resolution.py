@@ -7,12 +7,17 @@ from apps.runs.pure import SYSBENCH, UnknownGrid, grid_of
 
 # Key of a percentile; `of`: key of its quantity.
 PERCENTILE = re.compile(r"^(?P<of>.+)[._]p\d+(?:\.\d+)?(?:_\w+)?$")
+# sysbench under the names of its tests.
+OF_SYSBENCH = ("sysbench", "cpu", "fileio", "memory")
 # Tools that read percentiles from this grid whether or not they print the histogram.
-GRIDS = {"sysbench": SYSBENCH, "index_cost": SYSBENCH}
+GRIDS = dict.fromkeys((*OF_SYSBENCH, "index_cost"), SYSBENCH)
 
 # Tool and beginning of a metric's key -> step of what it reports, in the metric's unit: the last decimal printed (ms,
 # coarse for a fast server), or the marks of the clock that transactions end between (s).
-PRINTED = {("sysbench", "client.latency."): 0.01, ("ddl_under_load", "ddl.gap"): 0.05}
+PRINTED = {
+    **{(tool, "client.latency."): 0.01 for tool in OF_SYSBENCH},
+    **{("ddl_under_load", key): 0.05 for key in ("ddl.gap", "ddl.other_tables.gap")},
+}
 
 
 def printed_step(key: str, *, tool: str) -> float:

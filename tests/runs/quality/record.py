@@ -42,6 +42,8 @@ OLTP = """
     parameters: {test: oltp_write_only, tables: 2, table_size: 10000, auto_inc: "off"}
     load_levels: [2, 8]
 """
+# Without a fixed rate, which leaves a load tool room.
+CLOSED = OLTP.replace(", {threads: 8, rate: 40}", "")
 STORM = """
   - tool: sysbench_oltp
     parameters: {test: connect}
@@ -135,7 +137,7 @@ def frozen() -> Callable[[bool], None]:
 CONDITIONS: Mapping[str, Condition] = {
     "quiet": Condition(["single", "galera"], 3, OLTP),
     "storm": Condition(["single"], 10, STORM),
-    "generator held back": Condition(["single"], 6, OLTP, held_back),
+    "generator held back": Condition(["single"], 8, CLOSED, held_back),
     "a hot table": Condition(["single"], 15, HOT),
     # From here on others may use the machine.
     "others wrote": Condition(["single"], 6, OLTP, other_writers),

@@ -8,6 +8,7 @@ from workers.agent.faults import phases
 from workers.agent.faults.faults import Fault
 from workers.agent.faults.phases import Gap, PhaseMoment, SteadyState
 from workers.agent.faults.record import Record
+from workers.agent.faults.transfer import StateTransfer
 from workers.agent.programs.report import emit
 
 UNFORESEEN = ("kill", "freeze", "cut", "stop", "crash")  # unplanned faults, which the system must detect
@@ -101,6 +102,11 @@ def _outage_words(gap: Gap, *, cut_off: bool) -> str:
 def report_rejoin(node: str, began: float, ended: float) -> Mapping[str, float]:
     _event("rejoin", f"{node} is in sync again, {ended - began:.2f} s after its repair", began, ended, node)
     return {"failover.rejoin": ended - began}
+
+
+def report_transfer(node: str, transfer: StateTransfer, began: float, ended: float) -> None:
+    shown = {"transfer": transfer.kind, "writesets": transfer.writesets, "received_bytes": transfer.received}
+    _event("state_transfer", transfer.words(node), began, ended, node, **shown)
 
 
 def report_price(node: str, gap: Gap | None, *, interval: float) -> Mapping[str, float]:

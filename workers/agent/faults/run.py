@@ -22,6 +22,7 @@ from workers.agent.faults.phases import SteadyState
 from workers.agent.faults.record import Record
 from workers.agent.faults.settle import SHOWN, Settling
 from workers.agent.faults.system import TABLE
+from workers.agent.faults.transfer import ErrorLog
 from workers.agent.faults.watch import ManagerWatch, NodeWatch, ProxyWatch
 from workers.agent.measure.database import error_text
 from workers.agent.programs import grid
@@ -65,6 +66,7 @@ class ProbeRun:
                 lane.warm()
             # Exited first: a program being stopped has little time.
             faulty = stack.enter_context(Faulty(self.fault, self.system)) if self.fault else None
+            log = ErrorLog(self.system, self.fault.node) if self.fault and self.fault.node else None
             clock.begin()
             emit_begin("failover")
             label = f"{self.writer} is the writer"
@@ -81,6 +83,7 @@ class ProbeRun:
             struck, undo_began = self._load(clock, lanes, faulty)
             values = self._story(struck)
             onward = self._onward(clock) if faulty and (faulty.fault.undo or undo_began is not None) else None
+            settling.log = log
             values |= settling.settle(faulty, undo_began, onward)
         self._check_schedule()
         self._total(values)

@@ -14,6 +14,7 @@ from workers.agent.faults.lanes import LoadClock
 from workers.agent.faults.onward import Onward
 from workers.agent.faults.record import Record
 from workers.agent.faults.system import TABLE, Identity, TargetSystem
+from workers.agent.faults.transfer import ErrorLog
 from workers.agent.measure.database import error_text
 from workers.agent.programs.report import Failed, emit, emit_check
 
@@ -42,11 +43,14 @@ class Settling:
         self._run = run
         self._timeout = timeout
         self._interval = interval
+        self.log: ErrorLog | None = None  # of the struck node
 
     def settle(self, faulty: Faulty | None, undo_began: float | None, onward: Onward | None) -> dict[str, float]:
         """The counts, the rejoin time and what it cost. `undo_began`: when the fault was undone under load; `onward`:
         started; None: without a fault. Raises Failed."""
         fault = faulty.fault if faulty else None
+        if self.log:
+            self.log.mark()
         repair = None
         if faulty and fault and fault.undo and undo_began is None:
             repair = _Repair(partial(faulty.undo, timeout=self._timeout), self._clock.now())
@@ -65,6 +69,8 @@ class Settling:
                 # It returned by itself, under load: its polls have the time.
                 came_back = phases.rejoined(self._record.states, node=fault.node, since=began, until=came_back)
             values = events.report_rejoin(fault.node, began, came_back)
+            if self.log and (transfer := self.log.transfer()):
+                events.report_transfer(fault.node, transfer, began, came_back)
             if onward:
                 values = {**values, **events.report_price(fault.node, onward.gap(began), interval=self._interval)}
         if onward:

@@ -8,6 +8,7 @@ from typing import Any
 from workers.agent import __version__
 from workers.agent.measure import database
 from workers.agent.measure.clock import ServerClock
+from workers.agent.measure.wholeness import require_whole
 from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import PROXY, Config, SystemConfig
 from workers.agent.tools import ToolMissing
@@ -115,7 +116,10 @@ class Greeter:
     def _version(self, system: SystemConfig) -> str:
         """Raises database.DatabaseFailed."""
         if system.slug != self._busy_with() or system.slug not in self._versions:
-            self._versions[system.slug] = database.version(system)
+            self._versions.pop(system.slug, None)
+            version = database.version(system)
+            require_whole(system)
+            self._versions[system.slug] = version
         return self._versions[system.slug]
 
     def _warn_once(self, sentences: set[str]) -> None:

@@ -13,6 +13,7 @@ from apps.runs.tool_output import report_values
 from lab.mariadb import MariaDB
 from tests.paths import ROOT
 from workers.agent.faults.system import TABLE
+from workers.agent.measure.wholeness import NotWhole, require_whole
 from workers.agent.programs.order import Order, arguments
 from workers.agent.runtime.config import SystemConfig
 from workers.agent.tools.failover import Failover
@@ -86,3 +87,11 @@ def probed(
     finally:
         subprocess.run([*say, f"DROP DATABASE {SCHEMA}"], check=True)
     return lines, figures_of(output), tables
+
+
+def is_whole(system: SystemConfig) -> bool:
+    try:
+        require_whole(system)
+    except NotWhole:
+        return False
+    return True

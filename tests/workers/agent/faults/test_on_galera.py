@@ -45,6 +45,9 @@ def test_the_writer_stalls_when_a_reader_is_killed_and_the_counts_are_those_of_t
     assert 1 <= figures["failover.detect"] <= figures["failover.promote"] <= figures["failover.client_recovered"]
     assert figures["failover.rejoin"] > 0
 
+    (transfer,) = (line for line in lines if line.get("event") == "state_transfer")
+    assert transfer["detail"]["transfer"] in ("incremental", "whole")
+    assert transfer["detail"]["received_bytes"] > 0
     # Writes go on while the killed node comes back, and what that costs them is a figure of its own.
     assert figures["failover.rejoin_outage"] == pytest.approx(longest_gap_of_return(lines), abs=0.001)
     assert len(set(tables)) == 1  # the killed node too

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.waiting import LIMIT
+from workers.agent.faults import transfer
 from workers.agent.faults.faults import Fault, Faulty, plan, run
 from workers.agent.faults.readback import account
 from workers.agent.faults.system import TargetSystem
@@ -59,6 +60,24 @@ def test_the_reader_that_is_killed_is_one_that_can_be_and_not_the_writer() -> No
     assert found == Fault("kill", "db2", "reader", ("kill it",), ("start it",))
     with pytest.raises(Failed, match="needs a reader, and no other node than the writer db1"):
         plan("kill_reader", system=a_target(db1=NODE), writer="db1", readers=[])
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        (
+            b"WSREP: SST received: u:1\nWSREP: Receiving IST: 3 writesets, seqnos 2-4\n",
+            "by a whole transfer, 3 writesets",
+        ),
+        (
+            b"WSREP: Receiving IST: 1200 writesets, seqnos 2-1201\n",
+            "by an incremental transfer, 1,200 writesets; 77 bytes",
+        ),
+        (b"WSREP: Synchronized with group\n", "db1 needed no state transfer"),
+    ],
+)
+def test_how_a_galera_node_got_its_state_is_read_from_its_log(log: bytes, words: str) -> None:
+    assert words in transfer.read(log, received=77).words("db1")
 
 
 def test_a_control_that_fails_is_reported_in_its_own_words_and_with_the_command() -> None:

@@ -1,0 +1,51 @@
+"""A system of which a part is missing gets no jobs, and says what is missing."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.galera import Galera
+from lab.mha import MHA
+from tests.support.waiting import eventually
+from tests.workers.agent.faults.probing import is_whole
+from tests.workers.agents import ConfigFile
+from workers.agent.measure.wholeness import NotWhole, require_whole
+from workers.agent.runtime import config as configuration
+from workers.agent.runtime.config import SystemConfig
+
+
+def the_system(config: ConfigFile, lab_directory: Path, slug: str) -> SystemConfig:
+    config.include(lab_directory)
+    return configuration.load(config.file).systems[slug]
+
+
+@pytest.mark.galera
+def test_a_cluster_without_one_of_its_nodes_is_not_whole_until_it_is_back(
+    galera: Galera, lab_directory: Path, config: ConfigFile
+) -> None:
+    system = the_system(config, lab_directory, "galera")
+    require_whole(system)
+    galera.stop("node3")
+    try:
+        with pytest.raises(NotWhole, match="system galera is not whole: node node3 does not answer"):
+            require_whole(system)
+    finally:
+        galera.start("node3")
+    eventually(lambda: is_whole(system), what="the cluster is whole again")
+
+
+@pytest.mark.mha
+def test_a_replica_that_stopped_and_a_second_writer_are_named(
+    mha: MHA, lab_directory: Path, config: ConfigFile
+) -> None:
+    system = the_system(config, lab_directory, "mha")
+    eventually(lambda: is_whole(system), what="the replicas follow")
+    replica = next(node for node in mha.servers if node != mha.source)
+    server = mha.servers[replica]
+    server.sql("STOP SLAVE SQL_THREAD")
+    try:
+        with pytest.raises(NotWhole, match=f"node {replica} does not replicate: Slave_SQL_Running is not Yes"):
+            require_whole(system)
+    finally:
+        server.sql("START SLAVE")
+    eventually(lambda: is_whole(system), what="the replica follows again")

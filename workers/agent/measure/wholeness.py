@@ -1,0 +1,75 @@
+"""Whether all of a system is there: a run on what a fault left of it would measure something else."""
+
+import pymysql
+from pymysql.cursors import Cursor
+
+from workers.agent.measure import database
+from workers.agent.runtime.config import SystemConfig
+
+TIMEOUT = 5.0  # s for each node
+SYNCED = "Synced"
+THREADS = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Replica_SQL_Running")
+STATEMENTS = ("SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
+REMEDY = 'it gets no jobs until that is put right (in the lab: `make lab ARGS="up {slug}"`)'
+
+
+class NotWhole(database.DatabaseFailed):
+    """The system answers, but not all of it is in sync. The text names the node and the remedy."""
+
+
+def require_whole(system: SystemConfig) -> None:
+    """Every node that is queried answers; Galera's are in sync; of servers of which some replicate, all but one do.
+
+    Raises NotWhole. What this account may not see is taken for right.
+    """
+    nodes = [node for node in system.nodes if node.asked]
+    if len(nodes) < 2 or system.aws:
+        return
+    sources: list[str] = []
+    replicas = 0
+    for node in nodes:
+        try:
+            with database.session(system, doing="look at it", address=node.address, timeout=TIMEOUT) as cursor:
+                state = _galera_state(cursor)
+                row = None if state else _replication(cursor)
+        except database.DatabaseFailed as problem:
+            raise _broken(system, f"node {node.name} does not answer ({problem})") from problem
+        if state and state != SYNCED:
+            raise _broken(system, f"node {node.name} is not in sync: Galera's state is {state}")
+        stopped = [name for name in THREADS if row and name in row and row[name] != "Yes"]
+        if stopped:
+            raise _broken(system, f"node {node.name} does not replicate: {' and '.join(stopped)} is not Yes")
+        if row:
+            replicas += 1
+        elif not state and row is not None:
+            sources.append(node.name)
+    if replicas and len(sources) > 1:
+        raise _broken(system, f"nodes {' and '.join(sources)} have no source: there is more than one writer")
+
+
+def _broken(system: SystemConfig, what: str) -> NotWhole:
+    return NotWhole(f"system {system.slug} is not whole: {what}; {REMEDY.format(slug=system.slug)}")
+
+
+def _galera_state(cursor: Cursor) -> str:
+    """Empty without Galera."""
+    cursor.execute("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")
+    row = cursor.fetchone()
+    if not row or str(row[1]).upper() != "ON":
+        return ""
+    cursor.execute("SHOW GLOBAL STATUS LIKE 'wsrep_local_state_comment'")
+    row = cursor.fetchone()
+    return str(row[1]) if row else ""
+
+
+def _replication(cursor: Cursor) -> dict[str, str] | None:
+    """Its replication's state by name; empty: it has no source; None: this account may not see it."""
+    for statement in STATEMENTS:
+        try:
+            cursor.execute(statement)
+        except pymysql.MySQLError:
+            continue
+        row = cursor.fetchone()
+        names = [column[0] for column in cursor.description or ()]
+        return dict(zip(names, map(str, row), strict=True)) if row else {}
+    return None
