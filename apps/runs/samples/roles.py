@@ -1,8 +1,8 @@
 """Roles of a run's servers as they were, from what each said of itself and from who executed writes. Pure.
 
-A server writes in a second in which it accepts writes and executes a share of the run's; else it is a replica (it
-applies another's), a reader (a member of a cluster that executes none), joining (not in sync with its cluster), or it
-was not observed.
+A server writes in a second in which it accepts writes and executes a share of those that clients sent; else it is a
+replica (it applies another's), a reader (a member of a cluster that executes none), joining (not in sync with its
+cluster), or it was not observed. While nobody writes, roles stay.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,6 +19,7 @@ KIND = "role"
 WRITER, REPLICA, READER, JOINING, UNOBSERVED = "writer", "replica", "reader", "joining", "not observed"
 STATUS = "mysql.status."
 WRITES = tuple(f"{STATUS}Com_{verb}" for verb in ("insert", "update", "delete", "replace"))
+SAMPLING = "agent.statements"
 READ_ONLY, RECEIVES = "mysql.replication.read_only", "mysql.replication.io_running"
 STATE, PRIMARY, ALIVE = f"{STATUS}wsrep_local_state", f"{STATUS}wsrep_cluster_status", f"{STATUS}Questions"
 SYNCED = 4
@@ -39,9 +40,10 @@ class RoleSpan:
     share: float
 
     def event(self) -> EventMessage:
-        wrote = f", executed {100 * self.share:.0f} % of the writes" if self.role == WRITER else ""
+        wrote = f", {100 * self.share:.0f} % of the writes" if self.role == WRITER else ""
         return EventMessage(
             kind=KIND,
+            # Two events of a moment differ by their labels.
             label=f"{self.node} is {_article(self.role)}{wrote}",
             starts_at=round(self.start, 6),
             ends_at=round(self.end, 6),
@@ -62,7 +64,7 @@ def spans(nodes: Iterable[SampledNode]) -> list[RoleSpan]:
     found: list[RoleSpan] = []
     for node, own in zip(servers, rates, strict=True):
         share = np.divide(np.nan_to_num(own), total, out=np.zeros_like(total), where=total > 0)
-        roles = _without_short(_roles(node, seconds, own, share))
+        roles = _without_short(_filled(_roles(node, seconds, own, share, total)))
         place = 0
         for role, group in groupby(roles):
             length = len(list(group))
@@ -74,12 +76,13 @@ def spans(nodes: Iterable[SampledNode]) -> list[RoleSpan]:
     return found
 
 
-def _roles(node: SampledNode, seconds: Floats, own: Floats, share: Floats) -> list[str]:
+def _roles(node: SampledNode, seconds: Floats, own: Floats, share: Floats, total: Floats) -> list[str]:
+    """Empty: nobody wrote, so that the server may be the writer or not."""
     alive, read_only, receives, state, primary = (
         _held(node, key, seconds) for key in (ALIVE, READ_ONLY, RECEIVES, STATE, PRIMARY)
     )
     in_cluster = not np.isnan(state).all()
-    found = []
+    found: list[str] = []
     for place in range(len(seconds)):
         if np.isnan(alive[place]):
             found.append(UNOBSERVED)
@@ -90,13 +93,33 @@ def _roles(node: SampledNode, seconds: Floats, own: Floats, share: Floats) -> li
         elif not np.isnan(receives[place]):
             found.append(REPLICA)
         else:
-            found.append(READER)
+            found.append(READER if total[place] >= LEAST_WRITES else "")
+    return found
+
+
+def _filled(roles: Sequence[str]) -> list[str]:
+    """Seconds in which nobody wrote get the role before them, or else the first after them."""
+    known = next((role for role in roles if role in (WRITER, READER)), READER)
+    found = []
+    for role in roles:
+        known = role if role in (WRITER, READER) else known
+        found.append(role or known)
     return found
 
 
 def _writes(node: SampledNode, seconds: Floats) -> Floats:
-    """Writing statements/s in the second from each of `seconds` on; NaN: not observed."""
-    columns = [column for key in WRITES if (column := node.column(key)) is not None]
+    """Writing statements/s of clients in the second from each of `seconds` on; NaN: not observed.
+
+    What a node applies for others is counted among its writes, but not among the statements of its clients.
+    """
+    writes = _rates(node, WRITES, seconds)
+    asked = _rates(node, (ALIVE,), seconds) - np.nan_to_num(_rates(node, (SAMPLING,), seconds))
+    return np.minimum(writes, np.clip(asked, 0, None))
+
+
+def _rates(node: SampledNode, keys: Sequence[str], seconds: Floats) -> Floats:
+    """Sum of the counters' rates, 1/s."""
+    columns = [column for key in keys if (column := node.column(key)) is not None]
     if not columns:
         return np.zeros(len(seconds))
     seen = np.logical_and.reduce([column.observed for column in columns])

@@ -70,7 +70,21 @@ def test_both_write_where_both_execute_a_share() -> None:
     (one, other) = roles.spans([a_server("g1", writes=[60.0] * END), a_server("g2", writes=[40.0] * END)])
     assert (one.role, other.role) == ("writer", "writer")
     assert (round(one.share, 2), round(other.share, 2)) == (0.6, 0.4)
-    assert one.event().label == "g1 is the writer, executed 60 % of the writes"
+    assert one.event().label == "g1 is the writer, 60 % of the writes"
+
+
+def test_what_a_node_applies_for_others_does_not_make_it_a_writer() -> None:
+    applied = a_server("g2", writes=[100.0] * END)
+    quiet = {**applied.changing, roles.ALIVE: column([2.0 * second for second in range(END)])}
+    quiet[roles.SAMPLING] = column([2.0 * second for second in range(END)])
+    found = told(a_server("g1", writes=[100.0] * END), SampledNode("g2", "reader", applied.clock, quiet))
+    assert found == {"g1": [("writer", 0.0)], "g2": [("reader", 0.0)]}
+
+
+def test_before_and_after_the_load_roles_are_those_of_the_load() -> None:
+    load = [0.0] * 5 + [100.0] * (END - 10) + [0.0] * 5
+    found = told(a_server("g1", writes=load), a_server("g2", writes=[0.0] * END))
+    assert found == {"g1": [("writer", 0.0)], "g2": [("reader", 0.0)]}
 
 
 def test_one_server_alone_has_no_roles_to_tell() -> None:

@@ -88,4 +88,5 @@ test("a fault keeps its words where many states of nodes surround it", () => {
   const found = placed([...states, event()], [0, 100], 1000, wide);
   expect(found.at(-1)).toMatchObject({ event: { kind: "fault" }, row: 0 });
   expect(words(event({ lane: "nodes", label: "answers: yes → no" }))).toBe("db1: answers: yes → no");
+  expect(words(event({ lane: "nodes", label: "db1 is the writer" }))).toBe("db1 is the writer");
 });

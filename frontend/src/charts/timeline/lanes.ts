@@ -43,7 +43,9 @@ const OF_NODES = new Set(["nodes", "observation"]);
 
 /** The words in the lane. */
 export function words(event: Happening): string {
-  return event.node && OF_NODES.has(event.lane) ? `${event.node}: ${event.label}` : event.label;
+  // Some labels begin with the node's name themselves.
+  const isNamed = !event.node || event.label.startsWith(`${event.node} `);
+  return isNamed || !OF_NODES.has(event.lane) ? event.label : `${event.node}: ${event.label}`;
 }
 
 function rank(event: Happening): number {
