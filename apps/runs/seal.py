@@ -35,7 +35,7 @@ from apps.runs.models import (
     Series,
 )
 from apps.runs.quality import check
-from apps.runs.samples import derivation, rates, roles
+from apps.runs.samples import derivation, rates
 from apps.runs.samples.columns import (
     CLIENT,
     SampledNode,
@@ -44,8 +44,8 @@ from apps.runs.samples.columns import (
     joined,
 )
 from apps.runs.samples.decode import DecodedSamples, UnreadBatch, decoded
+from apps.runs.samples.nodes import role_spans, samplers_of
 from apps.runs.samples.rates import Phase
-from apps.runs.samples.sources import samplers_of
 from apps.runs.storage import artifacts, blocks
 from apps.runs.storage.blocks import StoredDifferently
 from apps.runs.storage.codec import Column, NotANumber
@@ -291,7 +291,7 @@ def _phase(run: Run, gathered: _Gathered) -> Phase:
 
 def _write_events(run: Run, gathered: _Gathered) -> None:
     printed = [tool_output.moved(event, gathered.offset) for event in gathered.parsed.events]
-    derived = [span.event() for span in roles.spans(gathered.nodes)]
+    derived = [span.event() for span in role_spans(gathered.nodes)]
     rows = {
         (event.kind, event.starts_at, event.label): Event(
             run=run,

@@ -83,7 +83,7 @@ class Run(models.Model):
     command = models.TextField(blank=True)
     # Size of data and indexes of the workload's tables at the run's start, as reported by the server; null: unknown.
     data_bytes = models.BigIntegerField("size of the data set, bytes", null=True, blank=True)
-    # Sampled sources, one text per kind of node; empty: not known. See apps.runs.samples.sources.
+    # Sampled sources, one text per kind of node; empty: not known. See apps.runs.samples.nodes.
     samplers = ArrayField(models.TextField(), default=list, db_default=[], blank=True)
     # Denormalized from RunCheck and Exclusion for the indexes of comparisons.
     failed_checks = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)

@@ -102,10 +102,10 @@ def other_writers() -> Callable[[bool], None]:
 
 
 def held_back() -> Callable[[bool], None]:
-    """Puts load tools into a control group with a fifth of a processor."""
+    """Puts load tools into a control group with a twentieth of a processor."""
     GROUP.mkdir(exist_ok=True)
     (GROUP / "cpu.cfs_period_us").write_text("100000")
-    (GROUP / "cpu.cfs_quota_us").write_text("20000")
+    (GROUP / "cpu.cfs_quota_us").write_text("5000")
 
     def act(is_over: bool) -> None:
         for pid in [] if is_over else _named("sysbench"):

@@ -203,7 +203,7 @@ def test_the_page_of_a_run_has_all_of_it() -> None:
         "ms",
         "lower",
         "sysbench",
-        "2",
+        "3",
     )
     assert p95.sha256 == artifact.sha256
     assert (b"strange\n" + OUTPUT)[p95.byte_start : p95.byte_end] == b"5.67"

@@ -108,11 +108,11 @@ def test_a_second_printed_twice_counts_as_it_was_printed_last() -> None:
     assert client.constants == {"client.threads": 4, "client.latency.p95": 2.0}
 
 
-def test_intervals_of_other_tests_are_no_series_of_the_client() -> None:
-    assert columns.client_of(reading.intervals([SysbenchInterval(1, 4, None, {"memory_mib": 3.0})]), offset=0) is None
+def test_intervals_without_a_count_are_no_series_of_the_client() -> None:
+    assert columns.client_of(reading.intervals([SysbenchInterval(1, 4, None, {"queue_length": 3.0})]), offset=0) is None
 
 
-def test_the_seconds_of_cpu_and_fileio_are_series_of_the_client() -> None:
+def test_the_seconds_of_cpu_fileio_and_memory_are_series_of_the_client() -> None:
     printed = [
         SysbenchInterval(1, 4, 95, {"events": 3.0, "latency": 1.5}),
         SysbenchInterval(2, 4, 95, {"events": 5.0, "latency": None}),
@@ -120,6 +120,9 @@ def test_the_seconds_of_cpu_and_fileio_are_series_of_the_client() -> None:
     client = columns.client_of(reading.intervals(printed), offset=0)
     assert client is not None
     assert client.changing["client.events"].values.tolist() == [3.0, 5.0]
+    moved = columns.client_of(reading.intervals([SysbenchInterval(1, None, None, {"memory_mib": 3.0})]), offset=0)
+    assert moved is not None
+    assert moved.constants == {"client.memory_mib": 3.0}
     files: dict[str, float | None] = {"file_reads_mib": 8.0, "file_writes_mib": 0.0, "file_fsyncs": 2.0, "latency": 0.1}
     client = columns.client_of(reading.intervals([SysbenchInterval(1, None, 95, files)]), offset=0)
     assert client is not None

@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps.runs.samples.columns import SampledNode
-from apps.runs.samples.sources import samplers_of
+from apps.runs.samples.nodes import samplers_of
 
 
 def a_node(name: str, role: str, *keys: str, step: float = 1.0) -> SampledNode:

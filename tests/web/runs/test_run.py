@@ -42,7 +42,7 @@ def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> N
     detail = queries.load_run(run.pk)
     assert detail is not None
     (shown,) = (one for one in detail.measurements if one.metric == "client.throughput")
-    assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 2" in shown.source()
+    assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 3" in shown.source()
     link = element(page, "[data-metric='client.throughput'] dd a")
     assert link.attributes["title"] == f"{throughput.value:,.2f} transactions/s. {shown.source()}"
     assert link.attributes["href"] == f"/api/v1/runs/{run.pk}/artifacts/sysbench.txt"

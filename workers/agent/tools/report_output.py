@@ -94,11 +94,12 @@ def reads_agree(finished: Finished, reported: Reported) -> list[RunCheckResult]:
 
 def _agree(reported: Reported, server: int) -> RunCheckResult:
     client = reported.writes + reported.setup.get("writes", 0)
-    # The server counts every attempt of a retried statement.
+    # The server counts every attempt of a retried statement. What is more than that others wrote: the run did what it
+    # claims all the same, and its quality checks tell of noisy neighbours.
     most = client * (1 + STRAY_SHARE) + STRAY + reported.counts["errors"]
-    held = client * (1 - STRAY_SHARE) <= server <= most
-    label = f"the client counted {client} INSERT, UPDATE and DELETE statements, the server {server}"
-    return RunCheckResult("writes", held, label)
+    others = "; others wrote too" if server > most else ""
+    label = f"the client counted {client} INSERT, UPDATE and DELETE statements, the server {server}{others}"
+    return RunCheckResult("writes", server >= client * (1 - STRAY_SHARE), label)
 
 
 def all_matched(reported: Reported, *, most: float = 0.0) -> RunCheckResult:

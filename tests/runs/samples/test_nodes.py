@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from apps.runs.samples import roles
+from apps.runs.samples import nodes as roles
 from apps.runs.samples.columns import SampledNode
 from apps.runs.storage.codec import Column
 
@@ -31,7 +31,7 @@ def a_server(name: str, *, writes: list[float], up: list[bool] | None = None, **
 def told(*nodes: SampledNode) -> dict[str, list[tuple[str, float]]]:
     """Of each node its roles and when they began."""
     found: dict[str, list[tuple[str, float]]] = {}
-    for span in roles.spans(nodes):
+    for span in roles.role_spans(nodes):
         found.setdefault(span.node, []).append((span.role, span.start))
     return found
 
@@ -67,7 +67,7 @@ def test_a_lull_of_one_second_changes_no_role() -> None:
 
 
 def test_both_write_where_both_execute_a_share() -> None:
-    (one, other) = roles.spans([a_server("g1", writes=[60.0] * END), a_server("g2", writes=[40.0] * END)])
+    (one, other) = roles.role_spans([a_server("g1", writes=[60.0] * END), a_server("g2", writes=[40.0] * END)])
     assert (one.role, other.role) == ("writer", "writer")
     assert (round(one.share, 2), round(other.share, 2)) == (0.6, 0.4)
     assert one.event().label == "g1 is the writer, 60 % of the writes"
@@ -88,4 +88,4 @@ def test_before_and_after_the_load_roles_are_those_of_the_load() -> None:
 
 
 def test_one_server_alone_has_no_roles_to_tell() -> None:
-    assert roles.spans([a_server("db1", writes=[10.0] * END)]) == []
+    assert roles.role_spans([a_server("db1", writes=[10.0] * END)]) == []

@@ -1,5 +1,6 @@
-"""Roles of a run's servers as they were, from what each said of itself and from who executed writes. Pure.
+"""What a run's nodes were: the sources sampled of each, and the roles of its servers, second by second. Pure.
 
+Roles are worked out from what each server said of itself and from who executed writes.
 A server writes in a second in which it accepts writes and executes a share of those that clients sent; else it is a
 replica (it applies another's), a reader (a member of a cluster that executes none), joining (not in sync with its
 cluster), or it was not observed. While nobody writes, roles stay.
@@ -12,9 +13,11 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.runs.samples.columns import SampledNode
+from apps.runs.samples.columns import CLIENT, SampledNode
 from workers.protocol.wire import EventMessage
 
+# The database server's sources differ in the second word of their keys.
+SERVER = "mysql"
 KIND = "role"
 WRITER, REPLICA, READER, JOINING, UNOBSERVED = "writer", "replica", "reader", "joining", "not observed"
 STATUS = "mysql.status."
@@ -52,7 +55,7 @@ class RoleSpan:
         )
 
 
-def spans(nodes: Iterable[SampledNode]) -> list[RoleSpan]:
+def role_spans(nodes: Iterable[SampledNode]) -> list[RoleSpan]:
     """Of runs with several servers; empty for others. By node, then time."""
     servers = [node for node in nodes if node.column(ALIVE) is not None and len(node.clock) > 1]
     if len(servers) < 2:
@@ -155,3 +158,33 @@ def _without_short(roles: Sequence[str]) -> list[str]:
 
 def _article(role: str) -> str:
     return {WRITER: "the writer", REPLICA: "a replica", READER: "a reader"}.get(role, role)
+
+
+# ---------------------------------------------------------------- sources
+
+
+def samplers_of(nodes: Iterable[SampledNode]) -> list[str]:
+    """Sorted texts, one per kind of node, for example "writer: host, innodb, process, status, every 1 s".
+
+    The load tool's own output does not count.
+    """
+    return sorted({text for node in nodes if (text := _of_node(node))})
+
+
+def _of_node(node: SampledNode) -> str:
+    sources = {_source(key) for key in (*node.changing, *node.constants)} - {CLIENT}
+    if not sources:
+        return ""
+    every = f", every {_seconds(node)}" if len(node.clock) > 1 else ""
+    return f"{node.role or node.name}: {', '.join(sorted(sources))}{every}"
+
+
+def _source(key: str) -> str:
+    first, _, rest = key.partition(".")
+    return rest.partition(".")[0] if first == SERVER else first
+
+
+def _seconds(node: SampledNode) -> str:
+    """The median sampling interval: in whole seconds from 1 s, since no clock is exact."""
+    step = float(np.median(np.diff(node.clock)))
+    return f"{step:.0f} s" if step >= 0.95 else f"{step:.1g} s"
