@@ -72,7 +72,7 @@ def test_counters_are_summed_over_the_nodes_or_shown_as_totals_that_start_over(b
     browser_page.goto(f"/runs/{run.pk}/?series={QUESTIONS}")
     chart = browser_page.locator(f'[id="series-{QUESTIONS}"]')
     assert [line["name"] for line in _drawn(chart)] == ["db1", "db2"]
-    browser_page.get_by_label("Nodes", exact=True).select_option("sum")
+    browser_page.get_by_role("combobox", name="Nodes", exact=True).select_option("sum")
     expect(chart.locator("[data-unit][data-over=sum]")).to_be_visible()
     assert _drawn(chart)[0]["y"] == _values(run, QUESTIONS, over_nodes="sum")
     browser_page.wait_for_url("**over=sum**")
@@ -81,7 +81,7 @@ def test_counters_are_summed_over_the_nodes_or_shown_as_totals_that_start_over(b
     assert _drawn(chart)[1]["y"][9:12] == [9000, None, 500]
     # The mark of the counter that started over.
     expect(chart.locator(".textpoint")).to_be_visible()
-    expect(browser_page.get_by_label("Nodes", exact=True)).to_be_disabled()
+    expect(browser_page.get_by_role("combobox", name="Nodes", exact=True)).to_be_disabled()
 
 
 def test_series_of_two_runs_share_a_chart_and_another_unit_has_its_own_below(browser_page: Page) -> None:

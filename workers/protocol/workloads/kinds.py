@@ -85,6 +85,7 @@ TOOLS: Mapping[str, tuple[str, str | Callable[[Parameters], str]]] = {
     "ddl_under_load": ("sysbench", SCHEMA_CHANGE),
     "fileio": ("sysbench", MACHINE),
     "cpu": ("sysbench", MACHINE),
+    "memory": ("sysbench", MACHINE),
     "asyncload": ("asyncload", _by_mix),
     "slap": ("mysqlslap", _by_mix),
     "mysqlslap": ("mysqlslap", _of_mysqlslap),
