@@ -22,7 +22,7 @@ KIND = "role"
 WRITER, REPLICA, READER, JOINING, UNOBSERVED = "writer", "replica", "reader", "joining", "not observed"
 STATUS = "mysql.status."
 WRITES = tuple(f"{STATUS}Com_{verb}" for verb in ("insert", "update", "delete", "replace"))
-SAMPLING = "agent.statements"
+SAMPLING, SENT = "agent.statements", f"{STATUS}wsrep_replicated"
 READ_ONLY, RECEIVES = "mysql.replication.read_only", "mysql.replication.io_running"
 STATE, PRIMARY, ALIVE = f"{STATUS}wsrep_local_state", f"{STATUS}wsrep_cluster_status", f"{STATUS}Questions"
 SYNCED = 4
@@ -113,8 +113,11 @@ def _filled(roles: Sequence[str]) -> list[str]:
 def _writes(node: SampledNode, seconds: Floats) -> Floats:
     """Writing statements/s of clients in the second from each of `seconds` on; NaN: not observed.
 
-    What a node applies for others is counted among its writes, but not among the statements of its clients.
+    Of a Galera node the writesets that it sent: what it applies for others is counted among its writes too, and who
+    polls it among its statements. Of others, writes beyond the statements of their clients are applied ones.
     """
+    if node.column(SENT) is not None:
+        return _rates(node, (SENT,), seconds)
     writes = _rates(node, WRITES, seconds)
     asked = _rates(node, (ALIVE,), seconds) - np.nan_to_num(_rates(node, (SAMPLING,), seconds))
     return np.minimum(writes, np.clip(asked, 0, None))

@@ -81,6 +81,16 @@ def test_what_a_node_applies_for_others_does_not_make_it_a_writer() -> None:
     assert found == {"g1": [("writer", 0.0)], "g2": [("reader", 0.0)]}
 
 
+def test_a_galera_node_that_is_polled_often_is_no_writer_for_it() -> None:
+    applied = a_server("g2", writes=[20.0] * END)
+    polled = {**applied.changing, roles.ALIVE: column([60.0 * second for second in range(END)])}
+    polled[roles.SENT] = column([0.0] * END)
+    sent = a_server("g1", writes=[20.0] * END)
+    sending = {**sent.changing, roles.SENT: sent.changing[roles.WRITES[0]]}
+    found = told(SampledNode("g1", "w", sent.clock, sending), SampledNode("g2", "r", applied.clock, polled))
+    assert found == {"g1": [("writer", 0.0)], "g2": [("reader", 0.0)]}
+
+
 def test_before_and_after_the_load_roles_are_those_of_the_load() -> None:
     load = [0.0] * 5 + [100.0] * (END - 10) + [0.0] * 5
     found = told(a_server("g1", writes=load), a_server("g2", writes=[0.0] * END))
