@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.published import queries, wording
-from apps.published.format import QUESTIONS
 from apps.published.values import ArticleDetail, ArticleValue, FigureValue, SideValue
 
 # Kept apart: a workload's parameters are what its author varied from article to article.
@@ -19,7 +18,6 @@ DIFFERING = ("workloads", "hardware", "conditions", "topology", "client")
 class SharedRow:
     """What each article states under equal conditions; figures of one cell are several tests of the article."""
 
-    question: str
     metric_name: str
     unit: str
     direction_words: str
@@ -80,7 +78,6 @@ def _work(figure: FigureValue) -> str:
 def _row(one: list[FigureValue], other: list[FigureValue]) -> SharedRow:
     first = one[0]
     return SharedRow(
-        question=QUESTIONS.get(first.question, first.question),
         metric_name=first.metric_name,
         unit=first.unit,
         direction_words=first.direction_words,

@@ -29,6 +29,8 @@ SYNCED = 4
 LEAST_SHARE, LEAST_WRITES = 0.1, 0.5  # of all writes; 1/s
 # A role that lasts for fewer seconds is a lull or the turn of one into another.
 SHORTEST = 2
+# s between first and last sample; a longer run, or one with a time from far away, has no roles by the second.
+LONGEST = 2 * 86_400.0
 Floats = NDArray[np.float64]
 
 
@@ -60,8 +62,10 @@ def role_spans(nodes: Iterable[SampledNode]) -> list[RoleSpan]:
     servers = [node for node in nodes if node.column(ALIVE) is not None and len(node.clock) > 1]
     if len(servers) < 2:
         return []
-    start = min(float(node.clock[0]) for node in servers)
-    seconds = np.arange(start, max(float(node.clock[-1]) for node in servers) + 1.0)
+    start, end = (min(float(node.clock[0]) for node in servers), max(float(node.clock[-1]) for node in servers))
+    if end - start > LONGEST:
+        return []
+    seconds = np.arange(start, end + 1.0)
     rates = [_writes(node, seconds) for node in servers]
     total = np.nansum(rates, axis=0)
     found: list[RoleSpan] = []

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -15,7 +14,7 @@ from apps.dispatch.api import campaign_file as file
 from apps.dispatch.api import queries
 from apps.web.accounts.guards import writers_only
 from apps.web.campaigns import presets
-from apps.web.components.pages import render_page
+from apps.web.components.pages import file_or_text, render_page
 from workers import tasks
 
 EXAMPLE = """\
@@ -41,7 +40,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     own = presets.articles_text(_reached()) if preset == presets.ARTICLES else ""
     if request.method != "POST":
         return _proposed(request, own) if own else _page(request, EXAMPLE, problems=_unknown(preset))
-    content = _content(request)
+    content = file_or_text(request, largest=file.LARGEST)
     try:
         if "check" in request.POST:
             checked = file.check(content)
@@ -71,14 +70,6 @@ def _reached() -> list[System]:
     offered = list(System.objects.filter(archived_at=None).order_by("slug"))
     unreachable = queries.unreachable(offered, now=timezone.now())
     return [system for system in offered if system.slug not in unreachable]
-
-
-def _content(request: HttpRequest) -> bytes:
-    """The uploaded file if there is one, else the text."""
-    chosen = request.FILES.get("file")
-    if isinstance(chosen, UploadedFile):
-        return bytes(chosen.read(file.LARGEST + 1))
-    return request.POST.get("text", "").encode(errors="replace")
 
 
 def _text(content: bytes) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -62,3 +63,11 @@ def status_of(error: Invalid) -> int:
 def refused_file(error: Invalid) -> HttpResponse:
     """In plain text, since programs read it."""
     return HttpResponse(str(error), status=status_of(error), content_type="text/plain; charset=utf-8")
+
+
+def file_or_text(request: HttpRequest, *, largest: int) -> bytes:
+    """Of a form with both: the uploaded file if there is one, else the text. One byte more than `largest` at most."""
+    chosen = request.FILES.get("file")
+    if isinstance(chosen, UploadedFile):
+        return bytes(chosen.read(largest + 1))
+    return request.POST.get("text", "").encode(errors="replace")

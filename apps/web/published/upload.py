@@ -1,6 +1,5 @@
 """The page that loads an article's file."""
 
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
@@ -8,7 +7,7 @@ from django.views.decorators.http import require_http_methods
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import services
 from apps.web.accounts.guards import writers_only
-from apps.web.components.pages import render_page
+from apps.web.components.pages import file_or_text, render_page
 
 EXAMPLE = """\
 format: 1
@@ -34,21 +33,13 @@ def load(request: HttpRequest) -> HttpResponse:
     """Takes an uploaded file or text, as a whole or not at all."""
     if request.method != "POST":
         return _page(request, EXAMPLE)
-    content = _content(request)
+    content = file_or_text(request, largest=services.LARGEST)
     try:
         article = services.load_upload(content)
     except Invalid as refused:
         text = content[: services.LARGEST].decode(errors="replace")
         return _page(request, text, problems=refused.errors, status=422)
     return redirect("web:article", article.slug)
-
-
-def _content(request: HttpRequest) -> bytes:
-    """The uploaded file if there is one, else the text."""
-    chosen = request.FILES.get("file")
-    if isinstance(chosen, UploadedFile):
-        return bytes(chosen.read(services.LARGEST + 1))
-    return request.POST.get("text", "").encode(errors="replace")
 
 
 def _page(

@@ -97,5 +97,12 @@ def test_before_and_after_the_load_roles_are_those_of_the_load() -> None:
     assert found == {"g1": [("writer", 0.0)], "g2": [("reader", 0.0)]}
 
 
+def test_a_sample_from_far_away_does_not_take_memory_for_each_second_until_then() -> None:
+    near, far = a_server("g1", writes=[10.0] * END), a_server("g2", writes=[10.0] * END)
+    clock = far.clock.copy()
+    clock[-1] = 1e12
+    assert roles.role_spans([near, SampledNode("g2", "reader", clock, far.changing)]) == []
+
+
 def test_one_server_alone_has_no_roles_to_tell() -> None:
     assert roles.role_spans([a_server("db1", writes=[10.0] * END)]) == []

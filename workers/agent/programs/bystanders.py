@@ -58,7 +58,7 @@ class Holder:
                 try:
                     while self._load.now() < self._until:
                         time.sleep(LOOK)
-                        # Touches no table; a transaction that was killed is told so at its next statement.
+                        # Touches no table; a transaction that was killed gets the error at its next statement.
                         cursor.execute("SELECT 1")
                     cursor.execute("COMMIT")
                 except pymysql.MySQLError as error:

@@ -67,7 +67,7 @@ def check(facts: QualityFacts) -> RuleFinding:
 
 
 def _by_host(facts: QualityFacts) -> list[list[QualityNode]]:
-    """The nodes of each host, or set of CPUs, whose other programs can be told apart from the load tool; the first of
+    """The nodes of each host, or set of CPUs, whose other programs can be separated from the load tool; the first of
     each was sampled with its CPUs."""
     own = generator.own_node(facts)
     is_tool_known = own is not None and own.mean(generator.TOOL_CPU) is not None
