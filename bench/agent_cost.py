@@ -42,6 +42,7 @@ def measure(bench: Bench, folder: Path) -> None:
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         raise Failed("the agent's cost needs two processors: one for the server, one for load generator and agent")
+    folder.chmod(0o711)  # the server runs as user mysql
     server = MariaDB(folder / "cost")
     server.start()
     try:
