@@ -55,6 +55,8 @@ from apps.comparison.sections.work import SECTION as WORK_SECTION
 from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.baselines import Pin
 from apps.comparison.selection.data import variables_of
+from apps.comparison.selection.sessions import Occurrence
+from apps.comparison.selection.sessions import numbered as session_numbers
 from apps.comparison.selection.sides import (
     FEWEST_SIDES,
     MOST_SIDES,
@@ -114,6 +116,7 @@ __all__ = [
     "MatrixRow",
     "MatrixSide",
     "Measured",
+    "Occurrence",
     "OtherSize",
     "Pin",
     "PublishedResult",
@@ -151,6 +154,7 @@ __all__ = [
     "memory",
     "newest",
     "schema_changes",
+    "session_numbers",
     "steadiness",
     "system_slug",
     "table_growth",

@@ -3,13 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.catalog.models import LoadLevel, Metric
 from apps.catalog.pure import is_single_event
 from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences
+from apps.comparison.comparability.cautions import cautions
 from apps.comparison.comparability.differences import BlockingDifference, Difference
 from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, intended_settings
 from apps.comparison.selection.data import ComparisonData, load_data
@@ -131,25 +132,31 @@ def _draft(
     """`newest_read`: whether runs of all campaigns were read, and whether only the newest were."""
     chosen, levels = data.chosen, found.levels
     metrics, notes = _metrics(data, besides)
-    compared = [_compared_run(row, data.values.get(row["id"], {}), metrics) for row in data.rows]
+    compared = [
+        replace(_compared_run(row, data.values.get(row["id"], {}), metrics), session=data.sessions.get(row["id"]))
+        for row in data.rows
+    ]
     every_campaign, only_newest = newest_read
     if only_newest:
         names = {side.key: side.name for side in chosen.sides}
         notes = [*newest_only(data.tallies, names=names, levels=levels, campaign=not every_campaign), *notes]
+    counted_runs = [run for run in compared if not run.left_out]
+    cells = verdict_table.judged(
+        sides=[side.key for side in chosen.sides],
+        levels=levels,
+        metrics=metrics,
+        runs=counted_runs,
+        history=data.history([metric.key for metric in metrics]),
+        withheld={each.side for each in obstacles if each.accepted is None},
+    )
     return Draft(
         workload=compared_workload(chosen.workload),
         campaign=None if every_campaign else next((run.campaign for run in compared), None),
         sides=with_tones([_side(side, place, compared, data) for place, side in enumerate(chosen.sides)]),
         levels=levels,
         metrics=tuple(metrics),
-        cells=verdict_table.judged(
-            sides=[side.key for side in chosen.sides],
-            levels=levels,
-            metrics=metrics,
-            runs=[run for run in compared if not run.left_out],
-            history=data.history([metric.key for metric in metrics]),
-            withheld={each.side for each in obstacles if each.accepted is None},
-        ),
+        cells=cells,
+        cautions=cautions(cells, counted_runs, metrics),
         differences=found.differences,
         obstacles=obstacles,
         runs=tuple(compared),

@@ -55,20 +55,20 @@ from apps.comparison.sections.section import NotKept, Section, SectionSource
 from apps.comparison.stats import welch
 from apps.comparison.stats.dips import DIP_SHARE, FEWEST_VALUES, Box
 from apps.comparison.stats.multiple_testing import correct_for_many
-from apps.comparison.stats.usl import Estimate, Fit
-from apps.comparison.stats.welch import (
-    DISCOVERY_RATE,
+from apps.comparison.stats.power import (
+    CONFIDENCE,
     FEWEST_RUNS,
     MARGIN,
     MOST_REPETITIONS,
     POWER,
-    Direction,
-    Ratio,
-    Sample,
-    Verdict,
+    sessions_needed,
+    smallest_effect,
 )
+from apps.comparison.stats.replicates import WITHIN_ONE, Sample
+from apps.comparison.stats.usl import Estimate, Fit
+from apps.comparison.stats.welch import DISCOVERY_RATE, Direction, Ratio, Verdict
 from apps.comparison.tables import verdict_table
-from apps.comparison.tables.verdict_table import NO_ERRORS, WITHHELD
+from apps.comparison.tables.verdict_table import NO_ERRORS, WITHHELD, by_session
 from apps.comparison.values import (
     COLORS,
     NO_VALUES,
@@ -93,6 +93,7 @@ __all__ = [
     "ACCEPTABLE",
     "AS_CHOSEN",
     "COLORS",
+    "CONFIDENCE",
     "COUNTS",
     "DEFAULT",
     "DIP_SHARE",
@@ -114,6 +115,7 @@ __all__ = [
     "TITLES",
     "TONES",
     "WITHHELD",
+    "WITHIN_ONE",
     "BlockingDifference",
     "Box",
     "Cell",
@@ -161,6 +163,7 @@ __all__ = [
     "Verdict",
     "Weight",
     "WriteRows",
+    "by_session",
     "claim_limits",
     "correct_for_many",
     "differences",
@@ -173,6 +176,8 @@ __all__ = [
     "load_level_analysis",
     "ratio_text",
     "serialisation",
+    "sessions_needed",
+    "smallest_effect",
     "stated_operation",
     "title_of",
     "tones",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from apps.comparison.comparability.differences import BlockingDifference, Difference
 from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, SideSummary
@@ -112,10 +112,11 @@ class Replicate:
 
 @dataclass(frozen=True)
 class More:
-    """Further runs needed on a side."""
+    """Further runs needed on a side; or sessions, where these are the replicates."""
 
     side: str
     runs: int
+    unit: Annotated[str, "run or session"] = "run"
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,23 @@ class ComparedRun:
     values: dict[str, float]
     left_out: Annotated[str, "why it does not count; empty: it counts"]
     failed_checks: Annotated[tuple[str, ...], "keys of the quality checks it failed"] = ()
+    session: Annotated[
+        int | None, "number of its session, in order of time; equal on sides measured in turns; null: it does not count"
+    ] = None
+
+    @property
+    def block(self) -> str:
+        """Where its plan interleaved the sides: equal for runs made side by side; empty: it has no plan."""
+        return f"{self.campaign.id}.{self.repetition}" if self.campaign else ""
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What the verdicts hold for."""
+
+    key: str
+    head: str
+    text: Annotated[str, "goes on after the head and a colon"]
 
 
 @dataclass(frozen=True)
@@ -178,11 +196,20 @@ class RunTally:
 
 @dataclass(frozen=True)
 class Earlier:
-    """Runs of a side at a level before those compared, under the same conditions, the newest first."""
+    """Runs of a side at a level before those compared, under the same conditions, the newest first, and the numbers of
+    their sessions."""
 
     side: str
     level: int
     runs: tuple[int, ...]
+    sessions: tuple[int, ...]
+
+
+class PastValue(NamedTuple):
+    """Of an earlier run; `session`: its number."""
+
+    value: float
+    session: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +231,7 @@ class ComparedSides:
     runs: tuple[ComparedRun, ...]
     tallies: Hidden[tuple[RunTally, ...]]
     notes: tuple[str, ...]
+    cautions: Annotated[tuple[Caution, ...], "what the verdicts hold for"] = ()
     earlier: Hidden[tuple[Earlier, ...]]
 
     @property

@@ -9,6 +9,7 @@ import io
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from itertools import chain
 
@@ -44,7 +45,7 @@ from apps.runs.samples.columns import (
     joined,
 )
 from apps.runs.samples.decode import DecodedSamples, UnreadBatch, decoded
-from apps.runs.samples.nodes import role_spans, samplers_of
+from apps.runs.samples.nodes import role_spans, samplers_of, server_start
 from apps.runs.samples.rates import Phase
 from apps.runs.storage import artifacts, blocks
 from apps.runs.storage.blocks import StoredDifferently
@@ -252,6 +253,8 @@ def _write(run: Run, gathered: _Gathered) -> None:
     run.unparsed_lines = list(gathered.parsed.unparsed)
     run.tool_version = run.tool_version or gathered.parsed.tool_version[:120]
     run.samplers = samplers_of(gathered.nodes)
+    start = server_start(gathered.nodes)
+    run.server_started_at = None if start is None else run.started_at + timedelta(seconds=start)
     run.state, run.sealed_at, run.derivation = Run.State.SEALED, timezone.now(), DERIVATION
     run.save()
     blocks.write(run=run, nodes=gathered.nodes, metrics=gathered.metrics, phase=phase)

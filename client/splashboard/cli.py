@@ -253,6 +253,7 @@ def _add_submit(commands: Any) -> None:
     add("--rate", type=float, metavar="N", help="arrivals, 1/s")
     add("--warmup", type=float, metavar="S", help="warm-up, s: not measured")
     add("--repetition", type=int, metavar="N", help="number of the repetition (default 1)")
+    add("--session", metavar="NAME", help="equal for runs measured together, on one start of the server on one day")
     add("--tag", action="append", help="may be repeated")
     add("--server-version", metavar="TEXT", help="the server's SELECT VERSION()")
     add("--uid", metavar="UUID", help="your own unique id, for safe retries")

@@ -12,7 +12,7 @@ from splashboard import files, shapes
 from splashboard.server import Server
 
 # Options with the same name in the description.
-PLAIN = ("format", "system", "workload", "started_at", "warmup", "repetition", "server_version", "uid")
+PLAIN = ("format", "system", "workload", "started_at", "warmup", "repetition", "session", "server_version", "uid")
 LOAD = ("threads", "rate")
 
 

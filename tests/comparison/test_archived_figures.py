@@ -14,7 +14,7 @@ from django.utils import timezone
 from apps.catalog.models import System
 from apps.comparison import compare
 from apps.comparison.stats import welch
-from apps.comparison.stats.welch import Sample
+from apps.comparison.stats.replicates import Sample
 from apps.core.stores import store_at
 from apps.runs import archive
 from apps.runs.models import Artifact

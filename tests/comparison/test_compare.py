@@ -12,7 +12,8 @@ from apps.comparison.comparability.acknowledgements import acknowledge
 from apps.comparison.sections.all_metrics import everything
 from apps.comparison.selection.sides import UnknownSide
 from apps.comparison.stats import welch
-from apps.comparison.stats.welch import Sample, Verdict
+from apps.comparison.stats.replicates import Sample
+from apps.comparison.stats.welch import Verdict
 from apps.core.problems import Invalid
 from apps.dispatch.models import Campaign, Job, JobRun
 from apps.runs.models import Configuration, Run, RunNode
@@ -29,7 +30,7 @@ def test_every_level_has_values_ratio_and_verdict_of_each_side(workload: Workloa
     assert [(level.threads, level.text) for level in comparison.levels] == [(4, "4 threads"), (8, "8 threads")]
     assert [(side.slug, side.position, side.runs) for side in comparison.sides] == [("a", 0, 6), ("b", 1, 6)]
     cell = comparison.cell(side="b", level=level_of(comparison), metric=TPS)
-    expected = welch.compare(Sample(A), Sample(B))
+    expected = welch.compare(Sample(A, sessions=(0,) * 3), Sample(B, sessions=(0,) * 3))
     assert cell.ratio is not None
     assert replace(cell.ratio, adjusted_p=None) == expected
     assert cell.words == "better"
@@ -86,6 +87,11 @@ def test_failed_and_unfinished_runs_do_not_count_but_are_said(workload: Workload
     assert [each.value for each in cell.replicates] == list(A)
 
 
+def alike(values: tuple[float, ...], history: tuple[float, ...]) -> Sample:
+    """All of one session."""
+    return Sample(values, history, sessions=(0,) * len(values), history_sessions=(0,) * len(history))
+
+
 def test_runs_of_the_same_configuration_before_are_its_history(workload: Workload, a: System, b: System) -> None:
     past = tuple(1000.0 + 7 * number for number in range(12))
     measure(a, past), measure(b, past)
@@ -95,7 +101,7 @@ def test_runs_of_the_same_configuration_before_are_its_history(workload: Workloa
     cell = comparison.cell(side="b", level=level_of(comparison), metric=TPS)
     newest = past[:1:-1]
     assert cell.ratio is not None
-    assert replace(cell.ratio, adjusted_p=None) == welch.compare(Sample(A, newest), Sample(B, newest))
+    assert replace(cell.ratio, adjusted_p=None) == welch.compare(alike(A, newest), alike(B, newest))
     assert cell.history == 10
     assert not cell.ratio.few_runs
 

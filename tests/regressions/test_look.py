@@ -68,7 +68,13 @@ def test_a_finding_updates_itself_with_the_repetitions_that_were_asked_for() -> 
     sealed = [
         run
         for job in campaign.jobs.select_related("system", "workload").order_by("position")
-        for run in measure(job.system, [values[job.system.slug] + job.repetition], workload=job.workload, job=job)
+        for run in measure(
+            job.system,
+            [values[job.system.slug] + job.repetition],
+            workload=job.workload,
+            job=job,
+            day=2 + job.repetition,
+        )
     ]
     look_at_all()
     change = Change.objects.get(kind="release")

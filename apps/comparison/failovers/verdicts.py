@@ -10,7 +10,8 @@ from typing import Any
 from apps.comparison.failovers.trials import Course
 from apps.comparison.failovers.values import FILLERS, FaultVerdict, TrialGroup
 from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, Sample
+from apps.comparison.stats.replicates import Sample
+from apps.comparison.stats.welch import Direction, DraftRatio, Ratio
 
 NOT_INTERRUPTED = "not interrupted"
 NOT_RECOVERED = "not every trial recovered"

@@ -13,8 +13,10 @@ import numpy as np
 from scipy import special
 
 from apps.comparison.stats import usl, welch
+from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS
+from apps.comparison.stats.replicates import Sample, geometric_mean
 from apps.comparison.stats.usl import Estimate, Fit, NoFit
-from apps.comparison.stats.welch import CONFIDENCE, FEWEST_RUNS, Ratio, Sample
+from apps.comparison.stats.welch import Ratio
 from apps.core.answers import Hidden, Name, Shown, Unbounded
 
 PERCENTILES = (50.0, 95.0, 99.0)
@@ -251,4 +253,4 @@ def typical_run(values: Sequence[float], *, step: float = 0.0) -> Estimate | Non
 
 
 def _typical(values: Sequence[float]) -> float:
-    return welch.geometric_mean(values) if min(values) > 0 else float(np.median(values))
+    return geometric_mean(values) if min(values) > 0 else float(np.median(values))

@@ -6,7 +6,8 @@ from itertools import combinations
 from typing import Annotated
 
 from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, Sample
+from apps.comparison.stats.replicates import Sample
+from apps.comparison.stats.welch import Direction, DraftRatio, Ratio
 from apps.comparison.values import Comparison, Level, Side
 from apps.core.answers import Unbounded
 
@@ -108,15 +109,20 @@ def _times(small: float | None, large: float | None) -> float | None:
 
 def _samples(comparison: Comparison, rates: Mapping[int, float]) -> dict[tuple[str, int], Sample]:
     """(side, level) -> its runs and the earlier ones."""
-    earlier = {(each.side, each.level): each.runs for each in comparison.earlier}
+    earlier = {(each.side, each.level): zip(each.runs, each.sessions, strict=True) for each in comparison.earlier}
     found = {}
     for side in comparison.sides:
         for level in comparison.levels:
             place = side.slug, level.id
-            runs = [run.id for run in comparison.counted if (run.side, run.level) == place and run.id in rates]
+            runs = [run for run in comparison.counted if (run.side, run.level) == place and run.id in rates]
             if runs:
-                past = tuple(rates[run] for run in earlier.get(place, ()) if run in rates)
-                found[place] = Sample(tuple(rates[run] for run in runs), past)
+                past = [(rates[run], session) for run, session in earlier.get(place, ()) if run in rates]
+                found[place] = Sample(
+                    values=tuple(rates[run.id] for run in runs),
+                    history=tuple(value for value, _ in past),
+                    sessions=tuple(run.session for run in runs if run.session is not None),
+                    history_sessions=tuple(session for _, session in past),
+                )
     return found
 
 

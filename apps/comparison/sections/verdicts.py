@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from apps.comparison.selection.data import past_values
 from apps.comparison.stats import rank_test
 from apps.comparison.stats.welch import DraftRatio, Verdict
 from apps.comparison.tables import verdict_table
@@ -19,13 +20,7 @@ def cells(
         levels=comparison.levels,
         metrics=metrics,
         runs=[_with(run, values.get(run.id, {})) for run in comparison.counted],
-        history={
-            (each.side, each.level, metric.key): tuple(
-                values[run][metric.key] for run in each.runs if metric.key in values.get(run, {})
-            )
-            for each in comparison.earlier
-            for metric in metrics
-        },
+        history=past_values(comparison.earlier, [metric.key for metric in metrics], values),
         withheld=comparison.withheld_sides,
     )
     corrected = verdict_table.corrected(_by_ranks(found))

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -12,8 +12,9 @@ from apps.catalog.models import Metric, Node
 from apps.comparison.comparability.variables import NodeVariables
 from apps.comparison.selection import earlier_runs
 from apps.comparison.selection.runs import Pair, is_counted, run_rows
+from apps.comparison.selection.sessions import Occurrence, numbered
 from apps.comparison.selection.sides import Chosen
-from apps.comparison.values import Earlier, RunTally
+from apps.comparison.values import Earlier, PastValue, RunTally
 from apps.runs.models import Configuration, Distribution, Measurement, RunNode
 
 
@@ -22,15 +23,16 @@ class ComparisonData:
     """Data of the sides of one comparison; `rows` are their runs in order of time, `tallies` counts of all runs.
 
     The mappings may include other comparisons read with it: `values` run -> metric key -> headline value, of the runs
-    that count and of `earlier` ones; `nodes` of each system; `variables` of each pair of system and workload, as its
-    runs recorded them on each node; `metrics` by key; `grids` of each workload and metric: ids of its histograms'
-    grids.
+    that count and of `earlier` ones; `sessions` of these: run -> number; `nodes` of each system; `variables` of each
+    pair of system and workload, as its runs recorded them on each node; `metrics` by key; `grids` of each workload and
+    metric: ids of its histograms' grids.
     """
 
     chosen: Chosen
     rows: tuple[dict[str, Any], ...]
     tallies: tuple[RunTally, ...]
     earlier: tuple[Earlier, ...]
+    sessions: Mapping[int, int]
     values: Mapping[int, Mapping[str, float]]
     nodes: Mapping[int, Sequence[Mapping[str, Any]]]
     variables: Mapping[Pair, tuple[NodeVariables, ...]]
@@ -41,15 +43,25 @@ class ComparisonData:
     def counted(self) -> tuple[dict[str, Any], ...]:
         return tuple(row for row in self.rows if is_counted(row))
 
-    def history(self, metrics: Iterable[str]) -> dict[tuple[str, int, str], tuple[float, ...]]:
-        """(side, level, metric) -> values of the earlier runs, the newest first."""
-        return {
-            (each.side, each.level, metric): tuple(
-                self.values[run][metric] for run in each.runs if metric in self.values.get(run, {})
-            )
-            for each in self.earlier
-            for metric in metrics
-        }
+    def history(self, metrics: Iterable[str]) -> dict[tuple[str, int, str], tuple[PastValue, ...]]:
+        """(side, level, metric) -> the earlier runs, the newest first."""
+        return past_values(self.earlier, metrics, self.values)
+
+
+def past_values(
+    earlier: Iterable[Earlier], metrics: Iterable[str], values: Mapping[int, Mapping[str, float]]
+) -> dict[tuple[str, int, str], tuple[PastValue, ...]]:
+    """(side, level, metric) -> the earlier runs that have it, the newest first."""
+    wanted = list(metrics)
+    return {
+        (each.side, each.level, metric): tuple(
+            PastValue(values[run][metric], session)
+            for run, session in zip(each.runs, each.sessions, strict=True)
+            if metric in values.get(run, {})
+        )
+        for each in earlier
+        for metric in wanted
+    }
 
 
 def load_data(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | None) -> list[ComparisonData]:
@@ -59,7 +71,7 @@ def load_data(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[in
     rows, tallies = run_rows([side for chosen in each for side in chosen.sides], campaign, runs)
     counted = [row for row in rows if is_counted(row)]
     earlier = earlier_runs.earlier(counted, newest_read=campaign is None and runs is None)
-    values = values_of([*(row["id"] for row in counted), *(run for own in earlier.values() for _, run in own)])
+    values = values_of([*(row["id"] for row in counted), *(one.run.run for own in earlier.values() for one in own)])
     nodes = _nodes({row["system_id"] for row in counted} | {side.system.pk for one in each for side in one.sides})
     variables = variables_of([row["id"] for row in counted])
     grids = grids_of([row["id"] for row in counted])
@@ -67,16 +79,23 @@ def load_data(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[in
     found = []
     for chosen in each:
         keys = {(side.system.pk, side.workload.pk): side.key for side in chosen.sides}
-        by_side: dict[tuple[str, int], list[int]] = defaultdict(list)
-        for pair in keys:
-            for level, run in earlier.get(pair, ()):
-                by_side[keys[pair], level].append(run)
+        own_rows = tuple(row for row in rows if (row["system_id"], row["workload_id"]) in keys)
+        by_side: dict[tuple[str, int], list[Occurrence]] = defaultdict(list)
+        for pair, side in keys.items():
+            for one in earlier.get(pair, ()):
+                by_side[side, one.level].append(replace(one.run, side=side))
+        past = (run for own in by_side.values() for run in own)
+        sessions = numbered([*map(_occurrence, filter(is_counted, own_rows)), *past])
         found.append(
             ComparisonData(
                 chosen=chosen,
-                rows=tuple(row for row in rows if (row["system_id"], row["workload_id"]) in keys),
+                rows=own_rows,
                 tallies=tuple(tally for pair in keys for tally in tallies.get(pair, ())),
-                earlier=tuple(Earlier(side, level, tuple(own)) for (side, level), own in by_side.items()),
+                earlier=tuple(
+                    Earlier(side, level, tuple(run.run for run in own), tuple(sessions[run.run] for run in own))
+                    for (side, level), own in by_side.items()
+                ),
+                sessions=sessions,
                 values=values,
                 nodes=nodes,
                 variables=variables,
@@ -85,6 +104,11 @@ def load_data(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[in
             )
         )
     return found
+
+
+def _occurrence(row: Mapping[str, Any]) -> Occurrence:
+    host = str(row["host"].get("name") or "")
+    return Occurrence(row["id"], row["side"], row["started_at"], host, row["server_started_at"], row["session"])
 
 
 def values_of(runs: Iterable[int]) -> dict[int, dict[str, float]]:

@@ -1,32 +1,35 @@
-"""Earlier runs under the conditions of those compared, for their run-to-run noise. One query for all places."""
+"""Earlier runs under the conditions of those compared, for their noise. One query for all places."""
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
 
 from apps.comparison.comparability.facts import lasting_facts, seconds
 from apps.comparison.selection.runs import Pair, are_all
-from apps.comparison.stats import welch
+from apps.comparison.selection.sessions import Occurrence
 from apps.core.canonical import canonical_json
 from apps.runs.api import places
 
 # Earlier runs searched for similar ones, per side and level.
 MOST_EARLIER = 50
+# Of these, the newest are used, of as many sessions as they have.
+MOST_USED = 30
 # Durations within these factors count as equal.
 LENGTHS = 0.98, 1.02
 
 # The newest runs that count at each place, of the compared runs' origins: per origin in the order of the index
 # run_counted, so that no more are read. Of these, the runs made under the same conditions.
 ALIKE = f"""
-SELECT place, alike.id
+SELECT place, alike.id, alike.started_at, coalesce(alike.host->>'name', ''), alike.server_started_at, alike.session
 FROM unnest(
     %(systems)s::bigint[], %(workloads)s::bigint[], %(levels)s::bigint[], %(origins)s::text[],
     %(before)s::timestamptz[], %(servers)s::text[], %(hosts)s::text[], %(warmups)s::float8[], %(durations)s::float8[]
 ) WITH ORDINALITY AS g (system, workload, level, origins, before, server, host, warmup, duration, place)
 CROSS JOIN LATERAL (
-    SELECT id, started_at FROM (
+    SELECT id, started_at, host, server_started_at, session FROM (
         SELECT own.* FROM unnest(string_to_array(g.origins, ' ')) AS o (origin)
         CROSS JOIN LATERAL (
             SELECT * FROM runs_run
@@ -45,9 +48,17 @@ ORDER BY place, alike.started_at DESC, alike.id DESC
 """  # noqa: S608  our own names
 
 
-def earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, list[tuple[int, int]]]:
-    """(system, workload) -> (level, run) of the newest earlier runs like those compared, per level the newest first; at
-    most MOST_EARLIER per level are searched. `rows` in order of time.
+@dataclass(frozen=True)
+class EarlierRun:
+    """A run before those compared. `run`: with the key of its side empty."""
+
+    level: int
+    run: Occurrence
+
+
+def earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, list[EarlierRun]]:
+    """(system, workload) -> the newest earlier runs like those compared, per level the newest first; at most
+    MOST_EARLIER per level are searched. `rows` in order of time.
 
     Like: same system, level, origin, server, load generator's host, warm-up and duration, before the first compared
     run. A side whose compared runs differ in these (except origin) has no history: the conditions are ambiguous.
@@ -64,12 +75,13 @@ def earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, 
     if not alike:
         return {}
     at = list(alike)
-    found: dict[Pair, list[tuple[int, int]]] = defaultdict(list)
+    found: dict[Pair, list[EarlierRun]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(ALIKE, _parameters(alike))
-        for number, run in cursor.fetchall():
+        for number, run, started_at, host, server_started_at, session in cursor.fetchall():
             system, workload, level = at[number - 1]
-            found[system, workload].append((level, run))
+            occurrence = Occurrence(run, "", started_at, host, server_started_at, session)
+            found[system, workload].append(EarlierRun(level, occurrence))
     return found
 
 
@@ -86,7 +98,7 @@ def _parameters(alike: dict[tuple[int, int, int], list[dict[str, Any]]]) -> dict
         "warmups": [row["warmup"] for row in firsts],
         "durations": [row["duration"] for row in firsts],
         "most": MOST_EARLIER,
-        "history": welch.HISTORY_RUNS,
+        "history": MOST_USED,
         "least": LENGTHS[0],
         "longest": LENGTHS[1],
     }

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.comparison.stats import welch
+from apps.comparison.stats.power import CONFIDENCE
 from apps.comparison.stats.welch import Ratio, Verdict
 
-SIGNIFICANT = 1 - welch.CONFIDENCE
+SIGNIFICANT = 1 - CONFIDENCE
 # With more permutations than this: normal approximation, corrected for ties.
 MOST_WAYS = 20_000
 # The fewest runs per side, both equal, that can give a significant result.

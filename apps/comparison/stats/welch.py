@@ -1,7 +1,8 @@
-"""Comparison of two sides by their runs: ratio, interval, verdict. Pure: numbers in, numbers out.
+"""Comparison of two sides by their replicates: ratio, interval, verdict. Pure: numbers in, numbers out.
 
-Welch's interval on logarithms, each side's variance shrunk towards that of earlier runs of the same configuration
-(Smyth 2004). A run is one replicate, regardless of its length: its seconds are not independent of each other.
+Welch's interval on logarithms, each side's variance shrunk towards that of earlier replicates of the same configuration
+(Smyth 2004); Student's on the differences of matched pairs. A replicate is a session or a run (see replicates),
+regardless of its length: a run's seconds are not independent of each other.
 Simulation results for each choice are in docs/why/statistics.md.
 """
 
@@ -15,24 +16,38 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from apps.comparison.stats.power import (
+    CONFIDENCE,
+    FEWEST_RUNS,
+    MARGIN,
+    MOST_REPETITIONS,
+    NoiseBasis,
+    RunNoise,
+    cautious,
+    critical,
+    repetitions_needed,
+    satterthwaite,
+    would_detect,
+)
+from apps.comparison.stats.replicates import (
+    FEWEST_HISTORY,
+    FEWEST_SESSIONS,
+    PAIRED,
+    Replicated,
+    Replicates,
+    Sample,
+    geometric_mean,
+    replicates,
+    session_means,
+)
 from apps.core.answers import Unbounded
 from apps.core.units import NBSP
 
-CONFIDENCE = 0.95
-POWER = 0.8
-# Ratios between 1/(1 + MARGIN) and 1 + MARGIN make no practical difference.
-MARGIN = 0.02
-# Runs per side needed without history: the spread of two is meaningless.
-FEWEST_RUNS = 3
-# Maximum and minimum of earlier runs used.
+# Maximum of earlier runs, or sessions, used.
 HISTORY_RUNS = 10
-FEWEST_HISTORY_RUNS = 3
-# Limit of the search for the number of repetitions.
-MOST_REPETITIONS = 1000
+FEWEST_HISTORY_RUNS = FEWEST_HISTORY
 # Accepted share of false discoveries among all differences of a table.
 DISCOVERY_RATE = 0.05
-# "Equivalent" needs enough runs to find a difference of the margin even at this upper bound of their noise.
-NOISE_CONFIDENCE = 0.9
 
 
 class Direction(StrEnum):
@@ -53,40 +68,6 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One side: a value per run, and the values of earlier runs of the same configuration, the newest first.
-
-    `resolution`: relative step between neighbouring values read from a grid, such as percentiles of a histogram; 0: no
-    grid.
-    """
-
-    values: tuple[float, ...]
-    history: tuple[float, ...] = ()
-    resolution: float = 0.0
-
-
-@dataclass(frozen=True)
-class RunNoise:
-    """Variance of a run's logarithm, its degrees of freedom, and the number of earlier runs used. `systematic`: upper
-    bound of the error of any mean of runs, since all are rounded alike to a grid."""
-
-    variance: float
-    freedom: float
-    history: int
-    systematic: float = 0.0
-
-
-@dataclass(frozen=True)
-class NoiseBasis:
-    """Input for the repetitions needed: noise and number of runs of the baseline and of the side, and the difference of
-    their mean logarithms."""
-
-    noises: tuple[RunNoise, RunNoise]
-    counts: tuple[int, int]
-    difference: float
-
-
-@dataclass(frozen=True)
 class Ratio:
     """A side over the baseline. `low` and `high` are None without an interval, for `reason`.
 
@@ -102,12 +83,16 @@ class Ratio:
     cautious_p: Annotated[float | None, "p with fewer degrees of freedom, used for the table's correction"] = None
     adjusted_p: Annotated[float | None, "Benjamini-Hochberg over the table, of cautious_p"] = None
     delta: Annotated[float | None, "Cliff's delta, -1 to 1"] = None
-    needed: Annotated[int | None, "runs per side for a conclusive result at 80 % power; 1001: more than 1,000"] = None
-    few_runs: Annotated[bool, "the spread of a side is estimated from fewer than ten runs, none of them earlier"] = (
-        False
-    )
+    needed: Annotated[
+        int | None, "runs (sessions, if they are the replicates) per side for a conclusive result at 80 % power; "
+        "1001: more than 1,000",
+    ] = None  # fmt: skip
+    few_runs: Annotated[bool, "the spread of a side is estimated from fewer than ten replicates, none earlier"] = False
     reason: str = ""
     systematic: Annotated[float, "part of the interval's half width, of logarithms, that more runs do not reduce"] = 0.0
+    replicates: Annotated[Replicates, "what the interval takes as one independent repetition"] = Replicates.RUNS
+    counts: Annotated[tuple[int, int] | None, "replicates of the baseline and of this side"] = None
+    freedom: Annotated[float | None, "degrees of freedom of the interval (Satterthwaite)"] = None
 
 
 @dataclass(frozen=True)
@@ -132,8 +117,9 @@ class SideSummary:
     variation: Annotated[float | None, "run-to-run coefficient of variation"]
 
 
-def summarise(values: Sequence[float], *, single_events: bool = False) -> SideSummary:
-    """Raises ValueError for no values."""
+def summarise(values: Sequence[float], *, single_events: bool = False, sessions: Sequence[int] = ()) -> SideSummary:
+    """`sessions`: as in Sample; their means count alike, however many runs each has. Raises ValueError for no
+    values."""
     if not values:
         raise ValueError("no values to summarise: give at least one run")
     array = np.asarray(values, dtype=np.float64)
@@ -141,19 +127,14 @@ def summarise(values: Sequence[float], *, single_events: bool = False) -> SideSu
     mean = float(array.mean())
     return SideSummary(
         count=len(values),
-        value=geometric_mean(values) if is_mean else float(np.median(array)),
+        value=geometric_mean(session_means(values, sessions) if sessions else values)
+        if is_mean
+        else float(np.median(array)),
         kind="geometric mean" if is_mean else "median",
         minimum=float(array.min()),
         maximum=float(array.max()),
         variation=float(array.std(ddof=1)) / mean if len(values) > 1 and mean > 0 else None,
     )
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """Of positive values. Clipped to their range against rounding."""
-    if min(values) == max(values):
-        return float(values[0])
-    return min(max(math.exp(float(_logs(values).mean())), min(values)), max(values))
 
 
 def compare(baseline: Sample, side: Sample) -> Ratio:
@@ -162,7 +143,7 @@ def compare(baseline: Sample, side: Sample) -> Ratio:
 
 
 def draft(baseline: Sample, side: Sample) -> DraftRatio:
-    """The ratio of `side` to `baseline`, for multiple_testing.correct_for_many."""
+    """The ratio of `side` to `baseline`, for moderation.moderated and multiple_testing.correct_for_many."""
     for name, sample in (("the baseline", baseline), ("this side", side)):
         if not sample.values:
             return DraftRatio(Ratio(Verdict.NO_RATIO, reason=f"{name} has no such value"))
@@ -174,14 +155,60 @@ def draft(baseline: Sample, side: Sample) -> DraftRatio:
             what = "zero" if min(sample.values) == 0 else "negative"
             reason = f"a run of {name} is {what}: no ratio exists"
             return DraftRatio(Ratio(Verdict.NO_RATIO, delta=delta, reason=reason))
-    difference = float(_logs(side.values).mean() - _logs(baseline.values).mean())
-    found = Ratio(Verdict.TOO_FEW, value=_exp(difference), delta=delta)
-    noises = noise(baseline), noise(side)
-    if noises[0] is None or noises[1] is None:
+    pair = replicates(baseline, side)
+    difference = float(_logs(pair.side.values).mean() - _logs(pair.baseline.values).mean())
+    counts = len(pair.baseline.values), len(pair.side.values)
+    found = Ratio(Verdict.TOO_FEW, value=_exp(difference), delta=delta, replicates=pair.kind, counts=counts)
+    noises = _noises(pair)
+    if noises is None:
         reason = f"an interval needs {FEWEST_RUNS} runs per side, or earlier runs of the same configuration"
         return DraftRatio(replace(found, needed=FEWEST_RUNS, few_runs=True, reason=reason))
-    basis = NoiseBasis((noises[0], noises[1]), (len(baseline.values), len(side.values)), difference)
+    basis = NoiseBasis(noises, counts, difference)
     return DraftRatio(_judge(found, basis), basis)
+
+
+def judged_anew(found: DraftRatio, noises: tuple[RunNoise, RunNoise]) -> DraftRatio:
+    """With other noises. Raises ValueError for a ratio that has none."""
+    if found.basis is None:
+        raise ValueError("a ratio without an interval has no noise")
+    basis = replace(found.basis, noises=noises)
+    blank = Ratio(Verdict.TOO_FEW, found.alone.value, delta=found.alone.delta)
+    blank = replace(blank, replicates=found.alone.replicates, counts=found.alone.counts)
+    return DraftRatio(_judge(blank, basis), basis)
+
+
+def _noises(pair: Replicated) -> tuple[RunNoise, RunNoise] | None:
+    """Of the baseline and of the side; of matched pairs, of their differences and none. None: too few replicates."""
+    if pair.kind in PAIRED:
+        return _of_differences(pair), RunNoise(0.0, math.inf, 0)
+    fewest = FEWEST_SESSIONS if pair.kind is Replicates.SESSIONS else FEWEST_RUNS
+    both = pair.baseline, pair.side
+    if any(runs < FEWEST_RUNS and len(own.history) < FEWEST_HISTORY for runs, own in zip(pair.runs, both, strict=True)):
+        return None
+    baseline, side = (noise(sample, fewest=fewest) for sample in both)
+    if pair.kind is Replicates.SESSIONS and (baseline is None) != (side is None):
+        # How sessions differ is known of one side only: taken as equal.
+        known = baseline or side
+        counts = len(pair.baseline.values), len(pair.side.values)
+        return _shared(known, counts, first=baseline is not None) if known else None
+    return None if baseline is None or side is None else (baseline, side)
+
+
+def _of_differences(pair: Replicated) -> RunNoise:
+    """Each side is rounded to its grid: half of the variance, and half of the rounding, is each side's."""
+    differences = _logs(pair.side.values) - _logs(pair.baseline.values)
+    variance = 0.0 if np.ptp(differences) == 0 else float(differences.var(ddof=1))
+    resolution = max(pair.baseline.resolution, pair.side.resolution)
+    half = _on_grid(RunNoise(variance / 2, len(differences) - 1, 0), resolution)
+    return replace(half, variance=2 * half.variance, systematic=2 * half.systematic)
+
+
+def _shared(known: RunNoise, counts: tuple[int, int], *, first: bool) -> tuple[RunNoise, RunNoise]:
+    """One variance for both sides: with these degrees of freedom Satterthwaite's formula returns its own."""
+    share = counts[1] / (counts[0] + counts[1])
+    own = replace(known, freedom=known.freedom * (share**2 + (1 - share) ** 2))
+    lent = replace(own, borrowed=True)
+    return (own, lent) if first else (lent, own)
 
 
 def is_few(runs: int, history: int) -> bool:
@@ -189,13 +216,13 @@ def is_few(runs: int, history: int) -> bool:
     return not history and runs < HISTORY_RUNS
 
 
-def noise(sample: Sample) -> RunNoise | None:
-    """None: too few runs for an estimate, and no history."""
+def noise(sample: Sample, *, fewest: int = FEWEST_RUNS) -> RunNoise | None:
+    """None: fewer than `fewest` replicates, and no history."""
     count = len(sample.values)
     own = _variance(sample.values)
     earlier = [value for value in sample.history[:HISTORY_RUNS] if value > 0 and math.isfinite(value)]
     if len(earlier) < FEWEST_HISTORY_RUNS:
-        return _on_grid(RunNoise(own, count - 1, 0), sample.resolution) if count >= FEWEST_RUNS else None
+        return _on_grid(RunNoise(own, count - 1, 0), sample.resolution) if count >= fewest else None
     known = len(earlier) - 1
     pooled = (known * _variance(earlier) + (count - 1) * own) / (known + count - 1)
     return _on_grid(RunNoise(max(own, pooled), known + count - 1, len(earlier)), sample.resolution)
@@ -221,12 +248,13 @@ def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
     if error == 0:
         reason = "the runs of each side are identical, so their noise is unknown"
         return replace(found, reason=reason, needed=max(counts) + 1)
-    freedoms = noises[0].freedom, noises[1].freedom
+    freedoms, priors = (noises[0].freedom, noises[1].freedom), (noises[0].prior, noises[1].prior)
     freedom, systematic = satterthwaite(squares, freedoms), noises[0].systematic + noises[1].systematic
-    half = _critical(freedom) * error + systematic
+    found = replace(found, freedom=freedom)
+    half = critical(freedom) * error + systematic
     low, high = _exp(difference - half), _exp(difference + half)
     verdict, reason = _verdict(low, high), ""
-    if verdict is Verdict.EQUIVALENT and not _would_detect(error, freedom, math.log1p(MARGIN) - systematic):
+    if verdict is Verdict.EQUIVALENT and not would_detect(error, freedom, math.log1p(MARGIN) - systematic):
         reason = (
             f"the interval lies within ±{MARGIN * 100:.0f}{NBSP}%, but this few runs can miss a difference of "
             f"{MARGIN * 100:.0f}{NBSP}%"
@@ -239,17 +267,11 @@ def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
         low=low,
         high=high,
         p=float(2 * special.stdtr(freedom, away)),
-        cautious_p=float(2 * special.stdtr(_cautious(freedom, freedoms), away)),
+        cautious_p=float(2 * special.stdtr(cautious(freedom, freedoms, priors), away)),
         reason=reason,
         systematic=systematic,
     )
     return with_needed(judged, basis, level=1 - CONFIDENCE)
-
-
-def _would_detect(error: float, freedom: float, effect: float) -> bool:
-    """Whether these runs would have found `effect` even at the upper bound of their noise (chi-squared)."""
-    worst = error * math.sqrt(freedom / float(special.chdtri(freedom, NOISE_CONFIDENCE)))
-    return effect > 0 and power(effect=effect, error=worst, freedom=freedom) >= POWER
 
 
 def with_needed(ratio: Ratio, basis: NoiseBasis | None, *, level: float) -> Ratio:
@@ -279,89 +301,6 @@ def words(verdict: Verdict, direction: Direction) -> str:
     return "better" if verdict.value == direction.value else "worse"
 
 
-def satterthwaite(squares: tuple[float, float], freedoms: tuple[float, float]) -> float:
-    """Degrees of freedom of a difference whose squared standard error is the sum of `squares` (not both zero)."""
-    share = squares[0] / (squares[0] + squares[1])
-    return 1 / (share**2 / freedoms[0] + (1 - share) ** 2 / freedoms[1])
-
-
-def _likely_variance(known: RunNoise, count: int) -> float:
-    """Expected variance estimate of `count` runs: with history the larger of their own and the pooled, so above the
-    true one on average (by the mean of the positive part of their difference, taken as normal)."""
-    if not known.history:
-        return known.variance
-    earlier, own = known.history - 1, count - 1
-    above = math.sqrt((2 / earlier + 2 / own) / (2 * math.pi)) * earlier / (earlier + own)
-    return known.variance * (1 + above)
-
-
-def _likely_freedom(squares: tuple[float, float], freedoms: tuple[float, float]) -> float:
-    """Expected result of Satterthwaite's formula for future runs: few runs seldom have equal spread on both sides, even
-    if the sides do, so it is below that of the true `squares`."""
-    own = [square**2 * (1 + 2 / freedom) for square, freedom in zip(squares, freedoms, strict=True)]
-    return (sum(own) + 2 * squares[0] * squares[1]) / (own[0] / freedoms[0] + own[1] / freedoms[1])
-
-
-def power(*, effect: float, error: float, freedom: float, level: float = 1 - CONFIDENCE) -> float:
-    """Chance that p of a true difference `effect` (of logarithms) is at most `level`."""
-    critical, shift = _critical(freedom, level), effect / error
-    # This far out the chance is 1 to all digits, and nctdtr's series breaks down into nan.
-    if shift > 8 * critical:
-        return 1.0
-    lower_tail = special.nctdtr(freedom, shift, -critical) if shift < critical else 0.0
-    return float(1 - special.nctdtr(freedom, shift, critical) + lower_tail)
-
-
-def repetitions_needed(seen: NoiseBasis, *, level: float) -> int:
-    """Smallest number of runs per side, above the present one, that is likely (80 %) to give an answer: to find the
-    difference seen, with p (the cautious one) at most `level`. A difference below the margin may be none: then to find
-    the margin if the sides differ by it, and equivalence if they do not differ."""
-    margin, difference = math.log1p(MARGIN), abs(seen.difference)
-    effect = max(difference, margin) - sum(each.systematic for each in seen.noises)
-
-    def suffices(count: int) -> bool:
-        squares = _likely_variance(seen.noises[0], count) / count, _likely_variance(seen.noises[1], count) / count
-        freedoms = _freedom_at(seen.noises[0], count), _freedom_at(seen.noises[1], count)
-        error, freedom = math.sqrt(sum(squares)), _likely_freedom(squares, freedoms)
-        if power(effect=effect, error=error, freedom=_cautious(freedom, freedoms), level=level) < POWER:
-            return False
-        return difference >= margin or _shows_equivalence(error, freedom, effect)
-
-    if effect <= 0:
-        return MOST_REPETITIONS + 1
-    low = max(*seen.counts, FEWEST_RUNS - 1)
-    high = low + 1
-    while not suffices(high):
-        if high > MOST_REPETITIONS:
-            return MOST_REPETITIONS + 1
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return min(high, MOST_REPETITIONS + 1)
-
-
-def _shows_equivalence(error: float, freedom: float, margin: float) -> bool:
-    """Whether equal sides are likely found equivalent: the observed noise must be low enough, and the means close
-    enough; each with probability √.8, so both with .8."""
-    chance = math.sqrt(POWER)
-    seeming = error * math.sqrt(float(special.chdtri(freedom, 1 - chance)) / freedom)
-    reach = float(special.ndtri((1 + chance) / 2)) * error
-    return _would_detect(seeming, freedom, margin) and reach + _critical(freedom) * seeming <= margin
-
-
-def smallest_effect(*, variation: float, count: int) -> float:
-    """Smallest relative difference found with 80 % power by `count` runs per side, both with this run-to-run
-    coefficient of variation and no history."""
-    variance = math.log1p(variation**2)
-    error, freedom = math.sqrt(2 * variance / count), 2.0 * (count - 1)
-    low, high = 0.0, 100 * error
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if power(effect=middle, error=error, freedom=freedom) >= POWER else (middle, high)
-    return math.expm1(high)
-
-
 def cliffs_delta(baseline: Sequence[float], side: Sequence[float]) -> float:
     """From -1 (every run of `side` is lower) to 1 (every run is higher)."""
     ordered = np.sort(np.asarray(baseline))
@@ -382,17 +321,3 @@ def _exp(logarithm: float) -> float:
 def _variance(values: Sequence[float]) -> float:
     """Variance of the logarithms; 0 for one value. Equal values give exactly 0, without rounding errors."""
     return 0.0 if min(values) == max(values) else float(_logs(values).var(ddof=1))
-
-
-def _critical(freedom: float, level: float = 1 - CONFIDENCE) -> float:
-    return float(special.stdtrit(freedom, 1 - level / 2))
-
-
-def _cautious(freedom: float, freedoms: tuple[float, float]) -> float:
-    """Welch's far tails are too thin if the noisier side has few runs: geometric mean with the least."""
-    return math.sqrt(freedom * min(freedoms))
-
-
-def _freedom_at(known: RunNoise, count: int) -> float:
-    """Degrees of freedom with `count` runs."""
-    return count - 1 + max(known.history - 1, 0)

@@ -3,18 +3,20 @@
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
-from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import Ratio, Sample, Verdict
-from apps.comparison.values import Cell, ComparedMetric, ComparedRun, DraftCell, Level, More, Replicate
+from apps.comparison.stats import moderation, multiple_testing, welch
+from apps.comparison.stats.replicates import Replicates, Sample, geometric_mean
+from apps.comparison.stats.welch import Ratio, Verdict
+from apps.comparison.values import Cell, ComparedMetric, ComparedRun, DraftCell, Level, More, PastValue, Replicate
 
 JUDGED = (Verdict.HIGHER, Verdict.LOWER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 WITHHELD = "verdict withheld"
 NO_RUNS = "no runs"
 NO_ERRORS = "none on either side"
 
-# (side, level, metric) -> values of earlier runs, the newest first.
-EarlierValues = Mapping[tuple[str, int, str], tuple[float, ...]]
+# (side, level, metric) -> earlier runs, the newest first.
+EarlierValues = Mapping[tuple[str, int, str], tuple[PastValue, ...]]
 
 
 def judged(
@@ -31,12 +33,17 @@ def judged(
     placed: dict[tuple[str, int], list[ComparedRun]] = defaultdict(list)
     for run in runs:
         placed[run.side, run.level].append(run)
-    return tuple(
-        cell
-        for metric in metrics
-        for level in levels
-        for cell in _row(sides, level.id, metric, placed, history=history, withheld=withheld)
-    )
+    found: list[DraftCell] = []
+    for metric in metrics:
+        cells = [
+            cell
+            for level in levels
+            for cell in _row(sides, level.id, metric, placed, history=history, withheld=withheld)
+        ]
+        # Cells of one metric are alike in how much they vary.
+        drafts = iter(moderation.moderated([cell.ratio for cell in cells if cell.ratio is not None]))
+        found += [replace(cell, ratio=next(drafts)) if cell.ratio is not None else cell for cell in cells]
+    return tuple(found)
 
 
 def _row(
@@ -49,20 +56,20 @@ def _row(
     withheld: Collection[str],
 ) -> list[DraftCell]:
     key = metric.key
-    replicates = {
-        side: tuple(Replicate(run.id, run.values[key]) for run in runs.get((side, level), ()) if key in run.values)
-        for side in sides
-    }
+    counted = {side: [run for run in runs.get((side, level), ()) if key in run.values] for side in sides}
+    replicates = {side: tuple(Replicate(run.id, run.values[key]) for run in own) for side, own in counted.items()}
     # One event per run: fewer than three are inconclusive, regardless of the spread of earlier runs.
     past = {side: () if metric.single_events else history.get((side, level, key), ()) for side in sides}
-    samples = {side: _sample(metric, [each.value for each in replicates[side]], past[side]) for side in sides}
+    samples = {side: _sample(metric, counted[side], past[side]) for side in sides}
     return [
         DraftCell(
             side=side,
             level=level,
             metric=metric,
             replicates=replicates[side],
-            summary=welch.summarise(samples[side].values, single_events=metric.single_events)
+            summary=welch.summarise(
+                samples[side].values, single_events=metric.single_events, sessions=samples[side].sessions
+            )
             if replicates[side]
             else None,
             history=_history_used(samples[side]),
@@ -74,11 +81,23 @@ def _row(
     ]
 
 
-def _sample(metric: ComparedMetric, values: Sequence[float], history: tuple[float, ...]) -> Sample:
-    """Resolution: a step of the tool's grid, or its last decimal if coarser."""
+def _sample(metric: ComparedMetric, runs: Sequence[ComparedRun], past: Sequence[PastValue]) -> Sample:
+    """Resolution: a step of the tool's grid, or its last decimal if coarser. A single event is no mean over a session:
+    each counts for itself."""
+    values = [run.values[metric.key] for run in runs]
+    sessions = [run.session for run in runs if run.session is not None]
+    has_sessions = len(sessions) == len(runs) and not metric.single_events
+    blocks = [run.block for run in runs if run.block]
     positive = [value for value in values if value > 0 and math.isfinite(value)]
-    printed = metric.printed_step / welch.geometric_mean(positive) if positive else 0.0
-    return Sample(tuple(values), history, max(metric.resolution, printed))
+    printed = metric.printed_step / geometric_mean(positive) if positive else 0.0
+    return Sample(
+        values=tuple(values),
+        history=tuple(each.value for each in past),
+        resolution=max(metric.resolution, printed),
+        sessions=tuple(sessions) if has_sessions else (),
+        history_sessions=tuple(each.session for each in past),
+        blocks=tuple(blocks) if len(blocks) == len(runs) else (),
+    )
 
 
 def _history_used(sample: Sample) -> int:
@@ -95,9 +114,16 @@ def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
 
 
 def _lacking(ratio: Ratio, counts: Mapping[str, int]) -> tuple[More, ...]:
-    """`counts`: runs of each side."""
+    """`counts`: replicates of each side."""
     lacking = {side: (ratio.needed or 0) - count for side, count in counts.items()}
-    return tuple(More(side, runs) for side, runs in lacking.items() if runs > 0)
+    unit = "session" if by_session(ratio) else "run"
+    return tuple(More(side, runs, unit) for side, runs in lacking.items() if runs > 0)
+
+
+def by_session(ratio: Ratio) -> bool:
+    """Whether what is needed counts sessions; too few of anything are too few runs."""
+    sessions = (Replicates.SESSIONS, Replicates.PAIRED_SESSIONS)
+    return ratio.replicates in sessions and ratio.verdict is not Verdict.TOO_FEW
 
 
 def corrected(found: Sequence[DraftCell]) -> tuple[Cell, ...]:
@@ -111,7 +137,8 @@ def corrected(found: Sequence[DraftCell]) -> tuple[Cell, ...]:
             baseline = cell
         more = cell.more
         if baseline is not None and ratio is not None and ratio.verdict is Verdict.INCONCLUSIVE:
-            more = _lacking(ratio, {each.side: len(each.replicates) for each in (baseline, cell)})
+            counts = ratio.counts or (len(baseline.replicates), len(cell.replicates))
+            more = _lacking(ratio, dict(zip((baseline.side, cell.side), counts, strict=True)))
         cells.append(
             Cell(
                 side=cell.side,

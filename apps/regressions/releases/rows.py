@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from apps.catalog.models import LoadLevel, Metric, System, Workload
 from apps.comparison.api import Chosen, ChosenSide, compare
-from apps.comparison.pure import Cell, ComparedSides, Direction, Draft, DraftCell, verdict_table, welch
+from apps.comparison.pure import FEWEST_RUNS, Cell, ComparedSides, Direction, Draft, DraftCell, verdict_table
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.pairs import Pair
 from apps.regressions.releases.values import CheckRow, RowVerdict
@@ -119,11 +119,9 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
         if not before.replicates or after.ratio is None:
             continue
         # Not every run's output has each percentile: that is no lack of repetitions.
-        if not metric.primary and _fewest((before, after)) < min(welch.FEWEST_RUNS, primary.get(level.id, 0) or 1):
+        if not metric.primary and _fewest((before, after)) < min(FEWEST_RUNS, primary.get(level.id, 0) or 1):
             continue
         least = smallest(judged.workload.pk, judged.metrics[metric.key])
-        counts = len(before.replicates), len(after.replicates)
-        history = before.history, after.history
         if not after.replicates:
             verdict, reason = (
                 RowVerdict.MISSING,
@@ -163,7 +161,7 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
             high=ratio.high,
             p=ratio.adjusted_p,
             smallest=least,
-            visible=verdicts.visible(ratio, counts, history),
+            visible=verdicts.visible(ratio),
             worst=verdicts.worst(ratio, metric.direction),
             needed=ratio.needed,
             reason=reason,

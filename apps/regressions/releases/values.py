@@ -36,6 +36,7 @@ class RowVerdict(StrEnum):
     WITHHELD = "verdict withheld"
     NO_RATIO = "no ratio"
     TOO_FEW = "too few repetitions"
+    ONE_SESSION = "one session each"
     INCONCLUSIVE = "inconclusive"
     UNCHANGED = "unchanged"
 
@@ -49,7 +50,7 @@ class Result(StrEnum):
 
 
 # Verdicts of rows without a result.
-UNKNOWN = (RowVerdict.MISSING, RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerdict.TOO_FEW)
+UNKNOWN = (RowVerdict.MISSING, RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerdict.TOO_FEW, RowVerdict.ONE_SESSION)
 
 
 @dataclass(frozen=True)
@@ -248,10 +249,11 @@ _UNKNOWN_WORDS = {
     RowVerdict.WITHHELD: "without verdict until a person accepts the sides' differences",
     RowVerdict.NO_RATIO: "without a ratio",
     RowVerdict.TOO_FEW: "too few repetitions",
+    RowVerdict.ONE_SESSION: "measured in one session of each side: how much sessions differ is not known",
 }
 # Singular and plural.
 IS, HAS = ("is", "are"), ("has", "have")
-_UNKNOWN_VERBS = {RowVerdict.TOO_FEW: HAS}
+_UNKNOWN_VERBS = {RowVerdict.TOO_FEW: HAS, RowVerdict.ONE_SESSION: ("was", "were")}
 
 
 def _rows(count: int, verb: Sequence[str] = IS, *, of: str = "") -> str:

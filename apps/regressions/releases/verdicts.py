@@ -4,9 +4,23 @@ import math
 
 from scipy import special
 
-from apps.comparison.pure import MARGIN, POWER, Direction, Ratio, Verdict, welch
+from apps.comparison.pure import (
+    CONFIDENCE,
+    MARGIN,
+    POWER,
+    WITHIN_ONE,
+    Direction,
+    Ratio,
+    Verdict,
+    sessions_needed,
+    welch,
+)
 from apps.core.units import NBSP
 from apps.regressions.releases.values import RowVerdict
+
+# Restarts of a server alone have moved a benchmark by up to 3 %; 1 % is usual between days.
+BETWEEN = 0.01
+SETTLED = 0.05
 
 
 def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
@@ -20,14 +34,28 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
         return RowVerdict.TOO_FEW, ratio.reason
     if ratio.verdict is Verdict.NO_RATIO or ratio.value is None:
         return RowVerdict.NO_RATIO, ratio.reason
+    if ratio.replicates in WITHIN_ONE:
+        return RowVerdict.ONE_SESSION, _one_session()
+    return _judged(ratio, ratio.value, direction, smallest)
+
+
+def _judged(ratio: Ratio, value: float, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
     if ratio.verdict in (Verdict.HIGHER, Verdict.LOWER):
-        if abs(ratio.value - 1) >= smallest:
+        if abs(value - 1) >= smallest:
             return RowVerdict(welch.words(ratio.verdict, direction)), ""
         reason = f"{ratio.verdict.value}, but by less than the threshold of {smallest * 100:g}{NBSP}%"
         return (RowVerdict.UNCHANGED if _within(ratio, max(MARGIN, smallest)) else RowVerdict.INCONCLUSIVE), reason
     if ratio.verdict is Verdict.EQUIVALENT:
         return RowVerdict.UNCHANGED, ratio.reason
     return RowVerdict.INCONCLUSIVE, ratio.reason
+
+
+def _one_session() -> str:
+    many = sessions_needed(effect=math.log1p(SETTLED), between=BETWEEN)
+    return (
+        f"each side was measured in one session, and how much sessions differ is not known: if by {BETWEEN * 100:g}"
+        f"{NBSP}%, {many} sessions of each side would tell a difference of {SETTLED * 100:g}{NBSP}%"
+    )
 
 
 def worst(ratio: Ratio, direction: Direction) -> float | None:
@@ -38,31 +66,17 @@ def worst(ratio: Ratio, direction: Direction) -> float | None:
     return max(0.0, 1 - ratio.low if direction is Direction.HIGHER else ratio.high - 1)
 
 
-def visible(ratio: Ratio, counts: tuple[int, int], history: tuple[int, int]) -> float | None:
+def visible(ratio: Ratio) -> float | None:
     """Smallest rise, as a share, that such runs find with 80 % power (for a fall: to 1 / (1 + rise)): from the
-    interval's standard error, with the upper bound of Satterthwaite's degrees of freedom. None: there is no
-    interval."""
-    error = _error(ratio, counts, history)
-    if error is None:
+    interval's standard error and degrees of freedom. None: there is no interval."""
+    if not ratio.low or not ratio.high or not math.isfinite(ratio.high) or ratio.freedom is None:
         return None
-    freedom = _freedom(counts, history)
-    reach = float(special.stdtrit(freedom, (1 + welch.CONFIDENCE) / 2)) + float(special.stdtrit(freedom, POWER))
-    effect = reach * error + ratio.systematic
+    half = (math.log(ratio.high) - math.log(ratio.low)) / 2 - ratio.systematic
+    critical = float(special.stdtrit(ratio.freedom, (1 + CONFIDENCE) / 2))
+    effect = (critical + float(special.stdtrit(ratio.freedom, POWER))) * half / critical + ratio.systematic
     return math.expm1(effect) if effect < 700 else math.inf
 
 
 def _within(ratio: Ratio, margin: float) -> bool:
     low, high = ratio.low, ratio.high
     return low is not None and high is not None and low >= 1 / (1 + margin) and high <= 1 + margin
-
-
-def _freedom(counts: tuple[int, int], history: tuple[int, int]) -> float:
-    return float(sum(count - 1 + max(earlier - 1, 0) for count, earlier in zip(counts, history, strict=True))) or 1.0
-
-
-def _error(ratio: Ratio, counts: tuple[int, int], history: tuple[int, int]) -> float | None:
-    """Standard error of the logarithm, from the interval."""
-    if not ratio.low or not ratio.high or not math.isfinite(ratio.high):
-        return None
-    half = (math.log(ratio.high) - math.log(ratio.low)) / 2 - ratio.systematic
-    return half / float(special.stdtrit(_freedom(counts, history), (1 + welch.CONFIDENCE) / 2))

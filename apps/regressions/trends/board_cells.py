@@ -13,18 +13,21 @@ from apps.regressions.releases import verdicts
 from apps.regressions.releases.values import RowVerdict
 
 NO_CHANGE = "zero on both sides"
+# Other runs used for the noise, of as many sessions as they have.
+MOST_USED = 30
 
 
 @dataclass(frozen=True)
 class ColumnSeries:
-    """Runs of one series in order: their `values` and columns (None: not shown). `resets`, `changes`: indices of runs
-    from which on the conditions, or the level, differ. `smallest`: share of the value that counts. `pinned`: column of
-    the baseline; None, or no run there: the first one shown."""
+    """Runs of one series in order: their `values`, columns (None: not shown) and numbers of their `sessions` (empty:
+    not known). `resets`, `changes`: indices of runs from which on the conditions, or the level, differ. `smallest`:
+    share of the value that counts. `pinned`: column of the baseline; None, or no run there: the first one shown."""
 
     values: Sequence[float]
     columns: Sequence[int | None]
     direction: Direction
     smallest: float
+    sessions: Sequence[int] = ()
     resets: Sequence[int] = ()
     changes: Sequence[int] = ()
     pinned: int | None = None
@@ -66,12 +69,16 @@ def _drafts(series: ColumnSeries) -> list[tuple[BoardCell, welch.DraftRatio | No
         own = {column: runs for column, (part, runs) in columns.items() if part == stretch}
         base = series.pinned if series.pinned in own else min(own)
         samples = {column: _sample(series, runs) for column, runs in own.items()}
-        base_value = welch.summarise(samples[base].values).value
+        base_value = _value(samples[base])
         for column, runs in own.items():
-            value = welch.summarise(samples[column].values).value
+            value = _value(samples[column])
             cell = BoardCell(column, runs, value, base, base_value, None, None)
             found.append((cell, None if column == base else welch.draft(samples[base], samples[column])))
     return sorted(found, key=lambda each: each[0].column)
+
+
+def _value(sample: Sample) -> float:
+    return welch.summarise(sample.values, sessions=sample.sessions).value
 
 
 def _columns(series: ColumnSeries) -> dict[int, tuple[int, tuple[int, ...]]]:
@@ -95,10 +102,15 @@ def _sample(series: ColumnSeries, runs: Sequence[int]) -> Sample:
     end = min(each for each in breaks if each > runs[-1])
     before = range(runs[0] - 1, start - 1, -1)
     others = before if len(before) >= welch.FEWEST_HISTORY_RUNS else range(runs[-1] + 1, end)
-    nearest = list(others[: welch.HISTORY_RUNS])
+    nearest = list(others[: welch.HISTORY_RUNS if not series.sessions else MOST_USED])
     levels = _levels(series, nearest, start, end)
-    history = tuple(series.values[run] / levels[run] for run in nearest if levels[run] > 0)
-    return Sample(tuple(series.values[run] for run in runs), history)
+    used = [run for run in nearest if levels[run] > 0]
+    return Sample(
+        values=tuple(series.values[run] for run in runs),
+        history=tuple(series.values[run] / levels[run] for run in used),
+        sessions=tuple(series.sessions[run] for run in runs) if series.sessions else (),
+        history_sessions=tuple(series.sessions[run] for run in used) if series.sessions else (),
+    )
 
 
 def _levels(series: ColumnSeries, runs: Sequence[int], start: int, end: int) -> dict[int, float]:

@@ -27,6 +27,7 @@ PLAIN = (
     "started_at",
     "warmup",
     "repetition",
+    "session",
     "server_version",
     "uid",
     "outcome",
@@ -117,6 +118,14 @@ class RunDescription(Strict):
     tags = serializers.ListField(
         child=serializers.CharField(max_length=60), required=False, default=list, max_length=50
     )
+    session = serializers.CharField(
+        max_length=120,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="what repeats together: one start of the server, on one host, on one day; equal for runs measured "
+        "together; left out: told by host, start of the server and time",
+    )
     server_version = serializers.CharField(max_length=120, required=False, default="", allow_blank=True)
     variables = serializers.DictField(
         child=serializers.CharField(max_length=10_000, allow_blank=True),
@@ -161,6 +170,7 @@ class RunForm(serializers.Serializer[Any]):
     started_at = serializers.DateTimeField(required=False)
     warmup = serializers.FloatField(required=False)
     repetition = serializers.IntegerField(required=False)
+    session = serializers.CharField(required=False)
     server_version = serializers.CharField(required=False)
     uid = serializers.UUIDField(required=False)
     outcome = ChoiceField(choices=["succeeded", "failed"], required=False)

@@ -24,7 +24,7 @@ PLAIN_FIELDS = (
     *("repetition", "provenance", "outcome", "reason", "started_at", "ended_at", "sealed_at", "derivation"),
     *("warmup", "duration", "measured_from", "measured_to", "batches_expected"),
     *("server_version", "tool_version", "command", "unparsed_lines", "tags"),
-    *("data_bytes", "samplers"),
+    *("data_bytes", "samplers", "session", "server_started_at"),
 )
 JSON_FIELDS: dict[str, Any] = {
     "told": dict[str, Any],

@@ -263,7 +263,7 @@ def _run(row: Row, known: KnownRows) -> Run:
         workload=known.workload(row),
         load_level=known.load_level(row),
         state=Run.State.SEALED,
-        # Older archives have neither samplers nor data_bytes.
+        # Older archives lack some of these.
         **{name: row[name] for name in PLAIN_FIELDS if row.get(name) is not None},
         **{name: parquet.json_of(row, name, kind) for name, kind in JSON_FIELDS.items()},
     )

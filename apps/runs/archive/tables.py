@@ -66,6 +66,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             **dict.fromkeys(("server_version", "tool_version", "host", "command"), _TEXT),
             **dict.fromkeys(("unparsed_lines", "tags"), pa.list_(_TEXT)),
             **{"data_bytes": _LONG, "samplers": pa.list_(_TEXT), "exclusions": _TEXT},
+            **{"session": _TEXT, "server_started_at": _MOMENT},
         },
         "nodes": {
             **{"run": _TEXT, "node": _SMALL, "node_name": _TEXT, "role": _TEXT, "samples": _WHOLE},
@@ -100,12 +101,16 @@ SCHEMAS: dict[str, pa.Schema] = {
 }
 
 # Columns that archives of earlier releases lack.
-LATER = {"runs": {"data_bytes", "samplers", "exclusions"}, "nodes": {"defaults"}, "events": {"from_output"}}
+LATER = {
+    "runs": {"data_bytes", "samplers", "exclusions", "session", "server_started_at"},
+    "nodes": {"defaults"},
+    "events": {"from_output"},
+}
 # Columns in which a row may hold nothing.
 NULLABLE = {
     "runs": {
         *("platform_color", "released_on", "rate", "ended_at", "sealed_at", "duration", "measured_from", "measured_to"),
-        *("batches_expected", "data_bytes"),
+        *("batches_expected", "data_bytes", "server_started_at"),
     },
     "nodes": {"clock", "variables", "defaults"},
     "series": {*_STATISTICS, INTEGERS, LARGE, DECIMALS},

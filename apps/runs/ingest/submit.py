@@ -123,6 +123,7 @@ def submit(
     warmup: float,
     repetition: int = 1,
     tags: Sequence[str] = (),
+    session: str = "",
     server_version: str = "",
     variables: Mapping[str, str] | None = None,
     uid: UUID | None = None,
@@ -177,7 +178,7 @@ def submit(
             field = "output" if name == chosen.artifact else "series"
             _require(held.sha256 == hashes[name], field, f"run {run.uid} was submitted with other {field}")
         if created:
-            Run.objects.filter(pk=run.pk).update(tags=sorted(set(tags)))
+            Run.objects.filter(pk=run.pk).update(tags=sorted(set(tags)), session=session)
             record(Action.RUN_SUBMIT, f"run {run.pk} of {system.slug}", after=f"{outcome}, {chosen.title}")
         end_run(
             run=run,

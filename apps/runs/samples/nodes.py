@@ -21,11 +21,13 @@ SERVER = "mysql"
 KIND = "role"
 WRITER, REPLICA, READER, JOINING, UNOBSERVED = "writer", "replica", "reader", "joining", "not observed"
 STATUS = "mysql.status."
+UPTIME = f"{STATUS}Uptime"
 WRITES = tuple(f"{STATUS}Com_{verb}" for verb in ("insert", "update", "delete", "replace"))
 SAMPLING, SENT = "agent.statements", f"{STATUS}wsrep_replicated"
 READ_ONLY, RECEIVES = "mysql.replication.read_only", "mysql.replication.io_running"
 STATE, PRIMARY, ALIVE = f"{STATUS}wsrep_local_state", f"{STATUS}wsrep_cluster_status", f"{STATUS}Questions"
 SYNCED = 4
+OLDEST = 100 * 366 * 86_400.0  # s: no server runs longer
 LEAST_SHARE, LEAST_WRITES = 0.1, 0.5  # of all writes; 1/s
 # A role that lasts for fewer seconds is a lull or the turn of one into another.
 SHORTEST = 2
@@ -55,6 +57,18 @@ class RoleSpan:
             node=self.node,
             detail={"role": self.role, "share": round(self.share, 3)},
         )
+
+
+def server_start(nodes: Iterable[SampledNode]) -> float | None:
+    """The last start of any server before its first sample, s on the run's clock (before 0), by what it says of itself;
+    None: no server does."""
+    found = []
+    for node in nodes:
+        column = node.column(UPTIME)
+        seen = np.flatnonzero(column.observed) if column is not None else np.zeros(0, np.int64)
+        if column is not None and len(seen) and 0 <= (age := float(column.values[seen[0]])) < OLDEST:
+            found.append(float(node.clock[seen[0]]) - age)
+    return max(found, default=None)
 
 
 def role_spans(nodes: Iterable[SampledNode]) -> list[RoleSpan]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.catalog.models import System
-from apps.comparison.pure import welch
+from apps.comparison.pure import smallest_effect
 from apps.dispatch.api import PlannedWorkload
 from apps.regressions.api import variations
 from apps.regressions.detection import DEFAULT_LIMITS
@@ -47,5 +47,5 @@ def precision(
 
 def _at(threads: int, found: Sequence[float | None], repetitions: int) -> Precision:
     known = [each for each in found if each is not None]
-    smallest = welch.smallest_effect(variation=max(known), count=repetitions) if known else None
+    smallest = smallest_effect(variation=max(known), count=repetitions) if known else None
     return Precision(threads, smallest, len(found) - len(known), len(found))

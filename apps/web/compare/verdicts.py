@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from apps.comparison.pure import (
+    FEWEST_RUNS,
     Cell,
     ClaimLimit,
     ComparedMetric,
@@ -20,7 +21,6 @@ from apps.comparison.pure import (
     inverse,
     label,
     ratio_text,
-    welch,
 )
 from apps.core.text import and_list, counted
 from apps.core.units import NBSP, with_unit
@@ -100,7 +100,7 @@ def _borrowed(comparison: Comparison, side: Side, level: Level, metrics: list[Co
     for metric in metrics:
         for each in (comparison.sides[0], side):
             cell = comparison.cell(side=each.slug, level=level.id, metric=metric.key)
-            if cell.history and 0 < len(cell.replicates) < welch.FEWEST_RUNS:
+            if cell.history and 0 < len(cell.replicates) < FEWEST_RUNS:
                 runs, earlier = counted(len(cell.replicates), "run"), counted(cell.history, "earlier run")
                 parts.append(f"{runs} of {each.name}: the spread is that of {earlier}")
     return "; ".join(parts)
@@ -168,6 +168,8 @@ def grounds(comparison: Comparison, level: Level | None) -> str:
         parts.append(f"{' to '.join(ends)}{NBSP}s each")
     days = {run.started_at.date() for run in runs}
     parts.append("on one day" if len(days) == 1 else f"on {len(days)} days")
+    if (sessions := len({run.session for run in runs})) > 1:
+        parts.append(f"in {sessions} sessions")
     machines = {side.hardware for side in comparison.sides}
     if len(machines) == 1:
         parts.append(f"all on {machines.pop()}")
@@ -212,7 +214,8 @@ def _side_values(difference: Difference) -> str:
 
 def ribbons(comparison: Comparison, level: Level | None) -> list[Ribbon]:
     """The worst first."""
-    return [*_obstacles(comparison), *_limits(comparison, level)]
+    held = (Ribbon(each.key, False, each.head, each.text, "runs", "Runs") for each in comparison.cautions)
+    return [*_obstacles(comparison), *_limits(comparison, level), *held]
 
 
 def _obstacles(comparison: Comparison) -> Iterator[Ribbon]:

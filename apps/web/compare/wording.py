@@ -17,6 +17,7 @@ from apps.comparison.pure import (
     Ratio,
     Side,
     Verdict,
+    by_session,
     interval_text,
     label,
     ratio_text,
@@ -164,7 +165,8 @@ def _remedies(pairs: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> 
     likely = [cell for _, cell in pairs if remedy(cell, names).endswith(LIKELY)]
     if len(found) > LISTED_LEVELS and len({remedy(cell, names) for cell in likely}) > 1:
         efforts = sorted(max(more.runs for more in cell.more) for cell in likely)
-        range_of = f"about {efforts[0]:,} to {efforts[-1]:,} more runs per side {LIKELY}"
+        unit = likely[0].more[0].unit
+        range_of = f"about {efforts[0]:,} to {efforts[-1]:,} more {unit}s per side {LIKELY}"
         found = {text: levels for text, levels in found.items() if not text.endswith(LIKELY)}
         first = [range_of]
     else:
@@ -183,7 +185,7 @@ def remedy(cell: Cell, names: Mapping[str, str]) -> str:
     if not cell.more or "noise is unknown" in cell.ratio.reason:
         return cell.ratio.reason
     if (cell.ratio.needed or 0) > MOST_REPETITIONS:
-        return f"even {MOST_REPETITIONS:,} runs per side are too few"
+        return f"even {MOST_REPETITIONS:,} {cell.more[0].unit}s per side are too few"
     if cell.words == Verdict.TOO_FEW:
         return f"needs {_more(cell.more, names)}"
     # Significant alone but not after correction over its table: its reason explains that.
@@ -193,18 +195,19 @@ def remedy(cell: Cell, names: Mapping[str, str]) -> str:
 
 def _lacking(cell: Cell, names: dict[str, str]) -> str:
     if cell.ratio is not None and (cell.ratio.needed or 0) > MOST_REPETITIONS:
-        return f"more than {MOST_REPETITIONS:,} runs per side"
+        unit = "sessions" if by_session(cell.ratio) else "runs"
+        return f"more than {MOST_REPETITIONS:,} {unit} per side"
     return _more(cell.more, names)
 
 
 def _more(more: Sequence[More], names: Mapping[str, str]) -> str:
     if len(more) > 1 and len({each.runs for each in more}) == 1:
-        return f"{_runs(more[0].runs)} per side"
-    return " and ".join(f"{_runs(each.runs)} of {names[each.side]}" for each in more)
+        return f"{_count(more[0])} per side"
+    return " and ".join(f"{_count(each)} of {names[each.side]}" for each in more)
 
 
-def _runs(count: int) -> str:
-    return counted(count, "more run")
+def _count(more: More) -> str:
+    return counted(more.runs, f"more {more.unit}")
 
 
 def join_levels(levels: Sequence[Level]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from apps.comparison.api import ScorecardCell, ScorecardRow
 from apps.comparison.pure import WITHHELD, Cell, Direction, inverse, with_interval
-from apps.core.text import and_list
+from apps.core.text import and_list, counted
 from apps.core.units import NBSP
 from apps.published.frames import VCPUS, Frame, FrameMark
 from apps.runs.pure import title_of
@@ -147,8 +147,9 @@ def _undecided(cell: ScorecardCell) -> str:
         return f"{_named(cell)}: verdict withheld, their configurations differ"
     if found.words == EQUIVALENT:
         return f"{_named(cell)}: equivalent"
-    more = max((each.runs for each in found.more), default=0)
-    needed = f"; about {more} more run{'' if more == 1 else 's'} per side needed" if 0 < more <= MOST_NAMED else ""
+    more = max(found.more, key=lambda each: each.runs, default=None)
+    is_named = more is not None and 0 < more.runs <= MOST_NAMED
+    needed = f"; about {counted(more.runs, f'more {more.unit}')} per side needed" if more and is_named else ""
     return f"{_named(cell)}: {found.words}{needed}"
 
 

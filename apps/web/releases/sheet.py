@@ -30,6 +30,7 @@ COUNTED = (
     (RowVerdict.UNCHANGED, "unchanged"),
     (RowVerdict.INCONCLUSIVE, "inconclusive"),
     (RowVerdict.TOO_FEW, "too few repetitions"),
+    (RowVerdict.ONE_SESSION, "one session each"),
     (RowVerdict.MISSING, "missing"),
 )
 # Shown beside these, if any.

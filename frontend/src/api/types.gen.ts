@@ -241,6 +241,11 @@ export interface components {
             state: string;
             message: string;
         };
+        Caution: {
+            key: string;
+            head: string;
+            text: string;
+        };
         Cell: {
             side: string;
             level: number;
@@ -571,6 +576,7 @@ export interface components {
             obstacles: components["schemas"]["BlockingDifference"][];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
+            cautions: components["schemas"]["Caution"][];
             cells: components["schemas"]["Cell"][];
             withheld: string[];
             claim_limits: components["schemas"]["LimitedClaims"][];
@@ -622,6 +628,7 @@ export interface components {
             };
             left_out: string;
             failed_checks: string[];
+            session: number | null;
         };
         ComparedSteadiness: {
             metric: string;
@@ -674,6 +681,7 @@ export interface components {
             obstacles: components["schemas"]["BlockingDifference"][];
             runs: components["schemas"]["ComparedRun"][];
             notes: string[];
+            cautions: components["schemas"]["Caution"][];
             cells: components["schemas"]["Cell"][];
             withheld: string[];
         };
@@ -1496,6 +1504,7 @@ export interface components {
         More: {
             side: string;
             runs: number;
+            unit: string;
         };
         NamedObject: {
             id: number;
@@ -1943,6 +1952,13 @@ export interface components {
             reason: string;
             /** Format: double */
             systematic: number;
+            replicates: components["schemas"]["Replicates"];
+            counts: [
+                number,
+                number
+            ] | null;
+            /** Format: double */
+            freedom: number | null;
         };
         RatioAxis: {
             band: [
@@ -2103,6 +2119,8 @@ export interface components {
             /** Format: double */
             value: number;
         };
+        /** @enum {string} */
+        Replicates: "runs" | "sessions" | "sessions with both sides" | "runs of one session" | "blocks of one session";
         Resource: {
             key: string;
             title: string;
@@ -2146,7 +2164,7 @@ export interface components {
             fastest: number;
         };
         /** @enum {string} */
-        RowVerdict: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "inconclusive" | "unchanged";
+        RowVerdict: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "one session each" | "inconclusive" | "unchanged";
         Run: {
             id: number;
             /** Format: date-time */
@@ -2207,6 +2225,8 @@ export interface components {
             /** @default 1 */
             repetition: number;
             tags?: string[];
+            /** @default  */
+            session: string;
             /** @default  */
             server_version: string;
             variables?: {
@@ -2295,6 +2315,7 @@ export interface components {
             /** Format: double */
             warmup?: number;
             repetition?: number;
+            session?: string;
             server_version?: string;
             /** Format: uuid */
             uid?: string;
@@ -3621,6 +3642,7 @@ export type CampaignDetail = components['schemas']['CampaignDetail'];
 export type CampaignList = components['schemas']['CampaignList'];
 export type CampaignPlan = components['schemas']['CampaignPlan'];
 export type Cancellation = components['schemas']['Cancellation'];
+export type Caution = components['schemas']['Caution'];
 export type Cell = components['schemas']['Cell'];
 export type Change = components['schemas']['Change'];
 export type ChangeChart = components['schemas']['ChangeChart'];
@@ -3817,6 +3839,7 @@ export type RepeatPlan = components['schemas']['RepeatPlan'];
 export type Repetition = components['schemas']['Repetition'];
 export type RepetitionShare = components['schemas']['RepetitionShare'];
 export type Replicate = components['schemas']['Replicate'];
+export type Replicates = components['schemas']['Replicates'];
 export type Resource = components['schemas']['Resource'];
 export type ResourceAtLevel = components['schemas']['ResourceAtLevel'];
 export type ResourceLevel = components['schemas']['ResourceLevel'];

@@ -162,6 +162,8 @@ DULL: dict[type[Model], set[str]] = {
         *("id", "uid", "system", "workload", "load_level", "repetition", "state", "outcome", "reason", "ended_at"),
         *("sealed_at", "told", "batches_expected", "artifacts_expected", "seal_attempts", "seal_due_at"),
         *("failed_checks", "is_excluded", "unparsed_lines", "created_at", "measured_from"),
+        # By these runs are grouped, not compared.
+        *("session", "server_started_at"),
     },
     System: {"id", "slug", "name", "short_name", "release", "hardware_class", "endpoint", "settings_hash", "labels"}
     | {"aws_identifier", "created_at", "archived_at"},

@@ -7,7 +7,7 @@ from apps.catalog.models import System
 from apps.comparison.failovers.results import load_failovers
 from apps.comparison.failovers.values import FailoverFilter, FaultVerdict
 from apps.comparison.stats import welch
-from apps.comparison.stats.welch import Sample
+from apps.comparison.stats.replicates import Sample
 from apps.runs.models import Run
 from tests.support.failed_over import a_cluster, a_failover, a_replicated_pair, made_up
 

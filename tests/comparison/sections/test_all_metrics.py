@@ -15,7 +15,8 @@ from apps.catalog.models import System
 from apps.comparison import compare
 from apps.comparison.sections.all_metrics import Everything, Measured, everything
 from apps.comparison.stats import welch
-from apps.comparison.stats.welch import Direction, Ratio, Sample, Verdict
+from apps.comparison.stats.replicates import Sample
+from apps.comparison.stats.welch import Direction, Ratio, Verdict
 from apps.comparison.values import Cell, ComparedMetric, Comparison
 from apps.runs.models import Measurement, Run
 from apps.web.compare.sections.all_metrics import summary

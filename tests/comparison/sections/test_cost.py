@@ -16,7 +16,7 @@ from apps.comparison.comparability.acknowledgements import acknowledge
 from apps.comparison.sections import cost, serialisation
 from apps.comparison.sections.cost import ComparedCost
 from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import Sample
+from apps.comparison.stats.replicates import Sample
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 from tests.support.pages import squeezed
 

@@ -19,6 +19,7 @@ from apps.comparison.sections.load_levels import (
 )
 from apps.comparison.sections.serialisation import from_json, to_json
 from apps.comparison.stats import welch
+from apps.comparison.stats.replicates import Sample
 from apps.comparison.stats.usl import NoFit
 from tests.paths import RECORDINGS
 
@@ -155,7 +156,7 @@ def test_an_objective_at_the_true_percentile_is_seldom_called_held() -> None:
 def test_saturation_has_the_interval_that_two_sides_would_have() -> None:
     base, high = (1.0, 1.02, 0.99), (4.0, 4.3, 4.1)
     (found,) = saturation([a_level(1, response=base), a_level(8, response=high)])
-    assert found.ratio == welch.compare(welch.Sample(base), welch.Sample(high))
+    assert found.ratio == welch.compare(Sample(base), Sample(high))
 
 
 def test_levels_that_were_stored_under_their_first_name_are_read() -> None:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from apps.comparison.stats import welch
-from apps.comparison.stats.welch import Sample
+from apps.comparison.stats.replicates import Sample
 
 TRIALS, SECONDS, CORRELATION = 400, 60, 0.3
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import MOST_REPETITIONS, NoiseBasis, Ratio, RunNoise, Sample, Verdict
+from apps.comparison.stats.power import MARGIN, MOST_REPETITIONS, NoiseBasis, RunNoise, repetitions_needed
+from apps.comparison.stats.replicates import Sample
+from apps.comparison.stats.welch import Ratio, Verdict
 from tests.comparison.stats import simulated
 
 TABLES = 1500
@@ -81,9 +83,9 @@ def test_sides_that_seem_equal_are_likely_called_equivalent_or_a_difference_of_t
 ) -> None:
     random = np.random.default_rng(13)
     noise = RunNoise(variation**2, 4, 0)
-    needed = welch.repetitions_needed(NoiseBasis((noise, noise), (3, 3), 0.001), level=0.05)
+    needed = repetitions_needed(NoiseBasis((noise, noise), (3, 3), 0.001), level=0.05)
     draws = np.exp(random.normal(0, variation, (400, 2, needed)))
-    for shift, wanted in ((1.0, Verdict.EQUIVALENT), (1 + welch.MARGIN, Verdict.HIGHER)):
+    for shift, wanted in ((1.0, Verdict.EQUIVALENT), (1 + MARGIN, Verdict.HIGHER)):
         verdicts = [welch.compare(Sample(tuple(a)), Sample(tuple(b * shift))).verdict for a, b in draws]
         assert np.mean([verdict is wanted for verdict in verdicts]) >= 0.8
 
@@ -96,7 +98,7 @@ def test_one_repetition_fewer_than_needed_would_likely_not_do(count: int, level:
     effect = next(
         effect
         for effect in np.linspace(0.2, 0.0199, 600)
-        if welch.repetitions_needed(NoiseBasis((noise, noise), (2, 2), effect), level=level) > count
+        if repetitions_needed(NoiseBasis((noise, noise), (2, 2), effect), level=level) > count
     )
     a, b = random.normal(0, 0.02, (2, 20_000, count))
     past = np.empty((20_000, 0))
@@ -105,4 +107,4 @@ def test_one_repetition_fewer_than_needed_would_likely_not_do(count: int, level:
 
 def test_a_hopeless_question_says_that_the_search_stopped() -> None:
     noise = RunNoise(variance=1.0, freedom=4, history=0)
-    assert welch.repetitions_needed(NoiseBasis((noise, noise), (3, 3), 1e-6), level=0.05) == MOST_REPETITIONS + 1
+    assert repetitions_needed(NoiseBasis((noise, noise), (3, 3), 1e-6), level=0.05) == MOST_REPETITIONS + 1

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.comparison.stats import welch
-from apps.comparison.stats.welch import Direction, Sample, Verdict
+from apps.comparison.stats.power import MARGIN, MOST_REPETITIONS
+from apps.comparison.stats.replicates import Sample
+from apps.comparison.stats.welch import Direction, Verdict
 from apps.comparison.tables import verdict_table
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Level
 from apps.runs.samples.histograms import SYSBENCH
@@ -117,7 +119,7 @@ def test_three_against_three_do_not_claim_equivalence_where_they_cannot_know(noi
 
 def test_a_difference_beyond_the_margin_is_not_called_equivalent() -> None:
     random = np.random.default_rng(7)
-    drawn = random.normal(0, 0.01, (600, 2, 10)) + np.array([0, math.log1p(welch.MARGIN)])[:, None]
+    drawn = random.normal(0, 0.01, (600, 2, 10)) + np.array([0, math.log1p(MARGIN)])[:, None]
     verdicts = [welch.compare(Sample(tuple(np.exp(a))), Sample(tuple(np.exp(b)))).verdict for a, b in drawn]
     assert np.mean([verdict is Verdict.EQUIVALENT for verdict in verdicts]) <= 0.025
 
@@ -157,7 +159,7 @@ def test_repetitions_do_not_make_a_grid_finer() -> None:
 def test_a_grid_too_coarse_for_the_margin_says_that_more_runs_do_not_tell() -> None:
     coarse = welch.compare(Sample((8.0,) * 10, (), 0.06), Sample((8.0,) * 10, (), 0.06))
     assert coarse.verdict is Verdict.INCONCLUSIVE
-    assert coarse.needed == welch.MOST_REPETITIONS + 1
+    assert coarse.needed == MOST_REPETITIONS + 1
     assert "too coarse" in coarse.reason
 
 

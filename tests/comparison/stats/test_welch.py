@@ -8,8 +8,9 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, Sample, Verdict
+from apps.comparison.stats import multiple_testing, power, welch
+from apps.comparison.stats.replicates import Sample, geometric_mean
+from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, Verdict
 from tests.examples import examples
 
 A = (1000.0, 1011.0, 993.0, 1004.0)
@@ -60,7 +61,7 @@ def test_only_the_newest_ten_earlier_runs_count() -> None:
 def test_too_few_runs_without_history_have_no_interval(runs: int) -> None:
     ratio = welch.compare(Sample(A), Sample(B[:runs]))
     assert (ratio.verdict, ratio.low, ratio.high, ratio.p) == (Verdict.TOO_FEW, None, None, None)
-    assert ratio.value == pytest.approx(welch.geometric_mean(B[:runs]) / welch.geometric_mean(A))
+    assert ratio.value == pytest.approx(geometric_mean(B[:runs]) / geometric_mean(A))
     assert ratio.needed == 3
 
 
@@ -160,7 +161,7 @@ def test_the_metrics_direction_turns_higher_into_better_or_worse(
 )
 def test_smallest_effects_are_those_of_the_table(variation: float, effects: tuple[float, ...]) -> None:
     """Per cent, found with 80 % power by 3, 5, 10 and 20 repetitions."""
-    found = [100 * welch.smallest_effect(variation=variation, count=count) for count in (3, 5, 10, 20)]
+    found = [100 * power.smallest_effect(variation=variation, count=count) for count in (3, 5, 10, 20)]
     assert found == pytest.approx(effects, abs=0.06)
 
 
@@ -169,7 +170,7 @@ def test_power_agrees_with_simulation() -> None:
     effect, count = 0.06, 4
     a, b = random.normal(0, 0.02, (2, 20_000, count))
     reject = scipy.stats.ttest_ind(b + effect, a, axis=1).pvalue < 0.05
-    expected = welch.power(effect=effect, error=0.02 * math.sqrt(2 / count), freedom=2 * (count - 1))
+    expected = power.power(effect=effect, error=0.02 * math.sqrt(2 / count), freedom=2 * (count - 1))
     assert reject.mean() == pytest.approx(expected, abs=0.01)
 
 
@@ -299,4 +300,4 @@ def test_no_values_cannot_be_summarised() -> None:
 
 def test_a_geometric_mean_stays_within_its_values() -> None:
     values = (0.1, 0.10000000000000002)
-    assert values[0] <= welch.geometric_mean(values) <= values[1]
+    assert values[0] <= geometric_mean(values) <= values[1]

@@ -36,9 +36,10 @@ def measure(
     threads: int = 4,
     metrics: Mapping[str, float] | None = None,
     job: Job | None = None,
+    day: int = 0,
     **fields: Any,
 ) -> list[Run]:
-    """A run for each throughput; `job`: of which they came."""
+    """A run for each throughput, each on a day of its own from `day` on; `job`: of which they came."""
     runs = [
         a_measured_run(
             {"client.throughput": value, **(metrics or {})},
@@ -46,8 +47,8 @@ def measure(
             workload=workload or a_workload(),
             load_level=a_load_level(threads),
             repetition=number + 1,
-            started_at=START + timedelta(minutes=number),
-            ended_at=START + timedelta(minutes=number + 1),
+            started_at=START + timedelta(days=day + number),
+            ended_at=START + timedelta(days=day + number, minutes=1),
             **fields,
         )
         for number, value in enumerate(values)

@@ -151,8 +151,8 @@ def test_lower_is_better_where_the_metric_says_so() -> None:
     workload.primary_metric = latency
     workload.save()
     for system, values in ((old, STEADY), (new, SLOWER)):
-        for value in values:
-            measure(system, (1.0,), workload=workload, metrics={"client.latency.p95": value})
+        for day, value in enumerate(values):
+            measure(system, (1.0,), day=day, workload=workload, metrics={"client.latency.p95": value})
     assert checked().rows[0].verdict is RowVerdict.BETTER
 
 

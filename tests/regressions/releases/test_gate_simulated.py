@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import Direction, Sample
+from apps.comparison.stats.replicates import Sample
+from apps.comparison.stats.welch import Direction
 from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.values import LATENCY_TOLERANCE, TOLERANCE, RowVerdict
@@ -107,7 +108,7 @@ def test_what_could_have_been_seen_is_what_the_simulations_of_the_methods_found(
     for _ in range(200):
         a, b = np.exp(random.normal(0, 0.02, (2, 5)))
         ratio = welch.compare(Sample(tuple(a)), Sample(tuple(b)))
-        effects.append(verdicts.visible(ratio, (5, 5), (0, 0)))
+        effects.append(verdicts.visible(ratio))
     assert abs(float(np.median([each for each in effects if each])) - 0.041) < 0.004
 
 

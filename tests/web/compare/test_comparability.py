@@ -24,7 +24,7 @@ def test_other_hardware_is_loud_and_withholds_the_verdict(client: Client, worklo
     System.objects.filter(slug="b").update(hardware_class=large)
     html = page(client, address(workload, **AT))
     assert states(html, "[data-blocking]", "blocking") == [("hardware",)]
-    assert states(html, "[data-ribbon]", "ribbon") == [("not-comparable",)]
+    assert states(html, "[data-ribbon]", "ribbon") == [("not-comparable",), ("one-session",)]
     assert text(html, "[data-tab=differences] [data-mark]") == "! 1"
     assert elements(html, "[data-answer] [data-verdict='verdict withheld']")
     assert not elements(html, BETTER)

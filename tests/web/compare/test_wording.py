@@ -10,7 +10,8 @@ import pytest
 from apps.catalog.models import System, Workload
 from apps.comparison import wording
 from apps.comparison.compare import compare
-from apps.comparison.stats.welch import MOST_REPETITIONS, Ratio, Verdict
+from apps.comparison.stats.power import MOST_REPETITIONS
+from apps.comparison.stats.welch import Ratio, Verdict
 from apps.comparison.values import Cell, Level, More
 from apps.runs.models import Measurement
 from apps.web.compare import wording as compare_wording

@@ -4,6 +4,7 @@ from typing import Any
 
 from apps.comparison.api import compare
 from apps.comparison.pure import Comparison, label
+from apps.core.text import and_list
 from apps.web.compare.charts import chart_metrics
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import table, value_note, value_words
@@ -23,8 +24,15 @@ def context(seen: CompareView) -> dict[str, Any]:
         "no_errors": no_errors,
         "few_runs": all(row.few_runs for row in rows),
         "no_history": not any(cell.history for cell in comparison.cells),
+        "replicates": _replicates(comparison),
         "ratio_metrics": [metric for metric in chart_metrics(comparison)[1:] if metric.kind != "latency"],
     }
+
+
+def _replicates(comparison: Comparison) -> str:
+    """What the intervals take as repetitions."""
+    kinds = dict.fromkeys(cell.ratio.replicates.value for cell in comparison.cells if cell.ratio and cell.ratio.low)
+    return and_list(list(kinds)) or "runs"
 
 
 def _no_errors(comparison: Comparison) -> bool:

@@ -1,0 +1,60 @@
+"""Which runs share a session."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.comparison.selection.sessions import Occurrence, numbered
+from tests.examples import examples
+
+DAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
+
+
+def run(number: int, *, side: str = "a", at: float = 0.0, host: str = "", start: float | None = None, stated: str = ""):  # type: ignore[no-untyped-def]
+    """`at`, `start` of its server: hours since DAY."""
+    started = None if start is None else DAY + timedelta(hours=start)
+    return Occurrence(number, side, DAY + timedelta(hours=at), host, started, stated)
+
+
+def test_runs_of_one_morning_are_one_session_and_the_next_day_is_another() -> None:
+    assert numbered([run(1), run(2, at=1), run(3, at=24), run(4, at=25)]) == {1: 0, 2: 0, 3: 1, 4: 1}
+
+
+def test_a_restart_of_a_server_begins_a_session_and_the_rounding_of_its_uptime_does_not() -> None:
+    found = numbered([run(1, start=-1.0), run(2, at=1, start=-1.001), run(3, at=2, start=1.5), run(4, at=3)])
+    assert found == {1: 0, 2: 0, 3: 1, 4: 1}
+
+
+def test_another_load_generator_is_another_session_also_when_the_two_take_turns() -> None:
+    found = numbered([run(1, host="x"), run(2, at=1, host="y"), run(3, at=2, host="x"), run(4, at=3, host="y")])
+    assert found == {1: 0, 2: 1, 3: 0, 4: 1}
+
+
+def test_sides_measured_in_turns_share_each_session() -> None:
+    turns = [run(number, side="ab"[number % 2], at=24.0 * (number // 4)) for number in range(12)]
+    assert numbered(turns) == {number: number // 4 for number in range(12)}
+
+
+def test_a_restart_of_one_sides_server_only_leaves_no_shared_session() -> None:
+    found = numbered([run(1, start=-1), run(2, side="b"), run(3, at=2, start=1), run(4, side="b", at=2)])
+    assert found[1] != found[3]
+    assert found[2] == found[4]
+    assert found[2] not in (found[1], found[3])
+
+
+def test_a_stated_session_decides_whatever_the_times_say() -> None:
+    found = numbered(
+        [run(1, stated="monday"), run(2, at=30, stated="monday"), run(3, side="b", at=60, stated="monday")]
+    )
+    assert found == {1: 0, 2: 0, 3: 0}
+    found = numbered([run(1, stated="first"), run(2, at=0.1, stated="second"), run(3, at=0.2)])
+    assert len(set(found.values())) == 3
+
+
+@examples(100)
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 300), st.sampled_from(["", "x"])), max_size=12))
+def test_every_run_has_a_number_whatever_the_order_they_come_in(drawn: list[tuple[str, int, str]]) -> None:
+    runs = [run(number, side=side, at=at, host=host) for number, (side, at, host) in enumerate(drawn)]
+    assert numbered(runs) == numbered(reversed(runs))
+    assert set(numbered(runs)) == set(range(len(runs)))
