@@ -53,8 +53,8 @@ def _judged(ratio: Ratio, value: float, direction: Direction, smallest: float) -
 def _one_session() -> str:
     many = sessions_needed(effect=math.log1p(SETTLED), between=BETWEEN)
     return (
-        f"each side was measured in one session, and how much sessions differ is not known: if by {BETWEEN * 100:g}"
-        f"{NBSP}%, {many} sessions of each side would tell a difference of {SETTLED * 100:g}{NBSP}%"
+        f"{many} sessions of each side would tell a difference of {SETTLED * 100:g}{NBSP}%, if sessions differ by "
+        f"{BETWEEN * 100:g}{NBSP}%"
     )
 
 

@@ -46,10 +46,9 @@ def measure(
             system=system,
             workload=workload or a_workload(),
             load_level=a_load_level(threads),
-            repetition=number + 1,
             started_at=START + timedelta(days=day + number),
             ended_at=START + timedelta(days=day + number, minutes=1),
-            **fields,
+            **{"repetition": number + 1, **fields},
         )
         for number, value in enumerate(values)
     ]

@@ -8,6 +8,7 @@ from apps.core.problems import Invalid
 from apps.regressions.models import Threshold
 from apps.regressions.releases import check
 from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, answer
+from apps.runs.models import Run
 from tests.regressions.releases.released import (
     NEW,
     OLD,
@@ -189,3 +190,33 @@ def test_the_gate_passes_only_what_is_known_to_be_no_worse_than_is_accepted(rows
     verdict, why = answer(rows, baseline=OLD, tolerance=0.1)
     assert verdict == result
     assert why
+
+
+def test_one_session_of_each_side_cannot_tell_and_says_how_many_would() -> None:
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    for place, values in enumerate(zip(STEADY, SLOWER, strict=True)):
+        for system, value in zip((old, new), values, strict=True):
+            measure(system, [value], repetition=place + 1)
+    found = checked()
+    assert (found.rows[0].verdict, found.result) == (RowVerdict.ONE_SESSION, Result.CANNOT_TELL)
+    assert found.rows[0].reason == (
+        "3 sessions of each side would tell a difference of 5\u00a0%, if sessions differ by 1\u00a0%"
+    )
+    assert found.why[0] == "1 row was measured in one session of each side: how much sessions differ is not known."
+    assert (found.rows[0].ratio or 1) < 1
+
+
+def test_the_shift_of_a_session_is_no_regression_and_that_of_a_release_is() -> None:
+    """Nights differ by 1.5 %, the runs of one by 0.1 %."""
+    nights = (1000.0, 1015.0, 990.0)
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    for day, level in enumerate(nights):
+        for jitter in (0.999, 1.0, 1.001):
+            measure(old, [level * jitter], day=day)
+            measure(new, [level * 0.985 * jitter], day=day + 10)
+    assert checked().result is not Result.REGRESSION
+    Run.objects.filter(system=new).delete()
+    for day, level in enumerate(nights):
+        for jitter in (0.999, 1.0, 1.001):
+            measure(new, [level * 0.85 * jitter], day=day + 10)
+    assert checked().result is Result.REGRESSION
