@@ -31,7 +31,7 @@ def main(var: str, slug: str, node: str, control: str) -> None:
             system.start(node)
     elif control == "stop":
         system.stop(node)
-    elif control == "switch":
+    elif control in ("switch", "start_alone"):
         with locked(Path(var), slug):
             system.do(control, node)
     else:

@@ -17,7 +17,7 @@ from lab.mariadb import OBSERVED, MariaDB
 from lab.packages import LabError, program
 from lab.ports import kept_ports
 from lab.sshd import Sshd
-from lab.systems import AgentEntry, Member, Progress, fault_command
+from lab.systems import NODE_CONTROLS, AgentEntry, Member, Progress, fault_command
 
 NODES = ("node1", "node2", "node3")
 FAILOVER_TIMEOUT = 180.0  # s
@@ -162,6 +162,7 @@ class MHA:
             password_file=self.servers[NODES[0]].password_file,
             settings={**mariadb.SETTINGS, **SETTINGS, **manager.SETTINGS},
             members=members,
+            node_controls=(*NODE_CONTROLS, "start_alone"),
             system_controls={"switch": fault_command(self.var, self.slug, "", "switch"), "watch": watch},
             proxy_socket=self.proxy.socket,
         )
@@ -170,9 +171,7 @@ class MHA:
 
     def start(self, node: str) -> None:
         """Returns when the node is a caught-up replica (the source, if none took over) and the manager watches."""
-        self._thaw(node)
-        self._await_failover(node)
-        self._start_servers([node])
+        self._start_alone(node)
         if node == self.source:
             self._lead(node)
             self._point()
@@ -184,7 +183,10 @@ class MHA:
     def stop(self, node: str) -> None:
         self.servers[node].stop()
 
-    def do(self, control: str, _node: str, /) -> None:
+    def do(self, control: str, node: str, /) -> None:
+        if control == "start_alone" and node in NODES:
+            self._start_alone(node)
+            return
         if control != "switch":
             raise LabError(f"{self.slug} has no {control}")
         number = NODES.index(self.source)
@@ -194,6 +196,12 @@ class MHA:
             raise LabError(f"{self.slug}: there is no replica that could be the source")
         self.manager.switch(self.servers[target])
         self.manager.start()
+
+    def _start_alone(self, node: str) -> None:
+        """Its server runs, read-only and following nobody unless it was a replica: what it wrote can be looked at."""
+        self._thaw(node)
+        self._await_failover(node)
+        self._start_servers([node])
 
     def _thaw(self, node: str) -> None:
         pid = self.servers[node].pid

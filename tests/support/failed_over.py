@@ -75,10 +75,11 @@ def _reported(
         start = FAULT_AT + attempts[0][0] / 1000
         values = events.phase_values(record, struck, warmup=start, interval=INTERVAL, rule=SteadyState())
         if is_whole:
-            found = {"missing": [], "failed_present": [], "duplicated": [], **(counts or {})}
+            found = {"missing": [], "errant": [], "failed_present": [], "duplicated": [], **(counts or {})}
             emit("event", event="read_back", label="counted", **{"from": 40.0}, node="client", detail=found)
             values |= {
                 "failover.acknowledged_missing": len(found["missing"]),
+                "failover.errant_rows": len(found["errant"]),
                 "failover.failed_present": len(found["failed_present"]),
                 "failover.duplicated": len(found["duplicated"]),
                 "failover.stale_reads": 0,

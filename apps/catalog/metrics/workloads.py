@@ -71,6 +71,8 @@ failover.rejoin | rejoin time | s | gauge | lower | - | -
     From the start, thaw or heal of the struck node until it was in sync with the writer again.
 failover.acknowledged_missing | lost writes | writes | gauge | lower | - | -
     Acknowledged inserts that are not in the table when it is read back.
+failover.errant_rows | rows only on the old source | rows | gauge | lower | - | -
+    Rows of the probe that the old source has and its successor lacks: never replicated, or written after the promotion.
 failover.failed_present | failed writes present | writes | gauge | lower | - | -
     Inserts that failed for the client but are in the table: a retry would duplicate them.
 failover.duplicated | duplicated writes | rows | gauge | lower | - | -

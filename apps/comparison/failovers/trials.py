@@ -21,6 +21,7 @@ NOT_RECOVERED = "not recovered"
 SCHEDULE = "schedule"
 COUNTS = {
     "lost": "failover.acknowledged_missing",
+    "errant": "failover.errant_rows",
     "duplicated": "failover.duplicated",
     "failed_present": "failover.failed_present",
     "stale": "failover.stale_reads",
@@ -90,6 +91,7 @@ class WriteRows:
     """The writes and reads behind the counts, as far as the run's report lists them (the first hundred of each)."""
 
     lost: tuple[Insert, ...] = ()
+    errant: tuple[Insert, ...] = ()
     duplicated: tuple[Insert, ...] = ()
     failed_present: tuple[Insert, ...] = ()
     stale: tuple[StaleRead, ...] = ()
@@ -198,6 +200,7 @@ def _rows(first: Mapping[str, TrialEvent], *, rate: float, offset: float, at: fl
     stale = first[STALE].detail.get("reads", ()) if STALE in first else ()
     return WriteRows(
         lost=inserts("missing"),
+        errant=inserts("errant"),
         duplicated=inserts("duplicated"),
         failed_present=inserts("failed_present"),
         stale=tuple(StaleRead(str(place), int(number), t + offset - at) for place, number, t in stale),

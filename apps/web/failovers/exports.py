@@ -21,7 +21,7 @@ def markdown(found: FailoverResults, *, link: str) -> str:
     rows = [_row(group, trial) for group in found.groups for trial in group.trials]
     heads = ["Platform", "System", "Fault", "Load", "Run", "Outage, s"]
     heads += [f"{name}, s" for _, _, name in PHASES.values()] + ["Rejoin, s", "Downtime of that, s"]
-    heads += ["Lost", "Twice", "Failed, yet present"]
+    heads += ["Lost", "Old source only", "Twice", "Failed, yet present"]
     heads.append("Stale reads")
     lines = ["**Failovers**", ""]
     for each in found.verdicts:

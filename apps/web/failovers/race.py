@@ -28,6 +28,7 @@ STATED_FAULTS = ("kill_writer", "crash")
 # Counts of a trial, with their headings.
 SHOWN_COUNTS = {
     "lost": "Lost",
+    "errant": "Old source only",
     "duplicated": "Duplicated",
     "failed_present": "Failed, yet present",
     "stale": "Stale reads",

@@ -11,6 +11,7 @@ from apps.published.wording import short
 
 COUNT_WORDS = {
     "lost": "lost",
+    "errant": "rows only on the old source",
     "duplicated": "twice",
     "failed_present": "failed, yet present",
     "stale": "stale reads",
@@ -20,6 +21,7 @@ DECIDED = ("better", "worse")
 FAR = 1.5
 ROW_WORDS = {
     "lost": "Acknowledged and not in the table",
+    "errant": "Only on the old source",
     "duplicated": "In the table more than once",
     "failed_present": "Failed for the client and in the table",
 }
@@ -86,7 +88,7 @@ def writes(group: TrialGroup) -> str:
         return "the table was not read back"
     others = [
         f"{_of(span)} {COUNT_WORDS[key]}"
-        for key in ("duplicated", "failed_present", "stale")
+        for key in ("errant", "duplicated", "failed_present", "stale")
         if (span := group.counts[key]) and span[1]
     ]
     words = "no acknowledged write lost" if not lost[1] else f"{_of(lost)} acknowledged writes lost"
@@ -242,7 +244,12 @@ def outage(course: Course) -> str:
 
 def rows(listed: WriteRows, counts: Mapping[str, int | None]) -> Iterator[tuple[str, str]]:
     """Affected writes and reads by kind: inserts by number, with their due times."""
-    kinds = {"lost": listed.lost, "duplicated": listed.duplicated, "failed_present": listed.failed_present}
+    kinds = {
+        "lost": listed.lost,
+        "errant": listed.errant,
+        "duplicated": listed.duplicated,
+        "failed_present": listed.failed_present,
+    }
     for key, found in kinds.items():
         if found or counts[key]:
             yield ROW_WORDS[key], _inserts(found) + _more(len(found), counts[key])

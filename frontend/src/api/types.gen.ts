@@ -3377,6 +3377,7 @@ export interface components {
         };
         WriteRows: {
             lost: components["schemas"]["Insert"][];
+            errant: components["schemas"]["Insert"][];
             duplicated: components["schemas"]["Insert"][];
             failed_present: components["schemas"]["Insert"][];
             stale: components["schemas"]["StaleRead"][];

@@ -135,15 +135,26 @@ def test_settings_explain_part_of_the_outage(client: Client, galera: System, mha
 
 
 def test_lost_and_doubled_writes_are_counted_and_listed(client: Client, galera: System) -> None:
-    counts = {"missing": [161, 162, 163], "failed_present": [170], "duplicated": [12, 14]}
+    counts = {"missing": [161, 162, 163], "errant": [163, 164], "failed_present": [170], "duplicated": [12, 14]}
     a_failover(galera, made_up(3.0, counts=counts))
     page = page_of(client)
     shown = states(page, "[data-quantity]", "quantity", "value")
-    assert shown == [("lost", "3"), ("duplicated", "2"), ("failed_present", "1"), ("stale", "0")]
-    assert "3 acknowledged writes lost" in text(page, "[data-card=cluster]")
-    assert [cell.text(strip=True) for cell in elements(page, "[data-quantity]")] == ["3", "2", "1", "0"]
+    assert shown == [("lost", "3"), ("errant", "2"), ("duplicated", "2"), ("failed_present", "1"), ("stale", "0")]
+    assert "3 acknowledged writes lost, 2 rows only on the old source" in text(page, "[data-card=cluster]")
+    assert [cell.text(strip=True) for cell in elements(page, "[data-quantity]")] == ["3", "2", "2", "1", "0"]
     assert listed_of(page) == expected_rows()
-    assert [row.split()[0] for row in listed_of(page)] == ["161", "12", "170"]
+    assert [row.split()[0] for row in listed_of(page)] == ["161", "163", "12", "170"]
+
+
+def test_rows_that_only_the_old_source_has_are_none_or_not_known(client: Client, mha: System) -> None:
+    a_failover(mha, made_up(3.0))
+    unread = a_failover(mha, made_up(4.0))
+    unread.measurements.filter(metric__key="failover.errant_rows").delete()
+    page = page_of(client)
+    assert states(page, "[data-quantity=errant]", "value") == [("0",), ("",)]
+    assert [cell.text(strip=True) for cell in elements(page, "[data-quantity=errant]")] == ["0", "not read"]
+    trials = client.get("/api/v1/failovers/").json()["groups"][0]["trials"]
+    assert [trial["course"]["counts"]["errant"] for trial in trials] == [None, 0]
 
 
 def test_rows_that_a_report_does_not_list_are_said_to_be_in_its_artifact(client: Client, galera: System) -> None:
@@ -161,7 +172,7 @@ def test_rows_that_a_report_does_not_list_are_said_to_be_in_its_artifact(client:
 def test_a_run_without_a_read_back_says_so_and_never_zero(client: Client, galera: System) -> None:
     a_failover(galera, made_up(3.0, is_whole=False), outcome="failed", reason="it broke off")
     page = page_of(client)
-    assert [value for (value,) in states(page, "[data-quantity]", "value")] == [""] * 4
+    assert [value for (value,) in states(page, "[data-quantity]", "value")] == [""] * 5
     assert len({cell.text(strip=True) for cell in elements(page, "[data-quantity]")} - {"", "0"}) == 1
 
 

@@ -15,6 +15,7 @@ READ_TIMEOUT = 60.0  # s
 EVERY = 2**31 - 1
 UNKNOWN_TABLE = 1146
 NO_SOURCE = "it has no source"
+Row = tuple[int, int, str]  # id, the client's number, when it was made: an insert sent again makes another row
 THREADS = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Replica_SQL_Running")
 
 
@@ -82,6 +83,38 @@ def read_back(system: TargetSystem, address: ServerAddress, run: str, *, below: 
     statement = f"SELECT seq, COUNT(*) FROM {table} WHERE run = %s AND seq < %s GROUP BY seq"  # noqa: S608
     rows = system.ask(address, statement, run, below, timeout=READ_TIMEOUT)
     return Counter({int(seq): int(count) for seq, count in rows})
+
+
+def rows_of(system: TargetSystem, address: ServerAddress, run: str) -> Counter[Row]:
+    """Every row of the run. Raises pymysql.MySQLError or OSError."""
+    statement = f"SELECT id, seq, UNIX_TIMESTAMP(made_at) FROM `{system.schema}`.`{TABLE}` WHERE run = %s"  # noqa: S608
+    rows = system.ask(address, statement, run, timeout=READ_TIMEOUT)
+    return Counter((int(row), int(seq), str(made_at)) for row, seq, made_at in rows)
+
+
+def own_rows(system: TargetSystem, node: str, run: str) -> Counter[Row] | None:
+    """The rows of a source that came back and follows nobody yet: its own data, not those of its successor. None: not
+    known."""
+    try:
+        return rows_of(system, system.nodes[node], run) if has_no_source(system, node) else None
+    except (pymysql.MySQLError, OSError):
+        return None
+
+
+def has_no_source(system: TargetSystem, node: str) -> bool:
+    """False also for Galera's nodes, each of which may have got its data from another, and where it does not answer."""
+    try:
+        return _not_replicating(system, system.nodes[node]) == NO_SOURCE
+    except (pymysql.MySQLError, OSError):
+        return False
+
+
+def errant(own: Counter[Row], present: Counter[Row]) -> Counter[int]:
+    """Number -> rows that are in `own` and not in `present`."""
+    found: Counter[int] = Counter()
+    for (_, sequence, _), rows in (own - present).items():
+        found[sequence] += rows
+    return found
 
 
 def out_of_step(

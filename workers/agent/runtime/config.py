@@ -23,7 +23,7 @@ DRIVER, SAMPLER = "driver", "sampler"
 SYSTEM_ROLES = re.compile(f"{DRIVER}|{SAMPLER}")
 PROXY = "proxy"  # role of the node in front of the servers
 MEBIBYTE = 1024 * 1024
-NODE_CONTROLS = ("kill", "stop", "freeze", "thaw", "start", "cut", "heal")
+NODE_CONTROLS = ("kill", "stop", "freeze", "thaw", "start_alone", "start", "cut", "heal")
 SYSTEM_CONTROLS = ("switch", "watch")  # watch: prints the log of the system's own manager, as `tail -F`
 
 Controls = Mapping[str, Mapping[str, tuple[str, ...]]]  # node, or "" for the system -> control -> argv

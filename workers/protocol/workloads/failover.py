@@ -69,6 +69,7 @@ SPEC = WorkloadSpec(
         "failover.rejoin",
         "failover.rejoin_outage",
         "failover.acknowledged_missing",
+        "failover.errant_rows",
         "failover.failed_present",
         "failover.duplicated",
         "failover.stale_reads",

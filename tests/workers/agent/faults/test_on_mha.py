@@ -1,15 +1,48 @@
 """Real MHA under the real probe: what its manager said and did, worked out again from the raw log."""
 
 import json
+import shlex
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lab.mha import MHA
-from tests.workers.agent.faults.probing import INTERVAL, inserts_of, longest_gap, longest_gap_of_return, probed
+from lab.packages import program
+from tests.workers.agent.faults.probing import (
+    INTERVAL,
+    SCHEMA,
+    inserts_of,
+    longest_gap,
+    longest_gap_of_return,
+    probed,
+)
 from tests.workers.agents import ConfigFile
+from workers.agent.faults.system import TABLE
 from workers.agent.runtime import config as configuration
+from workers.agent.runtime.config import SystemConfig
+
+
+def written_down_before_start(system: SystemConfig, mha: MHA, folder: Path) -> SystemConfig:
+    """The same system, whose `start` first writes the node's inserts to `folder`/NODE: it may replace its data."""
+
+    def start(node: str, argv: tuple[str, ...]) -> tuple[str, ...]:
+        server = mha.servers[node]
+        own = [program("mariadb"), "--no-defaults", f"--socket={server.socket}", f"-u{system.user}"]
+        ask = [*own, f"-p{system.password}", "-NBe", f"SELECT seq FROM {SCHEMA}.{TABLE}"]
+        return ("sh", "-c", f"{shlex.join(ask)} >{shlex.quote(str(folder / node))}; exec {shlex.join(argv)}")
+
+    controls = {
+        node: {name: start(node, argv) if name == "start" else argv for name, argv in own.items()}
+        for node, own in system.controls.items()
+    }
+    return replace(system, controls=controls)
+
+
+def only_in(file: Path, table: str) -> Counter[str]:
+    """Inserts of the old source, as written down, that its successor's table lacks; each was sent once."""
+    return Counter(file.read_text().split()) - Counter(line.split("\t")[0] for line in table.splitlines())
 
 
 @pytest.mark.mha
@@ -17,7 +50,7 @@ def test_the_manager_detects_when_it_concludes_and_promotes_by_its_script(
     mha: MHA, lab_directory: Path, config: ConfigFile, tmp_path: Path
 ) -> None:
     config.include(lab_directory)
-    system = configuration.load(config.file).systems["mha"]
+    system = written_down_before_start(configuration.load(config.file).systems["mha"], mha, tmp_path)
     asked = {"fault": "kill_writer", "fault_at": 1, "rejoin_timeout": 60}
     # A failover takes 8 s; where four other loads share two cores it took more than 17 s.
     lines, figures, tables = probed(system, mha.servers.values(), asked, folder=tmp_path, duration=45)
@@ -43,6 +76,9 @@ def test_the_manager_detects_when_it_concludes_and_promotes_by_its_script(
     found = Counter({int(seq): int(count) for seq, count in (line.split("\t") for line in tables[0].splitlines())})
     acknowledged = {insert["seq"] for insert in inserts if insert["ok"]}
     assert figures["failover.acknowledged_missing"] == len(acknowledged - found.keys())
+    only_there = only_in(tmp_path / by_name["fault"]["node"], tables[0])
+    assert figures["failover.errant_rows"] == only_there.total()
+    assert by_name["read_back"]["detail"]["errant"] == sorted(map(int, only_there.elements()))
     assert figures["failover.failed_present"] == len(found.keys() - acknowledged)
     assert figures["failover.duplicated"] == found.total() - len(found) == 0
 
@@ -52,11 +88,12 @@ def test_a_frozen_writer_is_replaced_and_comes_back_as_a_replica_each_time(
     mha: MHA, lab_directory: Path, config: ConfigFile, tmp_path: Path
 ) -> None:
     config.include(lab_directory)
-    system = configuration.load(config.file).systems["mha"]
+    known = configuration.load(config.file).systems["mha"]
     asked = {"fault": "freeze_writer", "fault_at": 1, "hold": 30, "rejoin_timeout": 120}
     for trial in ("first", "second"):
         source, folder = mha.source, tmp_path / trial
         folder.mkdir()
+        system = written_down_before_start(known, mha, folder)
         _, figures, tables = probed(system, mha.servers.values(), asked, folder=folder, duration=45)
         assert mha.source != source
         assert mha.status(mha.source) == "is the source"
@@ -64,3 +101,5 @@ def test_a_frozen_writer_is_replaced_and_comes_back_as_a_replica_each_time(
         assert mha.manager.is_watching()
         assert len(set(tables)) == 1
         assert 0 < figures["failover.rejoin"] < 120
+        # Inserts that waited in the frozen server's sockets were done when it went on, and nobody has them.
+        assert figures["failover.errant_rows"] == only_in(folder / source, tables[0]).total() > 0

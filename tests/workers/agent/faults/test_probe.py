@@ -10,7 +10,7 @@ import pytest
 from tests.support.waiting import LIMIT
 from workers.agent.faults import transfer
 from workers.agent.faults.faults import Fault, Faulty, plan, run
-from workers.agent.faults.readback import account
+from workers.agent.faults.readback import account, errant
 from workers.agent.faults.system import TargetSystem
 from workers.agent.programs.report import Failed
 from workers.agent.runtime.config import ServerAddress
@@ -109,6 +109,13 @@ def test_writes_are_counted_by_what_the_client_saw_and_what_the_table_has() -> N
     assert (found.duplicated, found.twice) == (1, [3])  # the third, which was sent twice
     assert found.unknown == [9]
     assert (found.rows, found.expected()) == (5, 4)
+
+
+def test_a_row_of_the_old_source_is_errant_though_the_insert_was_sent_again_and_is_in_its_successors_table() -> None:
+    own = Counter({(1, 7, "1.5"): 1, (2, 8, "1.6"): 1, (3, 9, "1.7"): 1})
+    present = Counter({(1, 7, "1.5"): 1, (2, 8, "9.2"): 1})
+    assert errant(own, present) == {8: 1, 9: 1}
+    assert errant(own, own).total() == 0
 
 
 def invocation(parameters: dict[str, Any], duration: float) -> None:
