@@ -27,6 +27,7 @@ from apps.comparison.failovers.trials import (
     Course,
     Insert,
     Interruption,
+    RejoinTransfer,
     TrialSpread,
     WriteRows,
 )
@@ -148,6 +149,7 @@ __all__ = [
     "Quantity",
     "Ratio",
     "Reach",
+    "RejoinTransfer",
     "Replicate",
     "Rested",
     "Sample",

@@ -13,8 +13,8 @@ from apps.core.answers import Hidden, OneOf, Seconds, component
 # Kinds of the probe's events.
 FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED = "fault", "outage", "detect", "promotion", "recovered"
 BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK = "baseline", "rejoin", "proxy", "read_back", "stale_reads", "check"
-BEGUN = "node_state"
-KINDS = (FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED, BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK, BEGUN)
+BEGUN, TRANSFER = "node_state", "state_transfer"
+KINDS = (FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED, BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK, BEGUN, TRANSFER)
 # Label prefix in older reports of the probe, whose events lack a field for it.
 NOT_RECOVERED = "not recovered"
 # A delayed probe observes less than a client would: its outage does not count.
@@ -97,6 +97,17 @@ class WriteRows:
     stale: tuple[StaleRead, ...] = ()
 
 
+@component(text="How a Galera node got its state when it came back, by its error log and its files.")
+@dataclass(frozen=True)
+class RejoinTransfer:
+    kind: Annotated[str, "whole (SST), incremental (IST) or none"]
+    method: Annotated[str, "of a whole one, such as rsync; empty: not reported"]
+    file_bytes: Annotated[int | None, "of a whole one: size of the files that it wrote; null: not known"]
+    writesets: Annotated[int, "of an incremental one, which may follow a whole one"]
+    received_bytes: Annotated[int | None, "from the group since the node's start, without the transfer"]
+    words: str
+
+
 @dataclass(frozen=True)
 class Course:
     """`outage`: longest time without an acknowledged write; `recovered`: it ended. `proxy`: when the proxy acted.
@@ -115,6 +126,7 @@ class Course:
     rejoin_outage: Annotated[
         Seconds | None, "s; longest time without an acknowledged write while the affected node came back"
     ]
+    transfer: Annotated[RejoinTransfer | None, "null: not a Galera node, or its log could not be read"]
     proxy: Annotated[Seconds | None, "s after the fault; the proxy marked the node down or was switched"]
     proxy_words: str
     proxy_checks: Annotated[Mapping[str, str], "settings of the proxy's checks"]
@@ -166,12 +178,26 @@ def course(
         reached=reached,
         rejoin=values.get("failover.rejoin", _length(rejoin) if rejoin else None),
         rejoin_outage=values.get("failover.rejoin_outage"),
+        transfer=_transfer(first[TRANSFER]) if TRANSFER in first else None,
         proxy=ends.get(PROXY),
         proxy_words=proxy.label if proxy else "",
         proxy_checks=checks if isinstance(checks, Mapping) else {},
         counts={key: int(values[metric]) if metric in values else None for key, metric in COUNTS.items()},
         rows=_rows(first, rate=rate, offset=offset, at=at),
         late=late,
+    )
+
+
+def _transfer(event: TrialEvent) -> RejoinTransfer:
+    """Older reports have no method and no size of files."""
+    detail = event.detail
+    return RejoinTransfer(
+        kind=str(detail.get("transfer", "")),
+        method=str(detail.get("method") or ""),
+        file_bytes=detail.get("file_bytes"),
+        writesets=int(detail.get("writesets") or 0),
+        received_bytes=detail.get("received_bytes"),
+        words=event.label,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from apps.comparison.api import FailoverResults, FailoverTrial, TrialGroup
-from apps.comparison.pure import COUNTS, PHASES
+from apps.comparison.pure import COUNTS, PHASES, RejoinTransfer
 from apps.core import tabular
 from apps.core.tabular import escaped
 from apps.web.failovers import wording
@@ -11,8 +11,8 @@ from apps.web.failovers import wording
 COLUMNS = (
     *("platform", "system", "release", "fault", "load", "run", "started_at", "origin", "outcome", "counts", "state"),
     *("outage_s", "recovered", "watched_s", "detect_s", "promote_s", "client_recovered_s", "baseline_s", "rejoin_s"),
-    "rejoin_outage_s",
-    *("proxy_s", "lost", "duplicated", "failed_present", "stale_reads", "errors", "address"),
+    *("rejoin_outage_s", "transfer", "transfer_method", "transfer_file_bytes"),
+    *("proxy_s", "lost", "errant_rows", "duplicated", "failed_present", "stale_reads", "errors", "address"),
 )
 
 
@@ -54,6 +54,10 @@ def _row(group: TrialGroup, trial: FailoverTrial) -> list[str]:
     ]
 
 
+def _transfer(found: RejoinTransfer | None) -> tuple[str, str, int | None]:
+    return (found.kind, found.method, found.file_bytes) if found else ("", "", None)
+
+
 def _seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
@@ -68,7 +72,7 @@ def comma_separated(found: FailoverResults, *, link: Callable[[FailoverTrial], s
                 *(trial.started_at.isoformat(), trial.origin, trial.outcome, trial.doubt or "yes"),
                 *(wording.state(trial.course), trial.course.outage, "yes" if trial.course.recovered else "no"),
                 *(trial.course.watched, *(trial.course.reached.get(key) for key in PHASES), trial.course.rejoin),
-                trial.course.rejoin_outage,
+                *(trial.course.rejoin_outage, *_transfer(trial.course.transfer)),
                 *(trial.course.proxy, *(trial.course.counts[key] for key in COUNTS), link(trial)),
             ]
             for group in found.groups

@@ -249,7 +249,7 @@ def _lane(trial: FailoverTrial, scale: float) -> TrialLane:
         ),
         counts=tuple((head, key, course.counts[key]) for key, head in SHOWN_COUNTS.items()),
         address=run_address(trial),
-        rows=tuple(wording.rows(course.rows, course.counts)),
+        rows=(*wording.rows(course.rows, course.counts), *wording.transfer(course)),
     )
 
 

@@ -258,6 +258,11 @@ def rows(listed: WriteRows, counts: Mapping[str, int | None]) -> Iterator[tuple[
         yield "Reads that missed an earlier acknowledged insert", reads + _more(len(listed.stale), counts["stale"])
 
 
+def transfer(course: Course) -> Iterator[tuple[str, str]]:
+    if course.transfer:
+        yield "State transfer", course.transfer.words
+
+
 def _inserts(found: Iterable[Insert]) -> str:
     """Consecutive numbers are merged: "161 to 209 (+0.04 to +2.44 s)"."""
     spans: list[list[Insert]] = []

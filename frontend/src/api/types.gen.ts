@@ -704,6 +704,7 @@ export interface components {
             rejoin: number | null;
             /** Format: double */
             rejoin_outage: number | null;
+            transfer: components["schemas"]["RejoinTransfer"] | null;
             /** Format: double */
             proxy: number | null;
             proxy_words: string;
@@ -2050,6 +2051,14 @@ export interface components {
             /** Format: date-time */
             archived_at?: string | null;
             warnings: string[];
+        };
+        RejoinTransfer: {
+            kind: string;
+            method: string;
+            file_bytes: number | null;
+            writesets: number;
+            received_bytes: number | null;
+            words: string;
         };
         Release: {
             readonly id: number;
@@ -3832,6 +3841,7 @@ export type RatioPoint = components['schemas']['RatioPoint'];
 export type Reach = components['schemas']['Reach'];
 export type Reading = components['schemas']['Reading'];
 export type RegisteredSystem = components['schemas']['RegisteredSystem'];
+export type RejoinTransfer = components['schemas']['RejoinTransfer'];
 export type Release = components['schemas']['Release'];
 export type ReleaseCheck = components['schemas']['ReleaseCheck'];
 export type ReleaseList = components['schemas']['ReleaseList'];

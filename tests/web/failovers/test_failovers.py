@@ -16,6 +16,7 @@ from apps.catalog.services import seed
 from apps.comparison.failovers.results import load_failovers
 from apps.comparison.failovers.values import FailoverFilter
 from apps.published import services as published
+from apps.runs.models import Event
 from apps.web.failovers import wording
 from tests.support.builders import a_campaign, a_run
 from tests.support.failed_over import FAULT_AT, OFFSET, a_failover, a_failover_workload, made_up, recordings, reported
@@ -361,3 +362,27 @@ def test_each_fault_has_its_answer_and_leads_to_its_race(client: Client, galera:
     address = element(page, ".fault-answers li:not(.is-chosen) a").attributes["href"] or ""
     other = page_of(client, f"?{urlsplit(address).query}")
     assert set(data(other, "fault")) == {"kill_reader"}
+
+
+def test_how_a_node_got_its_state_back_is_shown_with_the_bytes_of_a_whole_transfer(
+    client: Client, galera: System
+) -> None:
+    run = a_failover(galera, made_up(3.0))
+    label = "node1 got its state by a whole transfer (rsync), 85,048,079 bytes by the size of the files that it wrote"
+    detail = {"transfer": "whole", "method": "rsync", "file_bytes": 85_048_079, "writesets": 0, "received_bytes": 77}
+    Event.objects.create(
+        run=run,
+        kind="state_transfer",
+        label=label,
+        starts_at=40.0,
+        ends_at=45.0,
+        node="node1",
+        detail=detail,
+        from_output=True,
+    )
+    assert listed_of(page_of(client)) == [label]
+    (trial,) = client.get("/api/v1/failovers/").json()["groups"][0]["trials"]
+    found = trial["course"]["transfer"]
+    assert (found["kind"], found["method"], found["file_bytes"]) == ("whole", "rsync", 85_048_079)
+    (row,) = csv.DictReader(io.StringIO(client.get("/failovers/failovers.csv").content.decode()))
+    assert (row["transfer"], row["transfer_file_bytes"]) == ("whole", "85048079")

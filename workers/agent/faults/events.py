@@ -106,6 +106,7 @@ def report_rejoin(node: str, began: float, ended: float) -> Mapping[str, float]:
 
 def report_transfer(node: str, transfer: StateTransfer, began: float, ended: float) -> None:
     shown = {"transfer": transfer.kind, "writesets": transfer.writesets, "received_bytes": transfer.received}
+    shown |= {"method": transfer.method, "file_bytes": transfer.files}
     _event("state_transfer", transfer.words(node), began, ended, node, **shown)
 
 

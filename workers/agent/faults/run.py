@@ -46,6 +46,7 @@ class ProbeRun:
         self.fault = faults.plan(self.chosen["fault"], system=self.system, writer=self.writer, readers=readers)
         self.record = Record()
         self.last: tuple[int, int] | None = None  # number and id of the last acknowledged row
+        self.log = ErrorLog(self.system, self.fault.node) if self.fault and self.fault.node else None
 
     def perform(self) -> None:
         """Raises Failed."""
@@ -58,6 +59,7 @@ class ProbeRun:
             run=self.id,
             timeout=self.chosen["rejoin_timeout"],
             interval=1 / self.chosen["rate"],
+            log=self.log,
         )
         with ExitStack() as stack:
             lanes = [self._insert_lane(clock), *self._read_lanes(clock)]
@@ -66,7 +68,6 @@ class ProbeRun:
                 lane.warm()
             # Exited first: a program being stopped has little time.
             faulty = stack.enter_context(Faulty(self.fault, self.system)) if self.fault else None
-            log = ErrorLog(self.system, self.fault.node) if self.fault and self.fault.node else None
             clock.begin()
             emit_begin("failover")
             label = f"{self.writer} is the writer"
@@ -83,7 +84,6 @@ class ProbeRun:
             struck, undo_began = self._load(clock, lanes, faulty)
             values = self._story(struck)
             onward = self._onward(clock) if faulty and (faulty.fault.undo or undo_began is not None) else None
-            settling.log = log
             values |= settling.settle(faulty, undo_began, onward)
         self._check_schedule()
         self._total(values)
@@ -184,6 +184,8 @@ class ProbeRun:
     def _strike(self, clock: LoadClock, faulty: Faulty) -> tuple[events.InjectedFault, float | None]:
         """Injects the fault on schedule; undoes a lasting fault under load and returns when the undoing began."""
         clock.sleep_until(self.order.warmup + self.chosen["fault_at"])
+        if self.log:
+            self.log.mark()
         began = clock.now()
         faulty.strike()
         struck = events.InjectedFault(faulty.fault, began, clock.now())

@@ -37,6 +37,7 @@ class Settling:
         run: str,
         timeout: float,
         interval: float,
+        log: ErrorLog | None,
     ) -> None:
         self._system = system
         self._names = names
@@ -45,15 +46,13 @@ class Settling:
         self._run = run
         self._timeout = timeout
         self._interval = interval
-        self.log: ErrorLog | None = None  # of the struck node
+        self._log = log  # of the struck node
         self._own: Counter[Row] | None = None  # rows of the old source before it follows its successor
 
     def settle(self, faulty: Faulty | None, undo_began: float | None, onward: Onward | None) -> dict[str, float]:
         """The counts, the rejoin time and what it cost. `undo_began`: when the fault was undone under load; `onward`:
         started; None: without a fault. Raises Failed."""
         fault = faulty.fault if faulty else None
-        if self.log:
-            self.log.mark()
         repair = None
         if faulty and fault and fault.undo and undo_began is None:
             repair = _Repair(partial(self._restore, faulty), self._clock.now())
@@ -72,7 +71,7 @@ class Settling:
                 # It returned by itself, under load: its polls have the time.
                 came_back = phases.rejoined(self._record.states, node=fault.node, since=began, until=came_back)
             values = events.report_rejoin(fault.node, began, came_back)
-            if self.log and (transfer := self.log.transfer()):
+            if self._log and (transfer := self._log.transfer()):
                 events.report_transfer(fault.node, transfer, began, came_back)
             if onward:
                 values = {**values, **events.report_price(fault.node, onward.gap(began), interval=self._interval)}

@@ -1,7 +1,10 @@
 """A real Galera cluster under the real probe: every figure is worked out again from the raw log and from the table."""
 
+import re
+import shlex
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,7 +49,8 @@ def test_the_writer_stalls_when_a_reader_is_killed_and_the_counts_are_those_of_t
     assert figures["failover.rejoin"] > 0
 
     (transfer,) = (line for line in lines if line.get("event") == "state_transfer")
-    assert transfer["detail"]["transfer"] in ("incremental", "whole")
+    assert transfer["detail"]["transfer"] == "incremental"
+    assert transfer["detail"]["file_bytes"] is None
     assert transfer["detail"]["received_bytes"] > 0
     # Writes go on while the killed node comes back, and what that costs them is a figure of its own.
     assert figures["failover.rejoin_outage"] == pytest.approx(longest_gap_of_return(lines), abs=0.001)
@@ -56,6 +60,35 @@ def test_the_writer_stalls_when_a_reader_is_killed_and_the_counts_are_those_of_t
     assert figures["failover.acknowledged_missing"] == len(acknowledged - found.keys())
     assert figures["failover.failed_present"] == len(found.keys() - acknowledged)
     assert figures["failover.duplicated"] == found.total() - len(found) > 0
+
+
+def test_the_bytes_of_a_whole_transfer_are_those_that_rsync_received_but_for_its_own_words(
+    galera: Galera, lab_directory: Path, config: ConfigFile, tmp_path: Path
+) -> None:
+    config.include(lab_directory)
+    known = configuration.load(config.file).systems["galera"]
+    logs = galera.directory / "rsync"  # of the joiner's rsync, which its script has write there
+    logs.mkdir(exist_ok=True)
+    logs.chmod(0o777)
+
+    def start(node: str, argv: tuple[str, ...]) -> tuple[str, ...]:
+        """Without its position a node takes everything."""
+        state = shlex.quote(str(galera.servers[node].data / "grastate.dat"))
+        return ("sh", "-c", f"rm -f {state}; MYSQL_TMP_DIR={shlex.quote(str(logs))} exec {shlex.join(argv)}")
+
+    controls = {
+        node: {name: start(node, argv) if name == "start" else argv for name, argv in own.items()}
+        for node, own in known.controls.items()
+    }
+    asked = {"fault": "kill_reader", "fault_at": 1, "rejoin_timeout": 120}
+    system = replace(known, controls=controls)
+    lines, _, _ = probed(system, galera.servers.values(), asked, folder=tmp_path, duration=6)
+    (transfer,) = (line for line in lines if line.get("event") == "state_transfer")
+    assert (transfer["detail"]["transfer"], transfer["detail"]["method"]) == ("whole", "rsync")
+    log = (logs / "rsyncd.log").read_text()
+    received = sum(int(count) for count in re.findall(r"received (\d+) bytes", log))
+    assert transfer["detail"]["file_bytes"] == pytest.approx(received, rel=0.01)
+    assert f"{transfer['detail']['file_bytes']:,} bytes by the size of the files" in transfer["label"]
 
 
 def test_a_job_that_kills_the_writer_ends_well_and_leaves_the_cluster_whole(

@@ -70,6 +70,15 @@ def test_the_reader_that_is_killed_is_one_that_can_be_and_not_the_writer() -> No
             "by a whole transfer, 3 writesets",
         ),
         (
+            b"WSREP_SST: [INFO] rsync SST completed on joiner (20261127 06:24:50.923)\nWSREP: SST received: u:1\n",
+            "by a whole transfer (rsync); 77 bytes from the group",
+        ),
+        (
+            b"WSREP_SST: [INFO] rsync IST completed on joiner (20261127 06:24:50.923)\nWSREP: SST received: u:1\n"
+            b"WSREP: Receiving IST: 3 writesets, seqnos 2-4\n",
+            "by an incremental transfer, 3 writesets",
+        ),
+        (
             b"WSREP: Receiving IST: 1200 writesets, seqnos 2-1201\n",
             "by an incremental transfer, 1,200 writesets; 77 bytes",
         ),
