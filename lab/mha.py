@@ -5,7 +5,7 @@ import secrets
 import shutil
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -29,6 +29,15 @@ SETTINGS = {
     "sync_binlog": "1",
     "innodb_flush_log_at_trx_commit": "1",
 }
+# A commit waits until a replica has it; after the timeout, ms, the source goes on without. Acknowledged before other
+# sessions see it, so that nothing is seen that a failover loses. On the source alone it is enabled, at its promotion: a
+# replica without replicas would wait out the timeout.
+SEMI_SYNC = {
+    "rpl_semi_sync_slave_enabled": "ON",
+    "rpl_semi_sync_master_timeout": "10000",
+    "rpl_semi_sync_master_wait_point": "AFTER_SYNC",
+}
+SOURCE_WAITS = "rpl_semi_sync_master_enabled"
 # Every server starts as a stopped, read-only replica: a killed source may have been replaced.
 WAITING = {"relay_log": "relay", "relay_log_purge": "OFF", "skip_slave_start": "ON", "read_only": "ON"}
 
@@ -39,10 +48,13 @@ class MHA:
         *("haproxy", "sshd", "ssh-keygen", "masterha_manager", "apply_diff_relay_logs"),
     )
     size = len(NODES)
-    name = "MariaDB, source and two replicas, MHA behind HAProxy"
 
-    def __init__(self, var: Path, slug: str = "mha") -> None:
+    def __init__(self, var: Path, slug: str = "mha", *, semi_sync: bool = False) -> None:
         self.slug = slug
+        self.semi_sync = semi_sync
+        how = "semi-synchronous source" if semi_sync else "source"
+        self.name = f"MariaDB, {how} and two replicas, MHA behind HAProxy"
+        self.settings = {**SETTINGS, **(SEMI_SYNC if semi_sync else {})}
         self.var = var.absolute()
         self.directory = self.var / "lab" / slug
         self.events = self.directory / "failover.jsonl"
@@ -60,7 +72,7 @@ class MHA:
                 self.directory / node,
                 port=self.ports[node],
                 settings={
-                    **SETTINGS,
+                    **self.settings,
                     **WAITING,
                     "server_id": str(number),
                     "report_host": "127.0.0.1",
@@ -160,7 +172,7 @@ class MHA:
             platform="mha",
             address={"host": "127.0.0.1", "port": self.ports["writer"]},
             password_file=self.servers[NODES[0]].password_file,
-            settings={**mariadb.SETTINGS, **SETTINGS, **manager.SETTINGS},
+            settings={**mariadb.SETTINGS, **self.settings, **self._waits("ON"), **manager.SETTINGS},
             members=members,
             node_controls=(*NODE_CONTROLS, "start_alone"),
             system_controls={"switch": fault_command(self.var, self.slug, "", "switch"), "watch": watch},
@@ -246,6 +258,8 @@ class MHA:
             "mariadb": program("mariadb"),
             "user": mariadb.ACCOUNT,
             "password_file": str(first.password_file),
+            "source": self._waits("ON"),
+            "replica": self._waits("OFF"),
             "nodes": {str(server.port): [node, str(server.socket)] for node, server in self.servers.items()},
         }
         (self.directory / "repoint.json").write_text(json.dumps(found))
@@ -261,6 +275,7 @@ class MHA:
             server.await_ready(process)
 
     def _lead(self, node: str) -> None:
+        self._set(node, self._waits("ON"))
         self.servers[node].sql("STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0")
 
     def _point(self) -> None:
@@ -271,9 +286,18 @@ class MHA:
 
     def _follow(self, node: str) -> None:
         replica, source = self.servers[node], self.servers[self.source]
+        self._set(node, self._waits("OFF"))
         # A restarted replica continues by itself, even with writes of its own.
         if replication.knows_more(replica, source) or not replication.is_replica(replica, source):
             replication.join(replica, source, user=manager.ACCOUNT, password=self._password)
+
+    def _waits(self, value: str) -> dict[str, str]:
+        """Settings by which a source and a replica differ."""
+        return {SOURCE_WAITS: value} if self.semi_sync else {}
+
+    def _set(self, node: str, settings: Mapping[str, str]) -> None:
+        for name, value in settings.items():
+            self.servers[node].sql(f"SET GLOBAL {name} = {value}")
 
     def _others(self, node: str) -> list[str]:
         return [other for other in NODES if other != node]

@@ -19,7 +19,8 @@ UNREACHABLE, REACHABLE = 0, 3  # exit codes of a secondary check, defined by MHA
 
 
 class Directory:
-    """repoint.json: {"haproxy": socket, "mariadb": program, "user", "password_file", "nodes": {port: [name, its]}}"""
+    """repoint.json: {"haproxy": socket, "mariadb": program, "user", "password_file", "source" and "replica": {setting:
+    value} of such a server, "nodes": {port: [name, its socket]}}"""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -49,6 +50,11 @@ class Directory:
         argv += [f"--user={self._settings['user']}", "--connect-timeout=2", "-e", statement]
         subprocess.run(argv, env=environment, timeout=30, check=True)
 
+    def make(self, port: str, role: str, *, read_only: int) -> None:
+        """Raises CalledProcessError."""
+        settings = {"read_only": read_only, **self._settings[role]}
+        self.sql(port, "; ".join(f"SET GLOBAL {name} = {value}" for name, value in settings.items()))
+
     def keep_source(self, port: str) -> None:
         part = self._path / "source.part"
         part.write_text(self.name(port))
@@ -73,11 +79,11 @@ def main(path: str, *arguments: str) -> int:
         return REACHABLE if greets(given["master_port"]) else UNREACHABLE
     if command in ("stop", "stopssh"):
         if new:  # a planned switchover: the old source is alive
-            directory.sql(old, "SET GLOBAL read_only = 1")
+            directory.make(old, "replica", read_only=1)
         directory.log_event("detected" if not new else "stopped", old)
         directory.haproxy(f"set server {SERVER} state maint", f"shutdown sessions server {SERVER}")
     elif command == "start":
-        directory.sql(new, "SET GLOBAL read_only = 0")
+        directory.make(new, "source", read_only=0)
         directory.log_event("promoted", new)
         directory.keep_source(new)
         directory.haproxy(f"set server {SERVER} addr 127.0.0.1 port {new}", f"set server {SERVER} state ready")

@@ -37,6 +37,7 @@ SYSTEMS: Mapping[str, Callable[[Path], LabSystem]] = {
     "galera-suspect1": lambda var: Galera(var, "galera-suspect1", QUICK),
     "galera-3dc": MultiDC,
     "mha": MHA,
+    "mha-semisync": lambda var: MHA(var, "mha-semisync", semi_sync=True),
     # Two releases of one server with equal settings: the machine's own, and that of the next Debian.
     "release-old": lambda var: Single(var, "release-old", "MariaDB, the machine's release", OBSERVED),
     "release-new": lambda var: Single(var, "release-new", "MariaDB, a newer release", OBSERVED, debian="trixie"),

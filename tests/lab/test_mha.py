@@ -2,13 +2,17 @@
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from lab import systems
 from lab.mha import MHA
 from lab.replication import has_parted
+from lab.table import system_named
 from tests.lab.talk import await_writer, controls, kill, run, through_proxy
+from tests.support.databases import discard
 from tests.support.waiting import LIMIT
 from workers.agent.runtime import config
 
@@ -102,3 +106,42 @@ def test_writes_of_its_own_are_found_after_later_ones_of_the_source_and_while_it
     run(controls(mha)[replica]["start"])
     assert "astray" not in mha.servers[replica].sql("SHOW DATABASES")
     assert mha.status(replica) == "replicates"
+
+
+@pytest.fixture
+def waiting(lab_directory: Path) -> Iterator[MHA]:
+    """The one whose source waits for a replica."""
+    system = system_named("mha-semisync", lab_directory)
+    assert isinstance(system, MHA)
+    try:
+        system.up(lambda _: None)
+        systems.register(lab_directory, system)
+        yield system
+    finally:
+        discard(system)
+
+
+def semi_sync(system: MHA, node: str) -> dict[str, str]:
+    rows = system.servers[node].sql("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_%'").splitlines()
+    return dict(row.removeprefix("Rpl_semi_sync_").split("\t") for row in rows)
+
+
+@pytest.mark.mha
+def test_a_source_alone_waits_for_a_replica_and_so_does_its_successor(waiting: MHA) -> None:
+    assert waiting.registration().settings["rpl_semi_sync_master_wait_point"] == "AFTER_SYNC"
+    source = await_writer(waiting)
+    through_proxy(waiting, "CREATE DATABASE claims; CREATE TABLE claims.s (id INT PRIMARY KEY)")
+    through_proxy(waiting, "INSERT INTO claims.s VALUES (1)")
+    assert {node: semi_sync(waiting, node)["master_status"] for node in waiting.servers} == {
+        node: "ON" if node == source else "OFF" for node in waiting.servers
+    }
+    assert (semi_sync(waiting, source)["master_yes_tx"], semi_sync(waiting, source)["master_no_tx"]) == ("3", "0")
+    kill(waiting, source)
+    successor = await_writer(waiting, other_than=source)
+    through_proxy(waiting, "INSERT INTO claims.s VALUES (2)")
+    found = semi_sync(waiting, successor)
+    assert (found["master_status"], found["master_no_tx"]) == ("ON", "0")
+    run(controls(waiting)[source]["start"])
+    assert waiting.status(source) == "replicates"
+    assert semi_sync(waiting, source)["master_status"] == "OFF"
+    assert semi_sync(waiting, successor)["master_clients"] == "2"

@@ -67,6 +67,7 @@ GAUGES = (
     "Rpl_semi_sync_slave_status",
     "Rpl_semi_sync_source_clients",
     "Rpl_semi_sync_source_status",
+    "Rpl_semi_sync_source_*avg_wait_time",
     "Rpl_semi_sync_source_wait_sessions",
     "Rpl_semi_sync_replica_status",
     "Slave_open_temp_tables",

@@ -24,6 +24,8 @@ STATES = frozenset(
         "wsrep_ready",
         "Rpl_semi_sync_master_status",
         "Rpl_semi_sync_slave_status",
+        "Rpl_semi_sync_source_status",
+        "Rpl_semi_sync_replica_status",
     }
 )
 
