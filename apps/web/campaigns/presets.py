@@ -18,7 +18,8 @@ ARTICLES_FILE = settings.BASE_DIR / "campaigns" / "articles.yaml"
 WITH_DATA = (Node.Role.WRITER, Node.Role.READER)
 # Fields in which a plan may differ from its preset; those of one workload have its key appended.
 COUNTED = ("systems", "workloads", "test", "tables", "table", "threads", "repetitions", "warmup", "duration", "climb")
-SYSTEMS_LINE = re.compile(r"^(?P<indent> *)systems: \[.*\]$")
+SYSTEMS_LINE = re.compile(r"^(?P<indent> *)systems: \[(?P<slugs>.*)\]$", re.MULTILINE)
+SINGLE = "single"  # the file's system of one server: a workload without it is one of clusters alone
 
 
 @dataclass(frozen=True)
@@ -107,14 +108,18 @@ def articles_text(reached: Sequence[System]) -> str:
     return "".join(
         "\n".join(_lines(block, every, clusters))
         for block in blocks
-        if clusters or not re.search("^    systems:", block, re.M)
+        if clusters or not any(map(_is_of_clusters, SYSTEMS_LINE.finditer(block)))
     )
+
+
+def _is_of_clusters(stated: re.Match[str]) -> bool:
+    return SINGLE not in stated["slugs"].split(", ")
 
 
 def _lines(block: str, every: Sequence[str], clusters: Sequence[str]) -> Iterator[str]:
     for line in block.split("\n"):
         stated = SYSTEMS_LINE.match(line)
-        slugs = clusters if stated and stated["indent"] else every
+        slugs = clusters if stated and _is_of_clusters(stated) else every
         yield f"{stated['indent']}systems: [{', '.join(slugs)}]" if stated else line
 
 

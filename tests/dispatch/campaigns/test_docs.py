@@ -15,7 +15,7 @@ DOCUMENT = (ROOT / "docs" / "howto" / "campaigns.md").read_text()
 @pytest.fixture(autouse=True)
 def lab(db: None) -> None:
     catalog.seed()
-    for slug in ("single", "galera", "mha"):
+    for slug in ("single", "galera", "mha", "mha-semisync", "galera-suspect1", "galera-3dc"):
         a_system(slug)
 
 
@@ -43,7 +43,7 @@ def test_architectures_are_compared_by_several_tools_in_less_than_25_minutes() -
     assert checked.size.seconds < 25 * 60
 
 
-def test_the_articles_study_is_right_and_takes_less_than_45_minutes() -> None:
+def test_the_articles_study_is_right_and_takes_about_an_hour() -> None:
     content = (ROOT / "campaigns" / "articles.yaml").read_bytes()
     checked = file.check(content)
     tools = {entry.workload.tool for entry in checked.entries if entry.workload}
@@ -51,7 +51,13 @@ def test_the_articles_study_is_right_and_takes_less_than_45_minutes() -> None:
         *("iibench", "app_ingest", "app_oltp", "tpcc_like", "sysbench_oltp"),
         *("failover", "execution_latency", "ddl_under_load"),
     }
-    assert [system.slug for system in checked.systems] == ["single", "galera", "mha"]
+    usual = ["single", "galera", "mha"]
+    assert [system.slug for system in checked.systems] == [*usual, "mha-semisync", "galera-suspect1", "galera-3dc"]
     assert checked.repetitions == 3
     # If no ladder ended early.
-    assert checked.size.seconds < 45 * 60
+    assert checked.size.seconds <= 60 * 60
+    parameters = {"fault": "kill_writer"}
+    killed = next(
+        each for each in checked.entries if each.workload and parameters.items() <= each.workload.parameters.items()
+    )
+    assert killed.system_slugs == [system.slug for system in checked.systems if system.slug != "single"]
