@@ -1,6 +1,7 @@
-"""Health check for HAProxy: whether a Galera node is writable, 200 or 503, on one port per node.
+"""Health check for HAProxy: whether a cluster's node is writable, 200 or 503, on one port per node.
 
-    clustercheck.py FILE    a JSON file: {"mariadb": program, "user", "password_file", "nodes": [[socket, port], …]}
+    clustercheck.py FILE    a JSON file: {"mariadb": program, "user", "password_file", "nodes": [[socket, port], …],
+                            "question", "yes": the statements and the answer of a writable node; else Galera's}
 
 Standalone script, standard library only. Each node is queried by its own client every 200 ms.
 """
@@ -23,15 +24,15 @@ QUESTION = (
     b"SHOW GLOBAL STATUS LIKE 'wsrep_local_state'; SHOW GLOBAL STATUS LIKE 'wsrep_cluster_status';"
     b" SELECT 'read_only', @@global.read_only;\n"
 )
-LINES = 3
 YES = b"wsrep_local_state\t4\nwsrep_cluster_status\tPrimary\nread_only\t0\n"
 
 
 class CheckedNode:
     """The last answer of one node, and the client that queries it."""
 
-    def __init__(self, argv: list[str], environment: dict[str, str]) -> None:
+    def __init__(self, argv: list[str], environment: dict[str, str], question: bytes, yes: bytes) -> None:
         self.answer = b"not asked yet\n"
+        self._question, self.yes = question, yes
         self._argv = argv
         self._environment = environment
 
@@ -57,11 +58,11 @@ class CheckedNode:
         """False: a new client is needed."""
         if client.stdin is None or client.stdout is None:
             raise ValueError("the client needs pipes")
-        client.stdin.write(QUESTION)
+        client.stdin.write(self._question)
         client.stdin.flush()
         answer = b""
         deadline = time.monotonic() + TIMEOUT
-        while answer.count(b"\n") < LINES:
+        while answer.count(b"\n") < self.yes.count(b"\n"):
             if not select.select([client.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 self.answer = b"no answer\n"
                 return False
@@ -79,7 +80,7 @@ class CheckHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         answer = self.node.answer
-        self.send_response(200 if answer == YES else 503)
+        self.send_response(200 if answer == self.node.yes else 503)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
@@ -91,10 +92,12 @@ class CheckHandler(BaseHTTPRequestHandler):
 def main(file: str) -> None:
     configuration = json.loads(Path(file).read_text())
     password = Path(configuration["password_file"]).read_text()
+    question = configuration.get("question", QUESTION.decode()).encode()
+    yes = configuration.get("yes", YES.decode()).encode()
     for socket, port in configuration["nodes"]:
         argv = [configuration["mariadb"], "--no-defaults", f"--socket={socket}", f"--user={configuration['user']}"]
         argv += ["--unbuffered", "--skip-reconnect", "--connect-timeout=1", "-N", "-B", "-n"]
-        node = CheckedNode(argv, {**os.environ, "MYSQL_PWD": password})
+        node = CheckedNode(argv, {**os.environ, "MYSQL_PWD": password}, question, yes)
         handler = type("AnswerOfNode", (CheckHandler,), {"node": node})
         server = ThreadingHTTPServer(("127.0.0.1", port), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()

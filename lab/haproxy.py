@@ -5,7 +5,7 @@ import csv
 import io
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,11 +30,14 @@ class Backend:
 class HAProxy:
     """`servers`: the first is the writer, the others are its backups in this order."""
 
-    def __init__(self, directory: Path, *, port: int, servers: Sequence[Backend]) -> None:
+    def __init__(
+        self, directory: Path, *, port: int, servers: Sequence[Backend], checks: Mapping[str, str] = CHECKS
+    ) -> None:
         self.directory = directory
         self.port = port
         self.socket = directory / "haproxy.sock"
         self._servers = servers
+        self._checks = checks
         self._daemon = Daemon(directory, "haproxy")
         self._file = directory / "haproxy.cfg"
 
@@ -65,7 +68,7 @@ class HAProxy:
 
     def _configuration(self) -> str:
         first, *others = (self._line(server) for server in self._servers)
-        checks = " ".join(f"{name} {value}" for name, value in CHECKS.items())
+        checks = " ".join(f"{name} {value}" for name, value in self._checks.items())
         return "\n".join(
             [
                 "global",

@@ -50,6 +50,8 @@ class MariaDB:
     """
 
     installation: ClassVar[Path | None] = None  # a data directory, never started, copied for new servers
+    name: ClassVar[str] = "mariadbd"
+    programs: ClassVar[Sequence[str]] = PROGRAMS
 
     def __init__(
         self,
@@ -162,11 +164,11 @@ class MariaDB:
             if self.is_ready():
                 return
             if process.poll() is not None:
-                raise LabError(f"mariadbd ended with code {process.returncode}: {self.last_error()}")
+                raise LabError(f"{self.name} ended with code {process.returncode}: {self.last_error()}")
             time.sleep(0.05)
         process.kill()
         process.wait()
-        raise LabError(f"mariadbd was not ready after {timeout:.0f} s: {self.last_error()}")
+        raise LabError(f"{self.name} was not ready after {timeout:.0f} s: {self.last_error()}")
 
     def stop(self, *, timeout: float = STOP_TIMEOUT) -> None:
         """SIGTERM, then SIGKILL after `timeout` s. Raises LabError."""
@@ -196,7 +198,7 @@ class MariaDB:
 
     def make(self) -> None:
         """Creates the data directory if missing. Raises LabError."""
-        for name in PROGRAMS:
+        for name in self.programs:
             program(name)
         if self.is_made:
             return
@@ -204,7 +206,15 @@ class MariaDB:
         if self.installation:
             subprocess.run(["cp", "-a", "--reflink=auto", self.installation, self.data], check=True)
             return
-        argv = [
+        argv = self._installation_command()
+        answer = subprocess.run(argv, capture_output=True, text=True, check=False)
+        if answer.returncode:
+            output = (answer.stderr + answer.stdout).strip().splitlines()
+            errors = [line for line in output if "ERROR" in line] or output[-3:]
+            raise LabError(f"{self.data} could not be made: {' '.join(errors)}")
+
+    def _installation_command(self) -> list[str]:
+        return [
             program("mariadb-install-db"),
             "--no-defaults",
             *self._as_user(),
@@ -213,17 +223,12 @@ class MariaDB:
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
         ]
-        answer = subprocess.run(argv, capture_output=True, text=True, check=False)
-        if answer.returncode:
-            output = (answer.stderr + answer.stdout).strip().splitlines()
-            errors = [line for line in output if "ERROR" in line] or output[-3:]
-            raise LabError(f"{self.data} could not be made: {' '.join(errors)}")
 
     def copy_from(self, other: "MariaDB") -> None:
         """Replaces data and password by those of `other`, which must be stopped. Raises LabError."""
         self._make_directory()
         subprocess.run(["cp", "-a", "--reflink=auto", other.data, self.data], check=True)
-        for name in ("galera.cache", "gvwstate.dat"):
+        for name in ("galera.cache", "gvwstate.dat", "auto.cnf"):
             (self.data / name).unlink(missing_ok=True)  # specific to that node
         self.write_password(other.password)
 
@@ -252,15 +257,17 @@ class MariaDB:
     def _make_account(self) -> None:
         password = secrets.token_urlsafe(18)
         self.write_password("")  # root has no password yet: the file read by sql() stays empty until it is set
-        statements = [
+        self.sql(";\n".join(self._account_statements(password)), user="root")
+        self.write_password(password)
+
+    def _account_statements(self, password: str) -> list[str]:
+        return [
             f"CREATE OR REPLACE USER {ACCOUNT}@'%' IDENTIFIED BY '{password}'",
             f"GRANT ALL ON *.* TO {ACCOUNT}@'%' WITH GRANT OPTION",
             "DELETE FROM mysql.global_priv WHERE User = '' OR (User = 'root' AND Host <> 'localhost')",
             "FLUSH PRIVILEGES",
             f"ALTER USER root@localhost IDENTIFIED BY '{password}'",
         ]
-        self.sql(";\n".join(statements), user="root")
-        self.write_password(password)
 
     def last_error(self) -> str:
         """First errors in the log since the start (others follow from them), else Galera's last warnings."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lab.galera import QUICK, Galera
+from lab.group_replication import AT_ONCE, GroupReplication
 from lab.mariadb import OBSERVED
 from lab.mha import MHA
 from lab.multidc import MultiDC
@@ -38,6 +39,8 @@ SYSTEMS: Mapping[str, Callable[[Path], LabSystem]] = {
     "galera-3dc": MultiDC,
     "mha": MHA,
     "mha-semisync": lambda var: MHA(var, "mha-semisync", semi_sync=True),
+    "group-replication": GroupReplication,
+    "group-expel0": lambda var: GroupReplication(var, "group-expel0", AT_ONCE),
     # Two releases of one server with equal settings: the machine's own, and that of the next Debian.
     "release-old": lambda var: Single(var, "release-old", "MariaDB, the machine's release", OBSERVED),
     "release-new": lambda var: Single(var, "release-new", "MariaDB, a newer release", OBSERVED, debian="trixie"),

@@ -1,0 +1,59 @@
+"""A real MySQL server on loopback, of another Debian release than the machine's: Debian's stable ones have none."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from lab.debian import MYSQL, server_program, unpack
+from lab.mariadb import ACCOUNT, OBSERVED, MariaDB
+
+RELEASE = "sid"
+SETTINGS = {
+    **OBSERVED,
+    "innodb_buffer_pool_size": "64M",
+    "innodb_redo_log_capacity": "64M",
+}
+
+
+def programs(var: Path) -> Path:
+    """Where the server is unpacked, once for all systems."""
+    return var.absolute() / "lab" / "programs" / f"mysql-{RELEASE}"
+
+
+def fetch(var: Path) -> None:
+    """Raises LabError where it is not to be had."""
+    unpack(RELEASE, programs(var), MYSQL)
+
+
+class MySQL(MariaDB):
+    """One server, controlled like a MariaDB and by MariaDB's client. `root`: where the program is unpacked."""
+
+    installation: ClassVar[Path | None] = None
+    name = "mysqld"
+    programs = ("mariadb",)
+
+    def __init__(
+        self, directory: Path, root: Path, *, port: int | None = None, settings: Mapping[str, str], defaults: Path
+    ) -> None:
+        super().__init__(directory, port=port, defaults=defaults, other=server_program(root, MYSQL))
+        self._root = root
+        self.settings = {**SETTINGS, **settings}
+
+    def _installation_command(self) -> list[str]:
+        server = server_program(self._root, MYSQL)
+        return [
+            *server.argv,
+            "--no-defaults",
+            "--initialize-insecure",
+            *server.options,
+            *self._as_user(),
+            f"--datadir={self.data}",
+            f"--tmpdir={self._own_tmp()}",
+        ]
+
+    def _account_statements(self, password: str) -> list[str]:
+        return [
+            f"CREATE USER {ACCOUNT}@'%' IDENTIFIED BY '{password}'",
+            f"GRANT ALL ON *.* TO {ACCOUNT}@'%' WITH GRANT OPTION",
+            f"ALTER USER root@localhost IDENTIFIED BY '{password}'",
+        ]
