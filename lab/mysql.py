@@ -1,5 +1,6 @@
 """A real MySQL server on loopback, of another Debian release than the machine's: Debian's stable ones have none."""
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -38,6 +39,11 @@ class MySQL(MariaDB):
         super().__init__(directory, port=port, defaults=defaults, other=server_program(root, MYSQL))
         self._root = root
         self.settings = {**SETTINGS, **settings}
+
+    def launch(self, *options: str) -> "subprocess.Popen[bytes]":
+        # A killed server leaves it, and nobody may start one while its process waits to be reaped.
+        self.socket.with_name(f"{self.socket.name}.lock").unlink(missing_ok=True)
+        return super().launch(*options)
 
     def _installation_command(self) -> list[str]:
         server = server_program(self._root, MYSQL)

@@ -17,11 +17,13 @@ from tests.support import stores
 from tests.support.browser import browser_page, close_browser  # noqa: F401  fixtures for every folder
 from tests.support.databases import (  # noqa: F401
     galera,
+    group,
     installation,
     lab_directory,
     mariadb,
     mha,
     running_galera,
+    running_group,
     running_mha,
     start_mariadb,
 )

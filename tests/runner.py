@@ -15,19 +15,21 @@ from xdist.scheduler import LoadScopeScheduling
 from config.launch import suite
 from lab import packages
 from lab.galera import Galera
+from lab.group_replication import GroupReplication
 from lab.mha import MHA
 
 # Marker -> the programs that its tests need.
 NEEDS = {
     "mariadb": ("mariadbd", "mariadb-install-db", "sysbench"),
     "galera": (*Galera.needs, "sysbench"),
+    "group": (*GroupReplication.needs, "mariadbd"),
     "mha": (*MHA.needs, "sysbench"),
     "browser": ("chromium",),
 }
 # Markers of tests on real database systems, which depend on more than our code: they may be tried once more.
-RETRIED = ("galera", "mha", "mariadb")
+RETRIED = ("galera", "group", "mha", "mariadb")
 RETRIES = 2  # in a whole run; more fail it
-SYSTEMS = ("galera", "mha")  # of which one serves all tests
+SYSTEMS = ("galera", "mha", "group")  # of which one serves all tests
 # Beginnings of paths, the slowest first: what begins last should end soon.
 SLOW = ("tests/e2e", "tests/launch", "tests/faults", "tests/workers/agent", "tests/workers_tasks", "tests/lab")
 WHOLE = ("tests/e2e", "tests/faults")  # whose tests share one running product
@@ -57,7 +59,7 @@ class BySystem(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
 
 @cache
 def _system(module: Path) -> str:
-    """galera, mha, or empty; the process that distributes the tests knows their names alone."""
+    """galera, mha, group, or empty; the process that distributes the tests knows their names alone."""
     found = re.search(rf"pytest\.mark\.({'|'.join(SYSTEMS)})\b", module.read_text())
     return found[1] if found else ""
 

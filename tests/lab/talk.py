@@ -2,6 +2,7 @@
 
 import subprocess
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,7 +17,7 @@ class Proxied(Protocol):
     @property
     def ports(self) -> dict[str, int]: ...
     @property
-    def servers(self) -> dict[str, MariaDB]: ...
+    def servers(self) -> Mapping[str, MariaDB]: ...
 
 
 def through_proxy(system: Proxied, statement: str) -> str:

@@ -9,8 +9,11 @@ import pytest
 
 from lab import systems
 from lab.galera import QUICK, Galera
+from lab.group_replication import AT_ONCE, GroupReplication
 from lab.mariadb import MariaDB
 from lab.mha import MHA
+from lab.mysql import fetch
+from lab.packages import LabError
 
 StartMariaDB = Callable[..., MariaDB]
 
@@ -64,7 +67,7 @@ def lab_directory(installation: None) -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
-def discard(system: Galera | MHA) -> None:
+def discard(system: Galera | MHA | GroupReplication) -> None:
     """Without the servers' orderly end: their data are deleted anyway."""
     for server in system.servers.values():
         server.kill()
@@ -107,3 +110,26 @@ def mha(running_mha: MHA) -> MHA:
     """The one of all tests: kill what you want, it is whole again for the next test, maybe with another source."""
     running_mha.up(lambda _: None)
     return running_mha
+
+
+@pytest.fixture(scope="session")
+def running_group(lab_directory: Path) -> Iterator[GroupReplication]:
+    """Three MySQL servers behind HAProxy; a dead one is expelled after five seconds."""
+    try:
+        fetch(lab_directory)
+    except LabError as problem:
+        pytest.skip(str(problem))
+    system = GroupReplication(lab_directory, "group-expel0", AT_ONCE)
+    try:
+        system.up(lambda _: None)
+        systems.register(lab_directory, system)
+        yield system
+    finally:
+        discard(system)
+
+
+@pytest.fixture
+def group(running_group: GroupReplication) -> GroupReplication:
+    """The one of all tests: it is whole again for the next test, maybe with another primary."""
+    running_group.up(lambda _: None)
+    return running_group

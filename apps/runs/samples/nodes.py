@@ -3,7 +3,8 @@
 Roles are worked out from what each server said of itself and from who executed writes.
 A server writes in a second in which it accepts writes and executes a share of those that clients sent; else it is a
 replica (it applies another's), a reader (a member of a cluster that executes none), joining (not in sync with its
-cluster), or it was not observed. While nobody writes, roles stay.
+cluster), or it was not observed. While nobody writes, roles stay. A MySQL group names its primary: that is the writer,
+unless several members are.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,6 +29,9 @@ READ_ONLY, RECEIVES = "mysql.replication.read_only", "mysql.replication.io_runni
 STATE, PRIMARY, ALIVE = f"{STATUS}wsrep_local_state", f"{STATUS}wsrep_cluster_status", f"{STATUS}Questions"
 SYNCED = 4
 OLDEST = 100 * 366 * 86_400.0  # s: no server runs longer
+GROUP = "mysql.group."
+MEMBER, ELECTED, PROPOSED = f"{GROUP}state", f"{GROUP}primary", f"{GROUP}proposed"
+ONLINE = 4
 LEAST_SHARE, LEAST_WRITES = 0.1, 0.5  # of all writes; 1/s
 # A role that lasts for fewer seconds is a lull or the turn of one into another.
 SHORTEST = 2
@@ -82,10 +86,11 @@ def role_spans(nodes: Iterable[SampledNode]) -> list[RoleSpan]:
     seconds = np.arange(start, end + 1.0)
     rates = [_writes(node, seconds) for node in servers]
     total = np.nansum(rates, axis=0)
+    elected = np.array([_held(node, ELECTED, seconds) == 1 for node in servers], np.float64)
     found: list[RoleSpan] = []
     for node, own in zip(servers, rates, strict=True):
         share = np.divide(np.nan_to_num(own), total, out=np.zeros_like(total), where=total > 0)
-        roles = _without_short(_filled(_roles(node, seconds, own, share, total)))
+        roles = _without_short(_filled(_roles(node, seconds, own, share, (total, elected.sum(axis=0)))))
         place = 0
         for role, group in groupby(roles):
             length = len(list(group))
@@ -97,18 +102,20 @@ def role_spans(nodes: Iterable[SampledNode]) -> list[RoleSpan]:
     return found
 
 
-def _roles(node: SampledNode, seconds: Floats, own: Floats, share: Floats, total: Floats) -> list[str]:
-    """Empty: nobody wrote, so that the server may be the writer or not."""
-    alive, read_only, receives, state, primary = (
-        _held(node, key, seconds) for key in (ALIVE, READ_ONLY, RECEIVES, STATE, PRIMARY)
-    )
-    in_cluster = not np.isnan(state).all()
+def _roles(node: SampledNode, seconds: Floats, own: Floats, share: Floats, servers: Sequence[Floats]) -> list[str]:
+    """`servers`: what all execute, and how many are primaries. A role is empty while nobody wrote, so that the server
+    may be the writer or not."""
+    total, primaries = servers
+    alive, read_only, receives, elected = (_held(node, key, seconds) for key in (ALIVE, READ_ONLY, RECEIVES, ELECTED))
+    away = _away(node, seconds)
     found: list[str] = []
     for place in range(len(seconds)):
         if np.isnan(alive[place]):
             found.append(UNOBSERVED)
-        elif in_cluster and (state[place] != SYNCED or primary[place] == 0):
+        elif away[place]:
             found.append(JOINING)
+        elif elected[place] == 0 or (elected[place] == 1 and primaries[place] == 1):
+            found.append(WRITER if elected[place] else READER)
         elif read_only[place] != 1 and share[place] >= LEAST_SHARE and own[place] >= LEAST_WRITES:
             found.append(WRITER)
         elif not np.isnan(receives[place]):
@@ -116,6 +123,13 @@ def _roles(node: SampledNode, seconds: Floats, own: Floats, share: Floats, total
         else:
             found.append(READER if total[place] >= LEAST_WRITES else "")
     return found
+
+
+def _away(node: SampledNode, seconds: Floats) -> NDArray[np.bool_]:
+    """Whether it is outside its cluster or group; of neither, never."""
+    state, primary, member = (_held(node, key, seconds) for key in (STATE, PRIMARY, MEMBER))
+    outside: NDArray[np.bool_] = ~np.isnan(member) & (member != ONLINE)
+    return outside if np.isnan(state).all() else outside | (state != SYNCED) | (primary == 0)
 
 
 def _filled(roles: Sequence[str]) -> list[str]:
@@ -132,10 +146,12 @@ def _writes(node: SampledNode, seconds: Floats) -> Floats:
     """Writing statements/s of clients in the second from each of `seconds` on; NaN: not observed.
 
     Of a Galera node the writesets that it sent: what it applies for others is counted among its writes too, and who
-    polls it among its statements. Of others, writes beyond the statements of their clients are applied ones.
+    polls it among its statements. Of a group's member the transactions that it proposed. Of others, writes beyond the
+    statements of their clients are applied ones.
     """
-    if node.column(SENT) is not None:
-        return _rates(node, (SENT,), seconds)
+    for sent in (SENT, PROPOSED):
+        if node.column(sent) is not None:
+            return _rates(node, (sent,), seconds)
     writes = _rates(node, WRITES, seconds)
     asked = _rates(node, (ALIVE,), seconds) - np.nan_to_num(_rates(node, (SAMPLING,), seconds))
     return np.minimum(writes, np.clip(asked, 0, None))

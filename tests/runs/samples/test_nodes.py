@@ -106,3 +106,28 @@ def test_a_sample_from_far_away_does_not_take_memory_for_each_second_until_then(
 
 def test_one_server_alone_has_no_roles_to_tell() -> None:
     assert roles.role_spans([a_server("db1", writes=[10.0] * END)]) == []
+
+
+def in_group(server: SampledNode, *, primary: list[float], state: list[float] | None = None) -> SampledNode:
+    """A member of a MySQL group, whose writes are those that it proposed."""
+    answered = server.changing[roles.ALIVE].observed
+    known = {roles.ELECTED: primary, roles.MEMBER: state or [4.0] * END}
+    own = {key: Column(np.array(values), answered) for key, values in known.items()}
+    own[roles.PROPOSED] = server.changing[roles.WRITES[0]]
+    return SampledNode(server.name, server.role, server.clock, {**server.changing, **own})
+
+
+def test_the_primary_of_a_group_is_the_writer_also_while_nobody_writes() -> None:
+    alive = [place < 10 or place >= 25 for place in range(END)]
+    back = [3.0 if 25 <= place < 30 else 4.0 for place in range(END)]
+    killed = in_group(a_server("m1", writes=[0.0] * END, up=alive), primary=before(10, 1, 0), state=back)
+    elected = in_group(a_server("m2", writes=[0.0] * END), primary=before(16, 0, 1))
+    found = told(killed, elected)
+    assert found["m1"] == [("writer", 0.0), ("not observed", 10.0), ("joining", 25.0), ("reader", 30.0)]
+    assert found["m2"] == [("reader", 0.0), ("writer", 16.0)]
+
+
+def test_where_all_members_are_primaries_those_that_propose_transactions_are_writers() -> None:
+    writes = in_group(a_server("m1", writes=[50.0] * END), primary=[1.0] * END)
+    idle = in_group(a_server("m2", writes=[0.0] * END), primary=[1.0] * END)
+    assert told(writes, idle) == {"m1": [("writer", 0.0)], "m2": [("reader", 0.0)]}

@@ -30,7 +30,8 @@ class Write:
 
 @dataclass(frozen=True)
 class State:
-    """A node's state from `t` on, polled as different at `before`. `cluster`: Galera's view, "" without Galera."""
+    """A node's state from `t` on, polled as different at `before`. `cluster`: its view of the cluster or group, "" of
+    others. `in_sync`: it takes part in that, as a reader does that is never writable."""
 
     t: float
     before: float
@@ -38,6 +39,7 @@ class State:
     answers: bool
     writable: bool
     cluster: str = ""
+    in_sync: bool = False
 
 
 @dataclass(frozen=True)
@@ -186,10 +188,10 @@ def promoted(*, fault: float, recovered: float, states: Sequence[State], writer:
 def rejoined(states: Sequence[State], *, node: str, since: float, until: float) -> float:
     """When `node`, thawed or healed at `since` and in sync by `until`, accepted statements again permanently.
 
-    A Galera node first shows its old view, until it learns that the others continued without it.
+    A cluster's node first shows its old view, until it learns that the others continued without it.
     """
     own = sorted((s for s in states if s.node == node and since <= s.t <= until), key=lambda state: state.t)
-    serves = [state.answers and (state.writable or not state.cluster) for state in own]
+    serves = [state.answers and (state.writable or state.in_sync or not state.cluster) for state in own]
     if not any(serves):
         return until
     # The first state from which all accept statements.

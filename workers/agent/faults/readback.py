@@ -9,6 +9,7 @@ import pymysql
 from pymysql.cursors import DictCursor
 
 from workers.agent.faults.system import TABLE, TargetSystem
+from workers.agent.measure import group
 from workers.agent.runtime.config import ServerAddress
 
 READ_TIMEOUT = 60.0  # s
@@ -143,12 +144,23 @@ def _not_replicating(system: TargetSystem, address: ServerAddress) -> str:
         return "" if state == "Synced" else f"Galera's state is {state}"
     if system.platform == "aurora":
         return ""
+    if view := _group(system, address):
+        return "" if view.serves else f"its state in the group is {view.own.state}"
     row = _replication(system, address)
     if not row:
         return NO_SOURCE
     stopped = [name for name, value in row.items() if name in THREADS and value != "Yes"]
     errors = [str(row[name]) for name in ("Last_IO_Error", "Last_SQL_Error") if row.get(name)]
     return " ".join([f"{' and '.join(stopped)} is not Yes", *errors]) if stopped else ""
+
+
+def _group(system: TargetSystem, address: ServerAddress) -> group.GroupView | None:
+    connection = system.connect(address, timeout=READ_TIMEOUT)
+    try:
+        with connection.cursor() as cursor:
+            return group.look(cursor)
+    finally:
+        connection.close()
 
 
 def _replication(system: TargetSystem, address: ServerAddress) -> dict[str, Any] | None:

@@ -39,6 +39,8 @@ class Record:
         with self._lock:
             self.states.append(state)
         found = {"answers": state.answers, "writable": state.writable, "cluster": state.cluster}
+        if state.in_sync:
+            found["in_sync"] = True
         emit("probe", what="state", node=state.node, t=_rounded(state.t), before=_rounded(state.before), **found)
 
     def add_manager_sign(self, sign: Sign) -> None:

@@ -1,5 +1,5 @@
-"""How a Galera node got its state when it came back: from its own error log and its own files, where this host has them
-and the agent may read them."""
+"""How a cluster's node got its state when it came back: from its own error log and its own files, where this host has
+them and the agent may read them."""
 
 import contextlib
 import os
@@ -20,6 +20,8 @@ WHOLE = re.compile(rb"WSREP: SST received: ")
 # By the transfer's script. Where it had nothing to send, the server reports "SST received" all the same.
 COMPLETED = re.compile(rb"WSREP_SST: \[INFO\] (\w+) (SST|IST) completed on joiner")
 PARTS = re.compile(rb"WSREP: Receiving IST: (\d+) writesets")
+# Of MySQL Group Replication.
+RECOVERY = re.compile(rb"Distributed recovery will transfer data using: (Incremental|Cloning)")
 RECEIVED = "SHOW GLOBAL STATUS LIKE 'wsrep_received_bytes'"
 RSYNC = "rsync"
 # What rsync's script sends of the data directory itself, whole, whatever was there; and every file of its folders.
@@ -28,9 +30,9 @@ SENT = ("ibdata*", "ib_lru_dump", "ib_logfile0", "undo*", "aria_log_control", "a
 
 @dataclass(frozen=True)
 class StateTransfer:
-    """`kind`: "whole" (SST), "incremental" (IST), or "none". `writesets`: of the incremental one, which may follow a
-    whole one; `received`: bytes from the group since the node's start, None: not told. `method`: of a whole one;
-    `files`: bytes of the files that it wrote, None: not known."""
+    """`kind`: "whole" (SST, or a clone), "incremental" (IST, or from binary logs), or "none". `writesets`: of the
+    incremental one, which may follow a whole one; `received`: bytes from the group since the node's start, None: not
+    told. `method`: of a whole one; `files`: bytes of the files that it wrote, None: not known."""
 
     kind: str
     writesets: int = 0
@@ -72,7 +74,7 @@ class ErrorLog:
                 self._start = self._file.stat().st_size
 
     def transfer(self) -> StateTransfer | None:
-        """None: not known, or not of a Galera cluster."""
+        """None: not known, or not of a cluster."""
         if self._file is None:
             return None
         try:
@@ -83,7 +85,7 @@ class ErrorLog:
         except (pymysql.MySQLError, OSError):
             return None
         if not rows:
-            return None
+            return read_recovery(written)
         return read(written, received=int(rows[0][1]), data=self._data, since=self._since)
 
 
@@ -122,3 +124,9 @@ def _sent(data: Path) -> Iterator[Path]:
 
 def _fail(error: OSError) -> None:
     raise error
+
+
+def read_recovery(log: bytes) -> StateTransfer | None:
+    """Of a group's member; it may have tried one way after the other."""
+    found = RECOVERY.findall(log)
+    return StateTransfer("whole" if found[-1] == b"Cloning" else "incremental") if found else None

@@ -12,6 +12,7 @@ from pymysql.cursors import Cursor
 from workers.agent.faults.lanes import LoadClock
 from workers.agent.faults.phases import Sign, State
 from workers.agent.faults.system import TargetSystem
+from workers.agent.measure import group
 from workers.agent.runtime.config import ServerAddress
 from workers.agent.samplers import SourceFailed
 from workers.agent.samplers.haproxy import HAProxySource
@@ -37,7 +38,7 @@ SERVING = {
     "wsrep_evs_state": "OPERATIONAL",
 }
 
-Seen = tuple[bool, bool, str]  # answers, writable, cluster's view
+Seen = tuple[bool, bool, str, bool]  # answers, writable, cluster's view, in sync with that
 
 
 class NodeWatch:
@@ -50,7 +51,7 @@ class NodeWatch:
         self._on_change = on_change
         self._stopping = threading.Event()
         self._connection: Connection[Cursor] | None = None
-        self._galera = False
+        self._galera = self._group = False
         self._thread = threading.Thread(target=self._work, name=f"watch {node}", daemon=True)
 
     def warm(self) -> None:
@@ -72,8 +73,8 @@ class NodeWatch:
             asked = self._clock.now()
             seen = self._look()
             if seen != known:
-                answers, writable, cluster = seen
-                self._on_change(State(self._clock.now(), before, self._node, answers, writable, cluster))
+                answers, writable, cluster, in_sync = seen
+                self._on_change(State(self._clock.now(), before, self._node, answers, writable, cluster, in_sync))
                 known = seen
             before = asked
             self._stopping.wait(NODE_INTERVAL)
@@ -87,14 +88,15 @@ class NodeWatch:
                 self._connection = self._system.connect(self._system.nodes[self._node], timeout=NODE_TIMEOUT)
                 with self._connection.cursor() as cursor:
                     self._galera = is_galera(cursor)
+                    self._group = not self._galera and group.look(cursor) is not None
             with self._connection.cursor() as cursor:
-                return look(cursor, galera=self._galera)
+                return look(cursor, galera=self._galera, in_group=self._group)
         except (pymysql.MySQLError, OSError):
             if self._connection is not None:
                 with contextlib.suppress(pymysql.MySQLError, OSError):
                     self._connection.close()
             self._connection = None
-            return False, False, ""
+            return False, False, "", False
 
 
 def is_galera(cursor: Cursor) -> bool:
@@ -108,16 +110,20 @@ def is_galera(cursor: Cursor) -> bool:
     return bool((cursor.fetchone() or (0,))[0])
 
 
-def look(cursor: Cursor, *, galera: bool) -> Seen:
+def look(cursor: Cursor, *, galera: bool, in_group: bool = False) -> Seen:
     """Raises pymysql.MySQLError or OSError."""
+    if in_group:
+        cursor.execute(group.MEMBERS)
+        found = group.view(cursor.fetchall())
+        return (True, found.takes_writes, found.words(), found.serves) if found else (True, False, "", False)
     if not galera:
         # An Aurora reader sets innodb_read_only.
         cursor.execute("SELECT @@global.read_only OR @@global.innodb_read_only")
-        return True, not int((cursor.fetchone() or (1,))[0]), ""
+        return True, not int((cursor.fetchone() or (1,))[0]), "", False
     cursor.execute(ASK_VIEW)
     view = {str(name): str(value) for name, value in cursor.fetchall()}
     serving = all(view.get(name, value) == value for name, value in SERVING.items())
-    return True, serving, " ".join(view[name] for name in VIEW if name in view)
+    return True, serving, " ".join(view[name] for name in VIEW if name in view), serving
 
 
 class ManagerWatch:

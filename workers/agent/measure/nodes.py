@@ -10,6 +10,7 @@ from workers.agent.measure.sample_loop import NodeSampler
 from workers.agent.runtime.config import PROXY, SystemConfig
 from workers.agent.samplers import HiddenFromSampler, SampleSource
 from workers.agent.samplers.agent import AgentItself
+from workers.agent.samplers.group import GroupMembership
 from workers.agent.samplers.haproxy import HAProxySource
 from workers.agent.samplers.host import HostCounters
 from workers.agent.samplers.innodb import InnodbMetrics
@@ -109,6 +110,7 @@ def sources(system: SystemConfig, number: int) -> list[SampleSource]:
             GlobalStatus(system, node.address),
             InnodbMetrics(system, node.address),
             Replication(system, node.address),
+            GroupMembership(system, node.address),
             Waits(system, node.address),
         ]
     if node.local:

@@ -3,7 +3,7 @@
 import pymysql
 from pymysql.cursors import Cursor
 
-from workers.agent.measure import database
+from workers.agent.measure import database, group
 from workers.agent.runtime.config import SystemConfig
 
 TIMEOUT = 5.0  # s for each node
@@ -18,7 +18,8 @@ class NotWhole(database.DatabaseFailed):
 
 
 def require_whole(system: SystemConfig) -> None:
-    """Every node that is queried answers; Galera's are in sync; of servers of which some replicate, all but one do.
+    """Every node that is queried answers; Galera's are in sync, and all members of a group ONLINE; of servers of which
+    some replicate, all but one do.
 
     Raises NotWhole. What this account may not see is taken for right.
     """
@@ -31,11 +32,14 @@ def require_whole(system: SystemConfig) -> None:
         try:
             with database.session(system, doing="look at it", address=node.address, timeout=TIMEOUT) as cursor:
                 state = _galera_state(cursor)
-                row = None if state else _replication(cursor)
+                view = None if state else group.look(cursor)
+                row = None if state or view else _replication(cursor)
         except database.DatabaseFailed as problem:
             raise _broken(system, f"node {node.name} does not answer ({problem})") from problem
         if state and state != SYNCED:
             raise _broken(system, f"node {node.name} is not in sync: Galera's state is {state}")
+        if view and (problem_of_group := view.problem(len(nodes))):
+            raise _broken(system, f"node {node.name} {problem_of_group}")
         stopped = [name for name in THREADS if row and name in row and row[name] != "Yes"]
         if stopped:
             raise _broken(system, f"node {node.name} does not replicate: {' and '.join(stopped)} is not Yes")
