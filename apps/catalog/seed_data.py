@@ -42,6 +42,15 @@ PLATFORMS: tuple[dict[str, Any], ...] = (
         "description": "MariaDB with Galera, a relative of PXC but not the same software: never shown as PXC.",
     },
     {
+        "slug": "group-replication",
+        "name": "Group Replication",
+        "color": 5,
+        "replication": "virtually synchronous (MySQL): a majority agrees on the order of transactions, "
+        "each member certifies them",
+        "description": "MySQL Group Replication, the replication of InnoDB Cluster: usually one primary, elected by "
+        "the members, and secondaries that refuse writes.",
+    },
+    {
         "slug": "mysql",
         "name": "MySQL",
         "color": 3,

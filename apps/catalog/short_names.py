@@ -11,7 +11,7 @@ from functools import partial
 from itertools import combinations, count, product
 
 LONGEST = 16
-PLATFORMS = {"galera": "Galera", "rds-mysql": "RDS"}
+PLATFORMS = {"galera": "Galera", "group-replication": "GR", "rds-mysql": "RDS"}
 # Platforms whose nodes hold the same data and all take writes: counted together.
 MULTI_PRIMARY = ("galera", "pxc")
 # Shown in place of a variable's name, the most telling first.

@@ -34,6 +34,35 @@ ddl_groups | schema changes applied | groups | counter | neutral | replication |
 """
 REPLICATION_PREFIX = "mysql.replication."
 
+# Of a member of a MySQL group.
+GROUP = """
+state | state in the group | - | gauge | higher | replication | errors
+    4: ONLINE; 3: RECOVERING, it takes what it missed; 2: UNREACHABLE; 1: ERROR; 0: OFFLINE.
+primary | primary of the group | - | gauge | neutral | replication | -
+    1: the member takes writes; 0: it is a secondary. Several are primaries in multi-primary mode.
+members | members of the group | members | gauge | neutral | replication | -
+    Members in this one's view, of whatever state.
+online | members ONLINE | members | gauge | higher | replication | errors
+    Members that this one sees as ONLINE, itself included.
+certification_queue | transactions to certify | transactions | gauge | lower | replication | saturation
+    COUNT_TRANSACTIONS_IN_QUEUE: transactions of all members that wait for the check for conflicts.
+certified | transactions certified | transactions | counter | neutral | replication | -
+    Transactions of all members that this one checked for conflicts.
+conflicts | conflicts | transactions | counter | lower | replication | errors
+    Transactions that failed the check: another member changed a row of theirs first.
+certification_rows | rows remembered for certification | rows | gauge | neutral | replication | -
+    Rows of earlier transactions that later ones are checked against; removed once all members have them.
+applier_queue | transactions to apply | transactions | gauge | lower | replication | saturation
+    COUNT_TRANSACTIONS_REMOTE_IN_APPLIER_QUEUE: certified transactions of other members that wait to be applied.
+applied | transactions applied | transactions | counter | neutral | replication | -
+    Transactions of other members that this one applied.
+proposed | transactions sent to the group | transactions | counter | neutral | replication | -
+    Transactions of this member's clients.
+rolled_back | transactions rolled back by the group | transactions | counter | lower | replication | errors
+    Of those, transactions that were rolled back after they were sent.
+"""
+GROUP_PREFIX = "mysql.group."
+
 METRICS = """
 mysql.replication.read_only | server is read-only | - | gauge | neutral | replication | -
     1: the server refuses writes of ordinary accounts; 0: it accepts them.

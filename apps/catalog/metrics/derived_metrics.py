@@ -200,6 +200,20 @@ derived.galera.traffic | write sets in and out | bytes/s | neutral | replication
     = wsrep_replicated_bytes + wsrep_received_bytes
     Bytes of write sets that this node sent to the cluster and received from it.
 
+derived.group.throttled | transactions held back by flow control | transactions | lower | replication | saturation
+    = Gr_flow_control_throttle_time_sum / 1e6
+    Mean number of transactions that flow control of a MySQL group held back at once; above 1 all of a single
+    connection's time.
+derived.group.latency | time to replicate a message | ms | lower | replication | saturation
+    = Gr_data_messages_sent_roundtrip_time_sum / Gr_data_messages_sent_count / 1000
+    From sending a transaction to the MySQL group to its delivery in order.
+derived.group.conflict_ratio | transactions that failed certification | % | lower | replication | errors
+    = 100 * mysql.group.conflicts / mysql.group.certified
+    Share of the transactions checked in which another member had changed a row first.
+derived.group.traffic | group messages in and out | bytes/s | neutral | replication | utilization
+    = Gr_consensus_bytes_sent_sum + Gr_consensus_bytes_received_sum
+    Bytes that a member of a MySQL group sent and received to agree on messages.
+
 derived.proxy.connections | proxy connections used | % | neutral | proxy | utilization
     = 100 * haproxy.process.CurrConns / haproxy.process.Maxconn
     Open connections of HAProxy divided by the most that it accepts.

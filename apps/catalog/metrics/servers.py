@@ -180,6 +180,18 @@ wsrep_evs_repl_latency_max | longest time to replicate a message | s | gauge | l
     The slowest message of Galera's report period.
 wsrep_evs_repl_latency_samples | messages timed | messages | gauge | neutral | replication | -
     Messages of the report period so far.
+Gr_data_messages_sent_count | messages sent to the group | messages | counter | neutral | replication | -
+    Messages with transactions that this member sent to its MySQL group.
+Gr_data_messages_sent_roundtrip_time_sum | time to replicate messages | µs | counter | lower | replication | saturation
+    From sending each of them to its delivery in order, summed.
+Gr_consensus_bytes_sent_sum | group messages sent | bytes | counter | neutral | replication | utilization
+    Bytes that the member sent to agree on messages, those of other members passed on.
+Gr_consensus_bytes_received_sum | group messages received | bytes | counter | neutral | replication | utilization
+    Bytes that the member received to agree on messages.
+Gr_flow_control_throttle_count | transactions throttled | transactions | counter | lower | replication | saturation
+    Transactions that flow control of the group held back; counted by a component that is not installed by default.
+Gr_flow_control_throttle_time_sum | time throttled by flow control | µs | counter | lower | replication | saturation
+    Time for which they were held back, summed over them.
 wsrep_ready | node accepts statements | - | gauge | higher | replication | errors
     1: the node accepts statements; 0: it refuses them.
 Uptime | uptime | s | counter | neutral | - | -

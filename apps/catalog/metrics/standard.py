@@ -212,7 +212,11 @@ def read(table: str, prefix: str = "") -> dict[str, MetricSpec]:
 _client, _server, _host, _published = read(CLIENT), read(servers.STATUS, STATUS), read(servers.HOST), read(PUBLISHED)
 _cloud = read(cloudwatch.METRICS, cloudwatch.PREFIX)
 CLOUD_KEYS = tuple(_cloud)
-_sampled = read(agent_sources.METRICS) | read(agent_sources.REPLICATION, agent_sources.REPLICATION_PREFIX)
+_sampled = (
+    read(agent_sources.METRICS)
+    | read(agent_sources.REPLICATION, agent_sources.REPLICATION_PREFIX)
+    | read(agent_sources.GROUP, agent_sources.GROUP_PREFIX)
+)
 SAMPLED_KEYS = tuple(_sampled)
 _workloads = read(workloads.METRICS)
 WORKLOAD_KEYS = tuple(_workloads)

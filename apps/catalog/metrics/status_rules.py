@@ -8,6 +8,7 @@ GAUGES = (
     "Compression",
     "Compression_*",
     "Delayed_insert_threads",
+    "Gr_flow_control_throttle_active_count",
     "Innodb_*_current",
     "Innodb_*_current_*",
     "Innodb_adaptive_hash_cells",
@@ -138,6 +139,7 @@ RESOURCES = (
     ("Slave*", "replication"),
     ("Rpl_*", "replication"),
     ("wsrep_*", "replication"),
+    ("Gr_*", "replication"),
     ("Com_*", "statements"),
     ("Handler_*", "storage engine calls"),
     ("Qcache_*", "query cache"),
@@ -146,6 +148,7 @@ RESOURCES = (
 UNITS = (
     ("Uptime*", "s"),
     ("*_paused_ns", "ns"),
+    ("Gr_*_time_sum", "µs"),
     ("Innodb_row_lock_time*", "ms"),
     ("Busy_time", "s"),
     ("Cpu_time", "s"),

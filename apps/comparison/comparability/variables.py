@@ -17,6 +17,7 @@ VOLATILE = re.compile(
       | timestamp | .*_timestamp | identity
       | insert_id | last_insert_id | rand_seed[12] | pseudo_thread_id | last_gtid | gtid_.*_pos | gtid_binlog_state
       | gtid_executed | gtid_purged | gtid_seq_no | version | proxy_user | external_user
+      | group_replication_(local_address|group_seeds|group_name)
       | wsrep_node_.* | wsrep_cluster_address | wsrep_sst_receive_address | wsrep_start_position
       | wsrep_provider_options\.(base_.*|.*_addr|.*\.listen_addr|ist\.recv_.*)
     )$""",
@@ -44,6 +45,12 @@ WEIGHTY = frozenset(
         *("slave_parallel_threads", "slave_parallel_mode", "replica_parallel_workers", "slave_parallel_workers"),
         *("rpl_semi_sync_master_enabled", "rpl_semi_sync_source_enabled", "rpl_semi_sync_master_wait_point"),
         *("wsrep_on", "wsrep_slave_threads", "wsrep_sync_wait", "wsrep_causal_reads", "wsrep_trx_fragment_size"),
+        *(
+            "group_replication_consistency",
+            "group_replication_flow_control_mode",
+            "group_replication_paxos_single_leader",
+        ),
+        *("group_replication_single_primary_mode", "group_replication_communication_stack"),
         *("version_malloc_library", "encrypt_binlog", "innodb_encrypt_tables", "innodb_encrypt_log"),
         *("have_ssl", "tls_version", "require_secure_transport", "userstat"),
     }

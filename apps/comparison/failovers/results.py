@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from apps.catalog.models import System, Workload
 from apps.comparison.failovers import timeouts, trials
@@ -219,15 +219,19 @@ def _load_words(parameters: Mapping[str, Any]) -> str:
 
 
 def _providers(runs: Sequence[int]) -> dict[int, list[str]]:
-    """Run -> wsrep_provider_options of its Galera nodes. One query."""
+    """Run -> wsrep_provider_options of its Galera nodes, or the expel timeout of its group's members. One query."""
+    variables = "configuration__variables"
     rows = (
-        RunNode.objects.filter(run__in=runs, configuration__variables__has_key="wsrep_provider_options")
+        RunNode.objects.filter(run__in=runs)
+        .filter(
+            Q(**{f"{variables}__has_key": "wsrep_provider_options"}) | Q(**{f"{variables}__has_key": timeouts.EXPEL})
+        )
         .order_by()
-        .values_list("run_id", "configuration__variables__wsrep_provider_options")
+        .values_list("run_id", f"{variables}__wsrep_provider_options", f"{variables}__{timeouts.EXPEL}")
     )
     found: dict[int, list[str]] = defaultdict(list)
-    for run_id, options in rows:
-        found[run_id].append(options)
+    for run_id, options, expel in rows:
+        found[run_id].append(options if expel is None else f"{timeouts.EXPEL} = {expel}")
     return found
 
 

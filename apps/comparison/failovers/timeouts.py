@@ -15,6 +15,11 @@ OF_WRITER = re.compile("(kill|freeze|cut|stop)_writer|crash")
 PINGS = 4
 SUSPECT = "evs.suspect_timeout"
 _SUSPECT = re.compile(r"evs\.suspect_timeout\s*=\s*([^;\s]+)")
+EXPEL = "group_replication_member_expel_timeout"
+_EXPEL = re.compile(rf"{EXPEL}\s*=\s*(\d+)")
+# s for which a member of a MySQL group is silent before it is suspected, and between two looks at how long suspicions
+# have lasted. Neither can be set; without a timeout there is no second look.
+SUSPICION, LOOKS = 5.0, 15.0
 _ISO = re.compile(r"PT(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?")
 _PROXY = re.compile(r"(\d+)(us|ms|s|m|h|d)?")
 _PROXY_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -34,11 +39,13 @@ class TimeoutShare:
 def shares(
     fault: str, *, settings: Mapping[str, str], checks: Mapping[str, str], provider: Iterable[str] = ()
 ) -> list[TimeoutShare]:
-    """`settings`: the system's own; `checks`: of its HAProxy; `provider`: wsrep_provider_options of its nodes."""
+    """`settings`: the system's own; `checks`: of its HAProxy; `provider`: wsrep_provider_options of its nodes, or
+    `variable = value` of a group's members."""
+    stated = tuple(provider)
     found = []
     if OF_WRITER.fullmatch(fault) and (share := _proxy(checks)):
         found.append(share)
-    if SILENT.match(fault) and (share := _cluster(settings, provider)):
+    if SILENT.match(fault) and (share := _cluster(settings, stated) or _group(settings, stated)):
         found.append(share)
     if OF_WRITER.fullmatch(fault) and (share := _manager(settings)):
         found.append(share)
@@ -67,6 +74,21 @@ def _cluster(settings: Mapping[str, str], provider: Iterable[str]) -> TimeoutSha
     formula = ", ".join(f"{seconds:g} s" for seconds in sorted(known))
     setting = SUSPECT if len(known) == 1 else f"{SUSPECT}, which differs between the nodes"
     return TimeoutShare("the cluster", setting, formula, max(known))
+
+
+def _group(settings: Mapping[str, str], stated: Iterable[str]) -> TimeoutShare | None:
+    """MySQL's manual, Expel Timeout: a suspected member is expelled after it, at the next look."""
+    timeouts = {found[1] for text in stated if (found := _EXPEL.search(text))}
+    if not timeouts and EXPEL in settings:
+        timeouts = {settings[EXPEL]}
+    known = sorted({float(text) for text in timeouts if text.isdecimal()})
+    if not known:
+        return None
+    longest = known[-1]
+    look = f" + up to {LOOKS:g} s to the next look" if longest else ""
+    formula = f"{SUSPICION:g} s of silence + {', '.join(f'{seconds:g} s' for seconds in known)}{look}"
+    setting = EXPEL if len(known) == 1 else f"{EXPEL}, which differs between the members"
+    return TimeoutShare("the group", setting, formula, SUSPICION + longest + (LOOKS if longest else 0.0))
 
 
 def _manager(settings: Mapping[str, str]) -> TimeoutShare | None:

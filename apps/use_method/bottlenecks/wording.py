@@ -11,7 +11,7 @@ from apps.use_method.values import Reading
 # (threads, fewer threads) -> throughput at the first over that at the second, with its interval; empty: unknown.
 Grown = Callable[[int, int], str]
 # Names capitalised within a sentence.
-PROPER = ("Galera", "Aurora")
+PROPER = ("Galera", "Aurora", "Group")
 AT_A_RATE = "fixed rate: throughput says only whether the rate was held"
 NO_RUN = "no run counted"
 SERVER_TOOK = "the server took"  # of a CPU that is shared with others

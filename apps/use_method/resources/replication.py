@@ -31,6 +31,7 @@ MARIADB = "MariaDB and MySQL"
 SHOWN = {
     MARIADB: "SHOW ALL SLAVES STATUS or SHOW REPLICA STATUS, once a second",
     "Galera": "replicates by itself",
+    "MySQL Group Replication": "replicates by itself",
     "Aurora": "readers share the writer's volume: see Aurora",
 }
 HIGH_PERFORMANCE = "Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed. 2012, chapter 10"

@@ -107,6 +107,15 @@ def test_the_cluster_explains_its_deadline_by_what_its_nodes_reported() -> None:
     assert "differs between the nodes" in mixed.setting
 
 
+def test_a_group_explains_its_silence_its_expel_timeout_and_the_time_to_the_next_look() -> None:
+    (found,) = shares("kill_writer", settings={"group_replication_member_expel_timeout": "0"}, checks={})
+    assert (found.who, found.formula, found.seconds) == ("the group", "5 s of silence + 0 s", 5.0)
+    stated = ["group_replication_member_expel_timeout = 5"] * 3
+    (longer,) = shares("freeze_reader", settings={}, checks={}, provider=stated)
+    assert (longer.formula, longer.seconds) == ("5 s of silence + 5 s + up to 15 s to the next look", 25.0)
+    assert shares("switch", settings={}, checks={}, provider=stated) == []
+
+
 def test_the_manager_explains_four_pings() -> None:
     (found,) = shares("stop_writer", settings={"ping_interval": "3"}, checks={})
     assert (found.who, found.seconds) == ("the manager", 12.0)
