@@ -24,6 +24,7 @@ def test_it_fills_an_empty_catalog() -> None:
         "pxc",
         "mha",
         "galera",
+        "group-replication",
         "mysql",
         "mariadb",
         "rds-mysql",

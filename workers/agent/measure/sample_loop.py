@@ -186,7 +186,8 @@ class NodeSampler:
                 continue
             except NothingObserved as nothing:
                 asker.sees_nothing = True
-                self.hide(nothing.hidden)
+                if nothing.hidden:
+                    self.hide(nothing.hidden)
                 continue
             self._record_answer(asker, answer, t, values)
         if self._statements:

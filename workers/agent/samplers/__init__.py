@@ -24,10 +24,10 @@ class HiddenFromSampler:
 
 
 class NothingObserved(Exception):
-    """The source can observe nothing in this run and is not read again."""
+    """The source can observe nothing in this run and is not read again. Without `hidden` nothing is missed."""
 
-    def __init__(self, hidden: HiddenFromSampler) -> None:
-        super().__init__(str(hidden))
+    def __init__(self, hidden: HiddenFromSampler | None = None) -> None:
+        super().__init__(str(hidden or "this server has none"))
         self.hidden = hidden
 
 

@@ -24,7 +24,7 @@ STATS = (
 
 
 class GroupMembership:
-    """On a server without a group it observes nothing, and asks once only."""
+    """On a server without a group it asks once, and is not read again."""
 
     name = "group"
     interval = 1
@@ -40,7 +40,7 @@ class GroupMembership:
         if self._has_group is None:
             self._has_group = self._asked()
         if not self._has_group:
-            return SourceReading({}, statements=self._server.statements - before)
+            raise NothingObserved
         try:
             found = group.view(self._server.ask(group.MEMBERS))
             counts = self._server.ask(STATS)

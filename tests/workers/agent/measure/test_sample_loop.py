@@ -196,6 +196,13 @@ def test_what_cannot_be_observed_is_reported_once_with_reason_and_remedy() -> No
     assert [values for _, values in recording.samples] == [{"host.cpus": 2}] * len(recording.samples)
 
 
+def test_a_source_of_what_the_server_does_not_have_is_read_once_and_not_reported() -> None:
+    none = Scripted("group", NothingObserved())
+    recording = sampled(Scripted("host", SourceReading({"host.cpus": 2})), none, samples=3)
+    assert recording.events == []
+    assert all(values == {"host.cpus": 2} for _, values in recording.samples)
+
+
 def test_a_source_may_be_asked_less_often_than_each_second() -> None:
     recording = sampled(Scripted("mysql", 1), Scripted("waits", 7, interval=2), samples=3)
     assert ["waits.value" in values for _, values in recording.samples] == [True, False, True]

@@ -22,6 +22,7 @@ from workers.agent.measure.digests import DigestReader
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
 from workers.agent.samplers import NothingObserved, SampleSource, SourceFailed, SourceReading, haproxy, replication
 from workers.agent.samplers.agent import AgentItself
+from workers.agent.samplers.group import GroupMembership
 from workers.agent.samplers.innodb import InnodbMetrics
 from workers.agent.samplers.replication import Replication
 from workers.agent.samplers.waits import Waits
@@ -196,6 +197,13 @@ def test_waits_are_not_observable_where_performance_schema_is_off(replica: Maria
         match="waits and statements by digest: performance_schema is OFF; start the server with performance_schema",
     ):
         asked.read()
+
+
+@pytest.mark.mariadb
+def test_a_server_that_knows_no_groups_is_asked_for_one_once(source: MariaDB, closing_later: Keep) -> None:
+    with pytest.raises(NothingObserved) as found:
+        closing_later(GroupMembership(a_system(source), ServerAddress(port=source.port))).read()
+    assert found.value.hidden is None
 
 
 @pytest.mark.mariadb
