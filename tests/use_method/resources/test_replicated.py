@@ -1,5 +1,7 @@
 """What replicas, Aurora's instances and the proxy say, where nothing was recorded of it."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from apps.use_method import engine
@@ -230,48 +232,48 @@ def test_the_limit_of_the_receive_queue_grows_with_the_cluster_unless_it_has_one
         assert round(galera.flow_limit(node, facts(node, *others)), 1) == limit
 
 
-def a_member(name: str = "m1", *, variables: dict[str, str] | None = None, **series: MetricSamples) -> NodeFacts:
-    """`derived__x`: a derived series; others by the last word of their key."""
-    known = {"state": steady(4), "online": steady(3), "members": steady(3)} | series
-    named = {
-        key.replace("derived__", "derived.group.") if key.startswith("derived__") else GROUP + key: value
-        for key, value in known.items()
-    }
-    return a_node(name, series=named, variables=variables or {})
+def a_member(own: Mapping[str, MetricSamples], *, name: str = "m1", **variables: str) -> NodeFacts:
+    """`own`: its series, those of a group by the last word of their key."""
+    known = {"state": steady(4), "online": steady(3), "members": steady(3), **own}
+    series = {key if "." in key else GROUP + key: value for key, value in known.items()}
+    return a_node(name, series=series, variables=variables)
 
 
 def test_a_members_queues_are_measured_by_what_flow_control_allows() -> None:
     for queue, threshold in (("certification_queue", "certifier"), ("applier_queue", "applier")):
         indicator = f"group_replication.{queue}"
-        levels = [one(indicator, a_member(**{queue: steady(size)})).level for size in (10, 2_000, 30_000)]
+        levels = [one(indicator, a_member({queue: steady(size)})).level for size in (10, 2_000, 30_000)]
         assert levels == [UseLevel.OK, UseLevel.WATCH, UseLevel.SATURATED]
         variables = {f"group_replication_flow_control_{threshold}_threshold": "100"}
-        small = one(indicator, a_member(variables=variables, **{queue: steady(100)}))
+        small = one(indicator, a_member({queue: steady(100)}, **variables))
         assert small.level is UseLevel.SATURATED
         assert small.words.endswith("from 100 on flow control holds back writers")
 
 
 def test_a_transaction_held_back_all_the_time_is_saturation_and_without_the_component_unknown() -> None:
-    assert one("group_replication.throttled", a_member(derived__throttled=steady(1.5))).level is UseLevel.SATURATED
-    unknown = one("group_replication.throttled", a_member())
+    assert (
+        one("group_replication.throttled", a_member({"derived.group.throttled": steady(1.5)})).level
+        is UseLevel.SATURATED
+    )
+    unknown = one("group_replication.throttled", a_member({}))
     assert (unknown.level, "INSTALL COMPONENT" in unknown.words) == (UseLevel.NOT_OBSERVABLE, True)
 
 
 def test_conflicts_are_watched_from_the_first_and_an_error_from_one_in_a_hundred() -> None:
     checked = {"certified": steady(100)}
-    few = a_member(conflicts=samples([0.0] * 59 + [1.0]), **checked)
+    few = a_member({"conflicts": samples([0.0] * 59 + [1.0])} | checked)
     assert one("group_replication.conflicts", few).level is UseLevel.WATCH
-    assert one("group_replication.conflicts", a_member(conflicts=steady(2), **checked)).level is UseLevel.ERROR
+    assert one("group_replication.conflicts", a_member({"conflicts": steady(2)} | checked)).level is UseLevel.ERROR
 
 
 def test_a_member_that_is_missing_or_not_online_is_an_error_and_one_that_recovers_is_watched() -> None:
-    others = (a_member("m2"), a_member("m3"))
-    missed = one("group_replication.size", a_member(online=samples([3] * 40 + [2] * 20)), *others)
+    others = (a_member({}, name="m2"), a_member({}, name="m3"))
+    missed = one("group_replication.size", a_member({"online": samples([3] * 40 + [2] * 20)}), *others)
     assert (missed.level, missed.value) == (UseLevel.ERROR, 2.0)
-    recovers = one("group_replication.state", a_member(state=samples([3] * 20 + [4] * 40)))
+    recovers = one("group_replication.state", a_member({"state": samples([3] * 20 + [4] * 40)}))
     assert (recovers.level, recovers.value) == (UseLevel.WATCH, 20.0)
     assert recovers.words.startswith("RECOVERING ")
-    left = one("group_replication.state", a_member(state=samples([4] * 40 + [1] * 20)))
+    left = one("group_replication.state", a_member({"state": samples([4] * 40 + [1] * 20)}))
     assert (left.level, left.words.startswith("ERROR ")) == (UseLevel.ERROR, True)
 
 

@@ -29,6 +29,9 @@ INTERVAL = 0.05  # s between the recorded probes' inserts
 # Runs whose recorded interruption the probe's log tells; None: it was not recovered.
 RECORDED: list[dict[str, Any]] = json.loads(gzip.decompress((RECORDINGS / "failover.json.gz").read_bytes()))
 
+# Of three members, polled by the probe while the primary was killed or frozen; what it then reported.
+IN_GROUPS: list[dict[str, Any]] = json.loads(gzip.decompress((RECORDINGS / "group_replication.json.gz").read_bytes()))
+
 
 def writes_of(run: dict[str, Any]) -> list[Write]:
     """s from the fault on."""
@@ -178,3 +181,23 @@ def test_a_load_that_ends_too_early_was_not_seen_back_at_baseline() -> None:
     writes = [*steady(0, 10), *steady(16, 18)]
     assert baseline(writes, since=0.0, fault=10.0, recovered=16.0, until=17.95, rule=SteadyState()) is None
     assert baseline(writes, since=9.5, fault=10.0, recovered=16.0, until=30.0, rule=SteadyState()) is None
+
+
+@pytest.mark.parametrize("run", IN_GROUPS, ids=[run["run"] for run in IN_GROUPS])
+def test_a_group_first_suspects_its_primary_then_elects_another_and_takes_it_back(run: dict[str, Any]) -> None:
+    states = [State(**state) for state in run["states"]]
+    control = run["run"].partition("_")[0]
+    fault = moment(control, run["control"], run["ended"], states, run["struck"])
+    assert fault == pytest.approx(run["fault"], abs=0.001)
+    noticed = detected(fault=fault, states=states, struck=run["struck"])
+    assert noticed is not None
+    assert noticed.evidence == "cluster"
+    assert noticed.t - fault == pytest.approx(run["detect"], abs=0.001)
+    assert "2 of 3 members ONLINE, 127.0.0.1:" in noticed.text
+    elected = promoted(fault=fault, recovered=run["recovered"], states=states, writer=run["writer"])
+    assert elected is not None
+    assert elected.t - fault == pytest.approx(run["promote"], abs=0.001)
+    # A secondary that is back is never writable, and a thawed primary first shows the view of before.
+    back = rejoined(states, node=run["struck"], since=run["repair"], until=run["rejoined"] + 1)
+    assert back == pytest.approx(run["rejoined"], abs=0.5)
+    assert sum(state.node == run["struck"] and state.in_sync for state in states) >= 2
