@@ -3,6 +3,7 @@
 It runs with its own C library, by that library's own loader, so that nothing of the machine is replaced.
 """
 
+import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -68,7 +69,9 @@ def unpack(release: str, root: Path, server: DebianServer = MARIADB) -> None:
         return
     for name in ("apt-get", "dpkg-deb"):
         if not shutil.which(name):
-            raise LabError(f"{name} is missing: this system needs Debian on amd64")
+            raise LabError(f"{name} is missing: {server.product} of Debian {release} needs Debian on amd64")
+    if platform.machine() != "x86_64":
+        raise LabError(f"this is no amd64 machine: {server.product} of Debian {release} needs one")
     work = root.with_name(f"{root.name}.part")
     shutil.rmtree(work, ignore_errors=True)
     packages, unpacked = work / "packages", work / "root"
@@ -87,6 +90,7 @@ def unpack(release: str, root: Path, server: DebianServer = MARIADB) -> None:
         "Dir::State::status": work / "state" / "status",
         "Dir::Cache": work / "state" / "cache",
         "APT::Sandbox::User": "root",
+        "Acquire::http::Timeout": "20",
     }
     apt = [*APT_GET, *(part for name, value in options.items() for part in ("-o", f"{name}={value}"))]
     run = partial(_run, folder=packages, product=server.product)
