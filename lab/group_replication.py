@@ -254,17 +254,21 @@ class GroupReplication:
                 self._begin(node)
 
     def _await_view(self) -> bool:
-        """Whether a majority agrees on a primary; waits while members are suspected and then expelled."""
+        """Whether a majority agrees on a primary; waits until dead members are noticed, suspected and then expelled."""
         deadline = time.monotonic() + JOIN_TIMEOUT
         while time.monotonic() < deadline:
             views = {node: self._members(node) for node in NODES if self.servers[node].is_ready()}
             inside = {node: view for node, view in views.items() if view.get(node, ("", ""))[0] == ONLINE}
             if not any(_is_majority(view) for view in inside.values()):
                 return False
-            if self.primary() and all(state != "UNREACHABLE" for view in inside.values() for state, _ in view.values()):
+            seen = {(node, state) for view in inside.values() for node, (state, _) in view.items()}
+            if self.primary() and all(state != "UNREACHABLE" and self._runs(node) for node, state in seen):
                 return True
             time.sleep(0.2)
         raise LabError(f"{self.slug}: the members do not agree; it {self.state()}")
+
+    def _runs(self, node: str) -> bool:
+        return node in self.servers and self.servers[node].pid is not None
 
     def _launch(self, nodes: Sequence[str]) -> None:
         started = {node: self.servers[node].launch() for node in nodes if self.servers[node].pid is None}
@@ -291,7 +295,7 @@ class GroupReplication:
                     timeout=JOIN_TIMEOUT,
                 )
             except LabError as error:  # the group has not expelled the killed one that it was
-                problem = str(error)
+                problem = str(error).splitlines()[-1]  # the others quote the statement, with the password
                 time.sleep(0.5)
 
     def _transactions(self, node: str) -> int:

@@ -1,14 +1,17 @@
 """A real MySQL server on loopback, of another Debian release than the machine's: Debian's stable ones have none."""
 
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from lab.debian import MYSQL, server_program, unpack
 from lab.mariadb import ACCOUNT, OBSERVED, MariaDB
+from lab.ports import is_free
 
 RELEASE = "sid"
+PORT_TIMEOUT = 5.0  # s
 SETTINGS = {
     **OBSERVED,
     "innodb_buffer_pool_size": "64M",
@@ -43,6 +46,9 @@ class MySQL(MariaDB):
     def launch(self, *options: str) -> "subprocess.Popen[bytes]":
         # A killed server leaves it, and nobody may start one while its process waits to be reaped.
         self.socket.with_name(f"{self.socket.name}.lock").unlink(missing_ok=True)
+        deadline = time.monotonic() + PORT_TIMEOUT
+        while not is_free(self.port) and time.monotonic() < deadline:
+            time.sleep(0.05)  # its sockets are closed after its memory is freed
         return super().launch(*options)
 
     def _installation_command(self) -> list[str]:

@@ -43,10 +43,9 @@ PLATFORMS: tuple[dict[str, Any], ...] = (
     },
     {
         "slug": "group-replication",
-        "name": "Group Replication",
+        "name": "MySQL GR",
         "color": 5,
-        "replication": "virtually synchronous (MySQL): a majority agrees on the order of transactions, "
-        "each member certifies them",
+        "replication": "virtually synchronous: a majority orders the transactions, every member certifies them",
         "description": "MySQL Group Replication, the replication of InnoDB Cluster: usually one primary, elected by "
         "the members, and secondaries that refuse writes.",
     },

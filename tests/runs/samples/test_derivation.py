@@ -50,6 +50,10 @@ UNRECORDED = {
     "derived.proxy.connections",
     "derived.redo.in_use",
     "derived.galera.latency",
+    "derived.group.conflict_ratio",
+    "derived.group.latency",
+    "derived.group.throttled",
+    "derived.group.traffic",
 }
 
 
