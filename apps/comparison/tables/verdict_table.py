@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from apps.comparison.stats import moderation, multiple_testing, welch
-from apps.comparison.stats.replicates import Replicates, Sample, geometric_mean
+from apps.comparison.stats.replicates import FEWEST_HISTORY, Replicates, Sample, geometric_mean
 from apps.comparison.stats.welch import Ratio, Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, DraftCell, Level, More, PastValue, Replicate
 
@@ -101,6 +101,10 @@ def _sample(metric: ComparedMetric, runs: Sequence[ComparedRun], past: Sequence[
 
 
 def _history_used(sample: Sample) -> int:
+    """Earlier runs in the estimate of the spread: of sessions, those of three others at least."""
+    others = [session for session in sample.history_sessions if session not in sample.sessions]
+    if sample.sessions and len(set(others)) >= FEWEST_HISTORY:
+        return len(others)
     noise = welch.noise(sample) if sample.values and min(sample.values) > 0 else None
     return noise.history if noise else 0
 

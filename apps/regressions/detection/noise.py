@@ -66,8 +66,15 @@ def _correlation(residuals: Floats, scale: float) -> float:
 
 
 def between_neighbours(y: Floats) -> float:
-    """Standard deviation from the differences of neighbours (runs - 1,), robust against outliers."""
-    return deviation(y[1:] - y[:-1]) / math.sqrt(2)
+    """Standard deviation from the differences of neighbours (runs - 1,), robust against outliers. Of values on a grid
+    half of the differences may be zero; rounding alone has step² / 12 (Sheppard 1898)."""
+    return max(deviation(y[1:] - y[:-1]) / math.sqrt(2), grid_step(y) / math.sqrt(12))
+
+
+def grid_step(y: Floats) -> float:
+    """Median gap of the distinct values, if fewer than half are distinct; else 0: they lie on no coarse grid."""
+    distinct = np.unique(y)
+    return median(np.diff(distinct)) if 1 < len(distinct) < len(y) / 2 else 0.0
 
 
 def deviation(values: Floats) -> float:

@@ -31,12 +31,14 @@ def context(seen: CompareView) -> dict[str, Any]:
 def _rows(comparison: Comparison, listed: Sequence[ComparedRun]) -> list[dict[str, Any]]:
     sides = {side.slug: side for side in comparison.sides}
     levels = {level.id: level for level in comparison.levels}
+    sessions = sorted({run.session for run in comparison.counted if run.session is not None})
     order = sorted(listed, key=lambda run: (list(levels).index(run.level), sides[run.side].position, run.started_at))
     return [
         {
             "run": run,
             "side": sides[run.side],
             "level": levels[run.level],
+            "session": None if run.session is None else sessions.index(run.session) + 1,
             "values": [run.values.get(metric.key) for metric in comparison.metrics],
         }
         for run in order

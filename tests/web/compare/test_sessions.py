@@ -1,0 +1,50 @@
+"""What the verdicts hold for, as the Compare page says it above the charts."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from apps.catalog.models import System, Workload
+from tests.support.builders import START, a_load_level, a_measured_run, a_system
+from tests.support.pages import elements, states, text
+from tests.web.compare.compared import TPS, address, page
+
+pytestmark = pytest.mark.django_db
+
+
+def measured(system: System, *sessions: list[float], first: int = 0) -> None:
+    """Runs of each session, minutes apart; sessions are a day apart, from day `first` on."""
+    for day, values in enumerate(sessions, start=first):
+        for number, value in enumerate(values):
+            at = START + timedelta(days=day, minutes=number)
+            fields = {"started_at": at, "ended_at": at, "repetition": number + 1}
+            a_measured_run({TPS: value}, system=system, load_level=a_load_level(4), **fields)
+
+
+def test_one_session_each_is_said_and_a_second_day_is_compared_by_session(client: Client, workload: Workload) -> None:
+    a, b = a_system("a"), a_system("b")
+    measured(a, [1000, 1003, 998])
+    measured(b, [1100, 1102, 1097])
+    html = page(client, address(workload, tab="all"))
+    assert states(html, "[data-ribbon]", "ribbon") == [("one-session",)]
+    assert "the verdicts hold for these runs" in text(html, "[data-ribbon]")
+    assert "95 % intervals over runs of one session" in " ".join(html.split())
+    assert {cell.text() for cell in elements(html, "[data-session]")} == {"1"}
+    measured(a, [1011, 1013, 1008], first=1)
+    measured(b, [1109, 1111, 1112], first=1)
+    html = page(client, address(workload, tab="all"))
+    assert states(html, "[data-ribbon]", "ribbon") == []
+    assert "in 2 sessions" in text(html, "[data-grounds]")
+    assert "95 % intervals over sessions" in " ".join(html.split())
+    assert {cell.text() for cell in elements(html, "[data-session]")} == {"1", "2"}
+
+
+def test_repetitions_that_fall_with_their_order_are_named_with_the_size(client: Client, workload: Workload) -> None:
+    measured(a_system("a"), [1000, 951, 902, 860, 815])
+    measured(a_system("b"), [1100, 1046, 993, 945, 897])
+    html = page(client, address(workload))
+    assert [state[0] for state in states(html, "[data-ribbon]", "ribbon")] == ["one-session", "order"]
+    ribbon = " ".join(elements(html, "[data-ribbon=order]")[0].text().split())
+    assert ribbon.startswith("! Falls with each repetition")
+    assert "by 5.0\u00a0%" in ribbon or "by 5.0 %" in ribbon
