@@ -66,8 +66,9 @@ def is_retryable(status: int | None) -> bool:
 
 
 def printable(text: str | bytes) -> str:
-    """Replaces terminal control characters."""
+    """Replaces terminal control characters, and spaces that do not break by others."""
     answer_text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    answer_text = answer_text.replace("\u00a0", " ")
     return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in answer_text)
 
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from splashboard.failures import Misuse, RequestRefused, ServerUnreachable
-from splashboard.server import Server
+from splashboard.server import Server, printable
 from tests.client.conftest import Answered, FakeServer
 
 FINE = (200, {"Content-Type": "application/json"}, b"{}")
@@ -136,3 +136,7 @@ def test_a_name_that_cannot_be_looked_up_is_no_address() -> None:
 
 def test_an_address_may_be_copied_from_the_api() -> None:
     assert Server(url="https://a.example/benchmarks/api/v1/").url == "https://a.example/benchmarks"
+
+
+def test_a_space_that_does_not_break_is_shown_as_one() -> None:
+    assert printable("worse by 5\u00a0%\u001b[2J") == "worse by 5 %?[2J"

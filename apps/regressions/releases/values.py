@@ -1,5 +1,6 @@
 """A release compared with its predecessor, as frozen values for pages, the API and the gate. Pure."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -223,7 +224,17 @@ def answer(
     there = sum(row.verdict is not RowVerdict.MISSING for row in rows)
     if unknown or coarse or not there:
         return Result.CANNOT_TELL, tuple(why)
-    return Result.FINE, (*why, f"None of {_rows(there, ())} is worse{' beside these' if accepted else ''}.")
+    return Result.FINE, (*why, f"None of {_rows(there, ())} is worse{' beside these' * bool(accepted)}{_bounds(rows)}.")
+
+
+def _bounds(rows: Sequence[CheckRow]) -> str:
+    """By how much the rows may be worse at most (non-inferiority), latency apart; empty: no row has an interval."""
+    found = []
+    for primary, of in ((True, ""), (False, "of latency ")):
+        own = [row.worst for row in rows if row.primary is primary and row.worst is not None and not row.is_accepted]
+        if own:
+            found.append(f"{of}{math.ceil(max(own) * 1000) / 10:g}{NBSP}%")
+    return f" by more than {', '.join(found)}, as far as each row's 95{NBSP}% interval reaches" if found else ""
 
 
 def is_coarse(row: CheckRow, tolerance: float) -> bool:

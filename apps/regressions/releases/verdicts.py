@@ -21,6 +21,8 @@ from apps.regressions.releases.values import RowVerdict
 # Restarts of a server alone have moved a benchmark by up to 3 %; 1 % is usual between days.
 BETWEEN = 0.01
 SETTLED = 0.05
+# A ratio of one session each that no session explains: even days that differ by 10 % reach it in 1 of 200 cases.
+BEYOND = 1.5
 
 
 def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
@@ -34,7 +36,7 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
         return RowVerdict.TOO_FEW, ratio.reason
     if ratio.verdict is Verdict.NO_RATIO or ratio.value is None:
         return RowVerdict.NO_RATIO, ratio.reason
-    if ratio.replicates in WITHIN_ONE:
+    if ratio.replicates in WITHIN_ONE and not _is_beyond_sessions(ratio):
         return RowVerdict.ONE_SESSION, _one_session()
     return _judged(ratio, ratio.value, direction, smallest)
 
@@ -48,6 +50,12 @@ def _judged(ratio: Ratio, value: float, direction: Direction, smallest: float) -
     if ratio.verdict is Verdict.EQUIVALENT:
         return RowVerdict.UNCHANGED, ratio.reason
     return RowVerdict.INCONCLUSIVE, ratio.reason
+
+
+def _is_beyond_sessions(ratio: Ratio) -> bool:
+    """Whether the whole interval lies beyond what sessions are known to differ by."""
+    low, high = ratio.low, ratio.high
+    return low is not None and high is not None and (low > BEYOND or high < 1 / BEYOND)
 
 
 def _one_session() -> str:

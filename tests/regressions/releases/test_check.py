@@ -1,5 +1,7 @@
 """A release is compared with the one before it, row by row, and the gate says whether it passes."""
 
+import math
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -220,3 +222,31 @@ def test_the_shift_of_a_session_is_no_regression_and_that_of_a_release_is() -> N
         for jitter in (0.999, 1.0, 1.001):
             measure(new, [level * 0.85 * jitter], day=day + 10)
     assert checked().result is Result.REGRESSION
+
+
+def test_fine_says_by_how_much_the_rows_may_be_worse_at_most() -> None:
+    two_releases(after=STEADY[::-1])
+    found = checked()
+    worst = max(row.worst or 0 for row in found.rows)
+    assert found.result is Result.FINE
+    assert 0 < worst < 0.02
+    assert found.why == (
+        f"None of 1 row is worse by more than {math.ceil(worst * 1000) / 10:g}\u00a0%, "
+        "as far as each row's 95\u00a0% interval reaches.",
+    )
+    rows = [a_row(RowVerdict.UNCHANGED, worst=0.0312), a_row(RowVerdict.INCONCLUSIVE, worst=0.11, primary=False)]
+    result, why = answer(rows, baseline=OLD, tolerance=0.1)
+    assert (result, why[-1]) == (
+        Result.FINE,
+        "None of 2 rows is worse by more than 3.2\u00a0%, of latency 11\u00a0%, "
+        "as far as each row's 95\u00a0% interval reaches.",
+    )
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(0.5, RowVerdict.WORSE), (0.8, RowVerdict.ONE_SESSION)])
+def test_what_no_session_explains_is_a_regression_after_one(factor: float, verdict: RowVerdict) -> None:
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    for place, value in enumerate(STEADY):
+        measure(old, [value], repetition=place + 1)
+        measure(new, [value * factor], repetition=place + 1)
+    assert checked().rows[0].verdict is verdict
