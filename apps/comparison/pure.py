@@ -65,11 +65,11 @@ from apps.comparison.stats.power import (
     sessions_needed,
     smallest_effect,
 )
-from apps.comparison.stats.replicates import WITHIN_ONE, Sample
+from apps.comparison.stats.replicates import FEWEST_HISTORY, MOST_EARLIER_RUNS, WITHIN_ONE, Sample
 from apps.comparison.stats.usl import Estimate, Fit
 from apps.comparison.stats.welch import DISCOVERY_RATE, Direction, Ratio, Verdict
 from apps.comparison.tables import verdict_table
-from apps.comparison.tables.verdict_table import NO_ERRORS, WITHHELD, by_session
+from apps.comparison.tables.verdict_table import NO_ERRORS, WITHHELD
 from apps.comparison.values import (
     COLORS,
     NO_VALUES,
@@ -99,9 +99,11 @@ __all__ = [
     "DEFAULT",
     "DIP_SHARE",
     "DISCOVERY_RATE",
+    "FEWEST_HISTORY",
     "FEWEST_RUNS",
     "FEWEST_VALUES",
     "MARGIN",
+    "MOST_EARLIER_RUNS",
     "MOST_REPETITIONS",
     "NOT_KNOWN",
     "NOT_SET",
@@ -165,7 +167,6 @@ __all__ = [
     "Verdict",
     "Weight",
     "WriteRows",
-    "by_session",
     "claim_limits",
     "correct_for_many",
     "differences",

@@ -58,7 +58,7 @@ def remark(row: Mapping[str, Any]) -> str:
     texts = [row["reason"]] if row["reason"] else []
     if row["needed"] is not None:
         count = f"{row['needed']}" if row["needed"] <= MOST_NEEDED else f"more than {MOST_NEEDED:,}"
-        texts.append(f"{count} repetitions per side needed")
+        texts.append(f"{count} {'sessions' if row.get('sessions') else 'repetitions'} per side needed")
     return "; ".join(texts)
 
 

@@ -10,13 +10,12 @@ from django.db import connection
 from apps.comparison.comparability.facts import lasting_facts, seconds
 from apps.comparison.selection.runs import Pair, are_all
 from apps.comparison.selection.sessions import Occurrence
+from apps.comparison.stats.replicates import MOST_EARLIER_RUNS
 from apps.core.canonical import canonical_json
 from apps.runs.api import places
 
 # Earlier runs searched for similar ones, per side and level.
 MOST_EARLIER = 50
-# Of these, the newest are used, of as many sessions as they have.
-MOST_USED = 30
 # Durations within these factors count as equal.
 LENGTHS = 0.98, 1.02
 
@@ -98,7 +97,7 @@ def _parameters(alike: dict[tuple[int, int, int], list[dict[str, Any]]]) -> dict
         "warmups": [row["warmup"] for row in firsts],
         "durations": [row["duration"] for row in firsts],
         "most": MOST_EARLIER,
-        "history": MOST_USED,
+        "history": MOST_EARLIER_RUNS,
         "least": LENGTHS[0],
         "longest": LENGTHS[1],
     }

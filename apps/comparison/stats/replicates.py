@@ -19,6 +19,8 @@ FEWEST_SESSIONS = 2
 FEWEST_PAIRS = 4
 # Minimum of earlier runs, or sessions, used.
 FEWEST_HISTORY = 3
+# Earlier runs used, of as many sessions as they have.
+MOST_EARLIER_RUNS = 30
 
 
 class Replicates(StrEnum):

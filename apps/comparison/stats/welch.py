@@ -45,7 +45,6 @@ from apps.core.units import NBSP
 
 # Maximum of earlier runs, or sessions, used.
 HISTORY_RUNS = 10
-FEWEST_HISTORY_RUNS = FEWEST_HISTORY
 # Accepted share of false discoveries among all differences of a table.
 DISCOVERY_RATE = 0.05
 
@@ -172,8 +171,8 @@ def judged_anew(found: DraftRatio, noises: tuple[RunNoise, RunNoise]) -> DraftRa
     if found.basis is None:
         raise ValueError("a ratio without an interval has no noise")
     basis = replace(found.basis, noises=noises)
-    blank = Ratio(Verdict.TOO_FEW, found.alone.value, delta=found.alone.delta)
-    blank = replace(blank, replicates=found.alone.replicates, counts=found.alone.counts)
+    seen = found.alone
+    blank = Ratio(Verdict.TOO_FEW, seen.value, delta=seen.delta, replicates=seen.replicates, counts=seen.counts)
     return DraftRatio(_judge(blank, basis), basis)
 
 
@@ -221,7 +220,7 @@ def noise(sample: Sample, *, fewest: int = FEWEST_RUNS) -> RunNoise | None:
     count = len(sample.values)
     own = _variance(sample.values)
     earlier = [value for value in sample.history[:HISTORY_RUNS] if value > 0 and math.isfinite(value)]
-    if len(earlier) < FEWEST_HISTORY_RUNS:
+    if len(earlier) < FEWEST_HISTORY:
         return _on_grid(RunNoise(own, count - 1, 0), sample.resolution) if count >= fewest else None
     known = len(earlier) - 1
     pooled = (known * _variance(earlier) + (count - 1) * own) / (known + count - 1)

@@ -129,7 +129,9 @@ def _needed(changes: Sequence[Change]) -> int:
         row.needed - min(len(row.runs_before), len(row.runs_after))
         for found in stored_checks.load(rows)
         for row in found.check.rows
-        if row.needed and (row.system_id, row.baseline_system_id, row.workload_id, row.level_id) in wanted
+        if row.needed
+        and not row.sessions
+        and (row.system_id, row.baseline_system_id, row.workload_id, row.level_id) in wanted
     ]
     return max([0, *missing])
 

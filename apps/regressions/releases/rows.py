@@ -164,6 +164,7 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
             visible=verdicts.visible(ratio),
             worst=verdicts.worst(ratio, metric.direction),
             needed=ratio.needed,
+            sessions=ratio.counts if verdict_table.by_session(ratio) else None,
             reason=reason,
             origins=origins,
             primary=metric.primary,

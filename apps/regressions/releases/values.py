@@ -100,7 +100,10 @@ class CheckRow:
     smallest: Annotated[float, "smallest relative difference that counts"] = 0.0
     visible: Hidden[float | None] = None
     worst: Annotated[Unbounded | None, "greatest share by which it may be worse, by its interval"] = None
-    needed: Annotated[int | None, "runs per side for a conclusive result at 80 % power; 1001: more than 1,000"] = None
+    needed: Annotated[int | None, "per side for a conclusive result at 80 % power; 1001: more than 1,000"] = None
+    sessions: Annotated[
+        tuple[int, int] | None, "of baseline and release, if they are what repeats: `needed` counts these; null: runs"
+    ] = None
     reason: str = ""
     origins: Annotated[tuple[str, ...], "of its runs"] = ()
     primary: Annotated[bool, "the workload's primary metric, not a latency beside it"] = True

@@ -8,13 +8,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from apps.comparison.pure import Direction, Ratio, Sample, correct_for_many, welch
+from apps.comparison.pure import FEWEST_HISTORY, MOST_EARLIER_RUNS, Direction, Ratio, Sample, correct_for_many, welch
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.values import RowVerdict
 
 NO_CHANGE = "zero on both sides"
-# Other runs used for the noise, of as many sessions as they have.
-MOST_USED = 30
 
 
 @dataclass(frozen=True)
@@ -101,8 +99,8 @@ def _sample(series: ColumnSeries, runs: Sequence[int]) -> Sample:
     start = max(each for each in breaks if each <= runs[0])
     end = min(each for each in breaks if each > runs[-1])
     before = range(runs[0] - 1, start - 1, -1)
-    others = before if len(before) >= welch.FEWEST_HISTORY_RUNS else range(runs[-1] + 1, end)
-    nearest = list(others[: welch.HISTORY_RUNS if not series.sessions else MOST_USED])
+    others = before if len(before) >= FEWEST_HISTORY else range(runs[-1] + 1, end)
+    nearest = list(others[: welch.HISTORY_RUNS if not series.sessions else MOST_EARLIER_RUNS])
     levels = _levels(series, nearest, start, end)
     used = [run for run in nearest if levels[run] > 0]
     return Sample(

@@ -17,7 +17,6 @@ from apps.comparison.pure import (
     Ratio,
     Side,
     Verdict,
-    by_session,
     interval_text,
     label,
     ratio_text,
@@ -195,8 +194,7 @@ def remedy(cell: Cell, names: Mapping[str, str]) -> str:
 
 def _lacking(cell: Cell, names: dict[str, str]) -> str:
     if cell.ratio is not None and (cell.ratio.needed or 0) > MOST_REPETITIONS:
-        unit = "sessions" if by_session(cell.ratio) else "runs"
-        return f"more than {MOST_REPETITIONS:,} {unit} per side"
+        return f"more than {MOST_REPETITIONS:,} {cell.more[0].unit if cell.more else 'run'}s per side"
     return _more(cell.more, names)
 
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from apps.comparison.pure import FEWEST_RUNS
 from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number
 from apps.dispatch.api import MAX_REPETITIONS
@@ -181,7 +182,8 @@ def _plan_url(row: CheckRow, times: Mapping[int, Times]) -> str:
         *(("system", system) for system in (row.baseline_system, row.system)),
         ("workload", row.workload_id),
         ("threads", row.threads),
-        ("repetitions", row.needed),
+        # A campaign is one session.
+        ("repetitions", FEWEST_RUNS if row.sessions else row.needed),
     ]
     if (known := times.get(row.runs_before[-1])) and known[1] is not None:
         asked += [("warmup", f"{known[0]:g}"), ("duration", f"{known[1]:g}")]
@@ -213,7 +215,7 @@ def _also(row: CheckRow) -> str:
         parts.append(f"may be worse by up to {share(row.worst)}")
     if row.needed is not None and row.verdict in (RowVerdict.INCONCLUSIVE, RowVerdict.TOO_FEW):
         many = f"more than {MORE_THAN_MOST:,}" if row.needed > MORE_THAN_MOST else f"{row.needed:,}"
-        parts.append(f"{many} repetitions per side needed")
+        parts.append(f"{many} {'sessions' if row.sessions else 'repetitions'} per side needed")
     # Older stored reasons lack the space before "%".
     return BARE_PERCENT.sub(f"{NBSP}%", "; ".join(parts))
 

@@ -423,6 +423,10 @@ export interface components {
             /** Format: double */
             worst: number | null;
             needed: number | null;
+            sessions: [
+                number,
+                number
+            ] | null;
             reason: string;
             origins: string[];
             primary: boolean;

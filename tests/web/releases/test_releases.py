@@ -238,11 +238,13 @@ def test_who_may_write_is_offered_the_campaign_that_would_tell(client: Client, e
     assert row.verdict == "inconclusive"
     html = page(engineer, f"{ADDRESS}?rows=all")
     assert data(html, "needed") == [str(row.needed)]
+    said = " ".join(element(html, "[data-needed]").text().split())
+    assert f"{row.needed} sessions per side needed: plan the next" in said
     plan = "[data-needed] a[href^='/campaigns/new/']"
     form = page(engineer, element(html, plan).attributes["href"] or "")
     for name, values in (("systems", {row.baseline_system, row.system}), ("workloads", {str(row.workload_id)})):
         assert {each.attributes["value"] for each in elements(form, f"[name={name}][checked]")} == values
-    for name, value in (("repetitions", row.needed), ("threads", 4), ("duration", 60)):
+    for name, value in (("repetitions", 3), ("threads", 4), ("duration", 60)):
         assert element(form, f"input[name={name}]").attributes["value"] == str(value)
     client.logout()
     html = page(client, f"{ADDRESS}?rows=all")
