@@ -34,17 +34,18 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
         raise ValueError("neither higher nor lower is better: no verdict")
     if ratio.verdict is Verdict.TOO_FEW:
         return RowVerdict.TOO_FEW, ratio.reason
-    if ratio.verdict is Verdict.NO_RATIO or ratio.value is None:
+    if ratio.verdict is Verdict.NO_RATIO or (ratio.value is None and ratio.p is None):
         return RowVerdict.NO_RATIO, ratio.reason
     if ratio.replicates in WITHIN_ONE and not _is_beyond_sessions(ratio):
         return RowVerdict.ONE_SESSION, _one_session()
     return _judged(ratio, ratio.value, direction, smallest)
 
 
-def _judged(ratio: Ratio, value: float, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
+def _judged(ratio: Ratio, value: float | None, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
+    """`value` None: a run has no error."""
     if ratio.verdict in (Verdict.HIGHER, Verdict.LOWER):
-        if abs(value - 1) >= smallest:
-            return RowVerdict(welch.words(ratio.verdict, direction)), ""
+        if value is None or abs(value - 1) >= smallest:
+            return RowVerdict(welch.words(ratio.verdict, direction)), "" if value is not None else ratio.reason
         reason = f"{ratio.verdict.value}, but by less than the threshold of {smallest * 100:g}{NBSP}%"
         return (RowVerdict.UNCHANGED if _within(ratio, max(MARGIN, smallest)) else RowVerdict.INCONCLUSIVE), reason
     if ratio.verdict is Verdict.EQUIVALENT:

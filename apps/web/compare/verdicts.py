@@ -24,7 +24,7 @@ from apps.comparison.pure import (
 )
 from apps.core.text import and_list, counted
 from apps.core.units import NBSP, with_unit
-from apps.web.compare.wording import remedy
+from apps.web.compare.wording import remedy, said
 
 SEVERE = (Meaning.VOID,)
 # Of what a commit costs: these decide what an unequal comparison is worth.
@@ -78,7 +78,8 @@ def verdicts(comparison: Comparison, level: Level | None) -> list[SideVerdict]:
     """The baseline first."""
     if level is None:
         return []
-    metrics = sorted((each for each in comparison.metrics if each.kind != "errors"), key=lambda each: not each.primary)
+    shown = [each for each in comparison.metrics if each.kind != "errors" or _differs(comparison, each, level)]
+    metrics = sorted(shown, key=lambda each: not each.primary)
     baseline, *others = comparison.sides
     return [
         SideVerdict(baseline, _values(comparison, baseline, level, metrics), ()),
@@ -92,6 +93,11 @@ def verdicts(comparison: Comparison, level: Level | None) -> list[SideVerdict]:
             for side in others
         ),
     ]
+
+
+def _differs(comparison: Comparison, metric: ComparedMetric, level: Level) -> bool:
+    cells = [cell for cell in comparison.cells if (cell.level, cell.metric) == (level.id, metric.key)]
+    return any(cell.words in ("better", "worse") for cell in cells)
 
 
 def _borrowed(comparison: Comparison, side: Side, level: Level, metrics: list[ComparedMetric]) -> str:
@@ -145,11 +151,12 @@ def _said(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> tuple[st
         text = f"{ratio_text(ratio)} the {label(metric)} {interval}"
     if cell.words == Verdict.INCONCLUSIVE:
         return cell.words, f"{text}; {remedy(cell, names)}"
+    small = said(cell).removeprefix(cell.words)
     if label(metric) == "throughput" and cell.words == "better":
-        return f"{ratio_text(ratio)} faster", interval
+        return f"{ratio_text(ratio)} faster", interval + small
     if label(metric) == "throughput" and cell.words == "worse":
-        return f"{ratio_text(inverse(ratio))} slower", text
-    return cell.words, text
+        return f"{ratio_text(inverse(ratio))} slower", text + small
+    return said(cell), text
 
 
 def grounds(comparison: Comparison, level: Level | None) -> str:

@@ -422,6 +422,8 @@ export interface components {
             smallest: number;
             /** Format: double */
             worst: number | null;
+            /** Format: double */
+            failing: number | null;
             needed: number | null;
             sessions: [
                 number,
@@ -1964,6 +1966,9 @@ export interface components {
             ] | null;
             /** Format: double */
             freedom: number | null;
+            /** Format: double */
+            upper_share: number | null;
+            within_margin: boolean;
         };
         RatioAxis: {
             band: [

@@ -27,3 +27,9 @@ def test_percentiles_of_sysbenchs_machine_tests_lie_on_its_grid() -> None:
     assert known > 0.01
     assert resolution("client.latency.p95", tool="fileio", grids=()) == known
     assert resolution("client.latency.avg", tool="fileio", grids=()) == 0.0
+
+
+def test_a_slow_disk_is_read_from_the_two_decimals_that_are_printed() -> None:
+    assert printed_step("client.file_write_mib", tool="fileio") == 0.01
+    assert printed_step("client.events", tool="cpu") == 0.01
+    assert printed_step("client.file_write_mib", tool="sysbench_oltp") == 0

@@ -151,3 +151,12 @@ def test_a_single_run_says_whose_spread_it_takes(workload: Workload, sides: tupl
     assert borrowed(runs=tuple(run.pk for run in newest)) == (
         "1 run of Alpha: the spread is that of 3 earlier runs; 1 run of Beta: the spread is that of 3 earlier runs"
     )
+
+
+def test_a_difference_within_the_margin_says_so() -> None:
+    small = replace(a_cell(more=0, needed=1), ratio=Ratio(Verdict.HIGHER, value=1.01, low=1.005, high=1.015))
+    large = replace(small, ratio=Ratio(Verdict.HIGHER, value=1.02, low=1.005, high=1.035))
+    assert compare_wording.said(replace(small, words="better")) == "better by less than 2\u00a0%"
+    assert compare_wording.said(replace(large, words="better")) == "better"
+    parts = compare_wording.parts([(a_level(4), replace(small, words="better"))], NAMES)
+    assert [part.words for part in parts] == ["better by less than 2\u00a0%"]
