@@ -108,6 +108,7 @@ def _judged(blank: Ratio, pair: Replicated, noises: tuple[RunNoise, RunNoise], s
         reason=reason,
         few_runs=any(welch.is_few(count, 0) for count in counts),
         upper_share=min(uppers[1], 1.0),
+        smoothed=(low, high),
     )
     if min(*sides[0].events, *sides[1].events) == 0:
         return found

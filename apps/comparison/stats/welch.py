@@ -40,7 +40,7 @@ from apps.comparison.stats.replicates import (
     replicates,
     session_means,
 )
-from apps.core.answers import Name, Shown, Unbounded
+from apps.core.answers import Hidden, Name, Shown, Unbounded
 from apps.core.units import NBSP
 
 # Maximum of earlier runs, or sessions, used.
@@ -93,6 +93,8 @@ class Ratio:
     counts: Annotated[tuple[int, int] | None, "replicates of the baseline and of this side"] = None
     freedom: Annotated[float | None, "degrees of freedom of the interval (Satterthwaite)"] = None
     upper_share: Annotated[float | None, "of errors: upper bound of the side's share of its transactions"] = None
+    # Of errors: the interval of (errors + 1/2) per transaction, also where a run has none.
+    smoothed: Hidden[tuple[float, float] | None] = None
 
     @property
     def is_small(self) -> Annotated[Shown[bool], Name("within_margin"), "the whole interval lies within ±2 %"]:

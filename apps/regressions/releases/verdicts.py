@@ -23,6 +23,8 @@ BETWEEN = 0.01
 SETTLED = 0.05
 # A ratio of one session each that no session explains: even days that differ by 10 % reach it in 1 of 200 cases.
 BEYOND = 1.5
+# The same of errors, whose days may differ by a factor of e.
+BEYOND_OF_ERRORS = 50.0
 
 
 def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
@@ -55,8 +57,9 @@ def _judged(ratio: Ratio, value: float | None, direction: Direction, smallest: f
 
 def _is_beyond_sessions(ratio: Ratio) -> bool:
     """Whether the whole interval lies beyond what sessions are known to differ by."""
-    low, high = ratio.low, ratio.high
-    return low is not None and high is not None and (low > BEYOND or high < 1 / BEYOND)
+    low, high = ratio.smoothed or (ratio.low, ratio.high)
+    most = BEYOND_OF_ERRORS if ratio.smoothed else BEYOND
+    return low is not None and high is not None and (low > most or high < 1 / most)
 
 
 def _one_session() -> str:

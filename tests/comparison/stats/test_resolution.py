@@ -11,7 +11,7 @@ from apps.comparison.stats.resolution import printed_step, resolution
         ("sysbench", "client.latency.p95", 0.01),
         ("fileio", "client.latency.p95", 0.01),
         ("cpu", "client.latency.avg", 0.01),
-        ("fileio", "client.file_reads", 0.0),
+        ("fileio", "client.file_reads", 0.01),
         ("sysbench", "client.throughput", 0.0),
         ("ddl_under_load", "ddl.gap", 0.05),
         ("ddl_under_load", "ddl.duration", 0.0),
