@@ -254,8 +254,8 @@ def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
     squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
     error = math.sqrt(sum(squares))
     if error == 0:
-        reason = "the runs of each side are identical, so their noise is unknown"
-        return replace(found, reason=reason, needed=max(counts) + 1)
+        reason = "the runs of each side are identical: the difference is exact, and more runs show no noise"
+        return replace(found, reason=reason)
     freedoms, priors = (noises[0].freedom, noises[1].freedom), (noises[0].prior, noises[1].prior)
     freedom, systematic = satterthwaite(squares, freedoms), noises[0].systematic + noises[1].systematic
     found = replace(found, freedom=freedom)

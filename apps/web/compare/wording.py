@@ -189,7 +189,7 @@ def remedy(cell: Cell, names: Mapping[str, str]) -> str:
     """Runs needed for an undecided cell, for example "about 4 more runs per side needed"."""
     if cell.ratio is None:
         return ""
-    if not cell.more or "noise is unknown" in cell.ratio.reason:
+    if not cell.more:
         return cell.ratio.reason
     if (cell.ratio.needed or 0) > MOST_REPETITIONS:
         return f"even {MOST_REPETITIONS:,} {cell.more[0].unit}s per side are too few"
