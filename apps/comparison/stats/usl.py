@@ -154,16 +154,16 @@ def _capped(at_levels: "_LoadLevels") -> str:
     for below in range(2, len(threads) - 1):
         design = _design(threads[:below])[:, :2] / (threads[:below] / np.exp(logs[:below]))[:, None]
         one, wait = (float(each) for each in np.linalg.lstsq(design, np.ones(below), rcond=None)[0])
-        cap = float(logs[below:].mean())
+        top = float(logs[below:].mean())
         law = one + max(wait, 0.0) * (threads[:below] - 1)
         if one <= 0 or law.min() <= 0:
             continue
-        off = np.concatenate([np.log(threads[:below] / law) - logs[:below], cap - logs[below:]])
+        off = np.concatenate([np.log(threads[:below] / law) - logs[:below], top - logs[below:]])
         # Where the law reaches the cap.
-        at = one * math.exp(cap) * (1 - max(wait, 0.0) / one) / max(1 - max(wait, 0.0) * math.exp(cap), 1e-9)
-        found.append((float(np.abs(off).max()), at, math.exp(cap)))
-    off, at, cap = min(found, default=(math.inf, 0.0, 0.0))
-    if off > MOST_OFF_CAP:
+        at = one * math.exp(top) * (1 - max(wait, 0.0) / one) / max(1 - max(wait, 0.0) * math.exp(top), 1e-9)
+        found.append((float(np.abs(off).max()), at, math.exp(top)))
+    furthest, at, cap = min(found, default=(math.inf, 0.0, 0.0))
+    if furthest > MOST_OFF_CAP:
         return ""
     return f"; it is capped: grows up to about {_threads(round(at))}, then stays at {format_number(cap)}"
 
