@@ -75,11 +75,12 @@ class Ribbon:
 
 
 def verdicts(comparison: Comparison, level: Level | None) -> list[SideVerdict]:
-    """The baseline first."""
+    """The baseline first. At a fixed rate latency comes first: throughput is what was asked for."""
     if level is None:
         return []
     shown = [each for each in comparison.metrics if each.kind != "errors" or _differs(comparison, each, level)]
-    metrics = sorted(shown, key=lambda each: not each.primary)
+    is_fixed = level.rate is not None
+    metrics = sorted(shown, key=lambda each: (is_fixed and each.kind != "latency", not each.primary))
     baseline, *others = comparison.sides
     return [
         SideVerdict(baseline, _values(comparison, baseline, level, metrics), ()),
@@ -133,18 +134,18 @@ def _verdicts(
         if not cell.replicates:
             yield MetricVerdict(metric, label(metric), cell.words, cell.words, f"at {level.text}")
             return
-        shown, text = _said(metric, cell, names)
+        shown, text = _said(metric, cell, names, is_named=metric is not metrics[0])
         yield MetricVerdict(metric, label(metric), cell.words, shown, text)
 
 
-def _said(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> tuple[str, str]:
+def _said(metric: ComparedMetric, cell: Cell, names: dict[str, str], *, is_named: bool) -> tuple[str, str]:
+    """`is_named`: the metric's name stands before its verdict."""
     ratio = cell.ratio
     if ratio is None or ratio.value is None:
         return cell.words, ratio.reason if ratio and ratio.reason != cell.words else ""
     if ratio.low is None:
         return cell.words, remedy(cell, names) if cell.words == Verdict.TOO_FEW else ratio.reason
-    if metric.kind == "latency" and not metric.primary:
-        # Named before its verdict.
+    if metric.kind == "latency" and is_named:
         interval, text = f"({interval_words(ratio)})", f"{ratio_text(ratio)} ({interval_words(ratio)})"
     else:
         interval = f"(95{NBSP}% interval {interval_words(ratio)})"

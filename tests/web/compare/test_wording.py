@@ -160,3 +160,20 @@ def test_a_difference_within_the_margin_says_so() -> None:
     assert compare_wording.said(replace(large, words="better")) == "better"
     parts = compare_wording.parts([(a_level(4), replace(small, words="better"))], NAMES)
     assert [part.words for part in parts] == ["better by less than 2\u00a0%"]
+
+
+@pytest.mark.django_db
+def test_at_a_fixed_rate_the_answer_begins_with_latency(workload: Workload, sides: tuple[System, System]) -> None:
+    for system, latency in zip(sides, (10.0, 20.0), strict=True):
+        for step, value in enumerate((0.99, 1.0, 1.01)):
+            a_measured_run(
+                {TPS: 100.0 + step / 10, P95: latency * value},
+                system=system,
+                load_level=a_load_level(4, rate=100),
+                started_at=START + timedelta(days=step),
+            )
+    comparison = compare(sides=["a", "b"], workload_id=workload.pk)
+    level = next(each for each in comparison.levels if each.rate)
+    first, second = verdicts(comparison, level)[1].metrics
+    assert (first.metric.key, first.words, second.metric.key) == (P95, "worse", TPS)
+    assert first.text.startswith("2.00\u00a0× the p95 (95\u00a0% interval")
