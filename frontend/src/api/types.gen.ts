@@ -186,6 +186,7 @@ export interface components {
             systems: components["schemas"]["NamedObject"][];
             entries: components["schemas"]["EntryRow"][];
             repetitions: number;
+            until: string;
             progress: components["schemas"]["Progress"];
             workloads: components["schemas"]["NamedObject"][];
             load_levels: string[];
@@ -206,6 +207,7 @@ export interface components {
             systems: components["schemas"]["NamedObject"][];
             entries: components["schemas"]["EntryRow"][];
             repetitions: number;
+            until: string;
             progress: components["schemas"]["Progress"];
             workloads: components["schemas"]["NamedObject"][];
             load_levels: string[];
@@ -233,6 +235,7 @@ export interface components {
              * @default 0
              */
             warmup: number;
+            until?: string;
             /** Format: double */
             duration: number;
         };
