@@ -67,6 +67,7 @@ class _Following:
 
     sampling: Optional[ServerSampling]
     began: float
+    schema: str
     open: _OpenRun = field(init=False)
     done: list[MeasuredRun] = field(default_factory=list)
 
@@ -95,7 +96,10 @@ class _Following:
             )
         self.done.append(found)
 
-    schema: str = ""
+    def load(self) -> None:
+        """A script may remove its tables before the end is seen: their size is asked for now."""
+        if self.sampling is not None:
+            self.sampling.size(self.schema)
 
     def _open(self, at: float) -> None:
         """With samples the run's clock begins before the load."""
@@ -112,8 +116,8 @@ def measure(
     Raises Misuse when it cannot be started.
     """
     began = time.monotonic()
-    following = _Following(sampling, began, schema=schema)
-    reader = OutputReader(following.begin)
+    following = _Following(sampling, began, schema)
+    reader = OutputReader(following.begin, following.load)
     process = WrappedCommand(argv, environment=asked.environment(), on_line=reader.add)
     watch = ToolWatch(process.pid)
     if sampling is not None:

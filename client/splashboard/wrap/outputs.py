@@ -95,10 +95,13 @@ class Stretch:
 
 
 class OutputReader:
-    """Divides lines into stretches as they come; `on_begin` is called with each new one. Any thread may add."""
+    """Divides lines into stretches as they come. `on_begin` is called with each new one, `on_load` when the load of one
+    begins, as far as its tool prints that. Any thread may add."""
 
-    def __init__(self, on_begin: Callable[[Stretch], None] = lambda _: None) -> None:
-        self._on_begin = on_begin
+    def __init__(
+        self, on_begin: Callable[[Stretch], None] = lambda _: None, on_load: Callable[[], None] = lambda: None
+    ) -> None:
+        self._on_begin, self._on_load = on_begin, on_load
         self._lock = threading.Lock()
         self._last = b""
         self.stretches: list[Stretch] = []
@@ -115,6 +118,8 @@ class OutputReader:
                 self._on_begin(self.stretches[-1])
             if self.stretches:
                 self.stretches[-1].add(line, t)
+                if line.rstrip() == STARTED:
+                    self._on_load()
             self._last = line
 
     def runs(self) -> list[Stretch]:

@@ -63,6 +63,11 @@ class ServerSampling:
         """`at`: zero of the run's clock, by the monotonic clock."""
         self._send({"what": "begin", "run": run, "at": at})
 
+    def size(self, schema: str) -> None:
+        """Asks for the bytes of the run's tables, while there are any."""
+        if schema:
+            self._send({"what": "size", "schema": schema})
+
     def end(self, *, tool: str, zero: float, at: float, schema: str) -> tuple[list[bytes], Optional[int]]:
         """The batches of the run, and the bytes of its tables; what is lost is left out."""
         self._send({"what": "end", "tool": tool, "zero": zero, "at": at, "schema": schema})

@@ -64,7 +64,7 @@ class ToolCommand:
 def find(argv: Sequence[str]) -> Optional[ToolCommand]:
     """The tool that measures in this command line, also behind `taskset` or `ssh`; None: none is known. What a shell
     starts is seen when it does."""
-    if argv and argv[0].rpartition("/")[2] in SHELLS:
+    if argv and argv[0].rpartition("/")[2] in SHELLS and any(re.fullmatch(r"-\w*c", word) for word in argv[1:3]):
         return None
     words = _words(argv)
     for place, word in enumerate(words):

@@ -48,8 +48,9 @@ class ServerFacts(msgspec.Struct, kw_only=True):
 
 
 class Order(msgspec.Struct, kw_only=True):
-    """`what`: "tool" (`pid` leads the session of the command), "begin" (of `run`, whose clock is 0 at `at`), "end" (of
-    the load of `tool` on the tables of `schema`, from `zero` of the tool's own clock to `at`)."""
+    """`what`: "tool" (`pid` leads the session of the command), "begin" (of `run`, whose clock is 0 at `at`), "size" (of the
+    tables of `schema`, now), "end" (of the load of `tool`, from `zero` of the tool's own clock to `at`; asks for the size
+    if nobody has)."""
 
     what: str
     run: str = ""
@@ -146,6 +147,7 @@ class BesideSampling:
         self._system = _system(server, address)
         self._parent = server.parent
         self._tool: int | None = None
+        self._size: int | None = None
         self._clock = RunClock()
         self._batches = BatchFiles(Path(server.folder), self._clock)
         self._sampling = NodeSampling(
@@ -175,11 +177,15 @@ class BesideSampling:
         elif order.what == "begin":
             self._batches.begin(order.run, order.at)
             self._sampling.watch_neighbours()
+            self._size = None
+        elif order.what == "size":
+            self._size = database.data_bytes(self._system, order.schema)
         elif order.what == "end":
             self._sampling.report_neighbours()
             found = self._batches.end(self._load(order))
-            if found is not None and order.schema:
-                found.data_bytes = database.data_bytes(self._system, order.schema)
+            if found is not None:
+                asked = order.schema and self._size is None
+                found.data_bytes = database.data_bytes(self._system, order.schema) if asked else self._size
             return found
         return None
 
