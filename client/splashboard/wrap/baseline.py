@@ -6,7 +6,7 @@ import re
 import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 from splashboard.failures import Exit, Misuse
 from splashboard.server import Server, printable
@@ -20,7 +20,11 @@ ROW: dict[str, Any] = {
     "workload": {"id": int, "name": str},
 }
 RUNS = {"results": [ROW]}
-DETAIL = {**{key: ROW[key] for key in ("id", "outcome", "is_excluded", "workload")}, "system": {"slug": str}, "state": str}
+DETAIL = {
+    **{key: ROW[key] for key in ("id", "outcome", "is_excluded", "workload")},
+    "system": {"slug": str},
+    "state": str,
+}
 CELL = {
     "side": str,
     "level": int,
@@ -53,7 +57,7 @@ class Baseline:
 
 
 def find(server: Server, text: str, *, system: str, base: str, platform: str) -> Baseline:
-    """`text`: ids of runs, a tag, a variant or the key of a system, or a release of `platform`; the first that has runs.
+    """`text`: ids of runs, a tag, a variant, the key of a system, or a release of `platform`; the first that has runs.
     `system`: of the new runs; `base`: the same without its variant.
 
     Raises Misuse when nothing fits, or the baseline is no other system; RequestRefused, ServerUnreachable.
@@ -69,7 +73,7 @@ def find(server: Server, text: str, *, system: str, base: str, platform: str) ->
     others = [each for each in found.systems if each != system]
     if not others:
         raise Misuse(
-            f"--baseline: {found.words} is of system {system}, as these runs are, and a comparison is of two: give what "
+            f"--baseline: {found.words} is of system {system}, as these runs are, and a comparison has two: give what "
             "differs a name, --variant NAME"
         )
     if len(others) > 1:
@@ -163,7 +167,9 @@ def judged(found: Mapping[str, Any], *, side: str, address: str, tolerance: floa
     if worse:
         sentence, code = f"worse: {worse[0]}", Exit.REGRESSION
     elif found["withheld"]:
-        sentence = f"cannot tell: the sides differ in {', '.join(found['withheld'])}; accept it on the comparison's page"
+        sentence = (
+            f"cannot tell: the sides differ in {', '.join(found['withheld'])}; accept it on the comparison's page"
+        )
         code = Exit.CANNOT_TELL
     elif open_ or not cells:
         sentence, code = f"cannot tell: {open_[0] if open_ else 'no figure in common'}", Exit.CANNOT_TELL
@@ -187,7 +193,7 @@ def _line(cell: Mapping[str, Any], metric: Mapping[str, Any], level: Mapping[str
     """For example "throughput at 4 threads 1.25 × (95 % interval 1.12 to 1.39), better"."""
     ratio = cell["ratio"]
     threads = f"{level['threads']} thread{'' if level['threads'] == 1 else 's'}"
-    value: Optional[float] = ratio.get("value")
+    value: float | None = ratio.get("value")
     size = "no ratio" if value is None else f"{value:.3f} ×"
     if ratio.get("low") is not None and ratio.get("high") is not None:
         size += f" (95 % interval {ratio['low']:.3f} to {ratio['high']:.3f})"

@@ -7,46 +7,26 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import FrameType
-from typing import Any, Optional, Union
+from typing import Any
 
 from splashboard import submitting
 from splashboard.failures import Exit, Misuse, RequestRefused, ServerUnreachable
 from splashboard.progress import duration
 from splashboard.server import Server, printable
 from splashboard.wrap import baseline, describe, machine, pending, redact, tools
+from splashboard.wrap.interrupts import Interrupts
 from splashboard.wrap.measure import MeasuredCommand, MeasuredRun, measure
+from splashboard.wrap.plan import BenchmarkPlan
 from splashboard.wrap.samples import ServerSampling
 from splashboard.wrap.target import Target
 
 # s that a measurement waits for a server that may be away; what is not sent is sent at the end.
 SENT_WITHIN, ASKED_WITHIN = 10.0, 20.0
 SEALED_WITHIN = 60.0
-SYSBENCH_END = b"execution time (avg/stddev):"
 SYSTEM = {"slug": str}
 SYSTEMS = {"results": [SYSTEM], "next": (str, type(None))}
-
-
-@dataclass
-class BenchmarkPlan:
-    """What was asked for. `levels`: threads, [None] where the command decides."""
-
-    argv: Sequence[str]
-    levels: Sequence[Optional[int]]
-    repeat: int
-    warmup: float
-    system: describe.SystemOptions
-    target: Optional[Target]
-    format: Optional[str]
-    workload: Optional[str]
-    parameters: Mapping[str, Any]
-    result: str
-    session: Optional[str]
-    tags: Sequence[str]
-    baseline: Optional[str]
-    tolerance: float
 
 
 @dataclass
@@ -55,13 +35,20 @@ class BenchmarkSession:
 
     plan: BenchmarkPlan
     server: Server
-    sampling: Optional[ServerSampling] = None
-    stated: Union[str, Mapping[str, Any]] = ""
+    sampling: ServerSampling | None = None
+    stated: str | Mapping[str, Any] = ""
     is_away: bool = False
     stored: list[dict[str, Any]] = field(default_factory=list)
     waiting: list[pending.PendingRun] = field(default_factory=list)
     refused: list[pending.PendingRun] = field(default_factory=list)
     repetitions: Counter[str] = field(default_factory=Counter)
+    interrupts: Interrupts = field(default_factory=Interrupts)
+
+    def __post_init__(self) -> None:
+        self._longest = self.server.timeout
+
+    def _within(self, seconds: float) -> None:
+        self.server.timeout = min(self._longest, seconds)
 
     # ------------------------------------------------------------ before
 
@@ -86,13 +73,18 @@ class BenchmarkSession:
 
     def _register(self) -> None:
         """A system that the server refuses is told before the measurement."""
-        self.server.timeout = ASKED_WITHIN
+        self._within(ASKED_WITHIN)
         try:
             if isinstance(self.stated, str):
                 self._require_system(self.stated)
             else:
                 body = json.dumps(self.stated).encode()
                 self.server.send("systems/", body, kind="application/json", repeatable=True).json(SYSTEM)
+        except RequestRefused as problem:
+            if problem.status != 409:
+                raise
+            remedy = "what differs needs a name of its own: give --variant NAME, or another --system"
+            raise Misuse("\n  ".join([f"--system: {problem}: {remedy}", *problem.fields])) from problem
         except ServerUnreachable as problem:
             self.is_away = True
             say(f"{problem}; what is measured is kept in {pending.folder()}")
@@ -132,6 +124,7 @@ class BenchmarkSession:
                 sampling=self.sampling,
                 schema=self._schema(),
                 file=plan.result,
+                interrupts=self.interrupts,
             )
             ended = self._keep(found, asked)
             if ended is not Exit.FINE:
@@ -150,17 +143,19 @@ class BenchmarkSession:
         reason = "interrupted" if found.interrupted else _reason(found.code)
         for each in found.runs:
             is_last = each is found.runs[-1]
-            self._submit(each, found, asked, reason if is_last else "")
+            self._submit(each, asked, reason if is_last else "")
         if not found.runs:
             self._keep_unknown(found)
-        if found.interrupted:
+        if found.interrupted or self.interrupts.came:
             return Exit.INTERRUPTED
         if found.code:
             say(f"the command failed: {reason}")
             return Exit.COMMAND
         if not found.runs:
             return Exit.USE
-        printed = {each.stretch.threads for each in found.runs} - {None}
+        if self.refused:  # as the next ones would be
+            return Exit.REFUSED
+        printed = {each.stretch.threads for each in found.runs if each.stretch.threads is not None}
         if asked.threads is not None and printed and printed != {asked.threads}:
             say(
                 f"--threads asked for {asked.threads}, the output says {', '.join(map(str, sorted(printed)))}: write "
@@ -169,80 +164,39 @@ class BenchmarkSession:
             return Exit.USE
         return Exit.FINE
 
-    def _submit(self, run: MeasuredRun, found: MeasuredCommand, asked: tools.Asked, reason: str) -> None:
-        passwords = [self.plan.target.password] if self.plan.target else []
-        content = redact.output(run.stretch.content, passwords)
-        description = self._description(run, asked, reason, redact.command(run.command, passwords))
-        unknown = "" if "workload" in description else (
-            "workload: not known, since no command line of a load tool was seen: give --workload ID, or --parameter "
-            "NAME=VALUE for each of its parameters, as in `splashboard submit --pending --workload ID`"
+    def _submit(self, run: MeasuredRun, asked: tools.Asked, reason: str) -> None:
+        described = describe.run_of(
+            self.plan,
+            run,
+            asked,
+            stated=self.stated,
+            facts=self.sampling.facts if self.sampling else {},
+            repetitions=self.repetitions,
+            reason=reason,
         )
+        for note in described.notes:
+            say(note)
         kept = pending.keep(
             url=self.server.url,
-            description=description,
-            output=content,
+            description=described.description,
+            output=redact.output(run.stretch.content, self.plan.passwords),
             name="output",
             samples=run.samples,
-            refused=unknown,
+            refused=described.problem,
         )
-        if unknown:
+        if described.problem:
             self.refused.append(kept)
-            say(f"kept in {kept.place}: {unknown}")
+            say(f"kept in {kept.place}: {described.problem}")
         else:
             self.send(kept)
-
-    def _description(self, run: MeasuredRun, asked: tools.Asked, reason: str, command: str) -> dict[str, Any]:
-        plan, stretch = self.plan, run.stretch
-        facts = self.sampling.facts if self.sampling else {}
-        kind = plan.format or (run.tool.format if run.tool and run.tool.format != "sysbench" else stretch.kind)
-        workload = describe.workload_of(plan.workload, plan.parameters, run.tool, "")
-        threads = stretch.threads or asked.threads or (run.tool.threads if run.tool else None)
-        self.repetitions[f"{workload}, {threads}"] += 1
-        description: dict[str, Any] = {
-            "uid": run.uid,
-            "format": kind,
-            "system": self.stated,
-            "started_at": run.started_at,
-            "repetition": self.repetitions[f"{workload}, {threads}"],
-            "tags": sorted({*plan.tags, *([plan.system.variant] if plan.system.variant else [])}),
-            "command": command,
-            "host": machine.facts(),
-        }
-        if workload is not None:
-            description["workload"] = workload
-        if stretch.threads is None and threads is not None:
-            description["load_level"] = {"threads": threads}
-        for name in ("server_version", "variables", "defaults"):
-            if facts.get(name):
-                description[name] = facts[name]
-        if plan.system.server_version and "server_version" not in description:
-            description["server_version"] = plan.system.server_version
-        if run.data_bytes is not None:
-            description["data_bytes"] = run.data_bytes
-        if plan.session:
-            description["session"] = plan.session
-        is_failed = bool(reason)
-        if stretch.format == "sysbench":
-            is_complete = SYSBENCH_END in stretch.content
-            is_failed = not is_complete
-            reason = "; ".join(filter(None, (reason, stretch.fatal))) or "the final report of sysbench is missing"
-            if stretch.checkpoint is not None:
-                description["warmup"] = stretch.checkpoint
-            elif plan.warmup and is_complete:
-                say(
-                    f"--warmup {plan.warmup:g}: the output has no checkpoint, so its totals cover the warm-up too and "
-                    "none is stated: let the script pass --report-checkpoints=$SPLASHBOARD_WARMUP"
-                )
-        return {**description, "outcome": "failed", "reason": reason[:2000]} if is_failed else description
 
     def _keep_unknown(self, found: MeasuredCommand) -> None:
         """What no tool is known to print is kept too."""
         if not found.output.strip():
             say("the command printed nothing, and no file of results was named by --result")
             return
-        passwords = [self.plan.target.password] if self.plan.target else []
         file = pending.folder().parent / f"output-{int(time.time())}.txt"
-        pending.write_private(file, redact.output(found.output, passwords))
+        pending.write_private(file, redact.output(found.output, self.plan.passwords))
         say(
             f"no load tool is known by this output, kept in {file}: submit it with `splashboard submit`, --format and "
             "its description, or name the file of results by --result"
@@ -255,7 +209,7 @@ class BenchmarkSession:
             self.waiting.append(kept)
             say(f"kept, not sent: {kept.place}")
             return
-        self.server.timeout = SENT_WITHIN
+        self._within(SENT_WITHIN)
         try:
             self.stored.append(kept.send(self.server, {}))
         except ServerUnreachable as problem:
@@ -282,7 +236,7 @@ class BenchmarkSession:
         if not runs:
             print("Verdict: cannot tell: no run succeeded")
             return Exit.CANNOT_TELL
-        self.server.timeout = SEALED_WITHIN
+        self._within(SEALED_WITHIN)
         found = self.find_baseline()
         sealed = [self._sealed(run) for run in runs]
         codes = []
@@ -317,14 +271,14 @@ class BenchmarkSession:
 def run(plan: BenchmarkPlan, server: Server) -> Exit:
     """Raises Misuse, RequestRefused, ServerUnreachable; whatever was measured is then stored or kept."""
     session = BenchmarkSession(plan, server)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
-    try:
-        session.prepare()
-        ended = session.measure()
-    finally:
-        if session.sampling is not None:
-            session.sampling.stop()
+    with session.interrupts.watched():
+        try:
+            with session.interrupts.allowed():
+                session.prepare()
+            ended = session.measure()
+        finally:
+            if session.sampling is not None:
+                session.sampling.stop()
     session.send_waiting()
     if session.waiting:
         say("send what is kept by `splashboard submit --pending` once the server answers")
@@ -364,7 +318,7 @@ def say(words: str) -> None:
         return  # nobody reads
 
 
-def _progress(done: int, all_: int, repetition: int, threads: Optional[int], *, elapsed: float) -> str:
+def _progress(done: int, all_: int, repetition: int, threads: int | None, *, elapsed: float) -> str:
     at = "" if threads is None else f", {threads} thread{'' if threads == 1 else 's'}"
     left = f", about {duration(elapsed / done * (all_ - done))} left" if done else ""
     words = f"run {done + 1} of {all_}: repetition {repetition}{at}{left}"
@@ -382,7 +336,3 @@ def _reason(code: int) -> str:
         except ValueError:
             return f"ended by signal {-code}"
     return f"exit code {code}" if code else ""
-
-
-def _interrupt(_signal: int, _frame: Optional[FrameType]) -> None:
-    raise KeyboardInterrupt

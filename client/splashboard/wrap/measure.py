@@ -10,9 +10,9 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Optional
 
 from splashboard.wrap import tools
+from splashboard.wrap.interrupts import Interrupts
 from splashboard.wrap.outputs import OutputReader, Stretch
 from splashboard.wrap.process import WrappedCommand
 from splashboard.wrap.samples import ServerSampling
@@ -32,10 +32,10 @@ class MeasuredRun:
     uid: str
     stretch: Stretch
     zero: float
-    tool: Optional[ToolCommand] = None
+    tool: ToolCommand | None = None
     command: str = ""
     samples: Sequence[bytes] = ()
-    data_bytes: Optional[int] = None
+    data_bytes: int | None = None
 
     @property
     def started_at(self) -> str:
@@ -58,14 +58,14 @@ class MeasuredCommand:
 class _OpenRun:
     uid: str
     zero: float
-    stretch: Optional[Stretch] = None
+    stretch: Stretch | None = None
 
 
 @dataclass
 class _Following:
     """The runs within a command, as its output shows them; each begins a run of the samples."""
 
-    sampling: Optional[ServerSampling]
+    sampling: ServerSampling | None
     began: float
     schema: str
     open: _OpenRun = field(init=False)
@@ -109,7 +109,13 @@ class _Following:
 
 
 def measure(
-    argv: Sequence[str], asked: tools.Asked, *, sampling: Optional[ServerSampling], schema: str, file: str
+    argv: Sequence[str],
+    asked: tools.Asked,
+    *,
+    sampling: ServerSampling | None,
+    schema: str,
+    file: str,
+    interrupts: Interrupts,
 ) -> MeasuredCommand:
     """Runs the command. `schema`: of the tables; `file`: pattern of the result's file, if it is not what is printed.
 
@@ -123,7 +129,7 @@ def measure(
     if sampling is not None:
         sampling.tool(process.pid)
     try:
-        code = process.wait()
+        code = process.wait(interrupts)
     finally:
         watch.stop()
     ended = time.monotonic()
@@ -139,12 +145,12 @@ def measure(
     following.end(ended)
     runs = following.done[-1:] if result is not None else [each for each in following.done if each.stretch.is_run]
     for each in runs:
-        seen = watch.nearest(each.stretch.began)
+        seen = watch.nearest(each.stretch.began, each.stretch.format)
         each.tool, each.command = (direct, tools.shown(argv)) if direct else seen or (None, tools.shown(argv))
     return MeasuredCommand(runs, b"".join(reader.everything), code, began, process.interrupted)
 
 
-def _result(pattern: str, *, since: float) -> Optional[bytes]:
+def _result(pattern: str, *, since: float) -> bytes | None:
     """The newest file written since the command began; None: there is none."""
     if not pattern:
         return None

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from splashboard.failures import Misuse
 from splashboard.wrap import target
 from splashboard.wrap.baseline import TOLERANCE
-from splashboard.wrap.describe import SystemOptions
-from splashboard.wrap.flow import BenchmarkPlan
+from splashboard.wrap.plan import BenchmarkPlan, SystemOptions
 from splashboard.wrap.tools import value_of
 
 WORDS = "run a benchmark as it is, submit what it measured, and compare: splashboard run [OPTIONS] -- COMMAND"
@@ -26,7 +25,9 @@ def add(command: argparse.ArgumentParser) -> None:
     one("--defaults-file", metavar="FILE", help="the same from an option file of mysql's, group [client]")
     one("--repeat", type=int, default=1, metavar="N", help="measure each load level N times (default 1)")
     one("--threads", metavar="N,N,…", help="load levels: for sysbench, mysqlslap, {threads} and $SPLASHBOARD_THREADS")
-    one("--warmup", type=float, default=0.0, metavar="S", help="warm-up, s: for sysbench, {warmup}, $SPLASHBOARD_WARMUP")
+    one(
+        "--warmup", type=float, default=0.0, metavar="S", help="warm-up, s: for sysbench, {warmup}, $SPLASHBOARD_WARMUP"
+    )
     one("--variant", metavar="NAME", help="what is special about the server, for example 8g-pool: a system of its own")
     one("--baseline", metavar="WHICH", help="compare with: ids of runs, a tag, a variant, a system's key or a release")
     one("--tolerance", type=float, default=TOLERANCE, metavar="SHARE", help="as of the gate (default 0.1)")
@@ -37,7 +38,9 @@ def add(command: argparse.ArgumentParser) -> None:
     one("--server-version", metavar="TEXT", help="SELECT VERSION(), where --dsn is not given")
     one("--hardware", metavar="KEY", help="hardware class of the server's machine; default: this machine")
     one("--format", help="format of the output; default: recognised")
-    one("--result", metavar="FILE", help="file (or pattern) that the tool writes its result to, if it does not print it")
+    one(
+        "--result", metavar="FILE", help="file (or pattern) that the tool writes its result to, if it does not print it"
+    )
     one("--workload", metavar="NAME", help="name of the workload, or id of a known one; default: by its parameters")
     one("--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the workload; may be repeated")
 
@@ -85,7 +88,7 @@ def plan_of(options: argparse.Namespace) -> BenchmarkPlan:
     )
 
 
-def _levels(text: Optional[str]) -> Sequence[Optional[int]]:
+def _levels(text: str | None) -> Sequence[int | None]:
     if text is None:
         return [None]
     words = text.split(",")

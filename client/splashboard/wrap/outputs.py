@@ -6,7 +6,6 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Optional
 
 # What a tool prints first -> the format.
 FIRST_LINES = (
@@ -40,7 +39,7 @@ class Stretch:
     began: float
     ended: float
     lines: list[bytes] = field(default_factory=list)
-    _started: Optional[float] = None
+    _started: float | None = None
     _early: list[float] = field(default_factory=list)
 
     @property
@@ -78,12 +77,12 @@ class Stretch:
         return next((kind for pattern, kind in SYSBENCH_KINDS if pattern.search(self.content)), "sysbench")
 
     @property
-    def threads(self) -> Optional[int]:
+    def threads(self) -> int | None:
         found = SYSBENCH_THREADS.search(self.content) if self.format == "sysbench" else None
         return int(found[1]) if found else None
 
     @property
-    def checkpoint(self) -> Optional[int]:
+    def checkpoint(self) -> int | None:
         """The second at which its totals begin; None: they cover all."""
         found = CHECKPOINT.findall(self.content)
         return int(found[-1]) if found and self.format == "sysbench" else None

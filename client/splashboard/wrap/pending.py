@@ -37,15 +37,20 @@ class PendingRun:
         Raises RequestRefused, after noting why; ServerUnreachable.
         """
         description = {**self.description, **changes}
-        parts = [
-            ("description", DESCRIPTION, json.dumps(description).encode()),
-            ("output", self.state["output"], (self.place / self.state["output"]).read_bytes()),
-            *(("samples", name, (self.place / name).read_bytes()) for name in self.state["samples"]),
-        ]
+        try:
+            parts = [
+                ("description", DESCRIPTION, json.dumps(description).encode()),
+                ("output", self.state["output"], (self.place / self.state["output"]).read_bytes()),
+                *(("samples", name, (self.place / name).read_bytes()) for name in self.state["samples"]),
+            ]
+        except OSError as error:
+            raise Misuse(f"{self.place} is not whole: {error.filename}: {error.strerror}: remove it") from error
         try:
             found = submitting.send(server, parts)
         except RequestRefused as error:
-            write_private(self.place / STATE, json.dumps({**self.state, "refused": [str(error), *error.fields]}).encode())
+            write_private(
+                self.place / STATE, json.dumps({**self.state, "refused": [str(error), *error.fields]}).encode()
+            )
             raise
         shutil.rmtree(self.place)
         return found
@@ -72,7 +77,9 @@ def keep(
             write_private(place / file, content)
         write_private(place / STATE, json.dumps(state).encode())  # last: with it the run is whole
     except OSError as error:
-        raise Misuse(f"the run cannot be kept in {place}: {error.strerror}: free space there, or set XDG_STATE_HOME") from error
+        raise Misuse(
+            f"the run cannot be kept in {place}: {error.strerror}: free space there, or set XDG_STATE_HOME"
+        ) from error
     return PendingRun(place, description, state)
 
 

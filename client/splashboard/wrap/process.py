@@ -14,9 +14,9 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Optional
 
 from splashboard.failures import Misuse
+from splashboard.wrap.interrupts import Interrupts
 
 AFTER_INTERRUPT, AFTER_TERM = 10.0, 3.0  # s until the next, harder signal
 DRAIN = 2.0  # s for the rest of the output of what the command left running
@@ -45,9 +45,8 @@ class WrappedCommand:
         except (OSError, ValueError) as error:
             for stream in opened:
                 os.close(stream.own)
-            raise Misuse(
-                f"{argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}: is it installed, and on PATH?"
-            ) from error
+            why = getattr(error, "strerror", None) or error
+            raise Misuse(f"{argv[0]} cannot be started: {why}: is it installed, and on PATH?") from error
         finally:
             for stream in opened:
                 os.close(stream.child)
@@ -58,10 +57,11 @@ class WrappedCommand:
             reader.start()
             self._readers.append(reader)
 
-    def wait(self) -> int:
-        """Exit code; negative: the signal. Ctrl-C is passed on, so that the tool may end in order; then it is harder."""
+    def wait(self, interrupts: Interrupts) -> int:
+        """Exit code; negative: the signal. Ctrl-C is passed on, so that the tool ends in order; else it is killed."""
         try:
-            code = self._process.wait()
+            with interrupts.allowed():
+                code = self._process.wait()
         except KeyboardInterrupt:
             self.interrupted = True
             code = self._stop()
@@ -80,7 +80,7 @@ class WrappedCommand:
                 os.killpg(self.pid, number)
             try:
                 return self._process.wait(timeout=seconds)
-            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            except subprocess.TimeoutExpired:
                 continue
         return self._process.wait()
 
@@ -106,7 +106,7 @@ class _Stream:
     """One of our own output streams, and the end of a pipe or terminal that the command writes to instead."""
 
     def __init__(self, shown: object) -> None:
-        self._shown: Optional[int] = None
+        self._shown: int | None = None
         with contextlib.suppress(AttributeError, OSError, ValueError):
             shown.flush()  # type: ignore[attr-defined]
             self._shown = shown.fileno()  # type: ignore[attr-defined]

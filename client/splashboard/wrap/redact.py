@@ -1,6 +1,6 @@
 """Passwords are replaced by `*` before anything is stored or sent.
 
-The list is the server's (`workers/protocol/secrets.py`), in the regular expressions of Python 3.9; a test compares both.
+The list is the server's (`workers/protocol/secrets.py`) in regular expressions of Python 3.9; a test compares both.
 """
 
 from __future__ import annotations

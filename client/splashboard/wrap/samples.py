@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import importlib.util
+import json
 import os
 import queue
 import shutil
@@ -13,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from splashboard.failures import Misuse
 from splashboard.server import printable
@@ -68,7 +69,7 @@ class ServerSampling:
         if schema:
             self._send({"what": "size", "schema": schema})
 
-    def end(self, *, tool: str, zero: float, at: float, schema: str) -> tuple[list[bytes], Optional[int]]:
+    def end(self, *, tool: str, zero: float, at: float, schema: str) -> tuple[list[bytes], int | None]:
         """The batches of the run, and the bytes of its tables; what is lost is left out."""
         self._send({"what": "end", "tool": tool, "zero": zero, "at": at, "schema": schema})
         found = self._answer()
@@ -81,10 +82,8 @@ class ServerSampling:
 
     def stop(self) -> None:
         if self._process.stdin is not None and not self._process.stdin.closed:
-            try:
+            with contextlib.suppress(OSError):  # it has ended
                 self._process.stdin.close()
-            except OSError:
-                pass  # it has ended
         try:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 Value = Union[str, int, float, bool]
 
@@ -54,14 +54,14 @@ class ToolCommand:
     tool: str
     format: str
     parameters: Mapping[str, Value] = field(default_factory=dict)
-    threads: Optional[int] = None
+    threads: int | None = None
     host: str = ""
     schema: str = ""
     file: str = ""
     problem: str = ""
 
 
-def find(argv: Sequence[str]) -> Optional[ToolCommand]:
+def find(argv: Sequence[str]) -> ToolCommand | None:
     """The tool that measures in this command line, also behind `taskset` or `ssh`; None: none is known. What a shell
     starts is seen when it does."""
     if argv and argv[0].rpartition("/")[2] in SHELLS and any(re.fullmatch(r"-\w*c", word) for word in argv[1:3]):
@@ -74,9 +74,14 @@ def find(argv: Sequence[str]) -> Optional[ToolCommand]:
     return None
 
 
-def own_place(argv: Sequence[str]) -> Optional[int]:
+def own_place(argv: Sequence[str]) -> int | None:
     """Where a known tool stands as a word of its own, so that its options can be set."""
     return next((place for place, word in enumerate(argv) if word.rpartition("/")[2] in READERS), None)
+
+
+def family(form: str) -> str:
+    """The format by what a tool prints first: that of sysbench's machine tests is sysbench's."""
+    return "sysbench" if form in MACHINE_TESTS else form
 
 
 def lacking(tool: str, parameters: Mapping[str, Value]) -> list[str]:
@@ -122,7 +127,7 @@ def _free(options: Mapping[str, str]) -> dict[str, Value]:
     }
 
 
-def _whole(text: Optional[str]) -> Optional[int]:
+def _whole(text: str | None) -> int | None:
     return int(text) if text and re.fullmatch(r"\d{1,9}", text) else None
 
 
@@ -131,7 +136,7 @@ def _bytes(text: str) -> int:
     return int(match[1]) * UNITS[match[2].upper()] if match else 0
 
 
-def _sysbench(words: Sequence[str]) -> Optional[ToolCommand]:
+def _sysbench(words: Sequence[str]) -> ToolCommand | None:
     if "run" not in words:
         return None
     options = _options(words)
@@ -142,14 +147,17 @@ def _sysbench(words: Sequence[str]) -> Optional[ToolCommand]:
     threads = _whole(options.get("threads", options.get("num-threads", "1")))
     if test in MACHINE_TESTS:
         return ToolCommand(test, test, MACHINE[test](options), threads)
-    tables = {"tables": value_of(options.get("tables", "1")), "table_size": value_of(options.get("table-size", "10000"))}
+    tables = {
+        "tables": value_of(options.get("tables", "1")),
+        "table_size": value_of(options.get("table-size", "10000")),
+    }
     known = f"one of sysbench's own: {', '.join(SYSBENCH_TESTS)}, {', '.join(MACHINE_TESTS)}"
     return ToolCommand(
         "sysbench",
         "sysbench",
         {**_free(options), **tables, "test": test},
         threads,
-        host=options.get("mysql-socket", "") and "localhost" or options.get("mysql-host", "localhost"),
+        host="localhost" if options.get("mysql-socket") else options.get("mysql-host", "localhost"),
         schema=options.get("mysql-db", "sbtest"),
         problem="" if test in SYSBENCH_TESTS else f"workload.parameters.test is {test!r}; it must be {known}",
     )
@@ -183,7 +191,7 @@ def _short(words: Sequence[str], name: str) -> str:
     return ""
 
 
-def _tpcc_mysql(words: Sequence[str]) -> Optional[ToolCommand]:
+def _tpcc_mysql(words: Sequence[str]) -> ToolCommand | None:
     warehouses = _whole(_short(words, "w"))
     return ToolCommand(
         "tpcc-mysql",
@@ -195,7 +203,7 @@ def _tpcc_mysql(words: Sequence[str]) -> Optional[ToolCommand]:
     )
 
 
-def _mysqlslap(words: Sequence[str]) -> Optional[ToolCommand]:
+def _mysqlslap(words: Sequence[str]) -> ToolCommand | None:
     options = _options(words)
     file = options.get("csv", "")
     printed = "print its result as CSV: add --csv, or --csv=FILE"
@@ -212,16 +220,16 @@ def _mysqlslap(words: Sequence[str]) -> Optional[ToolCommand]:
     )
 
 
-def _hammerdb(_: Sequence[str]) -> Optional[ToolCommand]:
+def _hammerdb(_: Sequence[str]) -> ToolCommand | None:
     return ToolCommand("hammerdb", "hammerdb")
 
 
-def _iibench(words: Sequence[str]) -> Optional[ToolCommand]:
+def _iibench(words: Sequence[str]) -> ToolCommand | None:
     options = _options(words)
     return ToolCommand("iibench.py", "iibench-py", _free({key.replace("db-", ""): v for key, v in options.items()}))
 
 
-def _benchbase(words: Sequence[str]) -> Optional[ToolCommand]:
+def _benchbase(words: Sequence[str]) -> ToolCommand | None:
     benchmark = _short(words, "b") or _options(words).get("bench", "")
     return ToolCommand(
         "benchbase",
@@ -231,7 +239,7 @@ def _benchbase(words: Sequence[str]) -> Optional[ToolCommand]:
     )
 
 
-READERS: Mapping[str, Callable[[Sequence[str]], Optional[ToolCommand]]] = {
+READERS: Mapping[str, Callable[[Sequence[str]], ToolCommand | None]] = {
     "sysbench": _sysbench,
     "tpcc_start": _tpcc_mysql,
     "mysqlslap": _mysqlslap,
@@ -249,7 +257,7 @@ READERS: Mapping[str, Callable[[Sequence[str]], Optional[ToolCommand]]] = {
 class Asked:
     """What a run's command line gets beyond what was typed; None and 0: nothing."""
 
-    threads: Optional[int] = None
+    threads: int | None = None
     warmup: float = 0.0
 
     def environment(self) -> dict[str, str]:
@@ -297,9 +305,7 @@ def takes_threads(argv: Sequence[str]) -> bool:
     """Whether `--threads` reaches the tool without a script's help."""
     place = own_place(argv)
     names = ("sysbench", "mysqlslap", "mariadb-slap")
-    return any("{threads}" in word for word in argv) or (
-        place is not None and argv[place].rpartition("/")[2] in names
-    )
+    return any("{threads}" in word for word in argv) or (place is not None and argv[place].rpartition("/")[2] in names)
 
 
 def shown(argv: Sequence[str]) -> str:
@@ -307,7 +313,7 @@ def shown(argv: Sequence[str]) -> str:
     return " ".join(shlex.quote(word) for word in argv)
 
 
-def blocks(levels: Sequence[Optional[int]], repeat: int) -> list[tuple[int, Optional[int]]]:
+def blocks(levels: Sequence[int | None], repeat: int) -> list[tuple[int, int | None]]:
     """(repetition, threads) in the order of measurement: each repetition has all levels, every second one backwards."""
     return [
         (repetition, threads)
@@ -316,7 +322,7 @@ def blocks(levels: Sequence[Optional[int]], repeat: int) -> list[tuple[int, Opti
     ]
 
 
-def problem_of(found: Optional[ToolCommand], parameters: Mapping[str, Any]) -> str:
+def problem_of(found: ToolCommand | None, parameters: Mapping[str, Any]) -> str:
     """Why the server would refuse this workload; empty: it would not."""
     if found is None:
         return ""

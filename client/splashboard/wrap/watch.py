@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
-from typing import Optional
 
-from splashboard.wrap.tools import ToolCommand, find, shown
+from splashboard.wrap.tools import ToolCommand, family, find, shown
 
 EVERY = 0.1  # s
 
@@ -28,9 +27,11 @@ class ToolWatch:
         self._stopping.set()
         self._thread.join(timeout=2)
 
-    def nearest(self, t: float) -> Optional[tuple[ToolCommand, str]]:
-        """The tool first seen nearest to `t`, and its command line; None: none was seen."""
-        found = min(self._found, key=lambda each: abs(each[0] - t), default=None)
+    def nearest(self, t: float, form: str) -> tuple[ToolCommand, str] | None:
+        """The tool first seen nearest to `t` that prints output of that format (empty: any), and its command line;
+        None: none was seen."""
+        alike = [each for each in self._found if form in ("", family(each[1].format))]
+        found = min(alike, key=lambda each: abs(each[0] - t), default=None)
         return None if found is None else found[1:]
 
     def _work(self) -> None:

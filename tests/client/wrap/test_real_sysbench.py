@@ -29,8 +29,8 @@ sysbench oltp_point_select $SERVER --tables=1 cleanup
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`pip install "./client[sampling]" ./workers/agent`, as docs/howto/wrap-a-command.md has it; what these need in turn
-    is taken from the environment of the tests."""
+    """`pip install "./client[sampling]" ./workers/agent`, as docs/howto/wrap-a-command.md has it; what these need
+    in turn is taken from the environment of the tests."""
     folder = tmp_path_factory.mktemp("installed")
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     (site,) = folder.glob("lib/python*/site-packages")
@@ -38,8 +38,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for source in (ROOT / "client", ROOT / "workers" / "agent"):
         argv = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
         subprocess.run(argv, cwd=source, check=True, capture_output=True)
-    pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    subprocess.run([*pip, *built.glob("*.whl")], check=True, capture_output=True)
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*pip, *map(str, built.glob("*.whl"))], check=True, capture_output=True)
     own = next(Path(path) for path in sys.path if path.endswith("site-packages"))
     (site / "tests.pth").write_text(f"{own}\n")
     return folder / "bin" / "python"
@@ -67,8 +67,10 @@ def test_ones_own_script_gets_a_verdict_with_samples_of_the_server(
     )
 
     def run(*more: str) -> "subprocess.CompletedProcess[str]":
-        argv = [installed, "-m", "splashboard", "run", "--defaults-file", options, "--repeat", "2", *more, "--", script]
-        return subprocess.run(argv, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+        argv = [str(installed), "-m", "splashboard", "run", "--defaults-file", str(options), "--repeat", "2", *more]
+        return subprocess.run(
+            [*argv, "--", str(script)], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
 
     before = run("--variant", "before", "--threads", "1,2")
     assert before.returncode == 0, before.stderr

@@ -112,7 +112,7 @@ def test_what_the_network_kept_back_is_sent_later_once(
     monkeypatch.setenv("OUTPUT", str(POINT_SELECT))
     fake.answers = [(503, {"Retry-After": "99"}, b"")]
     wrapped = ("--", sysbench, *OPTIONS.split(), "run")
-    said = engineer("run", "--url", fake.url, *SERVER, "--repeat", 2, *wrapped)
+    said = engineer("run", "--url", fake.url, "--timeout", "0.1", *SERVER, "--repeat", 2, *wrapped)
     assert said.code == 5, said.err
     kept = pending.every()
     assert len(kept) == 2
@@ -134,7 +134,7 @@ def test_what_the_network_kept_back_is_sent_later_once(
 
 def test_wrong_options_name_the_field_and_the_remedy(command: Command, tmp_path: Path) -> None:
     (tmp_path / "my.cnf").write_text("[mysqld]\nport=1\n")
-    url = ("run", "--url", "http://127.0.0.1:9")
+    url = ("run", "--url", "http://127.0.0.1:9", "--timeout", "0.1")
     for typed, words in (
         ([], "Write it after --"),
         (["--threads", "4,4", "--", "true"], "--threads: '4,4'"),

@@ -1,4 +1,4 @@
-"""Samples a server and its host beside a command that another program runs: the extra of the client's `splashboard run`.
+"""Samples a server and its host beside a command that another program runs, as the client's `splashboard run` does.
 
 Both sides write JSON, one message a line. The other program sends a ServerToSample, then an Order at each step; it gets
 ServerFacts, then RunFiles for each run that ended. The end of its messages ends the sampling. Times are the host's
@@ -48,9 +48,9 @@ class ServerFacts(msgspec.Struct, kw_only=True):
 
 
 class Order(msgspec.Struct, kw_only=True):
-    """`what`: "tool" (`pid` leads the session of the command), "begin" (of `run`, whose clock is 0 at `at`), "size" (of the
-    tables of `schema`, now), "end" (of the load of `tool`, from `zero` of the tool's own clock to `at`; asks for the size
-    if nobody has)."""
+    """`what`: "tool" (`pid` leads the session of the command), "begin" (of `run`, whose clock is 0 at `at`), "size" (of
+    the tables of `schema`, now), "end" (of the load of `tool`, from `zero` of the tool's own clock to `at`; with the
+    size, if it is not known yet)."""
 
     what: str
     run: str = ""
