@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
-import pty
 import signal
 import subprocess
 import sys
-import termios
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 from splashboard.failures import Misuse
 from splashboard.wrap.interrupts import Interrupts
+
+HAS_TERMINALS = sys.platform != "win32"
+if HAS_TERMINALS:  # the other commands work without
+    import fcntl
+    import pty
+    import termios
 
 AFTER_INTERRUPT, AFTER_TERM = 10.0, 3.0  # s until the next, harder signal
 DRAIN = 2.0  # s for the rest of the output of what the command left running
@@ -30,6 +33,8 @@ class WrappedCommand:
 
     def __init__(self, argv: Sequence[str], *, environment: Mapping[str, str], on_line: OnLine) -> None:
         """Raises Misuse when it cannot be started."""
+        if not HAS_TERMINALS:
+            raise Misuse("splashboard run needs Linux or macOS: submit the output by `splashboard submit`")
         self._on_line = on_line
         self._lock = threading.Lock()
         self._readers: list[threading.Thread] = []

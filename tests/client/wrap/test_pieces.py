@@ -78,7 +78,7 @@ def test_tools_are_recognised_by_their_command_lines() -> None:
     for argv, tool, parameters in (
         (["sysbench", "cpu", "--cpu-max-prime=20000", "run"], "cpu", {"max_prime": 20000}),
         (["./tpcc_start", "-h127.0.0.1", "-w", "10", "-c8"], "tpcc-mysql", {"warehouses": 10}),
-        (["mysqlslap", "--csv=a.csv", "--concurrency=8", "--number-of-queries=9"], "mysqlslap", {"number_of_queries": 9}),
+        (["mysqlslap", "--csv=a", "--concurrency=8", "--engine=innodb"], "mysqlslap", {"engine": "innodb"}),
         (["java", "-jar", "benchbase.jar", "-b", "tpcc"], "benchbase", {"benchmark": "tpcc"}),
         (["hammerdbcli", "auto", "run.tcl"], "hammerdb", {}),
     ):

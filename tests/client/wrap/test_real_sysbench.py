@@ -1,10 +1,12 @@
 """From `pip install` to a verdict on one's own script: the client and its extra in an environment of their own, the
 real sysbench, a real MariaDB, a real server."""
 
+import json
 import os
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,9 @@ def test_ones_own_script_gets_a_verdict_with_samples_of_the_server(
     assert run_.samplers
     keys = set(Series.objects.filter(run=run_).values_list("metric__key", flat=True))
     assert {"mysql.status.Com_select", "host.cpu.user", "client.throughput", "agent.tool.cpu.seconds"} <= keys
+    with urllib.request.urlopen(f"{live_server.url}/api/v1/runs/{run_.pk}/use/") as answer:
+        seen = {each["resource"] for each in json.load(answer)["readings"] if each["value"] is not None}
+    assert {"cpu", "memory"} <= seen
     (node,) = [each for each in run_.nodes.all() if each.configuration]
     assert node.configuration is not None
     assert node.configuration.variables["innodb_flush_log_at_trx_commit"] == "2"
