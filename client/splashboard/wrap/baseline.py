@@ -45,7 +45,7 @@ WORSE, BETTER, EQUIVALENT, INCONCLUSIVE = "worse", "better", "equivalent", "inco
 
 
 @dataclass(frozen=True)
-class Baseline:
+class BaselineRuns:
     """Runs by what named them, such as "tag before"."""
 
     words: str
@@ -56,7 +56,7 @@ class Baseline:
         return list(dict.fromkeys(row["system"] for row in self.rows))
 
 
-def find(server: Server, text: str, *, system: str, base: str, platform: str) -> Baseline:
+def find(server: Server, text: str, *, system: str, base: str, platform: str) -> BaselineRuns:
     """`text`: ids of runs, a tag, a variant, the key of a system, or a release of `platform`; the first that has runs.
     `system`: of the new runs; `base`: the same without its variant.
 
@@ -69,7 +69,7 @@ def find(server: Server, text: str, *, system: str, base: str, platform: str) ->
             f"--baseline: {text!r} names no run that counts: give ids of runs (12,13), a tag, a variant, the key of a "
             "system or a release"
         )
-    found = Baseline(found.words, counted)
+    found = BaselineRuns(found.words, counted)
     others = [each for each in found.systems if each != system]
     if not others:
         raise Misuse(
@@ -78,12 +78,12 @@ def find(server: Server, text: str, *, system: str, base: str, platform: str) ->
         )
     if len(others) > 1:
         raise Misuse(f"--baseline: {found.words} is of several systems ({', '.join(others)}): name one of them")
-    return Baseline(found.words, [row for row in counted if row["system"] == others[0]])
+    return BaselineRuns(found.words, [row for row in counted if row["system"] == others[0]])
 
 
-def _named(server: Server, text: str, *, base: str, platform: str) -> Baseline:
+def _named(server: Server, text: str, *, base: str, platform: str) -> BaselineRuns:
     if re.fullmatch(r"\d{1,18}(,\d{1,18})*", text):
-        return Baseline(f"run {text}", [run(server, int(each)) for each in text.split(",")])
+        return BaselineRuns(f"run {text}", [run(server, int(each)) for each in text.split(",")])
     for words, asked in (
         (f"tag {text}", {"tag": text}),
         (f"variant {text}", {"system": machine.slug(base, text)}),
@@ -91,9 +91,9 @@ def _named(server: Server, text: str, *, base: str, platform: str) -> Baseline:
     ):
         rows = _rows(server, **asked)
         if rows:
-            return Baseline(words, rows)
+            return BaselineRuns(words, rows)
     rows = _rows(server, q=text, platform=platform) if platform else []
-    return Baseline(f"release {text}", [row for row in rows if _is_release(row["release"], text)])
+    return BaselineRuns(f"release {text}", [row for row in rows if _is_release(row["release"], text)])
 
 
 def _is_release(version: str, text: str) -> bool:
@@ -125,7 +125,7 @@ class Compared:
 
 
 def compare(
-    server: Server, baseline: Baseline, *, system: str, workload: int, runs: Iterable[int], tolerance: float
+    server: Server, baseline: BaselineRuns, *, system: str, workload: int, runs: Iterable[int], tolerance: float
 ) -> Compared:
     """Compares `runs` of `system` with those of the baseline under this workload.
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from splashboard.failures import Misuse
 from splashboard.wrap import machine, redact
-from splashboard.wrap.measure import MeasuredRun
+from splashboard.wrap.measure import WrappedRun
 from splashboard.wrap.plan import BenchmarkPlan, SystemOptions
-from splashboard.wrap.target import Target, is_local
+from splashboard.wrap.target import LoadedServer, is_local
 from splashboard.wrap.tools import MACHINE_TESTS, Asked, ToolCommand
 
 NUMBERS = re.compile(r"\d+(?:\.\d+)+")
@@ -45,7 +45,7 @@ def platform_of(facts: Mapping[str, Any]) -> str:
 
 
 def system_of(
-    options: SystemOptions, *, facts: Mapping[str, Any] | None, target: Target | None, tool: ToolCommand | None
+    options: SystemOptions, *, facts: Mapping[str, Any] | None, target: LoadedServer | None, tool: ToolCommand | None
 ) -> str | dict[str, Any]:
     """The key of a registered system, or one to register. Raises Misuse with what is missing."""
     platform, version = options.platform, options.server_version
@@ -115,7 +115,7 @@ class DescribedRun:
 
 def run_of(
     plan: BenchmarkPlan,
-    run: MeasuredRun,
+    run: WrappedRun,
     asked: Asked,
     *,
     stated: str | Mapping[str, Any],

@@ -17,10 +17,10 @@ from splashboard.progress import duration
 from splashboard.server import Server, printable
 from splashboard.wrap import baseline, describe, machine, pending, redact, tools
 from splashboard.wrap.interrupts import Interrupts
-from splashboard.wrap.measure import MeasuredCommand, MeasuredRun, measure
+from splashboard.wrap.measure import MeasuredCommand, WrappedRun, measure
 from splashboard.wrap.plan import BenchmarkPlan
 from splashboard.wrap.samples import ServerSampling
-from splashboard.wrap.target import Target
+from splashboard.wrap.target import LoadedServer
 
 # s that a measurement waits for a server that may be away; what is not sent is sent at the end.
 SENT_WITHIN, ASKED_WITHIN = 10.0, 20.0
@@ -61,7 +61,7 @@ class BenchmarkSession:
             raise Misuse(problem)
         if plan.levels != [None] and tools.own_place(plan.argv) is not None and not tools.takes_threads(plan.argv):
             raise Misuse("--threads: write {threads} in the command where its number of threads stands")
-        target = plan.target or (Target(user="", host=tool.host) if tool is not None and tool.host else None)
+        target = plan.target or (LoadedServer(user="", host=tool.host) if tool is not None and tool.host else None)
         if plan.target is not None:
             self.sampling = ServerSampling(plan.target)
         facts = self.sampling.facts if self.sampling else None
@@ -98,7 +98,7 @@ class BenchmarkSession:
             place = (page["next"] or "").partition("/api/v1/")[2]
         raise Misuse(f"--system: there is no system {slug!r}: see the Catalog page, or describe it by --dsn")
 
-    def find_baseline(self) -> baseline.Baseline:
+    def find_baseline(self) -> baseline.BaselineRuns:
         """Raises Misuse, RequestRefused, ServerUnreachable."""
         stated = self.stated
         slug = describe.key_of(stated)
@@ -164,7 +164,7 @@ class BenchmarkSession:
             return Exit.USE
         return Exit.FINE
 
-    def _submit(self, run: MeasuredRun, asked: tools.Asked, reason: str) -> None:
+    def _submit(self, run: WrappedRun, asked: tools.Asked, reason: str) -> None:
         described = describe.run_of(
             self.plan,
             run,

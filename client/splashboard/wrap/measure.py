@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 
 from splashboard.wrap import tools
 from splashboard.wrap.interrupts import Interrupts
-from splashboard.wrap.outputs import OutputReader, Stretch
+from splashboard.wrap.outputs import OutputReader, ToolStretch
 from splashboard.wrap.process import WrappedCommand
 from splashboard.wrap.samples import ServerSampling
 from splashboard.wrap.tools import ToolCommand
@@ -26,11 +26,11 @@ RESULTS = ("mysqlslap",)
 
 
 @dataclass
-class MeasuredRun:
+class WrappedRun:
     """A run of a tool. `zero`: of the run's clock, by the monotonic clock; `command`: as it was seen."""
 
     uid: str
-    stretch: Stretch
+    stretch: ToolStretch
     zero: float
     tool: ToolCommand | None = None
     command: str = ""
@@ -47,7 +47,7 @@ class MeasuredRun:
 class MeasuredCommand:
     """`output`: everything that it printed; `code`: its exit code, negative: the signal."""
 
-    runs: list[MeasuredRun]
+    runs: list[WrappedRun]
     output: bytes
     code: int
     began: float
@@ -58,7 +58,7 @@ class MeasuredCommand:
 class _OpenRun:
     uid: str
     zero: float
-    stretch: Stretch | None = None
+    stretch: ToolStretch | None = None
 
 
 @dataclass
@@ -69,12 +69,12 @@ class _Following:
     began: float
     schema: str
     open: _OpenRun = field(init=False)
-    done: list[MeasuredRun] = field(default_factory=list)
+    done: list[WrappedRun] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._open(self.began)
 
-    def begin(self, stretch: Stretch) -> None:
+    def begin(self, stretch: ToolStretch) -> None:
         if self.open.stretch is not None:
             self.end(stretch.began)
             self._open(stretch.began)
@@ -89,7 +89,7 @@ class _Following:
         stretch = self.open.stretch
         if stretch is None:
             return
-        found = MeasuredRun(self.open.uid, stretch, self.open.zero)
+        found = WrappedRun(self.open.uid, stretch, self.open.zero)
         if self.sampling is not None and stretch.is_run:
             found.samples, found.data_bytes = self.sampling.end(
                 tool=stretch.kind, zero=stretch.zero, at=at, schema=self.schema
@@ -137,7 +137,7 @@ def measure(
     result = _result(file or (direct.file if direct else ""), since=began)
     if result is not None:
         # The file has the result; what is printed has not.
-        following.open.stretch = Stretch(direct.format if direct else "", began, ended, [result])
+        following.open.stretch = ToolStretch(direct.format if direct else "", began, ended, [result])
     if sampling is not None:
         if following.open.stretch is not None and not process.interrupted:
             threading.Event().wait(MARGIN)

@@ -32,7 +32,7 @@ ROUNDED_UP = 0.1  # share of a tool's lines whose second may be rounded up
 
 
 @dataclass
-class Stretch:
+class ToolStretch:
     """What a tool printed, from its first line on. Times: of this host's monotonic clock, s."""
 
     format: str
@@ -98,12 +98,12 @@ class OutputReader:
     begins, as far as its tool prints that. Any thread may add."""
 
     def __init__(
-        self, on_begin: Callable[[Stretch], None] = lambda _: None, on_load: Callable[[], None] = lambda: None
+        self, on_begin: Callable[[ToolStretch], None] = lambda _: None, on_load: Callable[[], None] = lambda: None
     ) -> None:
         self._on_begin, self._on_load = on_begin, on_load
         self._lock = threading.Lock()
         self._last = b""
-        self.stretches: list[Stretch] = []
+        self.stretches: list[ToolStretch] = []
         self.everything: list[bytes] = []
 
     def add(self, line: bytes, t: float) -> None:
@@ -111,7 +111,7 @@ class OutputReader:
             self.everything.append(line)
             begun = self._begun(line.rstrip(b"\r\n"))
             if begun:
-                self.stretches.append(Stretch(begun, t, t))
+                self.stretches.append(ToolStretch(begun, t, t))
                 if begun == "tpcc-mysql" and self._last.startswith(b"***"):
                     self.stretches[-1].lines.append(self._last)
                 self._on_begin(self.stretches[-1])
@@ -121,7 +121,7 @@ class OutputReader:
                     self._on_load()
             self._last = line
 
-    def runs(self) -> list[Stretch]:
+    def runs(self) -> list[ToolStretch]:
         return [each for each in self.stretches if each.is_run]
 
     def _begun(self, line: bytes) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from splashboard.wrap.target import Target
+from splashboard.wrap.target import LoadedServer
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class BenchmarkPlan:
     repeat: int
     warmup: float
     system: SystemOptions
-    target: Target | None
+    target: LoadedServer | None
     format: str | None
     workload: str | None
     parameters: Mapping[str, Any]

@@ -18,7 +18,7 @@ from typing import Any
 
 from splashboard.failures import Misuse
 from splashboard.server import printable
-from splashboard.wrap.target import Target
+from splashboard.wrap.target import LoadedServer
 
 ANSWERS_WITHIN = 60.0  # s: a busy server is slow to connect to
 REMEDY = "install it with `pip install 'splashboard[sampling]'` (Python 3.11 or newer), or leave --dsn out"
@@ -27,7 +27,7 @@ REMEDY = "install it with `pip install 'splashboard[sampling]'` (Python 3.11 or 
 class ServerSampling:
     """Samples `target` from its start to `stop`. The password goes through a pipe, never a command line."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: LoadedServer) -> None:
         """Raises Misuse with the remedy when the extra is missing or the server cannot be asked."""
         self._folder = tempfile.TemporaryDirectory(prefix="splashboard-samples-")  # mode 0700
         self._process = subprocess.Popen(

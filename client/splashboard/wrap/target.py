@@ -17,7 +17,7 @@ FORM = "mysql://USER:PASSWORD@HOST:PORT/SCHEMA, or mysql://USER:PASSWORD@/SCHEMA
 
 
 @dataclass(frozen=True)
-class Target:
+class LoadedServer:
     user: str
     password: str = field(default="", repr=False)
     host: str = "127.0.0.1"
@@ -44,7 +44,7 @@ def is_local(host: str) -> bool:
         return False
 
 
-def of_dsn(text: str) -> Target:
+def of_dsn(text: str) -> LoadedServer:
     """Raises Misuse, without the password."""
     try:
         parts = urllib.parse.urlsplit(text)
@@ -57,7 +57,7 @@ def of_dsn(text: str) -> Target:
     unknown = set(asked) - {"socket"}
     if unknown:
         raise Misuse(f"--dsn: unknown parameter {sorted(unknown)[0]!r}: write it as {FORM}")
-    return Target(
+    return LoadedServer(
         user=urllib.parse.unquote(parts.username or getpass.getuser()),
         password=urllib.parse.unquote(parts.password or ""),
         host=parts.hostname or "127.0.0.1",
@@ -67,7 +67,7 @@ def of_dsn(text: str) -> Target:
     )
 
 
-def of_file(path: str) -> Target:
+def of_file(path: str) -> LoadedServer:
     """An option file of mysql's, `[client]`. Raises Misuse with the file."""
     reader = configparser.ConfigParser(
         allow_no_value=True, strict=False, interpolation=None, comment_prefixes=("#", ";", "!")
@@ -86,7 +86,7 @@ def of_file(path: str) -> Target:
         port = int(found.get("port", 3306))
     except ValueError as error:
         raise Misuse(f"--defaults-file: port in {path} is not a number") from error
-    return Target(
+    return LoadedServer(
         user=found.get("user", getpass.getuser()),
         password=found.get("password", ""),
         host=found.get("host", "127.0.0.1"),

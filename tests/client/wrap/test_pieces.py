@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from splashboard.wrap import outputs, redact, tools
-from splashboard.wrap.target import Target, of_dsn, of_file
+from splashboard.wrap.target import LoadedServer, of_dsn, of_file
 from splashboard.wrap.tools import Asked, adapted, blocks, find
 from tests.paths import ROOT
 from tests.rest.submissions import POINT_SELECT
@@ -101,7 +101,7 @@ def test_an_output_is_divided_into_its_runs() -> None:
 
 
 def test_a_target_is_read_from_a_dsn_or_an_option_file(tmp_path: Path) -> None:
-    wanted = Target(user="me", password="p@ss", host="db1", port=3307, schema="sbtest")
+    wanted = LoadedServer(user="me", password="p@ss", host="db1", port=3307, schema="sbtest")
     assert of_dsn("mysql://me:p%40ss@db1:3307/sbtest") == wanted
     assert of_dsn("mysql://me@/sbtest?socket=/run/s").endpoint == "/run/s"
     assert "p@ss" not in repr(wanted)

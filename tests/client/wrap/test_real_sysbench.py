@@ -91,7 +91,7 @@ def test_ones_own_script_gets_a_verdict_with_samples_of_the_server(
     assert run_.data_bytes
     assert run_.samplers
     keys = set(Series.objects.filter(run=run_).values_list("metric__key", flat=True))
-    assert {"mysql.status.Com_select", "host.cpu.user", "client.throughput", "agent.tool.cpu.seconds"} <= keys
+    assert {"mysql.status.Com_select", "host.cpu.user", "agent.tool.cpu.seconds"} <= keys
     with urllib.request.urlopen(f"{live_server.url}/api/v1/runs/{run_.pk}/use/") as answer:
         seen = {each["resource"] for each in json.load(answer)["readings"] if each["value"] is not None}
     assert {"cpu", "memory"} <= seen

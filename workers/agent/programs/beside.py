@@ -1,8 +1,8 @@
 """Samples a server and its host beside a command that another program runs, as the client's `splashboard run` does.
 
-Both sides write JSON, one message a line. The other program sends a ServerToSample, then an Order at each step; it gets
-ServerFacts, then RunFiles for each run that ended. The end of its messages ends the sampling. Times are the host's
-monotonic clock, in s, which all its processes share.
+Both sides write JSON, one message a line. The other program sends a ServerToSample, then a SamplingOrder at each step;
+it gets ServerFacts, then SampledFiles for each run that ended. The end of its messages ends the sampling. Times are the
+host's monotonic clock, in s, which all its processes share.
 """
 
 import sys
@@ -47,7 +47,7 @@ class ServerFacts(msgspec.Struct, kw_only=True):
     defaults: dict[str, str] | None = None
 
 
-class Order(msgspec.Struct, kw_only=True):
+class SamplingOrder(msgspec.Struct, kw_only=True):
     """`what`: "tool" (`pid` leads the session of the command), "begin" (of `run`, whose clock is 0 at `at`), "size" (of
     the tables of `schema`, now), "end" (of the load of `tool`, from `zero` of the tool's own clock to `at`; with the
     size, if it is not known yet)."""
@@ -61,7 +61,7 @@ class Order(msgspec.Struct, kw_only=True):
     schema: str = ""
 
 
-class RunFiles(msgspec.Struct, kw_only=True):
+class SampledFiles(msgspec.Struct, kw_only=True):
     """`files`: batches in order; `data_bytes`: size of the schema's tables, None: not known."""
 
     run: str
@@ -105,7 +105,7 @@ class BatchFiles:
             for each in self._recent:
                 self._add(*each)
 
-    def end(self, load: wire.EventMessage | None) -> RunFiles | None:
+    def end(self, load: wire.EventMessage | None) -> SampledFiles | None:
         """`load`: on the common clock. None: no run had begun. Raises OSError."""
         with self._lock:
             if self._encoder is None:
@@ -114,7 +114,7 @@ class BatchFiles:
                 self._encoder.add_event(self._moved(load))
             self._write()
             run, self._encoder = self._encoder.run, None
-            return RunFiles(run=run, files=self._files)
+            return SampledFiles(run=run, files=self._files)
 
     def _add(self, node: str, role: str, t: float, values: Mapping[str, wire.Number]) -> None:
         if self._encoder is None or t < self._later:
@@ -170,7 +170,7 @@ class BesideSampling:
     def stop(self) -> None:
         self._sampling.stop()
 
-    def follow(self, order: Order) -> RunFiles | None:
+    def follow(self, order: SamplingOrder) -> SampledFiles | None:
         """What to answer. Raises OSError."""
         if order.what == "tool":
             self._tool = order.pid or None
@@ -189,7 +189,7 @@ class BesideSampling:
             return found
         return None
 
-    def _load(self, order: Order) -> wire.EventMessage | None:
+    def _load(self, order: SamplingOrder) -> wire.EventMessage | None:
         if order.zero is None:
             return None
         zero = self._clock.zero
@@ -243,16 +243,18 @@ def main(orders: IO[bytes] = sys.stdin.buffer, answers: IO[bytes] = sys.stdout.b
     return 0
 
 
-def _follow(orders: IO[bytes], follow: Callable[[Order], RunFiles | None], say: Callable[[Any], None]) -> None:
+def _follow(
+    orders: IO[bytes], follow: Callable[[SamplingOrder], SampledFiles | None], say: Callable[[Any], None]
+) -> None:
     for line in iter(orders.readline, b""):
-        order = wire.from_json(Order, line)
+        order = wire.from_json(SamplingOrder, line)
         try:
             found = follow(order)
         except OSError as error:
-            found = RunFiles(run=order.run, files=[])
+            found = SampledFiles(run=order.run, files=[])
             sys.stderr.write(f"the samples cannot be written: {error.strerror or error}\n")
         if order.what == "end":
-            say(found or RunFiles(run="", files=[]))
+            say(found or SampledFiles(run="", files=[]))
 
 
 if __name__ == "__main__":
