@@ -25,6 +25,12 @@ from splashboard.wrap.target import LoadedServer
 # s that a measurement waits for a server that may be away; what is not sent is sent at the end.
 SENT_WITHIN, ASKED_WITHIN = 10.0, 20.0
 SEALED_WITHIN = 60.0
+# Shown of each run, as far as its tool prints them.
+FIGURES = (
+    *("client.throughput", "client.events", "client.rows", "client.new_orders.per_minute", "client.memory_mib"),
+    *("client.execution_time.avg", "client.latency.p95", "client.latency.p99", "client.errors"),
+)
+NO_ACCESS = (401, 403)
 SYSTEM = {"slug": str}
 SYSTEMS = {"results": [SYSTEM], "next": (str, type(None))}
 
@@ -220,7 +226,8 @@ class BenchmarkSession:
             self.refused.append(kept)
             say("\n  ".join([f"{problem}; the run is kept in {kept.place}", *problem.fields]))
         else:
-            say("\n".join(submitting.sentences(self.stored[-1])))
+            for line in _stored(self.stored[-1]):
+                say(line)
 
     def send_waiting(self) -> None:
         """Once more, at the end."""
@@ -303,11 +310,22 @@ def send_pending(server: Server, changes: Mapping[str, Any]) -> Exit:
         try:
             found = each.send(server, changes)
         except RequestRefused as problem:
+            if problem.status in NO_ACCESS:
+                raise
             code = Exit.REFUSED
             print("\n  ".join([f"{each.place.name}: {problem}; kept", *problem.fields]))
         else:
             print("\n".join(submitting.sentences(found)))
     return code
+
+
+def _stored(run: Mapping[str, Any]) -> list[str]:
+    """One line with the usual figures, and what is to be known of the run."""
+    values = {each["metric"]: f"{each['value']:g} {each['unit']}" for each in run["measurements"]}
+    figures = [f"{name.rpartition('client.')[2]} {values[name]}" for name in FIGURES if name in values]
+    failed = [run["outcome"] + (f": {run['reason']}" if run["reason"] else "")] if run["outcome"] != "succeeded" else []
+    unread = [f"{run['unparsed_lines']} lines were not parsed"] if run["unparsed_lines"] else []
+    return [f"Run {run['id']}: {', '.join([*failed, *figures, *unread])}  {run['address']}", *run["warnings"]]
 
 
 def say(words: str) -> None:

@@ -48,6 +48,8 @@ class PendingRun:
         try:
             found = submitting.send(server, parts)
         except RequestRefused as error:
+            if error.status in (401, 403):  # nothing is wrong with the run
+                raise
             write_private(
                 self.place / STATE, json.dumps({**self.state, "refused": [str(error), *error.fields]}).encode()
             )

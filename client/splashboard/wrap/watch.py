@@ -19,6 +19,7 @@ class ToolWatch:
         self._proc = proc
         self._seen: dict[tuple[int, bytes], None] = {}
         self._found: list[tuple[float, ToolCommand, str]] = []
+        self._tools: set[int] = set()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -47,6 +48,7 @@ class ToolWatch:
                 argv = line.decode("utf-8", "replace").rstrip("\0").split("\0")
                 tool = find(argv)
                 if tool is not None:
+                    self._tools.add(pid)
                     self._found.append((time.monotonic(), tool, shown(argv)))
 
     def _members(self) -> list[int]:
@@ -55,6 +57,8 @@ class ToolWatch:
         while waiting:
             pid = waiting.pop()
             found.append(pid)
+            if pid in self._tools:
+                continue  # it may have thousands of threads, and starts nothing of interest
             try:
                 for task in (self._proc / str(pid) / "task").iterdir():
                     waiting += [int(child) for child in (task / "children").read_text().split()]
