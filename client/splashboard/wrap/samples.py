@@ -21,7 +21,7 @@ from splashboard.server import printable
 from splashboard.wrap.target import LoadedServer
 
 ANSWERS_WITHIN = 60.0  # s: a busy server is slow to connect to
-REMEDY = "install it with `pip install 'splashboard[sampling]'` (Python 3.11 or newer), or leave --dsn out"
+REMEDY = "install it in a checkout by `pip install ./workers/agent` (Python 3.11 or newer), or leave --dsn out"
 
 
 class ServerSampling:
