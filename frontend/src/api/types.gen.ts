@@ -2253,6 +2253,16 @@ export interface components {
             variables?: {
                 [key: string]: string;
             } | null;
+            defaults?: {
+                [key: string]: string;
+            } | null;
+            /** @default  */
+            command: string;
+            host?: {
+                [key: string]: string | number | boolean;
+            };
+            /** Format: int64 */
+            data_bytes?: number | null;
             /** Format: uuid */
             uid?: string;
             /** @default succeeded */
@@ -2324,6 +2334,7 @@ export interface components {
             output: string;
             /** Format: uri */
             series?: string | null;
+            samples?: string[];
             description?: components["schemas"]["RunDescription"];
             format?: components["schemas"]["RunFormFormatEnum"];
             system?: string;
