@@ -16,6 +16,7 @@ from apps.comparison.agreement.published_evidence import ABOUT, PublishedResult
 from apps.comparison.comparability import acknowledgements, memory
 from apps.comparison.comparability.facts import lasting_facts
 from apps.comparison.comparability.memory import RunSpread, SideMemory
+from apps.comparison.early_stop import until_decided
 from apps.comparison.failovers.results import load_failovers
 from apps.comparison.failovers.values import (
     FAULTS,
@@ -72,7 +73,6 @@ from apps.comparison.tables.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, M
 from apps.comparison.tables.matrix import MOST_SIDES as MOST_MATRIX_SIDES
 from apps.comparison.tables.scorecard import FAMILIES as SCORECARD_FAMILIES
 from apps.comparison.tables.scorecard import Family, ScorecardCell, ScorecardRow, load_scorecard
-from apps.comparison.until_decided import until_decided
 
 __all__ = [
     "ABOUT",

@@ -12,7 +12,7 @@ LONGEST_REASON = 500
 
 
 @dataclass(frozen=True)
-class Looked:
+class RepeatedEntry:
     """An entry of which a repetition is complete that nobody looked at yet. `levels`: ids still to be measured."""
 
     campaign: Campaign
@@ -22,7 +22,7 @@ class Looked:
     levels: tuple[int, ...]
 
 
-def due() -> list[Looked]:
+def due() -> list[RepeatedEntry]:
     """Entries of unfinished campaigns with `until`. Three queries each; none without such a campaign."""
     entries = (
         Entry.objects.exclude(campaign__until="")
@@ -33,7 +33,7 @@ def due() -> list[Looked]:
     return [found for entry in entries if (found := _looked(entry)) is not None]
 
 
-def _looked(entry: Entry) -> Looked | None:
+def _looked(entry: Entry) -> RepeatedEntry | None:
     jobs = list(entry.jobs.select_related("system").order_by("position"))
     waiting = min((job.repetition for job in jobs if job.state not in FINAL), default=0)
     repetition = waiting - 1
@@ -49,11 +49,11 @@ def _looked(entry: Entry) -> Looked | None:
     first = [job for job in jobs if job.repetition == 1]
     levels = tuple(level.pk for level in entry.load_levels.all() if level.pk not in skipped)
     systems = tuple(dict.fromkeys(job.system.slug for job in first))
-    return Looked(entry.campaign, entry, repetition, systems, levels)
+    return RepeatedEntry(entry.campaign, entry, repetition, systems, levels)
 
 
 @transaction.atomic
-def leave_out(looked: Looked, reasons: Mapping[int, str], *, now: datetime) -> int:
+def leave_out(looked: RepeatedEntry, reasons: Mapping[int, str], *, now: datetime) -> int:
     """Skip the load levels (id -> reason) in the waiting jobs of later repetitions; a job without any left is done.
     Returns the number of jobs that ended so."""
     Entry.objects.filter(pk=looked.entry.pk).update(looked=looked.repetition)

@@ -70,7 +70,7 @@ class CampaignPlan(Strict):
         required=False, default=0.0, min_value=0, max_value=campaigns_plan.MAX_WARMUP, help_text="s of each run"
     )
     until = serializers.RegexField(
-        r"^(verdict|0\.\d{1,6}|1)$",
+        r"^(|verdict|0\.\d{1,6}|1)$",
         required=False,
         default="",
         allow_blank=True,
