@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
-from splashboard import __version__, campaigns, files, gate, submitting
+from splashboard import __version__, attach, campaigns, files, gate, submitting
 from splashboard.failures import Exit, Failure, Misuse, RequestRefused
 from splashboard.progress import ProgressLine
 from splashboard.server import Server
@@ -28,7 +28,7 @@ CODES = """exit codes:
 
 environment:
   SPLASHBOARD_URL         address of the server
-  SPLASHBOARD_TOKEN       secret of a token (submit and campaign need one)
+  SPLASHBOARD_TOKEN       secret of a token (submit, attach and campaign need one)
   SPLASHBOARD_TOKEN_FILE  file that contains it
 """
 
@@ -215,6 +215,7 @@ def parser() -> Parser:
     whole.add_argument("--version", action="version", version=f"splashboard {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     _add_submit(commands)
+    attach.add_command(commands, _command, connect=_server, show=_print)
     _add_campaigns(commands)
     _add_comparing(commands)
     return whole
