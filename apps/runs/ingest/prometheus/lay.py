@@ -221,12 +221,14 @@ def _mapped(rows: Iterable[tuple[SentSeries, Floats]]) -> _Mapped:
 
 def _own(rows: Sequence[tuple[SentSeries, Floats]], kinds: dict[str, str]) -> dict[str, Floats]:
     """Series by their own names. Those that differ by their origin alone have that in their names, too."""
-    times_used = Counter(names.own_key(series.labels) for series, _ in rows)
+    alike = defaultdict[str, list[SentSeries]](list)
+    for series, _ in rows:
+        alike[names.own_key(series.labels)].append(series)
     found: dict[str, Floats] = {}
     for series, row in rows:
         key = names.own_key(series.labels)
-        if times_used[key] > 1:
-            key = names.own_key(series.labels, more=names.TELLING)
+        if len(alike[key]) > 1:
+            key = names.own_key(series.labels, more=names.telling([one.labels for one in alike[key]]))
         found.setdefault(key, row)
         if series.type in ("counter", "gauge"):
             kinds[key] = series.type
@@ -241,7 +243,7 @@ def _with(known: SampledNode | None, empty: SampledNode, new: Mapping[str, Float
         seen = ~np.isnan(row)
         whole = bool(np.all(row[seen] == np.floor(row[seen])) and np.abs(row[seen]).max() < _EXACT)
         if seen.all() and (row == row[0]).all():
-            constants[key] = int(row[0]) if whole else float(row[0])
+            constants[key] = int(row[0]) if whole else columns.exact_in_json(float(row[0]))
         else:
             values = np.where(seen, row, 0.0)
             changing[key] = Column(values.astype(np.int64) if whole else values, seen)

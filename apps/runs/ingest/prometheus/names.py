@@ -5,7 +5,7 @@ What has no counterpart keeps its own name: `prometheus.<name>{<label>="<value>"
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PREFIX = "prometheus."
@@ -20,8 +20,8 @@ ORIGIN = frozenset(
         *("az", "region", "replication_set", "external_group"),
     }
 )
-# Of these, what tells apart the series of one node.
-TELLING = frozenset({"job", "instance", "service_name"})
+# Of these, what tells apart the series of one node, the shortest first.
+TELLING = (frozenset({"job"}), frozenset({"service_name"}), frozenset({"job", "instance", "service_name"}))
 ONE, SUM, COUNT = "one", "sum", "count"
 
 
@@ -134,6 +134,12 @@ def own_key(labels: Mapping[str, str], *, more: frozenset[str] = frozenset()) ->
     return f"{text[: LONGEST - 11]}~{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
+def telling(alike: Sequence[Mapping[str, str]]) -> frozenset[str]:
+    """The labels of their origin by which series of one name differ."""
+    several = (more for more in TELLING if len({own_key(labels, more=more) for labels in alike}) == len(alike))
+    return next(several, TELLING[-1])
+
+
 def _plain(value: str) -> str:
     """Without what a key cannot hold, blanks and control characters, nor what would end it."""
     return re.sub(r'[\s"\\\x00-\x1f\x7f]', "_", value)
@@ -174,7 +180,7 @@ def _of_status(name: str, labels: Mapping[str, str]) -> list[MappedName]:
 
 def _cased(name: str) -> str:
     """A status variable in the server's letters, which the exporter lowers: the first is a capital, but of Galera's."""
-    return name if name.startswith("wsrep_") else name[:1].upper() + name[1:]
+    return name if name.startswith("wsrep") else name[:1].upper() + name[1:]
 
 
 def _of_server(name: str, labels: Mapping[str, str]) -> str:

@@ -103,8 +103,8 @@ def test_a_second_exporter_of_the_same_is_not_added_up() -> None:
 def test_own_names_that_differ_by_their_origin_alone_have_it_in_them() -> None:
     (one,) = laid(a_file(*(("up", {"job": job, "instance": "a:1"}, TEN, 1.0) for job in ("mysql", "node")))).nodes
     assert one.own == (
-        'prometheus.up{instance="a:1",job="mysql"}',
-        'prometheus.up{instance="a:1",job="node"}',
+        'prometheus.up{job="mysql"}',
+        'prometheus.up{job="node"}',
     )
 
 
@@ -140,6 +140,11 @@ def test_samples_where_the_agent_has_none_extend_the_clock_and_change_no_series(
 def test_prometheus_own_type_counts_more_than_the_name() -> None:
     content = a_file(("mysql_x_opened", {}, TEN, list(range(11))), types={"mysql_x_opened": "counter"})
     assert laid(content).kinds == {"prometheus.mysql_x_opened": "counter"}
+
+
+def test_a_constant_beyond_the_exact_numbers_of_json_is_whole() -> None:
+    (one,) = laid(a_file(("mysql_global_variables_max_binlog_cache_size", {}, TEN, 2.0**64))).nodes
+    assert one.node.constants == {"mysql.variables.max_binlog_cache_size": 2**64}
 
 
 def test_no_sample_in_the_time_of_the_run_is_refused_with_the_distance() -> None:
