@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 from django.db.models import Q, QuerySet
@@ -19,6 +20,7 @@ from apps.runs.pure import COUNTER
 Floats = NDArray[np.float64]
 MOST_RUNS = 20  # of a query
 MOST_LISTED = 500  # runs in the list of values of `run`
+MOST_LOOKED_AT = 5_000  # runs of a time, the newest
 MOST_SERIES = 500  # of a query
 LONGEST = timedelta(days=7)  # of a run
 RELATED = Run.objects.select_related("system__release__platform", "workload", "load_level")
@@ -53,15 +55,16 @@ class FoundRuns:
     left_out: bool
 
 
-def runs_of(matchers: Sequence[Matcher], span: Span | None, *, most: int = MOST_RUNS) -> FoundRuns:
+def runs_of(matchers: Sequence[Matcher], span: Span | None, *, most: int) -> FoundRuns:
     """Runs in `span` (None: of any time) that `matchers` allow, the newest first. One query."""
     rows = RELATED.exclude(provenance=Run.Provenance.RIG)
     for condition in _conditions(matchers):
         rows = rows.filter(condition)
     if span is not None:
         rows = _within(rows, span)
-    # As a filter of labels: what is no number of a run is compared as a text.
-    found = [run for run in rows.order_by("-started_at", "-id")[: most + 1] if _fits(labels_of_run(run), matchers)]
+    newest = rows.order_by("-started_at", "-id")[:MOST_LOOKED_AT].iterator(200)
+    # What the database cannot check, such as a regular expression, is checked on the labels.
+    found = list(islice((run for run in newest if _fits(labels_of_run(run), matchers)), most + 1))
     return FoundRuns(found[:most], len(found) > most)
 
 
@@ -137,7 +140,7 @@ def _named(run: int, began: float, labels: tuple[tuple[str, str], ...]) -> Seque
 
 def chosen(matchers: Sequence[Matcher], span: Span) -> list[NamedSeries]:
     """The series that a selector means. Raises BadQuery where they are too many to be read."""
-    runs = runs_of(matchers, span)
+    runs = runs_of(matchers, span, most=MOST_RUNS)
     if runs.left_out:
         raise BadQuery(f'more than {MOST_RUNS} runs lie in this time: choose with run="…", or a shorter time')
     found = [each for run in runs.runs for each in series_of(run) if all(one.fits(each.labels) for one in matchers)]

@@ -153,7 +153,7 @@ def _matched(request: Request) -> tuple[list[NamedSeries], list[str]]:
     found: dict[tuple[int, str, str], NamedSeries] = {}
     left_out = False
     for matchers in selectors:
-        runs = run_series.runs_of(matchers, _span(request))
+        runs = run_series.runs_of(matchers, _span(request), most=run_series.MOST_RUNS)
         left_out |= runs.left_out
         for each in (series for run in runs.runs for series in run_series.series_of(run)):
             if all(matcher.fits(each.labels) for matcher in matchers):
