@@ -2,11 +2,13 @@
 
 import json
 import re
+import subprocess
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import override_settings
+from pytest_django.live_server_helper import LiveServer
 from rest_framework.test import APIClient
 
 from apps.runs.models import Run
@@ -186,10 +188,10 @@ def test_too_many_runs_in_a_time_are_refused_with_the_remedy(reader: APIClient, 
 
 
 @override_settings(SPLASHBOARD_PUBLIC_READ=False)
-def test_strangers_read_nothing_and_nobody_writes(anyone: APIClient, engineer: APIClient, run: Run) -> None:
+def test_strangers_read_nothing_and_nobody_writes(anyone: APIClient, reader: APIClient, run: Run) -> None:
     for path in ("query", "labels", "label/run/values", "series", "metadata", "status/buildinfo", "query_range"):
         assert anyone.get(API + path).status_code == 401
-    answer = engineer.post(f"{API}query", {"query": "1"})
+    answer = reader.post(f"{API}query", {"query": "1"})
     assert answer.status_code == 405
     assert "HTTP method to GET" in answer.json()["error"]
 
@@ -222,3 +224,23 @@ def test_every_query_of_the_dashboard_has_an_answer(reader: APIClient) -> None:
     # The load tool of this recording prints one percentile.
     assert [query for query, found in answers.items() if not found and "client_latency" not in query] == []
     assert len(answers) > 10
+
+
+@pytest.mark.needs("promtool")
+@pytest.mark.django_db(transaction=True)
+@override_settings(SPLASHBOARD_PUBLIC_READ=True)  # Debian's has no options for a token
+def test_prometheus_own_client_reads_a_run(live_server: LiveServer, run: Run) -> None:
+    def promtool(*arguments: str) -> str:
+        argv = ["promtool", "query", *arguments]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    url = f"{live_server.url}/api/prometheus"
+    name = f'mysql_status_Threads_running{{run="{run.pk}"}}'
+    assert "=> 4 @[" in promtool("instant", url, name, "--time", str(BEGAN + 5))
+    rate = f'rate(mysql_status_Questions_total{{run="{run.pk}"}}[3s])'
+    ranged = promtool("range", url, rate, f"--start={BEGAN + 3}", f"--end={BEGAN + 5}", "--step=1s")
+    assert ranged.count("100 @[") == 3
+    assert "mysql_status_Threads_running" in promtool("series", url, "--match", name)
+    assert "db1" in promtool("labels", url, "node")

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 from django.http import HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from numpy.typing import NDArray
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -43,7 +45,10 @@ class PrometheusView(APIView):
         more = {"warnings": warnings} if warnings else {}
         return JsonResponse({"status": "success", "data": data, **more})
 
-    def http_method_not_allowed(self, request: Any, *_: Any, **__: Any) -> HttpResponse:  # type: ignore[override]
+    def dispatch(self, request: Any, *args: Any, **place: Any) -> HttpResponseBase:
+        """Before anything else, whoever asks: clients try GET after a 405."""
+        if request.method in SAFE_METHODS:
+            return super().dispatch(request, *args, **place)
         words = f"{request.method} is not supported: set the data source's HTTP method to GET"
         answer = JsonResponse({"status": "error", "errorType": "bad_data", "error": words}, status=405)
         answer["Allow"] = "GET"
