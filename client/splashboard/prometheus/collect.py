@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from splashboard.prometheus.source import MOST_POINTS, Labels, PrometheusSource, PrometheusTrouble
+from .source import MOST_POINTS, Labels, PrometheusSource, PrometheusTrouble
 
 FORMAT, VERSION = "prometheus series", 1
 # Names that are read where no node, so no instance, is given.
@@ -37,6 +37,10 @@ class NodeTargets:
         if not self.instances:
             return [f"{{{','.join(of_names)}}}"]
         return [f"{{{','.join([*_matchers(one), *of_names])}}}" for one in self.instances]
+
+    def scrapes(self) -> list[str]:
+        """Selectors of `up`, of which each scrape writes a sample, whether it succeeded or not."""
+        return [f"up{{{','.join(_matchers(one))}}}" for one in self.instances] or ["up"]
 
 
 @dataclass

@@ -104,6 +104,16 @@ class PrometheusSource:
         except (KeyError, IndexError, TypeError, ValueError):
             raise self._strange("query") from None
 
+    def latest(self, selector: str) -> float | None:
+        """Time of the last sample, s since 1970, of the series that is furthest behind; None: there are none.
+        `selector`: of one name."""
+        found = self._ask("query", [("query", f"min(timestamp({selector}))")])
+        try:
+            values = [float(each["value"][1]) for each in found["result"]]
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise self._strange("query") from None
+        return min(values, default=None)
+
     def labels_of(self, selector: str, *, begin: float, end: float) -> list[Labels]:
         """Labels of the series with samples in that time."""
         asked = [("match[]", selector), ("start", f"{begin:.3f}"), ("end", f"{end:.3f}")]
