@@ -21,7 +21,7 @@ RUN = {
     "ended_at": "2026-01-01T00:05:00Z",
     "nodes": [],
 }
-DONE = {
+DONE: dict[str, Any] = {
     "run": 7,
     "artifact": "prometheus.ndjson.gz",
     "created": True,

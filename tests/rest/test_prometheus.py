@@ -188,12 +188,13 @@ def test_too_many_runs_in_a_time_are_refused_with_the_remedy(reader: APIClient, 
 
 
 @override_settings(SPLASHBOARD_PUBLIC_READ=False)
-def test_strangers_read_nothing_and_nobody_writes(anyone: APIClient, reader: APIClient, run: Run) -> None:
+def test_strangers_read_nothing_and_forms_are_read_as_addresses(anyone: APIClient, reader: APIClient, run: Run) -> None:
     for path in ("query", "labels", "label/run/values", "series", "metadata", "status/buildinfo", "query_range"):
         assert anyone.get(API + path).status_code == 401
-    answer = reader.post(f"{API}query", {"query": "1"})
-    assert answer.status_code == 405
-    assert "HTTP method to GET" in answer.json()["error"]
+        assert anyone.post(API + path).status_code == 401
+    posted = reader.post(f"{API}query", "query=1%2B1&time=4", content_type="application/x-www-form-urlencoded")
+    assert posted.json()["data"]["result"] == [4.0, "2"]
+    assert reader.put(f"{API}query").status_code == 405
 
 
 def test_a_live_run_is_read_too(reader: APIClient) -> None:
@@ -215,7 +216,9 @@ def test_every_query_of_the_dashboard_has_an_answer(reader: APIClient) -> None:
         return text
 
     for variable in dashboard["templating"]["list"][1:]:
-        selector, label = re.fullmatch(r"label_values\((?:(.+), )?(\w+)\)", variable["query"]["query"]).groups()
+        asked = re.fullmatch(r"label_values\((?:(.+), )?(\w+)\)", variable["query"]["query"])
+        assert asked is not None
+        selector, label = asked.groups()
         match = {"match[]": filled(selector)} if selector else {}
         assert ask(reader, f"label/{label}/values", start=BEGAN, end=BEGAN + 20, **match), variable["name"]
     queries = [filled(target["expr"]) for panel in dashboard["panels"] for target in panel["targets"]]

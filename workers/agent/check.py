@@ -8,7 +8,7 @@ from workers.agent.measure.wholeness import require_whole
 from workers.agent.prometheus.source import PrometheusSource, PrometheusTrouble
 from workers.agent.runtime.client import ServerClient
 from workers.agent.runtime.config import Config, ProxyConfig, SystemConfig
-from workers.agent.runtime.monitoring import MonitoringConfig
+from workers.agent.runtime.monitors import MonitoringConfig
 from workers.agent.samplers import NothingObserved, SampleSource, SourceFailed
 from workers.agent.samplers.haproxy import HAProxySource
 from workers.agent.tools import ToolMissing

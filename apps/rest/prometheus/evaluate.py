@@ -16,7 +16,7 @@ LEAST_STALE = 2.5  # s
 
 
 @dataclass(frozen=True)
-class Read:
+class SelectedSeries:
     """Samples of a series. `is_counter`: its values are totals."""
 
     labels: Mapping[str, str]
@@ -41,7 +41,7 @@ class Evaluated:
     number: float | None = None
 
 
-Reader = Callable[[Selection], Sequence[Read]]
+Reader = Callable[[Selection], Sequence[SelectedSeries]]
 
 
 def evaluate(expression: Expression, times: Floats, read: Reader) -> Evaluated:
@@ -56,7 +56,7 @@ def evaluate(expression: Expression, times: Floats, read: Reader) -> Evaluated:
     return _computed(expression, evaluate(expression.left, times, read), evaluate(expression.right, times, read))
 
 
-def _row(selection: Selection, series: Read, times: Floats) -> Row:
+def _row(selection: Selection, series: SelectedSeries, times: Floats) -> Row:
     labels = dict(series.labels)
     if not selection.function:
         return Row(labels, _last(series, times))
@@ -66,7 +66,7 @@ def _row(selection: Selection, series: Read, times: Floats) -> Row:
     return Row(labels, _increase(series, times, selection))
 
 
-def _last(series: Read, times: Floats) -> Floats:
+def _last(series: SelectedSeries, times: Floats) -> Floats:
     """The last sample at or before each time, unless it is stale."""
     if not len(series.at):
         return np.full(len(times), np.nan)
@@ -76,7 +76,7 @@ def _last(series: Read, times: Floats) -> Floats:
     return np.where((places < 0) | old, np.nan, series.values[places.clip(0)])
 
 
-def _increase(series: Read, times: Floats, selection: Selection) -> Floats:
+def _increase(series: SelectedSeries, times: Floats, selection: Selection) -> Floats:
     """Of a counter within the window before each time, from its first sample there to the last: nothing is estimated
     for the time beside them. A counter that fell began at zero."""
     if len(series.at) < 2:

@@ -1,17 +1,16 @@
 """Runs and series that a query may mean, found by its matchers and its time."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from itertools import islice
 
 import numpy as np
 from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
-from apps.rest.prometheus.labels import NAME, labels_of
+from apps.rest.prometheus.labels import NAME, OF_RUN, labels_of
 from apps.rest.prometheus.promql import BadQuery, Matcher
 from apps.runs.api import RATE, queries
 from apps.runs.models import Run
@@ -20,15 +19,21 @@ from apps.runs.pure import COUNTER
 Floats = NDArray[np.float64]
 MOST_RUNS = 20  # of a query
 MOST_LISTED = 500  # runs in the list of values of `run`
-MOST_LOOKED_AT = 5_000  # runs of a time, the newest
+MOST_LOOKED_AT = 1_000  # runs of a time, the newest
 MOST_SERIES = 500  # of a query
 LONGEST = timedelta(days=7)  # of a run
 RELATED = Run.objects.select_related("system__release__platform", "workload", "load_level")
+_COLUMNS = {
+    "system": "system__slug",
+    "platform": "system__release__platform__slug",
+    "release": "system__release__version",
+    "workload": "workload__name",
+}
 _NUMBERS = re.compile(r"\(?\d{1,18}(?:\|\d{1,18})*\)?")
 
 
 @dataclass(frozen=True)
-class Span:
+class TimeSpan:
     """Of time, s since 1970."""
 
     start: float
@@ -36,7 +41,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class NamedSeries:
+class PrometheusSeries:
     """`kind`: counter or gauge; a counter's samples are totals."""
 
     run: int
@@ -55,34 +60,36 @@ class FoundRuns:
     left_out: bool
 
 
-def runs_of(matchers: Sequence[Matcher], span: Span | None, *, most: int) -> FoundRuns:
+def runs_of(matchers: Sequence[Matcher], span: TimeSpan | None, *, most: int) -> FoundRuns:
     """Runs in `span` (None: of any time) that `matchers` allow, the newest first. One query."""
-    rows = RELATED.exclude(provenance=Run.Provenance.RIG)
+    rows = RELATED.all()
     for condition in _conditions(matchers):
         rows = rows.filter(condition)
     if span is not None:
         rows = _within(rows, span)
-    newest = rows.order_by("-started_at", "-id")[:MOST_LOOKED_AT].iterator(200)
     # What the database cannot check, such as a regular expression, is checked on the labels.
-    found = list(islice((run for run in newest if _fits(labels_of_run(run), matchers)), most + 1))
-    return FoundRuns(found[:most], len(found) > most)
+    limit = MOST_LOOKED_AT if _has_more(matchers) else most + 1
+    newest = list(rows.order_by("-started_at", "-id")[:limit])
+    found = [run for run in newest if _fits(labels_of_run(run), matchers)]
+    return FoundRuns(found[:most], len(found) > most or (limit > most + 1 and len(newest) == limit))
 
 
-def _conditions(matchers: Iterable[Matcher]) -> Iterable[Q]:
-    """Those that the database can check: the others are checked on the labels."""
+def _conditions(matchers: Iterable[Matcher]) -> Iterator[Q]:
+    """Those that the database can check."""
     for matcher in matchers:
-        if matcher.label == "run" and matcher.op == "=":
-            number = matcher.value if matcher.value.isdecimal() and len(matcher.value) <= 18 else "0"
-            yield Q(pk=int(number))
-        elif matcher.label == "run" and matcher.op == "=~" and _NUMBERS.fullmatch(matcher.value):
-            yield Q(pk__in=[int(number) for number in re.findall(r"\d+", matcher.value)])
-        elif matcher.op == "=" and matcher.label == "system":
-            yield Q(system__slug=matcher.value)
-        elif matcher.op == "=" and matcher.label == "platform":
-            yield Q(system__release__platform__slug=matcher.value)
+        if matcher.label == "run" and (matcher.op == "=" or _NUMBERS.fullmatch(matcher.value)) and matcher.op[0] == "=":
+            numbers = re.findall(r"\d{1,18}", matcher.value)
+            yield Q(pk__in=[int(number) for number in numbers])
+        elif matcher.op == "=" and matcher.label in _COLUMNS:
+            yield Q(**{_COLUMNS[matcher.label]: matcher.value})
 
 
-def _within(rows: "QuerySet[Run]", span: Span) -> "QuerySet[Run]":
+def _has_more(matchers: Iterable[Matcher]) -> bool:
+    """Whether others are about labels of runs."""
+    return any(one.label in OF_RUN and one.op != "=" and one.value not in ("", ".*", ".+") for one in matchers)
+
+
+def _within(rows: "QuerySet[Run]", span: TimeSpan) -> "QuerySet[Run]":
     start, end = (_moment(at) for at in (span.start, span.end))
     begun = rows.filter(started_at__lte=end, started_at__gte=start - LONGEST if start > EARLIEST else start)
     return begun.filter(Q(ended_at__isnull=True) | Q(ended_at__gte=start))
@@ -113,7 +120,7 @@ def _fits(labels: dict[str, str], matchers: Iterable[Matcher]) -> bool:
     return all(matcher.fits(labels) for matcher in matchers if matcher.label in labels)
 
 
-def series_of(run: Run) -> Sequence[NamedSeries]:
+def series_of(run: Run) -> Sequence[PrometheusSeries]:
     """All series of a run, by their names."""
     sealed = run.sealed_at.isoformat() if run.state == Run.State.SEALED and run.sealed_at else ""
     labels = tuple(labels_of_run(run).items())
@@ -121,24 +128,24 @@ def series_of(run: Run) -> Sequence[NamedSeries]:
 
 
 @lru_cache(maxsize=64)
-def _sealed(run: int, began: float, labels: tuple[tuple[str, str], ...], _sealed_at: str) -> Sequence[NamedSeries]:
+def _sealed(run: int, began: float, labels: tuple[tuple[str, str], ...], _sealed_at: str) -> Sequence[PrometheusSeries]:
     return _named(run, began, labels)
 
 
-def _listed(run: Run, labels: tuple[tuple[str, str], ...]) -> Sequence[NamedSeries]:
+def _listed(run: Run, labels: tuple[tuple[str, str], ...]) -> Sequence[PrometheusSeries]:
     return _named(run.pk, run.started_at.timestamp(), labels)
 
 
-def _named(run: int, began: float, labels: tuple[tuple[str, str], ...]) -> Sequence[NamedSeries]:
+def _named(run: int, began: float, labels: tuple[tuple[str, str], ...]) -> Sequence[PrometheusSeries]:
     found = []
     for info in queries.series_index(run):
         kind = COUNTER if info.kind == RATE and not info.metric.startswith("derived.") else "gauge"
         named = labels_of(info.metric, kind, node=info.node, of_run=dict(labels))
-        found.append(NamedSeries(run, began, info.metric, info.node, kind, named))
+        found.append(PrometheusSeries(run, began, info.metric, info.node, kind, named))
     return tuple(found)
 
 
-def chosen(matchers: Sequence[Matcher], span: Span) -> list[NamedSeries]:
+def chosen(matchers: Sequence[Matcher], span: TimeSpan) -> list[PrometheusSeries]:
     """The series that a selector means. Raises BadQuery where they are too many to be read."""
     runs = runs_of(matchers, span, most=MOST_RUNS)
     if runs.left_out:
@@ -149,7 +156,7 @@ def chosen(matchers: Sequence[Matcher], span: Span) -> list[NamedSeries]:
     return found
 
 
-def names(found: Iterable[NamedSeries]) -> dict[str, str]:
+def names(found: Iterable[PrometheusSeries]) -> dict[str, str]:
     """Name -> kind."""
     return {each.labels[NAME]: each.kind for each in found}
 
@@ -158,14 +165,14 @@ def names(found: Iterable[NamedSeries]) -> dict[str, str]:
 class Samples:
     """Of one series, without gaps: times, s since 1970, and values."""
 
-    series: NamedSeries
+    series: PrometheusSeries
     at: Floats
     values: Floats
 
 
-def samples_of(series: Sequence[NamedSeries], span: Span) -> list[Samples]:
+def samples_of(series: Sequence[PrometheusSeries], span: TimeSpan) -> list[Samples]:
     """Five queries a run."""
-    by_run: dict[int, dict[tuple[str, str], NamedSeries]] = {}
+    by_run: dict[int, dict[tuple[str, str], PrometheusSeries]] = {}
     for each in series:
         by_run.setdefault(each.run, {})[each.key, each.node] = each
     found = []

@@ -10,19 +10,19 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.http import HttpResponse, JsonResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpResponse, JsonResponse, QueryDict
 from django.utils import timezone
 from numpy.typing import NDArray
-from rest_framework.permissions import SAFE_METHODS
+from rest_framework.parsers import FormParser
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from apps.rest.framework.permissions import ReadersRead
 from apps.rest.prometheus import run_series
-from apps.rest.prometheus.evaluate import Evaluated, Read, evaluate
+from apps.rest.prometheus.evaluate import Evaluated, SelectedSeries, evaluate
 from apps.rest.prometheus.labels import NAME, OF_RUN
 from apps.rest.prometheus.promql import BadQuery, Expression, Matcher, Selection, parse, reach, selector
-from apps.rest.prometheus.run_series import NamedSeries, Span
+from apps.rest.prometheus.run_series import PrometheusSeries, TimeSpan
 from apps.runs.pure import COUNTER
 
 Floats = NDArray[np.float64]
@@ -36,6 +36,8 @@ class PrometheusView(APIView):
     """Answers `data` of a subclass."""
 
     schema = None
+    parser_classes = [FormParser]
+    permission_classes = [ReadersRead]
 
     def get(self, request: Request, **place: str) -> HttpResponse:
         try:
@@ -45,14 +47,9 @@ class PrometheusView(APIView):
         more = {"warnings": warnings} if warnings else {}
         return JsonResponse({"status": "success", "data": data, **more})
 
-    def dispatch(self, request: Any, *args: Any, **place: Any) -> HttpResponseBase:
-        """Before anything else, whoever asks: clients try GET after a 405."""
-        if request.method in SAFE_METHODS:
-            return super().dispatch(request, *args, **place)
-        words = f"{request.method} is not supported: set the data source's HTTP method to GET"
-        answer = JsonResponse({"status": "error", "errorType": "bad_data", "error": words}, status=405)
-        answer["Allow"] = "GET"
-        return answer
+    def post(self, request: Request, **place: str) -> HttpResponse:
+        """As `get`, with the parameters as a form: how clients ask long queries. Nothing is written."""
+        return self.get(request, **place)
 
     def data(self, request: Request, **place: str) -> tuple[Any, list[str]]:
         """The answer and warnings. Raises BadQuery."""
@@ -61,18 +58,18 @@ class PrometheusView(APIView):
 
 class Query(PrometheusView):
     def data(self, request: Request, **_: str) -> tuple[Any, list[str]]:
-        asked = request.query_params
+        asked = _asked(request)
         at = _time(asked.get("time"), "time", default=timezone.now().timestamp())
         found = _evaluated(parse(asked.get("query", "")), np.array([at]))
         if found.number is not None:
             return {"resultType": "scalar", "result": [at, _text(found.number)]}, []
-        rows = [{"metric": row.labels, "value": [at, _text(row.values[0])]} for row in found.rows]
+        rows: list[dict[str, Any]] = [{"metric": row.labels, "value": [at, _text(row.values[0])]} for row in found.rows]
         return {"resultType": "vector", "result": rows}, []
 
 
 class QueryRange(PrometheusView):
     def data(self, request: Request, **_: str) -> tuple[Any, list[str]]:
-        asked = request.query_params
+        asked = _asked(request)
         start, end = (_time(asked.get(name), name) for name in ("start", "end"))
         step = _step(asked.get("step"))
         if end < start:
@@ -81,7 +78,8 @@ class QueryRange(PrometheusView):
             raise BadQuery(
                 f"exceeded maximum resolution of {MOST_POINTS:,} points per timeseries: ask with a longer step"
             )
-        times = start + step * np.arange(math.floor((end - start) / step + 1e-9) + 1)
+        times: Floats = start + step * np.arange(math.floor((end - start) / step + 1e-9) + 1, dtype=np.float64)
+        rows: list[dict[str, Any]]
         found = _evaluated(parse(asked.get("query", "")), times)
         if found.number is not None:
             rows = [{"metric": {}, "values": [[at, _text(found.number)] for at in times.tolist()]}]
@@ -119,7 +117,7 @@ class Metadata(PrometheusView):
     def data(self, request: Request, **_: str) -> tuple[Any, list[str]]:
         runs = run_series.runs_of((), None, most=5)
         kinds = run_series.names(each for run in runs.runs for each in run_series.series_of(run))
-        wanted = request.query_params.get("metric")
+        wanted = _asked(request).get("metric")
         return {
             name: [{"type": "counter" if kind == COUNTER else "gauge", "help": "", "unit": ""}]
             for name, kind in sorted(kinds.items())
@@ -128,34 +126,42 @@ class Metadata(PrometheusView):
 
 
 class BuildInfo(PrometheusView):
-    def data(self, _request: Request, **_: str) -> tuple[Any, list[str]]:
+    def data(self, request: Request, **_: str) -> tuple[Any, list[str]]:  # noqa: ARG002
         return {"version": VERSION, "application": "Splashboard"}, []
 
 
-def _evaluated(expression: Expression, times: Floats) -> Evaluated:
-    span = Span(float(times[0]) - reach(expression), float(times[-1]))
+def _asked(request: Request) -> QueryDict:
+    """Parameters of the address and of the form."""
+    asked = request.query_params.copy()
+    if request.method == "POST" and isinstance(request.data, QueryDict):
+        asked.update(request.data)
+    return asked
 
-    def read(selection: Selection) -> Sequence[Read]:
+
+def _evaluated(expression: Expression, times: Floats) -> Evaluated:
+    span = TimeSpan(float(times[0]) - reach(expression), float(times[-1]))
+
+    def read(selection: Selection) -> Sequence[SelectedSeries]:
         series = run_series.chosen(selection.matchers, span)
         found = run_series.samples_of(series, span)
-        return [Read(one.series.labels, one.at, one.values, _counts(one.series)) for one in found]
+        return [SelectedSeries(one.series.labels, one.at, one.values, _counts(one.series)) for one in found]
 
     return evaluate(expression, times, read)
 
 
-def _counts(series: NamedSeries) -> bool:
+def _counts(series: PrometheusSeries) -> bool:
     """Whether rates of it have a meaning. Of a series with a name of its own the kind may not be known."""
     return series.kind == COUNTER or series.key.startswith("prometheus.")
 
 
 def _selectors(request: Request) -> list[tuple[Matcher, ...]]:
-    return [selector(text) for text in request.query_params.getlist("match[]")]
+    return [selector(text) for text in _asked(request).getlist("match[]")]
 
 
-def _matched(request: Request) -> tuple[list[NamedSeries], list[str]]:
+def _matched(request: Request) -> tuple[list[PrometheusSeries], list[str]]:
     """Series that fit any selector, of the newest runs of the time."""
     selectors: list[tuple[Matcher, ...]] = _selectors(request) or [()]
-    found: dict[tuple[int, str, str], NamedSeries] = {}
+    found: dict[tuple[int, str, str], PrometheusSeries] = {}
     left_out = False
     for matchers in selectors:
         runs = run_series.runs_of(matchers, _span(request), most=run_series.MOST_RUNS)
@@ -180,11 +186,11 @@ def _of_runs(request: Request, label: str, selectors: Sequence[tuple[Matcher, ..
     return list(values) if label == "run" else sorted(values), [words] if left_out else []
 
 
-def _span(request: Request) -> Span | None:
-    asked = request.query_params
+def _span(request: Request) -> TimeSpan | None:
+    asked = _asked(request)
     if "start" not in asked and "end" not in asked:
         return None
-    return Span(_time(asked.get("start"), "start", default=0.0), _time(asked.get("end"), "end", default=4e9))
+    return TimeSpan(_time(asked.get("start"), "start", default=0.0), _time(asked.get("end"), "end", default=4e9))
 
 
 def _time(text: str | None, name: str, default: float | None = None) -> float:

@@ -44,7 +44,7 @@ class NodeTargets:
 
 
 @dataclass
-class _Read:
+class _ScrapedSeries:
     """Samples of one series: times, s since 1970, and values."""
 
     node: str
@@ -84,12 +84,12 @@ def collect(
 ) -> Collected:
     """`begin`, `end`: of the run, s since 1970. `step`: None: the samples as they were scraped; else query_range, each
     `step` s. Raises PrometheusTrouble."""
-    found: dict[tuple[str, tuple[tuple[str, str], ...]], _Read] = {}
+    found: dict[tuple[str, tuple[tuple[str, str], ...]], _ScrapedSeries] = {}
     for target in targets:
         for selector in target.selectors(match):
             for labels, pairs in _stretches(source, selector, begin - AROUND, end + AROUND, step):
                 key = target.node, tuple(sorted(labels.items()))
-                found.setdefault(key, _Read(target.node, labels)).add(pairs)
+                found.setdefault(key, _ScrapedSeries(target.node, labels)).add(pairs)
             total = sum(len(one.times) for one in found.values())
             if total > MOST_SAMPLES:
                 raise PrometheusTrouble(
@@ -111,12 +111,12 @@ def hosts(labels: Iterable[Labels]) -> list[str]:
     return sorted({one.get("node_name") or re.sub(r":\d+$", "", one.get("instance", "")) for one in labels} - {""})
 
 
-def encode(series: Sequence[_Read], *, source: str, types: Mapping[str, str]) -> bytes:
+def encode(series: Sequence[_ScrapedSeries], *, source: str, types: Mapping[str, str]) -> bytes:
     """Lines of JSON, compressed: apps/runs/ingest/prometheus/payload.py reads them."""
     return gzip.compress("\n".join(_lines(series, source, types)).encode(), mtime=0)
 
 
-def _lines(series: Sequence[_Read], source: str, types: Mapping[str, str]) -> Iterator[str]:
+def _lines(series: Sequence[_ScrapedSeries], source: str, types: Mapping[str, str]) -> Iterator[str]:
     yield json.dumps({"splashboard": FORMAT, "version": VERSION, "source": source})
     clocks: dict[bytes, int] = {}
     for one in series:

@@ -65,7 +65,7 @@ class Access:
         return ""
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
+class _OneServer(urllib.request.HTTPRedirectHandler):
     """A redirect would take the credentials to another server."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
@@ -91,7 +91,7 @@ class PrometheusSource:
             self._headers["Authorization"] = f"Bearer {access.bearer}"
         if access.tenant:
             self._headers["X-Scope-OrgID"] = access.tenant
-        handlers: list[Any] = [_NoRedirects()]
+        handlers: list[Any] = [_OneServer()]
         if self.url.startswith("https"):
             handlers.append(urllib.request.HTTPSHandler(context=_context(access)))
         self._opener = urllib.request.build_opener(*handlers)

@@ -12,7 +12,7 @@ from tests.support.waiting import eventually
 from tests.workers.agent.jobs import StartAgent, ended, only_run
 from tests.workers.agents import ConfigFile
 from tests.workers.server import FakeServer, a_job
-from workers.agent.measure.monitoring import ARTIFACT
+from workers.agent.samplers.prometheus import ARTIFACT
 
 pytestmark = pytest.mark.mariadb
 

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from workers.agent.measure import database, digests, facts, monitoring, ramp
+from workers.agent.measure import database, digests, facts, ramp
 from workers.agent.measure.clock import Bearing, RunClock
 from workers.agent.measure.nodes import NodeSampling
 from workers.agent.measure.recorder import LABEL_LIMIT, Recorder
 from workers.agent.runtime.config import SystemConfig
 from workers.agent.runtime.journal import Journal, JournalEntry, started_process
 from workers.agent.runtime.stop import Stop, Stopped, StopSwitch, failed
-from workers.agent.samplers import HiddenFromSampler
+from workers.agent.samplers import HiddenFromSampler, prometheus
 from workers.agent.tools import Finished, Invocation, Tool, ToolMissing
 from workers.agent.tools.process import ToolProcess, tail
 from workers.protocol import tool_clock, wire
@@ -160,7 +160,7 @@ class RunMeasurement:
             self._ended_at = self._load.clock.iso_now()
         return self._end(stop, executed, self._monitored() if stop is None else None)
 
-    def _monitored(self) -> monitoring.MonitoredSeries | None:
+    def _monitored(self) -> prometheus.MonitoredSeries | None:
         """The series of the system's Prometheus; None: it has none. Waits for its last scrape."""
         clock, load = self._load.clock, self._load
         began = clock.started_at.timestamp()
@@ -170,7 +170,7 @@ class RunMeasurement:
             self._recorder.tick()
             return not (self._switch.asked or self._recorder.problem)
 
-        found = monitoring.read(self._system, begin=begin, end=end, goes_on=goes_on)
+        found = prometheus.read(self._system, begin=begin, end=end, goes_on=goes_on)
         if found is not None and found.hidden is not None:
             for node in found.nodes:
                 self._hide(node, found.hidden)
@@ -248,7 +248,7 @@ class RunMeasurement:
         return failed(f"verification: {'; '.join(broken)}") if broken else None
 
     def _end(
-        self, stop: Stop | None, executed: bytes, monitored: monitoring.MonitoredSeries | None
+        self, stop: Stop | None, executed: bytes, monitored: prometheus.MonitoredSeries | None
     ) -> ramp.LevelOutcome:
         """`executed`: the artifact with the statements of the measured phase."""
         for event in (self._load.event(), self._load.late(), self._refusal(stop)):
@@ -266,7 +266,7 @@ class RunMeasurement:
         if executed:
             self._recorder.artifact(digests.ARTIFACT, executed)
         if monitored and monitored.content:
-            self._recorder.artifact(monitoring.ARTIFACT, monitored.content, monitoring.MEDIA_TYPE)
+            self._recorder.artifact(prometheus.ARTIFACT, monitored.content, prometheus.MEDIA_TYPE)
         measured_from, measured_to = self._load.measured()
         self._recorder.end(
             outcome=stop.run if stop else "succeeded",

@@ -11,8 +11,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from workers.agent.runtime import monitoring
-from workers.agent.runtime.monitoring import MonitoringConfig
+from workers.agent.runtime import monitors
+from workers.agent.runtime.monitors import MonitoringConfig
 from workers.agent.runtime.toml_table import SLUG, ConfigError, TomlTable
 from workers.protocol.wire import AwsMessage, HardwareMessage
 
@@ -296,9 +296,9 @@ def _system(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> SystemC
         settings=table.settings("settings"),
         controls=_controls(table.table("controls"), names),
         proxy=proxy,
-        aws=monitoring.read_aws(table.table("aws")) if table.has("aws") else None,
+        aws=monitors.read_aws(table.table("aws")) if table.has("aws") else None,
         cpus=frozenset(table.integers("cpus", low=0, high=(os.cpu_count() or 1) - 1, default=[])),
-        monitoring=monitoring.read_prometheus(table, lambda key, of: _secret(of, key, signature)),
+        monitoring=monitors.read_prometheus(table, lambda key, of: _secret(of, key, signature)),
         scratch=str(table.file.parent / table.text("scratch")) if table.has("scratch") else "",
     )
     table.done()

@@ -155,7 +155,7 @@ def test_no_sample_in_the_time_of_the_run_is_refused_with_the_distance() -> None
 
 
 def test_a_node_must_be_one_of_the_run_and_be_stated_where_there_are_several() -> None:
-    load = ("node_load1", {}, TEN, 1.0)
+    load: tuple[str, dict[str, str], list[float], float] = ("node_load1", {}, TEN, 1.0)
     two = {"db1": "writer", "db2": "replica"}
     with pytest.raises(Misplaced, match="2 nodes"):
         laid(a_file(load), nodes=two)
