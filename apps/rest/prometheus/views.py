@@ -134,7 +134,8 @@ def _asked(request: Request) -> QueryDict:
     """Parameters of the address and of the form."""
     asked = request.query_params.copy()
     if request.method == "POST" and isinstance(request.data, QueryDict):
-        asked.update(request.data)
+        for name, values in request.data.lists():
+            asked.setlist(name, values)
     return asked
 
 
