@@ -242,8 +242,10 @@ def _with(known: SampledNode | None, empty: SampledNode, new: Mapping[str, Float
     for key, row in new.items():
         seen = ~np.isnan(row)
         whole = bool(np.all(row[seen] == np.floor(row[seen])) and np.abs(row[seen]).max() < _EXACT)
-        if seen.all() and (row == row[0]).all():
-            constants[key] = int(row[0]) if whole else columns.exact_in_json(float(row[0]))
+        first = row[seen][0]
+        # A setting is known also where a scrape is missing.
+        if (seen.all() or key.startswith(names.VARIABLES)) and (row[seen] == first).all():
+            constants[key] = int(first) if whole else columns.exact_in_json(float(first))
         else:
             values = np.where(seen, row, 0.0)
             changing[key] = Column(values.astype(np.int64) if whole else values, seen)

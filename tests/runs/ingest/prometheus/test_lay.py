@@ -142,6 +142,19 @@ def test_prometheus_own_type_counts_more_than_the_name() -> None:
     assert laid(content).kinds == {"prometheus.mysql_x_opened": "counter"}
 
 
+def test_a_setting_is_known_also_where_a_scrape_is_missing() -> None:
+    without = [at for at in TEN if at != BEGAN + 4]
+    (one,) = laid(
+        a_file(
+            ("node_load1", {}, TEN, list(range(11))),
+            ("mysql_global_variables_max_connections", {}, without, 151.0),
+            ("mysql_global_status_max_used_connections", {}, without, 7.0),
+        )
+    ).nodes
+    assert one.node.constants == {"mysql.variables.max_connections": 151}
+    assert list(one.node.changing) == ["host.load.1m", "mysql.status.Max_used_connections"]
+
+
 def test_a_constant_beyond_the_exact_numbers_of_json_is_whole() -> None:
     (one,) = laid(a_file(("mysql_global_variables_max_binlog_cache_size", {}, TEN, 2.0**64))).nodes
     assert one.node.constants == {"mysql.variables.max_binlog_cache_size": 2**64}
