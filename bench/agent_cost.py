@@ -1,15 +1,14 @@
-"""What sampling by the agent costs the load that it watches: interleaved pairs of runs, with and without it.
+"""What sampling by the agent costs the load that it watches: it is switched on and off within one run of the load.
 
-The server has a processor of its own, load generator and agent share another. The samplers, the encoding and the
-compression are the agent's; only the sending is left out.
+Runs differ from each other by 6 %, neighbouring seconds of one run by less: each pair is two windows of the same run,
+with and without an agent, in turns (A B, B A). The server has a processor of its own, load generator and agent share
+another. The samplers, the encoding and the compression are the agent's; only the sending is left out.
 """
 
 import os
 import re
 import statistics
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from bench import rounds
@@ -23,11 +22,11 @@ from workers.agent.measure.recorder import SampleRecorder
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
 from workers.agent.runtime.spool import Spool
 
-PAIRS = 44
-SECONDS, THREADS = 8, 4
+PAIRS, WINDOW = 120, 5  # windows of so many seconds, the first of which is left out: sampling begins or ends in it
+THREADS = 4
 SCHEMA = "cost"
 MOST = 0.99  # of the throughput without an agent
-DONE = re.compile(rb"transactions: +\d+ +\((\d+\.\d+) per sec\.\)")
+SECOND = re.compile(rb"\[ (\d+)s \] .*? tps: (\d+\.\d+)")
 
 
 class Discarding(SampleRecorder):
@@ -49,20 +48,13 @@ def measure(bench: Bench, folder: Path) -> None:
         os.sched_setaffinity(0, cpus[1:])
         _pin(server, cpus[0])
         load = _load(server)
-        system = _system(server)
-        spool = Spool(folder / "spool")
-        sides: dict[str, Callable[[], float]] = {
-            "with": lambda: _sampled(system, spool, load),
-            "without": lambda: _throughput(load),
-        }
-        _throughput(load)  # fills the buffer pool
-        found = rounds.interleaved(sides, rounds=PAIRS, pause=0.5)
+        found = _windows(load, _system(server), Spool(folder / "spool"))
     finally:
         os.sched_setaffinity(0, cpus)
         server.stop()
     bench.report(
         key="cost.throughput", part="cost", unit="transactions/s", better="higher", limit=MOST,
-        title=f"sysbench oltp_read_write, {THREADS} threads, watched by an agent, {PAIRS} pairs of {SECONDS} s",
+        title=f"sysbench oltp_read_write, {THREADS} threads, watched by an agent, {PAIRS} pairs of {WINDOW} s",
         peer="the same without an agent", found=rounds.compared(found["with"], found["without"]),
     )  # fmt: skip
     spread = statistics.stdev(a / b for a, b in zip(found["with"], found["without"], strict=True))
@@ -79,7 +71,15 @@ def _load(server: MariaDB) -> list[str]:
     where = ["--mysql-host=127.0.0.1", f"--mysql-port={server.port}", f"--mysql-user={ACCOUNT}"]
     where += [f"--mysql-password={server.password}", f"--mysql-db={SCHEMA}", "--tables=2", "--table-size=10000"]
     subprocess.run(["sysbench", "oltp_read_write", *where, "prepare"], check=True, stdout=subprocess.DEVNULL)
-    return ["sysbench", "oltp_read_write", *where, f"--threads={THREADS}", f"--time={SECONDS}", "run"]
+    return [
+        "sysbench",
+        "oltp_read_write",
+        *where,
+        f"--threads={THREADS}",
+        f"--time={2 * PAIRS * WINDOW + WINDOW}",
+        "--report-interval=1",
+        "run",
+    ]
 
 
 def _system(server: MariaDB) -> SystemConfig:
@@ -98,26 +98,40 @@ def _system(server: MariaDB) -> SystemConfig:
     )
 
 
-def _sampled(system: SystemConfig, spool: Spool, load: list[str]) -> float:
+def _windows(load: list[str], system: SystemConfig, spool: Spool) -> dict[str, list[float]]:
+    """Mean transactions/s of each window, with an agent and without. Raises Failed."""
     recorder = Discarding(spool=spool, run="cost", minimum_free=0, flush_interval=5.0)
-    sampling = NodeSampling(system, clock=RunClock(), recorder=recorder, tool=lambda: None)
-    sampling.start()
-    try:
-        return _throughput(load, meanwhile=recorder.tick)
-    finally:
-        sampling.stop()
-
-
-def _throughput(load: list[str], *, meanwhile: Callable[[], None] = lambda: None) -> float:
-    """Transactions/s. Raises Failed."""
+    order = [name for pair in range(PAIRS) for name in (("with", "without") if pair % 2 else ("without", "with"))]
+    seconds: dict[int, float] = {}
+    sampling: NodeSampling | None = None
     with subprocess.Popen(load, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdout is not None  # noqa: S101  (opened as a pipe)
-        while process.poll() is None:
-            processes.Signals.check()
-            meanwhile()
-            time.sleep(0.2)
-        output = process.stdout.read()
-    found = DONE.search(output)
-    if found is None:
-        raise Failed(f"sysbench printed no throughput: {output[-300:].decode(errors='replace')}")
-    return float(found[1])
+        try:
+            for line in process.stdout:
+                processes.Signals.check()
+                if (printed := SECOND.search(line)) is None:
+                    continue
+                second = int(printed[1])
+                seconds[second] = float(printed[2])
+                if sampling is not None:
+                    recorder.tick()
+                # The first window fills the buffer pool.
+                place = second // WINDOW - 1
+                wanted = 0 <= place < len(order) and order[place] == "with"
+                if wanted and sampling is None:
+                    sampling = NodeSampling(system, clock=RunClock(), recorder=recorder, tool=lambda: None)
+                    sampling.start()
+                elif not wanted and sampling is not None:
+                    sampling.stop()
+                    sampling = None
+        finally:
+            if sampling is not None:
+                sampling.stop()
+    found: dict[str, list[float]] = {"with": [], "without": []}
+    for place, name in enumerate(order):
+        start = (place + 1) * WINDOW
+        own = [seconds[second] for second in range(start + 2, start + WINDOW + 1) if second in seconds]
+        if len(own) < WINDOW - 2:
+            raise Failed(f"sysbench printed {len(own)} of {WINDOW - 1} seconds of window {place + 1}")
+        found[name].append(statistics.mean(own))
+    return found

@@ -18,6 +18,7 @@ app.steps["worker"].add(WorkerHeart)
 app.conf.beat_scheduler = RenewingScheduler
 
 MATCH_EVERY = 5.0  # s
+STOP_EARLY_EVERY = 5.0  # s
 EXPIRE_EVERY = 5.0  # s
 SWEEP_EVERY = 15.0  # s
 ARCHIVE_EVERY = 30.0  # s
@@ -35,6 +36,7 @@ app.conf.beat_schedule = {
     name: {"task": f"workers.tasks.{name}", "schedule": every, "options": {"expires": every}}
     for name, every in {
         "match_jobs": MATCH_EVERY,
+        "stop_early": STOP_EARLY_EVERY,
         "expire_leases": EXPIRE_EVERY,
         "sweep": SWEEP_EVERY,
         "archive": ARCHIVE_EVERY,

@@ -17,8 +17,8 @@ from apps.aws import collection, observations
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import schedules
 from apps.notifications import collect, deliver
+from apps.regressions.api import early_stop, missing_results, trend_follow
 from apps.regressions.api import look as regressions
-from apps.regressions.api import missing_results, trend_follow
 from apps.rig import api as rig
 from apps.runs.api import accept, seal_queue
 from apps.runs.api import archive as archives
@@ -82,6 +82,12 @@ def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments
 @app.task
 def match_jobs() -> int:
     return dispatch.match_jobs(now=timezone.now())
+
+
+@app.task
+def stop_early() -> int:
+    """Number of jobs that are not needed any more, since their load levels are decided."""
+    return early_stop.look(now=timezone.now())
 
 
 @app.task

@@ -72,6 +72,7 @@ from apps.comparison.tables.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, M
 from apps.comparison.tables.matrix import MOST_SIDES as MOST_MATRIX_SIDES
 from apps.comparison.tables.scorecard import FAMILIES as SCORECARD_FAMILIES
 from apps.comparison.tables.scorecard import Family, ScorecardCell, ScorecardRow, load_scorecard
+from apps.comparison.until_decided import until_decided
 
 __all__ = [
     "ABOUT",
@@ -162,6 +163,7 @@ __all__ = [
     "time_to_finish",
     "timelines",
     "tool_agreement",
+    "until_decided",
     "variables_of",
     "was_interrupted",
     "work",

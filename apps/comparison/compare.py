@@ -240,7 +240,9 @@ def _compared_run(row: dict[str, Any], values: Mapping[str, float], metrics: Seq
         provenance=row["provenance"],
         warmup=row["warmup"],
         duration=row["duration"],
-        campaign=ComparedCampaign(row["campaign_id"], row["campaign_name"]) if row["campaign_id"] else None,
+        campaign=ComparedCampaign(row["campaign_id"], row["campaign_name"], row["campaign_until"])
+        if row["campaign_id"]
+        else None,
         values={key: value for key, value in values.items() if key in wanted},
         left_out=_why_left_out(row, values),
         failed_checks=tuple(row["failed_checks"]),

@@ -71,8 +71,11 @@ def with_tones(sides: Sequence[Side]) -> tuple[Side, ...]:
 
 @dataclass(frozen=True)
 class ComparedCampaign:
+    """`until`: when its load levels needed no more repetitions; empty: all were measured."""
+
     id: int
     name: str
+    until: Hidden[str] = ""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.dispatch import queries
+from apps.dispatch.campaigns import early_stop, plan, progress
 from apps.dispatch.campaigns import file as campaign_file
-from apps.dispatch.campaigns import plan, progress
 from apps.dispatch.campaigns import text as campaign_text
 from apps.dispatch.campaigns.cancel import Cancellation, cancel_campaign, cancel_job
 from apps.dispatch.campaigns.file import LEAST_GAIN
@@ -88,6 +88,7 @@ __all__ = [
     "close_abandoned_runs",
     "create_campaign",
     "decide",
+    "early_stop",
     "end_job",
     "end_run",
     "enrol",

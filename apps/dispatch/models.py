@@ -88,6 +88,8 @@ class Campaign(models.Model):
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="campaigns")
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)
+    # When a load level needs no more repetitions: "verdict", or the half width of its interval, a share; empty: never.
+    until = models.CharField(max_length=12, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
@@ -113,6 +115,8 @@ class Entry(models.Model):
     ends_when_refused = models.BooleanField(default=False)
     # Stop when more threads gain less than this share of throughput; null: every level is measured.
     least_gain = models.FloatField(null=True, blank=True)
+    # Repetitions after which it was last decided whether more are needed (see Campaign.until).
+    looked = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["campaign", "place"]

@@ -84,6 +84,7 @@ def _row(campaign: Campaign, counted: progress.Counts, *, now: datetime) -> Camp
         systems=tuple(_named(system) for system in sorted(campaign.systems.all(), key=lambda system: system.pk)),
         entries=tuple(_entry(entry) for entry in entries),
         repetitions=campaign.repetitions,
+        until=campaign.until,
         progress=progress.of(campaign, entries, counted, now=now),
     )
 

@@ -79,7 +79,17 @@ class CampaignRow:
     systems: tuple[NamedObject, ...]
     entries: Annotated[tuple[EntryRow, ...], "workloads, each with its load levels and times"]
     repetitions: int
+    until: Annotated[
+        str, "when a load level needs no more repetitions: verdict, or the half width of an interval; empty: never"
+    ]
     progress: Progress
+
+    @property
+    def until_words(self) -> str:
+        """For example "until a verdict", "until ±3 %"; empty: all repetitions are measured."""
+        if not self.until:
+            return ""
+        return "until a verdict" if self.until == "verdict" else f"until ±{100 * float(self.until):g} %"
 
     @property
     def workloads(self) -> Shown[tuple[NamedObject, ...]]:

@@ -1,6 +1,6 @@
 """Interface of this app for other apps. detection needs no database, models has the tables; the rest is internal."""
 
-from apps.regressions import look, synthetic, thresholds
+from apps.regressions import early_stop, look, synthetic, thresholds
 from apps.regressions.findings import activity, evidence, filters, missing_results, review
 from apps.regressions.findings import queries as finding_queries
 from apps.regressions.findings.evidence import Evidence, SideRun
@@ -77,6 +77,7 @@ __all__ = [
     "TriedSeries",
     "activity",
     "check_release",
+    "early_stop",
     "evidence",
     "filters",
     "finding_queries",

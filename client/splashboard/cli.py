@@ -16,6 +16,8 @@ from splashboard import __version__, attach, campaigns, files, gate, submitting
 from splashboard.failures import Exit, Failure, Misuse, RequestRefused
 from splashboard.progress import ProgressLine
 from splashboard.server import Server
+from splashboard.wrap import flow
+from splashboard.wrap import options as wrap_options
 
 CODES = """exit codes:
   0  fine; done
@@ -25,6 +27,7 @@ CODES = """exit codes:
   4  the server refused: what was sent is wrong, or the token is
   5  the server gave no usable answer
   6  an error of this program
+  7  run: the command failed; what it measured is stored
 
 environment:
   SPLASHBOARD_URL         address of the server
@@ -75,7 +78,11 @@ def _run(arguments: Sequence[str] | None) -> int:
         elif hasattr(stream, "reconfigure"):
             # A character that the terminal cannot show must not end the program.
             stream.reconfigure(errors="replace")
-    options = parser().parse_args(arguments)
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    # What follows `--` is another program's.
+    end = typed.index("--") if typed[:1] == ["run"] and "--" in typed else len(typed)
+    options = parser().parse_args(typed[:end])
+    options.argv = typed[end + 1 :]
     command: int = options.command(options)
     return command
 
@@ -106,6 +113,12 @@ def _silence(stream: TextIO) -> None:
 
 
 def _submit(options: argparse.Namespace) -> int:
+    if options.pending:
+        if options.file or options.series or options.description:
+            raise Misuse("--pending: sends what `splashboard run` kept, and takes no file")
+        return flow.send_pending(_server(options), submitting.describe({}, vars(options)))
+    if options.file is None:
+        raise Misuse("which output? Give its FILE, or --pending for what `splashboard run` kept")
     stated = files.read_object(options.description) if options.description else {}
     run = submitting.submit(
         _server(options),
@@ -115,6 +128,10 @@ def _submit(options: argparse.Namespace) -> int:
     )
     _print(run, submitting.sentences(run), as_json=options.json)
     return Exit.FINE
+
+
+def _wrap(options: argparse.Namespace) -> int:
+    return flow.run(wrap_options.plan_of(options), _server(options))
 
 
 def _campaign(options: argparse.Namespace) -> int:
@@ -208,12 +225,13 @@ _seconds.__name__ = "number of seconds"  # argparse prints it
 def parser() -> Parser:
     whole = Parser(
         prog="splashboard",
-        description="Results of database benchmarks: submit them, start campaigns, gate releases.",
+        description="Results of database benchmarks: run and submit them, start campaigns, gate releases.",
         epilog=CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     whole.add_argument("--version", action="version", version=f"splashboard {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    wrap_options.add(_command(commands, "run", wrap_options.WORDS, _wrap, timeout=ANSWER))
     _add_submit(commands)
     attach.add_command(commands, _command, connect=_server, show=_print)
     _add_campaigns(commands)
@@ -243,7 +261,8 @@ def _add_submit(commands: Any) -> None:
     words = "submit a finished run: a load tool's output and its description"
     submit = _command(commands, "submit", words, _submit, timeout=ANSWER)
     add = submit.add_argument
-    add("file", metavar="FILE", help="the load tool's output, unchanged")
+    add("file", nargs="?", metavar="FILE", help="the load tool's output, unchanged")
+    add("--pending", action="store_true", help="send the runs that `splashboard run` kept; other options change them")
     add("--description", metavar="JSON", help="file with the description; the options below override it")
     add("--series", metavar="FILE", help="separate file of the tool's series, if it writes one")
     add("--format", help="format of the output (default sysbench)")

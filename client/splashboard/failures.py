@@ -15,6 +15,7 @@ class Exit(enum.IntEnum):
     REFUSED = 4  # the server rejected the request
     UNREACHABLE = 5  # no usable answer
     DEFECT = 6  # of this program
+    COMMAND = 7  # `run`: the command failed
     INTERRUPTED = 130
 
 

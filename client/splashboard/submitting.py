@@ -35,6 +35,11 @@ def submit(server: Server, *, output: str, series: str | None, description: Mapp
     parts = [("description", "description.json", json.dumps(description).encode()), _part("output", output)]
     if series is not None:
         parts.append(_part("series", series))
+    return send(server, parts)
+
+
+def send(server: Server, parts: list[tuple[str, str, bytes]]) -> dict[str, Any]:
+    """`parts`: of the form, as for `encode`. Raises RequestRefused, ServerUnreachable."""
     body, kind = encode(parts)
     # A resend is the same run: its uid is derived from the content.
     answer = server.send("runs/", body, kind=kind, repeatable=True)

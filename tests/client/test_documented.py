@@ -21,7 +21,7 @@ def test_every_option_and_exit_code_that_it_names_is_there(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    for name in ("submit", "campaign", "wait", "compare", "gate"):
+    for name in ("run", "submit", "campaign", "wait", "compare", "gate"):
         assert f"| `{name}" in DOCUMENT
         with pytest.raises(SystemExit):
             cli.main([name, "--help"])
@@ -57,3 +57,20 @@ def test_no_pipeline_passes_on_a_campaign_that_was_too_slow_or_fails_for_a_summa
 
 def _pipelines() -> list[Any]:
     return [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)]
+
+
+def test_the_page_about_ones_own_command_names_what_is_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    page = (DOCS / "howto" / "wrap-a-command.md").read_text()
+    with pytest.raises(SystemExit):
+        cli.main(["run", "--help"])
+    printed = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
+    others = {"--pending", "--csv", "--concurrency", "--report-checkpoints", "--time"}
+    assert set(re.findall(r"--[a-z][a-z-]+", page)) - others <= printed
+    assert {name for name in printed if f"`{name}" not in page and f" {name} " not in page} <= {
+        *("--url", "--token-file", "--timeout", "--help"),
+    }
+    for code in (*Exit,):
+        assert code in (Exit.DEFECT,) or f"\n| {code.value} | " in page

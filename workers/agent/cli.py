@@ -5,7 +5,7 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -13,6 +13,7 @@ from workers.agent import __version__
 from workers.agent.check import check
 from workers.agent.faults import measured_elsewhere
 from workers.agent.faults.measured_elsewhere import MeasuredFailover
+from workers.agent.programs import beside
 from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import Config, load
 from workers.agent.runtime.enrol import NotEnrolled, enrol
@@ -97,7 +98,11 @@ def _report(options: argparse.Namespace) -> int:
 
 
 # Commands that need no agent's file.
-WITHOUT_CONFIGURATION = {"enrol": _enrol, "report": _report}
+WITHOUT_CONFIGURATION: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "enrol": _enrol,
+    "report": _report,
+    "sample": lambda _: beside.main(),
+}
 
 
 def _fail_over(config: Config, system: str, target: str) -> int:
@@ -130,6 +135,9 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("system", help="slug of a system at AWS on which this agent runs a job")
             command.add_argument("--target", default="", help="instance to become the writer; AWS chooses otherwise")
     _add_report(commands)
+    words = "sample a server beside a command; for `splashboard run`, which speaks to it"
+    sample = commands.add_parser("sample", help=words, description=words)
+    sample.add_argument("--verbose", action="store_true", help="log more")
     words = "fetch a new agent's secret with a one-time code"
     command = commands.add_parser("enrol", help=words, description=words)
     command.add_argument("--verbose", action="store_true", help="log more")

@@ -39,8 +39,8 @@ class LevelResult:
 
 @dataclass(frozen=True)
 class WorkloadResult:
-    """A workload in its own headline metric. `says`, of the side: better or worse if a level shows that and none the
-    opposite, equivalent if every level does; else "depends on the load", "cannot tell" or withheld."""
+    """A workload in its own headline metric. `says`, of the side: better or worse if most levels show that and none
+    the opposite, equivalent if every level does; else "depends on the load", "cannot tell" or withheld."""
 
     workload: ComparedWorkload
     program: Annotated[str, "load generator; workloads with the same program count as one tool"]
@@ -138,14 +138,21 @@ def _results(matrix: Matrix, place: int) -> dict[str, list[WorkloadResult]]:
 
 def says(levels: Sequence[LevelResult]) -> str:
     """Result of one workload over its load levels."""
-    words = {each.cell.words for each in levels}
+    words = [_word(each.cell) for each in levels]
     if WITHHELD in words:
         return WITHHELD
-    if {BETTER, WORSE} <= words:
+    if BETTER in words and WORSE in words:
         return DEPENDS
-    if words == {EQUIVALENT}:
-        return EQUIVALENT
-    return next((claim for claim in (BETTER, WORSE) if claim in words), CANNOT_TELL)
+    most = next((word for word in CLAIMS if 2 * words.count(word) > len(words)), CANNOT_TELL)
+    if most == EQUIVALENT and words.count(EQUIVALENT) < len(words):
+        return CANNOT_TELL
+    return most
+
+
+def _word(cell: Cell) -> str:
+    """A difference within the margin makes no practical one."""
+    is_small = cell.words in (BETTER, WORSE) and cell.ratio is not None and cell.ratio.is_small
+    return EQUIVALENT if is_small else cell.words
 
 
 def _claim(side: str, kind: str, results: Sequence[WorkloadResult], stated: tuple[PublishedResult, ...]) -> SideClaim:

@@ -17,13 +17,21 @@ ONE_SESSION = Caution(
     "differences between days, hosts and starts of a server are not known: the verdicts hold for these runs, and runs "
     "of a second day would show more.",
 )
+EARLY = Caution(
+    "early-stop",
+    "Repeated until decided",
+    "a campaign ended load levels as soon as they were decided: the intervals here do not allow for its looks before, "
+    "those in the reasons of its jobs do.",
+)
 
 
 def cautions(
     cells: Sequence[DraftCell], runs: Iterable[ComparedRun], metrics: Sequence[ComparedMetric]
 ) -> tuple[Caution, ...]:
     """`runs`: those that count."""
-    return tuple(_cautions(cells, runs, metrics))
+    counted = list(runs)
+    early = [EARLY] if any(run.campaign is not None and run.campaign.until for run in counted) else []
+    return (*_cautions(cells, counted, metrics), *early)
 
 
 def _cautions(

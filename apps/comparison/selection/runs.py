@@ -73,6 +73,7 @@ def _rows(read: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> list[dict[str, 
         rate=F("load_level__rate"),
         campaign_id=F("job_run__job__campaign_id"),
         campaign_name=F("job_run__job__campaign__name"),
+        campaign_until=F("job_run__job__campaign__until"),
         excluded_because=Subquery(why_excluded()),
     )
     return [{**row, "side": keys[row["system_id"], row["workload_id"]]} for row in rows]

@@ -16,6 +16,10 @@ GRIDS = dict.fromkeys((*OF_SYSBENCH, "index_cost"), SYSBENCH)
 # coarse for a fast server), or the marks of the clock that transactions end between (s).
 PRINTED = {
     **{(tool, "client.latency."): 0.01 for tool in OF_SYSBENCH},
+    **{
+        (tool, f"client.{what}"): 0.01 for tool, what in (("cpu", "events"), ("fileio", "file_"), ("memory", "memory_"))
+    },
+    ("index_cost", "index_cost.latency_"): 0.01,
     **{("ddl_under_load", key): 0.05 for key in ("ddl.gap", "ddl.other_tables.gap")},
 }
 

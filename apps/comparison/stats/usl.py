@@ -21,6 +21,7 @@ from scipy import special
 
 from apps.core.answers import Hidden, Unbounded
 from apps.core.text import counted
+from apps.core.units import format_number
 
 CONFIDENCE = 0.95
 PARAMETERS = 3
@@ -28,6 +29,10 @@ PARAMETERS = 3
 FEWEST_LEVELS = 5
 # A law that misses a measured level by more than this is rejected for all levels.
 MOST_DEVIATION = 0.25
+# So is one that the runs' own noise refutes (p of the lack of fit), if a level is off by as much as this.
+REFUTED, MOST_REFUTED = 1e-3, 0.1
+# A cap is offered instead if no level is off by more than this.
+MOST_OFF_CAP = 0.1
 # Peaks and knees beyond this are infinite.
 MOST_THREADS = 1e6
 CURVE_POINTS = 60
@@ -132,10 +137,35 @@ def fit(runs: Mapping[int, Sequence[float]]) -> Fit | NoFit:
     deviations = np.sqrt(at_levels.counts) / (at_levels.design @ bounded) - 1
     worst = int(np.abs(deviations).argmax())
     deviation, deviates_at = float(abs(deviations[worst])), int(at_levels.threads[worst])
-    if deviation > MOST_DEVIATION:
+    is_refuted = misfit is not None and misfit < REFUTED and deviation > MOST_REFUTED
+    if deviation > MOST_DEVIATION or is_refuted:
         off = f"{deviation:.0%}".replace("%", "\u00a0%")
-        return NoFit(f"no fit: it deviates by {off} at {_threads(deviates_at)}")
+        refuted = ", more than the runs' noise explains" * (is_refuted and deviation <= MOST_DEVIATION)
+        return NoFit(f"no fit: it deviates by {off} at {_threads(deviates_at)}{refuted}{_capped(at_levels)}")
     return replace(_fitted(errors, bounded, at_levels), deviation=deviation, deviates_at=deviates_at, misfit_p=misfit)
+
+
+def _capped(at_levels: "_LoadLevels") -> str:
+    """Throughput that grows by the law without coherency, X = λN / (1 + s(N - 1)), up to a cap, as words; empty: no
+    such cap, or a level is off."""
+    threads = at_levels.threads
+    logs = np.array([each.mean() for each in at_levels.logs])
+    found: list[tuple[float, float, float]] = []
+    for below in range(2, len(threads) - 1):
+        design = _design(threads[:below])[:, :2] / (threads[:below] / np.exp(logs[:below]))[:, None]
+        one, wait = (float(each) for each in np.linalg.lstsq(design, np.ones(below), rcond=None)[0])
+        top = float(logs[below:].mean())
+        law = one + max(wait, 0.0) * (threads[:below] - 1)
+        if one <= 0 or law.min() <= 0:
+            continue
+        off = np.concatenate([np.log(threads[:below] / law) - logs[:below], top - logs[below:]])
+        # Where the law reaches the cap.
+        at = one * math.exp(top) * (1 - max(wait, 0.0) / one) / max(1 - max(wait, 0.0) * math.exp(top), 1e-9)
+        found.append((float(np.abs(off).max()), at, math.exp(top)))
+    furthest, at, cap = min(found, default=(math.inf, 0.0, 0.0))
+    if furthest > MOST_OFF_CAP:
+        return ""
+    return f"; it is capped: grows up to about {_threads(round(at))}, then stays at {format_number(cap)}"
 
 
 def errors_of(runs: Mapping[int, Sequence[float]]) -> Errors:

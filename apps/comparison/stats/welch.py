@@ -40,7 +40,7 @@ from apps.comparison.stats.replicates import (
     replicates,
     session_means,
 )
-from apps.core.answers import Unbounded
+from apps.core.answers import Hidden, Name, Shown, Unbounded
 from apps.core.units import NBSP
 
 # Maximum of earlier runs, or sessions, used.
@@ -92,6 +92,15 @@ class Ratio:
     replicates: Annotated[Replicates, "what the interval takes as one independent repetition"] = Replicates.RUNS
     counts: Annotated[tuple[int, int] | None, "replicates of the baseline and of this side"] = None
     freedom: Annotated[float | None, "degrees of freedom of the interval (Satterthwaite)"] = None
+    upper_share: Annotated[float | None, "of errors: upper bound of the side's share of its transactions"] = None
+    # Of errors: the interval of (errors + 1/2) per transaction, also where a run has none.
+    smoothed: Hidden[tuple[float, float] | None] = None
+
+    @property
+    def is_small(self) -> Annotated[Shown[bool], Name("within_margin"), "the whole interval lies within ±2 %"]:
+        if self.low is None or self.high is None:
+            return False
+        return self.low >= 1 / (1 + MARGIN) and self.high <= 1 + MARGIN
 
 
 @dataclass(frozen=True)
@@ -158,7 +167,7 @@ def draft(baseline: Sample, side: Sample) -> DraftRatio:
     difference = float(_logs(pair.side.values).mean() - _logs(pair.baseline.values).mean())
     counts = len(pair.baseline.values), len(pair.side.values)
     found = Ratio(Verdict.TOO_FEW, value=_exp(difference), delta=delta, replicates=pair.kind, counts=counts)
-    noises = _noises(pair)
+    noises = noises_of(pair)
     if noises is None:
         reason = f"an interval needs {FEWEST_RUNS} runs per side, or earlier runs of the same configuration"
         return DraftRatio(replace(found, needed=FEWEST_RUNS, few_runs=True, reason=reason))
@@ -176,7 +185,7 @@ def judged_anew(found: DraftRatio, noises: tuple[RunNoise, RunNoise]) -> DraftRa
     return DraftRatio(_judge(blank, basis), basis)
 
 
-def _noises(pair: Replicated) -> tuple[RunNoise, RunNoise] | None:
+def noises_of(pair: Replicated) -> tuple[RunNoise, RunNoise] | None:
     """Of the baseline and of the side; of matched pairs, of their differences and none. None: too few replicates."""
     if pair.kind in PAIRED:
         return _of_differences(pair), RunNoise(0.0, math.inf, 0)
@@ -245,8 +254,8 @@ def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
     squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
     error = math.sqrt(sum(squares))
     if error == 0:
-        reason = "the runs of each side are identical, so their noise is unknown"
-        return replace(found, reason=reason, needed=max(counts) + 1)
+        reason = "the runs of each side are identical: the difference is exact, and more runs show no noise"
+        return replace(found, reason=reason)
     freedoms, priors = (noises[0].freedom, noises[1].freedom), (noises[0].prior, noises[1].prior)
     freedom, systematic = satterthwaite(squares, freedoms), noises[0].systematic + noises[1].systematic
     found = replace(found, freedom=freedom)

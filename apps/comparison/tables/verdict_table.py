@@ -5,15 +5,17 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from apps.comparison.stats import moderation, multiple_testing, welch
+from apps.comparison.stats import moderation, multiple_testing, rare_events, welch
+from apps.comparison.stats.rare_events import Counted
 from apps.comparison.stats.replicates import FEWEST_HISTORY, Replicates, Sample, geometric_mean
-from apps.comparison.stats.welch import Ratio, Verdict
+from apps.comparison.stats.welch import DraftRatio, Ratio, Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, DraftCell, Level, More, PastValue, Replicate
 
 JUDGED = (Verdict.HIGHER, Verdict.LOWER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 WITHHELD = "verdict withheld"
 NO_RUNS = "no runs"
 NO_ERRORS = "none on either side"
+THROUGHPUT = "client.throughput"
 
 # (side, level, metric) -> earlier runs, the newest first.
 EarlierValues = Mapping[tuple[str, int, str], tuple[PastValue, ...]]
@@ -73,12 +75,37 @@ def _row(
             if replicates[side]
             else None,
             history=_history_used(samples[side]),
-            ratio=(ratio := welch.draft(samples[sides[0]], samples[side]) if place else None),
+            ratio=(ratio := _draft(metric, counted, samples, (sides[0], side)) if place else None),
             more=_more(ratio.alone, {sides[0]: samples[sides[0]], side: samples[side]}) if ratio else (),
             withheld=side in withheld,
         )
         for place, side in enumerate(sides)
     ]
+
+
+def _draft(
+    metric: ComparedMetric,
+    runs: Mapping[str, Sequence[ComparedRun]],
+    samples: Mapping[str, Sample],
+    pair: tuple[str, str],
+) -> DraftRatio:
+    """Errors are counted, where the transactions are known too: most runs have none."""
+    baseline, side = pair
+    if metric.kind == "errors":
+        counted = [_events(metric, runs[each], samples[each]) for each in pair]
+        if counted[0] is not None and counted[1] is not None:
+            return rare_events.draft(counted[0], counted[1])
+    return welch.draft(samples[baseline], samples[side])
+
+
+def _events(metric: ComparedMetric, runs: Sequence[ComparedRun], sample: Sample) -> Counted | None:
+    """None: a run has no throughput or no length."""
+    lengths = [run.duration or 0.0 for run in runs]
+    transactions = [run.values.get(THROUGHPUT, 0.0) * each for run, each in zip(runs, lengths, strict=True)]
+    events = [run.values[metric.key] * each for run, each in zip(runs, lengths, strict=True)]
+    if not all(0 < each < math.inf for each in transactions) or not all(0 <= each < math.inf for each in events):
+        return None
+    return Counted(tuple(map(round, events)), tuple(transactions), sample.sessions, sample.blocks)
 
 
 def _sample(metric: ComparedMetric, runs: Sequence[ComparedRun], past: Sequence[PastValue]) -> Sample:

@@ -46,6 +46,7 @@ class Checked:
     systems: Sequence[System]
     entries: Sequence[PlannedWorkload]
     repetitions: int
+    until: str = ""
 
     @property
     def size(self) -> PlanSize:
@@ -76,6 +77,7 @@ def start(
         entries=checked.entries,
         repetitions=checked.repetitions,
         created_by=by,
+        until=checked.until,
     )
 
 
@@ -141,9 +143,14 @@ class _CampaignReader:
             systems=list(systems.values()),
             entries=entries,
             repetitions=int(self.stated.get("repetitions", REPETITIONS)) if repetitions is None else repetitions,
+            until=str(self.stated.get("until", "")),
         )
         found = problems_of(
-            name=checked.name, systems=checked.systems, entries=entries, repetitions=checked.repetitions
+            name=checked.name,
+            systems=checked.systems,
+            entries=entries,
+            repetitions=checked.repetitions,
+            until=checked.until,
         )
         self.problems += (replace(problem, field=problem.field.replace("entries", "workloads", 1)) for problem in found)
         return checked

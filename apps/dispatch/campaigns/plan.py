@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 MAX_NAME = 120
 MAX_REPETITIONS = 100
+# With fewer there is nothing to save: an interval needs three.
+FEWEST_TO_STOP = 4
 MAX_WARMUP = 3600.0  # s
 MAX_DURATION = 24 * 3600.0  # s
 UNTIMED = 1.0  # s, planned for a workload that lasts as long as its work
@@ -121,7 +123,7 @@ def interleaved(
 
 
 def problems_of(
-    *, name: str, systems: Sequence[System], entries: Sequence[PlannedWorkload], repetitions: int
+    *, name: str, systems: Sequence[System], entries: Sequence[PlannedWorkload], repetitions: int, until: str = ""
 ) -> list[FieldProblem]:
     """All problems of a plan, by field; fields of an entry begin with `entries.` and its index."""
     systems = _once(systems)
@@ -129,6 +131,9 @@ def problems_of(
     if not 1 <= repetitions <= MAX_REPETITIONS:
         message = f"{repetitions} is out of range"
         errors.append(FieldProblem("repetitions", message, f"use 1 to {MAX_REPETITIONS}; three give an interval"))
+    elif until and (repetitions < FEWEST_TO_STOP or len(systems) < 2):
+        message = f"needs two systems and {FEWEST_TO_STOP} repetitions, of which some may be left out"
+        errors.append(FieldProblem("until", message, f"plan at least {FEWEST_TO_STOP} repetitions, or leave it out"))
     return errors or _check_size(size_of(systems=len(systems), entries=entries, repetitions=repetitions))
 
 
@@ -140,13 +145,14 @@ def create_campaign(
     entries: Sequence[PlannedWorkload],
     repetitions: int,
     created_by: User | None,
+    until: str = "",
 ) -> Campaign:
-    """Raises Invalid with every invalid field."""
+    """`until`: as of models.Campaign. Raises Invalid with every invalid field."""
     systems, name = _once(systems), name.strip()
-    errors = problems_of(name=name, systems=systems, entries=entries, repetitions=repetitions)
+    errors = problems_of(name=name, systems=systems, entries=entries, repetitions=repetitions, until=until)
     if errors:
         raise Invalid(errors)
-    campaign = Campaign.objects.create(name=name, repetitions=repetitions, created_by=created_by)
+    campaign = Campaign.objects.create(name=name, repetitions=repetitions, created_by=created_by, until=until)
     campaign.systems.set(systems)
     made = [_entry(campaign, planned, place=place) for place, planned in enumerate(entries)]
     order = interleaved(systems=systems, entries=entries, repetitions=repetitions)

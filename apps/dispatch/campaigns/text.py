@@ -37,6 +37,8 @@ def of(campaign: Campaign) -> str:
     }
     remarks = [_remark(entry) for entry in entries if _remark(entry)]
     stated: dict[str, Any] = {"name": campaign.name, "systems": slugs, "repetitions": campaign.repetitions}
+    if campaign.until:
+        stated["until"] = campaign.until if campaign.until == "verdict" else _plain(float(campaign.until))
     stated["workloads"] = [_entry(entry, taking_part[entry.pk], slugs) for entry in entries]
     text = yaml.dump(stated, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False)
     return "".join(f"# {remark}\n" for remark in dict.fromkeys(remarks)) + text

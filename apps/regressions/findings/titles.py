@@ -16,7 +16,7 @@ def title(finding: Finding, changes: Sequence[Change]) -> str:
     worse = [change for change in changes if change.verdict == Change.Verdict.WORSE]
     first = max(worse or changes, key=prominence)
     metric = first.metric.name if first.metric else "result"
-    size = percent(first.ratio) if first.ratio is not None else "changed"
+    size = percent(first.ratio) if first.ratio is not None else "changed" if first.before else "where there were none"
     others = len(changes) - 1
     more = f" and {counted(others, 'other')}" if others else ""
     where = f"{finding.release}" if finding.release else first.system.short_name

@@ -1,7 +1,7 @@
 """Rows of a release comparison: its systems compared under every workload, in one table of verdicts.
 
-Judged are the primary metric and percentiles of latency: a release that keeps its throughput and doubles its p99 is
-worse.
+Judged are the primary metric, percentiles of latency, and errors where a run has any: a release that keeps its
+throughput and doubles its p99, or fails transactions, is worse.
 """
 
 from collections import defaultdict
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from apps.catalog.models import LoadLevel, Metric, System, Workload
 from apps.comparison.api import Chosen, ChosenSide, compare
-from apps.comparison.pure import FEWEST_RUNS, Cell, ComparedSides, Direction, Draft, DraftCell, verdict_table
+from apps.comparison.pure import FEWEST_RUNS, Cell, ComparedSides, Direction, Draft, DraftCell, Verdict, verdict_table
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.pairs import Pair
 from apps.regressions.releases.values import CheckRow, RowVerdict
@@ -89,7 +89,7 @@ def _judged(draft: Draft) -> list[DraftCell]:
     return [
         cell
         for cell in draft.cells
-        if (cell.metric.primary or cell.metric.key.startswith(PERCENTILE))
+        if (cell.metric.primary or cell.metric.key.startswith(PERCENTILE) or cell.metric.kind == "errors")
         and cell.metric.direction is not Direction.NEUTRAL
     ]
 
@@ -100,7 +100,8 @@ def tests(judged: Sequence[ReleaseWorkload]) -> int:
 
 
 def rows(judged: Sequence[ReleaseWorkload], *, smallest: Smallest) -> Iterator[CheckRow]:
-    """Rows for the load levels at which the baseline has the metric; of latency where both have it in enough runs."""
+    """Rows for the load levels at which the baseline has the metric; of latency and errors where both have it in enough
+    runs."""
     for each in judged:
         yield from _rows(each, smallest)
 
@@ -120,6 +121,9 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
             continue
         # Not every run's output has each percentile: that is no lack of repetitions.
         if not metric.primary and _fewest((before, after)) < min(FEWEST_RUNS, primary.get(level.id, 0) or 1):
+            continue
+        # Without errors, or without transactions to count them by, there is nothing to judge.
+        if not metric.primary and metric.kind == "errors" and after.ratio.verdict is Verdict.NO_RATIO:
             continue
         least = smallest(judged.workload.pk, judged.metrics[metric.key])
         if not after.replicates:
@@ -163,6 +167,7 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
             smallest=least,
             visible=verdicts.visible(ratio),
             worst=verdicts.worst(ratio, metric.direction),
+            failing=ratio.upper_share,
             needed=ratio.needed,
             sessions=ratio.counts if verdict_table.by_session(ratio) else None,
             reason=reason,

@@ -21,6 +21,9 @@ LATENCY_TOLERANCE = 0.5
 # Smaller p are shown as "< 0.0001".
 LEAST_P = 1e-4
 
+# Of errors beside it: the share of the release's transactions that may fail.
+ERROR_TOLERANCE = 0.001
+
 
 def p_words(p: float | None) -> str:
     if p is None:
@@ -100,13 +103,14 @@ class CheckRow:
     smallest: Annotated[float, "smallest relative difference that counts"] = 0.0
     visible: Hidden[float | None] = None
     worst: Annotated[Unbounded | None, "greatest share by which it may be worse, by its interval"] = None
+    failing: Annotated[float | None, "of errors: the share of the release's transactions that may fail"] = None
     needed: Annotated[int | None, "per side for a conclusive result at 80 % power; 1001: more than 1,000"] = None
     sessions: Annotated[
         tuple[int, int] | None, "of baseline and release, if they are what repeats: `needed` counts these; null: runs"
     ] = None
     reason: str = ""
     origins: Annotated[tuple[str, ...], "of its runs"] = ()
-    primary: Annotated[bool, "the workload's primary metric, not a latency beside it"] = True
+    primary: Annotated[bool, "the workload's primary metric, not latency or errors beside it"] = True
     finding: Annotated[int | None, "id of its finding"] = None
     finding_state: str = ""
     is_accepted: Annotated[bool, "accepted as worse, and the acceptance has not ended"] = False
@@ -135,6 +139,11 @@ class CheckRow:
         if self.visible is None or self.direction == "lower":
             return self.visible
         return 1 - 1 / (1 + self.visible)
+
+    @property
+    def kind(self) -> str:
+        """What limits it: "", "latency" or "errors" beside the primary metric."""
+        return "" if self.primary else "errors" if self.failing is not None else "latency"
 
     @property
     def counts_against(self) -> bool:
@@ -201,7 +210,7 @@ def answer(
     accepted = sum(row.is_accepted for row in rows if row.verdict is RowVerdict.WORSE)
     unknown = Counter(row.verdict for row in rows if row.verdict in UNKNOWN)
     coarse = [row for row in rows if is_coarse(row, tolerance)]
-    by_limit = Counter((_limit(row, tolerance), row.primary) for row in coarse)
+    by_limit = Counter((row.kind, _limit(row, tolerance)) for row in coarse)
     why = []
     if against:
         why.append(f"{_rows(len(against))} worse" + (", not accepted." if accepted else "."))
@@ -216,9 +225,9 @@ def answer(
         for verdict, count in unknown.items()
     ]
     why += [
-        f"{_rows(count, of='' if primary else ' of latency')} inconclusive, and may be worse by more than "
-        f"{limit * 100:.0f}{NBSP}%."
-        for (limit, primary), count in sorted(by_limit.items())
+        f"{_rows(count, of=f' of {kind}' * bool(kind))} inconclusive, and may be worse by more than "
+        f"{limit * 100:g}{NBSP}%{' of the transactions' * (kind == 'errors')}."
+        for (kind, limit), count in sorted(by_limit.items())
     ]
     if against:
         return Result.REGRESSION, tuple(why)
@@ -233,8 +242,8 @@ def answer(
 def _bounds(rows: Sequence[CheckRow]) -> str:
     """By how much the rows may be worse at most (non-inferiority), latency apart; empty: no row has an interval."""
     found = []
-    for primary, of in ((True, ""), (False, "of latency ")):
-        own = [row.worst for row in rows if row.primary is primary and row.worst is not None and not row.is_accepted]
+    for kind, of in (("", ""), ("latency", "of latency ")):
+        own = [row.worst for row in rows if row.kind == kind and row.worst is not None and not row.is_accepted]
         if own:
             found.append(f"{of}{math.ceil(max(own) * 1000) / 10:g}{NBSP}%")
     return f" by more than {', '.join(found)}, as far as each row's 95{NBSP}% interval reaches" if found else ""
@@ -242,12 +251,14 @@ def _bounds(rows: Sequence[CheckRow]) -> str:
 
 def is_coarse(row: CheckRow, tolerance: float) -> bool:
     """Whether it may be worse by more than `tolerance`, by its interval; latency beside the primary metric: by more
-    than LATENCY_TOLERANCE, if that is more."""
-    limit = _limit(row, tolerance)
-    return row.verdict is RowVerdict.INCONCLUSIVE and (row.worst is None or row.worst > limit)
+    than LATENCY_TOLERANCE, if that is more; errors: whether more than ERROR_TOLERANCE of the transactions may fail."""
+    worst = row.failing if row.kind == "errors" else row.worst
+    return row.verdict is RowVerdict.INCONCLUSIVE and (worst is None or worst > _limit(row, tolerance))
 
 
 def _limit(row: CheckRow, tolerance: float) -> float:
+    if row.kind == "errors":
+        return ERROR_TOLERANCE
     return tolerance if row.primary else max(tolerance, LATENCY_TOLERANCE)
 
 

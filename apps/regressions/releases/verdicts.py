@@ -23,6 +23,8 @@ BETWEEN = 0.01
 SETTLED = 0.05
 # A ratio of one session each that no session explains: even days that differ by 10 % reach it in 1 of 200 cases.
 BEYOND = 1.5
+# The same of errors, whose days may differ by a factor of e.
+BEYOND_OF_ERRORS = 50.0
 
 
 def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
@@ -34,17 +36,18 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
         raise ValueError("neither higher nor lower is better: no verdict")
     if ratio.verdict is Verdict.TOO_FEW:
         return RowVerdict.TOO_FEW, ratio.reason
-    if ratio.verdict is Verdict.NO_RATIO or ratio.value is None:
+    if ratio.verdict is Verdict.NO_RATIO or (ratio.value is None and ratio.p is None):
         return RowVerdict.NO_RATIO, ratio.reason
     if ratio.replicates in WITHIN_ONE and not _is_beyond_sessions(ratio):
         return RowVerdict.ONE_SESSION, _one_session()
     return _judged(ratio, ratio.value, direction, smallest)
 
 
-def _judged(ratio: Ratio, value: float, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
+def _judged(ratio: Ratio, value: float | None, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
+    """`value` None: a run has no error."""
     if ratio.verdict in (Verdict.HIGHER, Verdict.LOWER):
-        if abs(value - 1) >= smallest:
-            return RowVerdict(welch.words(ratio.verdict, direction)), ""
+        if value is None or abs(value - 1) >= smallest:
+            return RowVerdict(welch.words(ratio.verdict, direction)), "" if value is not None else ratio.reason
         reason = f"{ratio.verdict.value}, but by less than the threshold of {smallest * 100:g}{NBSP}%"
         return (RowVerdict.UNCHANGED if _within(ratio, max(MARGIN, smallest)) else RowVerdict.INCONCLUSIVE), reason
     if ratio.verdict is Verdict.EQUIVALENT:
@@ -54,8 +57,9 @@ def _judged(ratio: Ratio, value: float, direction: Direction, smallest: float) -
 
 def _is_beyond_sessions(ratio: Ratio) -> bool:
     """Whether the whole interval lies beyond what sessions are known to differ by."""
-    low, high = ratio.low, ratio.high
-    return low is not None and high is not None and (low > BEYOND or high < 1 / BEYOND)
+    low, high = ratio.smoothed or (ratio.low, ratio.high)
+    most = BEYOND_OF_ERRORS if ratio.smoothed else BEYOND
+    return low is not None and high is not None and (low > most or high < 1 / most)
 
 
 def _one_session() -> str:

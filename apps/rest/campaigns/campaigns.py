@@ -69,6 +69,13 @@ class CampaignPlan(Strict):
     warmup = FiniteField(
         required=False, default=0.0, min_value=0, max_value=campaigns_plan.MAX_WARMUP, help_text="s of each run"
     )
+    until = serializers.RegexField(
+        r"^(verdict|0\.\d{1,6}|1)$",
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text='when a load level needs no more repetitions: "verdict", or the half width of an interval, as "0.03"',
+    )
     duration = FiniteField(
         min_value=0.1, max_value=campaigns_plan.MAX_DURATION, help_text="s of each run's measured phase"
     )
@@ -98,6 +105,7 @@ def plan(stated: dict[str, Any], *, by: User | None) -> Campaign:
                 ),
                 repetitions=stated["repetitions"],
                 created_by=by,
+                until=stated["until"],
             )
         except Invalid as refused:
             raise Invalid(dispatch.plainly(refused.errors)) from refused

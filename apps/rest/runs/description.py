@@ -18,6 +18,7 @@ from apps.rest.framework.strict import SLUG, ChoiceField, FiniteField, ScalarFie
 from apps.runs.api import may_have_started
 from apps.runs.pure import DEFAULT, SUBMITTED
 
+LONGEST_COMMAND = 20_000
 LONGEST_WARMUP = 30 * 24 * 3600.0  # s
 # Form field -> place in the description.
 PLAIN = (
@@ -34,7 +35,7 @@ PLAIN = (
     "reason",
 )
 LOAD = ("threads", "rate")
-FORM = ("output", "series", "description", *PLAIN, *LOAD, "tag")
+FORM = ("output", "series", "samples", "description", *PLAIN, *LOAD, "tag")
 
 
 class WorkloadDescription(Strict):
@@ -134,6 +135,34 @@ class RunDescription(Strict):
         allow_null=True,
         help_text="SHOW GLOBAL VARIABLES, name -> value",
     )
+    defaults = serializers.DictField(
+        child=serializers.CharField(max_length=10_000, allow_blank=True),
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="values of the variables if nobody sets them, as far as the server reports them",
+    )
+    command = serializers.CharField(
+        max_length=LONGEST_COMMAND,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="the load tool's command line; passwords in it are stored as *",
+    )
+    host = serializers.DictField(
+        child=ScalarField(),
+        required=False,
+        default=dict,
+        help_text="facts of the load generator's host: name, cpus, memory_bytes, kernel, machine",
+    )
+    data_bytes = serializers.IntegerField(
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=0,
+        max_value=2**63 - 1,
+        help_text="size of the workload's tables with their indexes",
+    )
     uid = serializers.UUIDField(
         required=False, help_text="yours, to send the run again safely; left out: made from what is sent"
     )
@@ -151,6 +180,8 @@ class RunDescription(Strict):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["reason"] and attrs["outcome"] != "failed":
             raise serializers.ValidationError({"reason": ["belongs to a failed run: say outcome failed too"]})
+        if attrs["defaults"] is not None and attrs["variables"] is None:
+            raise serializers.ValidationError({"defaults": ["belong to variables: send these too"]})
         return attrs
 
 
@@ -160,6 +191,12 @@ class RunForm(serializers.Serializer[Any]):
     output = serializers.FileField(help_text="the tool's output, exactly as it was printed")
     series = serializers.FileField(
         required=False, help_text="the tool's own file of its series, where it writes them apart: BenchBase's windows"
+    )
+    samples = serializers.ListField(
+        child=serializers.FileField(),
+        required=False,
+        help_text="samples of the server and its host: batches in the form in which agents send them, in order, of the "
+        "run that `uid` names",
     )
     description = RunDescription(required=False, help_text="JSON, as a file or as text")
     format = ChoiceField(choices=list(SUBMITTED), required=False)

@@ -119,7 +119,12 @@ class Runs(APIView):
         """
         form = _form(request)
         series = _file(form, "series") if "series" in form else None
-        done = submit(output=_file(form, "output"), description=read_description(form), series=series)
+        done = submit(
+            output=_file(form, "output"),
+            description=read_description(form),
+            series=series,
+            samples=[_read_file("samples", each) for each in form.getlist("samples")],
+        )
         answer = _submitted(request, done)
         return Response(answer, status=201 if done.created else 200, headers={"Location": answer["api"]})
 
@@ -137,7 +142,10 @@ def _file(form: QueryDict, name: str) -> bytes:
     files: list[Any] = form.getlist(name)
     if len(files) != 1:
         raise invalid(name, f"is given {len(files)} times", f"send it once: -F {name}=@sysbench.txt")
-    (file,) = files
+    return _read_file(name, files[0])
+
+
+def _read_file(name: str, file: Any) -> bytes:
     if not isinstance(file, UploadedFile):
         raise invalid(name, "must be a file, byte for byte", f"-F {name}=@sysbench.txt, with the @")
     if (file.size or 0) > limits.ARTIFACT:

@@ -1,7 +1,7 @@
 """Turns a description and the output of a load tool into a sealed run, without any agent."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from apps.runs.api import submit as ingest_submit
 from apps.runs.models import Run
 from apps.runs.pure import DEFAULT, SUBMITTED, Submitted, SubmittedOutput
 from workers import tasks
+from workers.protocol.secrets import without_secret_options
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,9 @@ class Parts:
     warnings: tuple[str, ...] = ()
 
 
-def submit(*, description: dict[str, Any], output: bytes, series: bytes | None = None) -> Submission:
+def submit(
+    *, description: dict[str, Any], output: bytes, series: bytes | None = None, samples: Sequence[bytes] = ()
+) -> Submission:
     """`description`: a valid RunDescription. Stores all of it or nothing; the run is sealed on return, or soon after.
 
     Raises ApiProblem or Invalid: 422 with the field, 409 when the uid belongs to another run.
@@ -76,11 +79,16 @@ def submit(*, description: dict[str, Any], output: bytes, series: bytes | None =
                 session=description["session"],
                 server_version=description["server_version"],
                 variables=description["variables"],
+                defaults=description["defaults"],
+                command=description["command"],
+                host=description["host"],
+                data_bytes=description["data_bytes"],
                 uid=uid,
                 outcome=outcome,
                 reason=reason,
                 chosen=chosen,
                 series=series,
+                samples=samples,
             )
         except Refused as error:
             raise invalid(error.field, error.message) from error
@@ -154,6 +162,9 @@ def _differences(held: Run, description: dict[str, Any], parts: Parts, files: di
         "session": held.session == description["session"],
         "server_version": held.server_version == description["server_version"],
         "outcome": held.outcome == description["outcome"],
+        "command": held.command == without_secret_options(description["command"]),
+        "host": held.host == description["host"],
+        "data_bytes": held.data_bytes == description["data_bytes"],
         "variables": _variables(held) == description["variables"],
         **{name: content is None or hashlib.sha256(content).hexdigest() in kept for name, content in files.items()},
     }

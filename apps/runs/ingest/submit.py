@@ -14,9 +14,10 @@ from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.ingest import quota
-from apps.runs.ingest.accept import Refused, end_run, open_run, require_no_secret
+from apps.runs.ingest.accept import Refused, accept_batch, end_run, open_run, require_no_secret
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
+from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.storage import artifacts
 from apps.runs.tool_output import formats
 from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
@@ -126,17 +127,25 @@ def submit(
     session: str = "",
     server_version: str = "",
     variables: Mapping[str, str] | None = None,
+    defaults: Mapping[str, str] | None = None,
+    command: str = "",
+    host: Mapping[str, Any] | None = None,
+    data_bytes: int | None = None,
     uid: UUID | None = None,
     outcome: str = Run.Outcome.SUCCEEDED,
     reason: str = "",
     chosen: Submitted = formats.SUBMITTED[formats.DEFAULT],
     series: bytes | None = None,
+    samples: Sequence[bytes] = (),
 ) -> Run:
     """Creates a finished run from the tool's raw output; the caller then seals it. A repeated call with the same `uid`
     returns the same run. `reason`: of a failed run. `series`: the tool's separate file of series, if it writes one.
+    `samples`: batches of the run as agents send them, from number 0; they name `uid`.
 
     Raises Refused, or OSError when storage fails.
     """
+    uid = uid or uuid4()
+    offset = _sampled(samples, uid).offset or 0.0
     submitted = read(chosen=chosen, output=output)
     files = {chosen.artifact: output, **_series(chosen, series)}
     _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
@@ -149,10 +158,10 @@ def submit(
         warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)
     with transaction.atomic():
-        quota.charge(sum(map(len, files.values())))
+        quota.charge(sum(map(len, [*files.values(), *samples])))
         hashes = {name: artifacts.keep(content) for name, content in files.items()}
         run = open_run(
-            uid=uid or uuid4(),
+            uid=uid,
             system=system,
             workload=workload,
             load_level=load_level,
@@ -167,10 +176,16 @@ def submit(
                 duration=round(end - start, 3),
                 server_version=server_version,
                 tool_version=submitted.output.tool_version[:120],
-                nodes=_nodes(system, variables),
+                command=command,
+                host=dict(host or {}),
+                nodes=_nodes(system, variables, defaults),
+                data_bytes=data_bytes,
             ),
         )
         created = False
+        if run.state == Run.State.OPEN:
+            for sequence, payload in enumerate(samples):
+                accept_batch(run=run, sequence=sequence, checksum=wire.checksum(payload), payload=payload)
         for name, content in files.items():
             held, created = Artifact.objects.get_or_create(
                 run=run, name=name, defaults={"sha256": hashes[name], "size": len(content)}
@@ -185,8 +200,8 @@ def submit(
             message=wire.RunEndMessage(
                 outcome=outcome,
                 reason=reason,
-                ended_at=(started_at + timedelta(seconds=end)).isoformat(),
-                batches=0,
+                ended_at=(started_at + timedelta(seconds=offset + end)).isoformat(),
+                batches=len(samples),
                 artifacts=[
                     wire.ArtifactMessage(name=name, sha256=hashes[name], size=len(content))
                     for name, content in files.items()
@@ -267,6 +282,23 @@ def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
     return {apart.artifact: content}
 
 
+def _sampled(samples: Sequence[bytes], uid: UUID) -> DecodedSamples:
+    """Raises Refused for batches that cannot be read, or are of another run."""
+    for number, payload in enumerate(samples):
+        _require(len(payload) <= limits.BATCH, "samples", f"batch {number} has more than {limits.BATCH} bytes")
+    try:
+        found = decoded(lambda: enumerate(samples))
+    except wire.BadBatch as error:
+        raise Refused("samples", f"cannot be read: {error}") from error
+    for batch in found.unread:
+        raise Refused("samples", f"batch {batch.sequence} cannot be read: {batch.reason}")
+    for number, payload in enumerate(samples):
+        own = {"run": str(uid), "sequence": number}
+        head = wire.from_json(dict[str, Any], wire.read_lines(payload)[0])
+        _require(head == own, "samples", f"batch {number} begins with {head!r:.80}, not {own}: send them in order")
+    return found
+
+
 def _check_foreign(submitted: SubmittedOutput, *, load_level: LoadLevel, warmup: float) -> float:
     """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
     if submitted.threads is not None and submitted.threads != load_level.threads:
@@ -311,8 +343,10 @@ def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -
     _require(possible.get(test, True), "workload.parameters.test", f"{counts}: {remedy}")
 
 
-def _nodes(system: System, variables: Mapping[str, str] | None) -> list[wire.RunNodeMessage]:
-    """The writer with its variables: no node was sampled."""
+def _nodes(
+    system: System, variables: Mapping[str, str] | None, defaults: Mapping[str, str] | None
+) -> list[wire.RunNodeMessage]:
+    """The writer with its variables."""
     if variables is None:
         return []
     writer = system.nodes.order_by("-role", "name").first()
@@ -321,5 +355,6 @@ def _nodes(system: System, variables: Mapping[str, str] | None) -> list[wire.Run
             name=writer.name if writer else system.slug[:NAME_LIMIT],
             role=writer.role if writer else "writer",
             variables=dict(variables),
+            defaults=None if defaults is None else dict(defaults),
         )
     ]

@@ -39,10 +39,18 @@ LABELS = {
     "table_size": "Rows per table",
     "threads": "Threads",
     "repetitions": "Repetitions",
+    "until": "Stop early",
     "warmup": "Warm-up",
     "duration": "Measured",
     "climb": "Ramp until saturation",
 }
+UNTIL = (
+    ("", "never"),
+    ("verdict", "at a verdict"),
+    ("0.01", "at ±1\u00a0%"),
+    ("0.02", "at ±2\u00a0%"),
+    ("0.05", "at ±5\u00a0%"),
+)
 # Fields that a chosen workload may override, named with its key appended; empty: as for all others.
 OWN = ("threads", "warmup", "duration")
 NO_NUMBER = {"invalid": "is not a number: write one, for example 3", "required": "is empty: write a number"}
@@ -82,6 +90,7 @@ class PlanForm(PageForm):
     table_size = forms.IntegerField(required=False, initial=10_000)
     threads = forms.CharField(initial="1, 4, 8", required=False)
     repetitions = forms.IntegerField(initial=3)
+    until = forms.ChoiceField(choices=UNTIL, required=False)
     warmup = forms.FloatField(initial=5)
     duration = forms.FloatField(initial=30)
     climb = forms.BooleanField(required=False)
@@ -196,6 +205,7 @@ class PlanForm(PageForm):
                     entries=[replace(entry, load_levels=_levels(entry.load_levels)) for entry in entries],
                     repetitions=data["repetitions"],
                     created_by=user,
+                    until=data["until"],
                 )
                 _check_reach(data["systems"], now)
                 return made

@@ -24,7 +24,7 @@ from apps.comparison.pure import (
 )
 from apps.core.text import and_list, counted
 from apps.core.units import NBSP, with_unit
-from apps.web.compare.wording import remedy
+from apps.web.compare.wording import remedy, said
 
 SEVERE = (Meaning.VOID,)
 # Of what a commit costs: these decide what an unequal comparison is worth.
@@ -75,10 +75,12 @@ class Ribbon:
 
 
 def verdicts(comparison: Comparison, level: Level | None) -> list[SideVerdict]:
-    """The baseline first."""
+    """The baseline first. At a fixed rate latency comes first: throughput is what was asked for."""
     if level is None:
         return []
-    metrics = sorted((each for each in comparison.metrics if each.kind != "errors"), key=lambda each: not each.primary)
+    shown = [each for each in comparison.metrics if each.kind != "errors" or _differs(comparison, each, level)]
+    is_fixed = level.rate is not None
+    metrics = sorted(shown, key=lambda each: (is_fixed and each.kind != "latency", not each.primary))
     baseline, *others = comparison.sides
     return [
         SideVerdict(baseline, _values(comparison, baseline, level, metrics), ()),
@@ -92,6 +94,11 @@ def verdicts(comparison: Comparison, level: Level | None) -> list[SideVerdict]:
             for side in others
         ),
     ]
+
+
+def _differs(comparison: Comparison, metric: ComparedMetric, level: Level) -> bool:
+    cells = [cell for cell in comparison.cells if (cell.level, cell.metric) == (level.id, metric.key)]
+    return any(cell.words in ("better", "worse") for cell in cells)
 
 
 def _borrowed(comparison: Comparison, side: Side, level: Level, metrics: list[ComparedMetric]) -> str:
@@ -127,29 +134,30 @@ def _verdicts(
         if not cell.replicates:
             yield MetricVerdict(metric, label(metric), cell.words, cell.words, f"at {level.text}")
             return
-        shown, text = _said(metric, cell, names)
+        shown, text = _said(metric, cell, names, is_named=metric is not metrics[0])
         yield MetricVerdict(metric, label(metric), cell.words, shown, text)
 
 
-def _said(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> tuple[str, str]:
+def _said(metric: ComparedMetric, cell: Cell, names: dict[str, str], *, is_named: bool) -> tuple[str, str]:
+    """`is_named`: the metric's name stands before its verdict."""
     ratio = cell.ratio
     if ratio is None or ratio.value is None:
         return cell.words, ratio.reason if ratio and ratio.reason != cell.words else ""
     if ratio.low is None:
         return cell.words, remedy(cell, names) if cell.words == Verdict.TOO_FEW else ratio.reason
-    if metric.kind == "latency" and not metric.primary:
-        # Named before its verdict.
+    if metric.kind == "latency" and is_named:
         interval, text = f"({interval_words(ratio)})", f"{ratio_text(ratio)} ({interval_words(ratio)})"
     else:
         interval = f"(95{NBSP}% interval {interval_words(ratio)})"
         text = f"{ratio_text(ratio)} the {label(metric)} {interval}"
     if cell.words == Verdict.INCONCLUSIVE:
         return cell.words, f"{text}; {remedy(cell, names)}"
+    small = said(cell).removeprefix(cell.words)
     if label(metric) == "throughput" and cell.words == "better":
-        return f"{ratio_text(ratio)} faster", interval
+        return f"{ratio_text(ratio)} faster", interval + small
     if label(metric) == "throughput" and cell.words == "worse":
-        return f"{ratio_text(inverse(ratio))} slower", text
-    return cell.words, text
+        return f"{ratio_text(inverse(ratio))} slower", text + small
+    return said(cell), text
 
 
 def grounds(comparison: Comparison, level: Level | None) -> str:

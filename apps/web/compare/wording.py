@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from apps.comparison.pure import (
+    MARGIN,
     MOST_REPETITIONS,
     Cell,
     ComparedMetric,
@@ -97,6 +98,13 @@ class TableRow:
     entries: tuple[AnswerCell, ...]
 
 
+def said(cell: Cell) -> str:
+    """The verdict as shown: "better by less than 2 %" where the whole interval is that close to 1."""
+    if cell.ratio is None or cell.ratio.verdict not in (Verdict.HIGHER, Verdict.LOWER) or not cell.ratio.is_small:
+        return cell.words
+    return f"{cell.words} by less than {MARGIN * 100:g}\u00a0%" if cell.words in ORDER[:4] else cell.words
+
+
 def answers(comparison: Comparison) -> list[SideAnswer]:
     """One per judged metric and side but the baseline, the primary metric first."""
     metrics = sorted((m for m in comparison.metrics if m.kind != "errors"), key=lambda m: not m.primary)
@@ -116,8 +124,8 @@ def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterab
 def parts(by_level: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[AnswerPart]:
     """Verdicts and the load levels for which they hold. `names` of the sides, by slug."""
     places = {words: place for place, words in enumerate(ORDER)}
-    found = sorted(by_level, key=lambda pair: places.get(pair[1].words, len(ORDER)))
-    for words, group in groupby(found, key=lambda pair: pair[1].words):
+    found = sorted(by_level, key=lambda pair: (places.get(pair[1].words, len(ORDER)), said(pair[1])))
+    for words, group in groupby(found, key=lambda pair: said(pair[1])):
         pairs = list(group)
         at = join_levels([level for level, _ in pairs])
         cells = [cell for _, cell in pairs]
@@ -181,7 +189,7 @@ def remedy(cell: Cell, names: Mapping[str, str]) -> str:
     """Runs needed for an undecided cell, for example "about 4 more runs per side needed"."""
     if cell.ratio is None:
         return ""
-    if not cell.more or "noise is unknown" in cell.ratio.reason:
+    if not cell.more:
         return cell.ratio.reason
     if (cell.ratio.needed or 0) > MOST_REPETITIONS:
         return f"even {MOST_REPETITIONS:,} {cell.more[0].unit}s per side are too few"
@@ -301,7 +309,8 @@ def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> AnswerCe
     if ratio is not None:
         ratio_title = _ratio_title(ratio)
         undecided = cell.words in (Verdict.INCONCLUSIVE, Verdict.TOO_FEW)
-        note = remedy(cell, names) if undecided else ratio.reason if cell.words == Verdict.NO_RATIO else ""
+        has_none = ratio.value is None and cell.words in ORDER
+        note = remedy(cell, names) if undecided else ratio.reason if has_none or cell.words == Verdict.NO_RATIO else ""
     return AnswerCell(
         metric=metric,
         label=label(metric),
@@ -313,7 +322,7 @@ def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> AnswerCe
         interval=interval_text(ratio) if ratio else "",
         ratio_title=ratio_title,
         words=cell.words,
-        short=cell.words.removeprefix("verdict "),
+        short=said(cell).removeprefix("verdict "),
         judged=cell.words not in ("", "none on either side"),
         note=note,
         lacking=_lacking(cell, names) if note and cell.more else "",

@@ -193,7 +193,7 @@ def _plan_url(row: CheckRow, times: Mapping[int, Times]) -> str:
 def interval(row: CheckRow) -> str:
     """For example "[−14 %, −10 %]", or why there is none."""
     if row.low is None or row.high is None:
-        return "" if row.after is None else "no interval"
+        return "" if row.after is None or row.ratio is None else "no interval"
     return f"[{percent(row.low)}, {percent(row.high)}]"
 
 

@@ -278,8 +278,10 @@ def quality(failed_checks: Sequence[str], is_excluded: bool = False) -> SafeStri
 
 @register.simple_tag
 def verdict(word: str, *, direction: str = "higher", shown: str = "") -> SafeString:
-    """A verdict with its sign: if lower is better, the arrow of an improvement points down. `shown` in its place."""
-    kind = word if word in ("better", "worse", "equivalent", "higher", "lower") else "unknown"
+    """A verdict with its sign: if lower is better, the arrow of an improvement points down. `shown` in its place.
+    A size after the word ("better by less than 2 %") does not change its sign."""
+    kind = word.split(" by ", maxsplit=1)[0]
+    kind = kind if kind in ("better", "worse", "equivalent", "higher", "lower") else "unknown"
     turned = {"better": " verdict--down", "worse": " verdict--up"}.get(kind, "") if direction == "lower" else ""
     return format_html('<span class="verdict verdict--{}{}">{}</span>', kind, turned, shown or word)
 

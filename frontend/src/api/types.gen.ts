@@ -203,6 +203,7 @@ export interface components {
             systems: components["schemas"]["NamedObject"][];
             entries: components["schemas"]["EntryRow"][];
             repetitions: number;
+            until: string;
             progress: components["schemas"]["Progress"];
             workloads: components["schemas"]["NamedObject"][];
             load_levels: string[];
@@ -223,6 +224,7 @@ export interface components {
             systems: components["schemas"]["NamedObject"][];
             entries: components["schemas"]["EntryRow"][];
             repetitions: number;
+            until: string;
             progress: components["schemas"]["Progress"];
             workloads: components["schemas"]["NamedObject"][];
             load_levels: string[];
@@ -250,6 +252,7 @@ export interface components {
              * @default 0
              */
             warmup: number;
+            until?: string;
             /** Format: double */
             duration: number;
         };
@@ -439,6 +442,8 @@ export interface components {
             smallest: number;
             /** Format: double */
             worst: number | null;
+            /** Format: double */
+            failing: number | null;
             needed: number | null;
             sessions: [
                 number,
@@ -1981,6 +1986,9 @@ export interface components {
             ] | null;
             /** Format: double */
             freedom: number | null;
+            /** Format: double */
+            upper_share: number | null;
+            within_margin: boolean;
         };
         RatioAxis: {
             band: [
@@ -2262,6 +2270,16 @@ export interface components {
             variables?: {
                 [key: string]: string;
             } | null;
+            defaults?: {
+                [key: string]: string;
+            } | null;
+            /** @default  */
+            command: string;
+            host?: {
+                [key: string]: string | number | boolean;
+            };
+            /** Format: int64 */
+            data_bytes?: number | null;
             /** Format: uuid */
             uid?: string;
             /** @default succeeded */
@@ -2333,6 +2351,7 @@ export interface components {
             output: string;
             /** Format: uri */
             series?: string | null;
+            samples?: string[];
             description?: components["schemas"]["RunDescription"];
             format?: components["schemas"]["RunFormFormatEnum"];
             system?: string;

@@ -153,3 +153,22 @@ def test_the_order_and_the_unit_of_the_runs_change_nothing_else() -> None:
     assert (other.peak.low, other.knee.high, other.coherency.high) == pytest.approx(
         (one.peak.low, one.knee.high, one.coherency.high)
     )
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.02])
+def test_a_cap_at_8_threads_is_no_law_of_scalability_and_is_named(wait: float) -> None:
+    random = np.random.default_rng(3)
+    for _ in range(60):
+        top = float(law(np.array([8.0]), 1000, wait, 0)[0])
+        true = [min(float(law(np.array([float(n)]), 1000, wait, 0)[0]), top) for n in (1, 2, 4, 8, 16, 32, 64)]
+        noisy = [[value * math.exp(random.normal(0, 0.01)) for _ in range(3)] for value in true]
+        found = fit(dict(zip((1, 2, 4, 8, 16, 32, 64), noisy, strict=True)))
+        assert isinstance(found, NoFit), found
+        assert "it is capped: grows up to about 8 threads" in found.reason
+
+
+def test_the_law_itself_is_seldom_refuted_by_its_own_noise() -> None:
+    """0 of 200 expected at p < 0.001 together with a deviation of 10 %."""
+    random = np.random.default_rng(4)
+    for _ in range(200):
+        fitted(simulated(random, runs=3, noise=(0.03,) * len(LEVELS)))

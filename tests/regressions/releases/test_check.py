@@ -250,3 +250,42 @@ def test_what_no_session_explains_is_a_regression_after_one(factor: float, verdi
         measure(old, [value], repetition=place + 1)
         measure(new, [value * factor], repetition=place + 1)
     assert checked().rows[0].verdict is verdict
+
+
+def test_a_release_that_keeps_its_throughput_and_fails_transactions_is_a_regression() -> None:
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    measure(old, metrics={"client.errors": 0.0}, duration=60)
+    measure(new, STEADY[::-1], metrics={"client.errors": 23.0}, duration=60)
+    found = checked()
+    by_metric = {row.metric: row for row in found.rows}
+    errors = by_metric["client.errors"]
+    assert (found.result, by_metric["client.throughput"].verdict) == (Result.REGRESSION, RowVerdict.UNCHANGED)
+    assert (errors.verdict, errors.ratio, errors.kind) == (RowVerdict.WORSE, None, "errors")
+    assert errors.reason.startswith("4,140 errors of 180,000 transactions, in 3 of 3 runs")
+
+
+def test_a_few_errors_on_either_side_leave_a_release_fine() -> None:
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    measure(old, metrics={"client.errors": 0.0}, duration=60)
+    measure(new, STEADY[::-1], metrics={"client.errors": 1 / 60}, duration=60)
+    found = checked()
+    assert found.result is Result.FINE, found.why
+    assert {row.metric: row.verdict for row in found.rows}["client.errors"] is not RowVerdict.WORSE
+
+
+def test_errors_that_may_hit_more_than_one_transaction_in_a_thousand_leave_the_gate_undecided() -> None:
+    rows = [a_row(RowVerdict.UNCHANGED), a_row(RowVerdict.INCONCLUSIVE, primary=False, failing=0.002)]
+    result, why = answer(rows, baseline=OLD, tolerance=0.1)
+    assert result is Result.CANNOT_TELL
+    assert why[0] == "1 row of errors is inconclusive, and may be worse by more than 0.1\u00a0% of the transactions."
+    fewer = [a_row(RowVerdict.UNCHANGED), a_row(RowVerdict.INCONCLUSIVE, primary=False, failing=0.0009)]
+    assert answer(fewer, baseline=OLD, tolerance=0.1)[0] is Result.FINE
+
+
+@pytest.mark.parametrize(("rate", "verdict"), [(23.0, RowVerdict.WORSE), (0.2, RowVerdict.ONE_SESSION)])
+def test_errors_that_no_session_explains_are_a_regression_after_one(rate: float, verdict: RowVerdict) -> None:
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    for place, value in enumerate(STEADY):
+        measure(old, [value], metrics={"client.errors": 0.0}, duration=60, repetition=place + 1)
+        measure(new, [value], metrics={"client.errors": rate}, duration=60, repetition=place + 1)
+    assert {row.metric: row.verdict for row in checked().rows}["client.errors"] is verdict

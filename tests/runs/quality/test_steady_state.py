@@ -95,3 +95,22 @@ def test_it_is_unknown_for_short_runs_and_for_workloads_that_are_not_meant_to_be
     assert steady_state.check(replace(long, seconds=None)).status == CANNOT_TELL
     grown = steady_state.check(replace(long, unsteady="its table grows"))
     assert (grown.status, "its table grows" in grown.evidence) == (CANNOT_TELL, True)
+
+
+@pytest.mark.parametrize(("every", "length"), [(30, 6), (60, 12), (120, 20)])
+def test_a_load_that_dips_at_every_checkpoint_is_steady_by_whole_periods(every: int, length: int) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(LOADS):
+        values = 1000 * np.exp(rng.normal(0, 0.02, 600))
+        values[(np.arange(600) + rng.integers(every)) % every < length] *= 0.7
+        found = steady_state.check(a_load(values, warmup=120.0))
+        assert found.status == PASSED, found
+
+
+def test_a_load_that_dips_and_falls_is_not_steady() -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(LOADS):
+        values = 1000 * np.exp(rng.normal(0, 0.02, 600)) * np.linspace(1.3, 0.7, 600)
+        values[(np.arange(600) + rng.integers(60)) % 60 < 12] *= 0.7
+        found = steady_state.check(a_load(values))
+        assert found.status == FAILED, found

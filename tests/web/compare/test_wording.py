@@ -151,3 +151,29 @@ def test_a_single_run_says_whose_spread_it_takes(workload: Workload, sides: tupl
     assert borrowed(runs=tuple(run.pk for run in newest)) == (
         "1 run of Alpha: the spread is that of 3 earlier runs; 1 run of Beta: the spread is that of 3 earlier runs"
     )
+
+
+def test_a_difference_within_the_margin_says_so() -> None:
+    small = replace(a_cell(more=0, needed=1), ratio=Ratio(Verdict.HIGHER, value=1.01, low=1.005, high=1.015))
+    large = replace(small, ratio=Ratio(Verdict.HIGHER, value=1.02, low=1.005, high=1.035))
+    assert compare_wording.said(replace(small, words="better")) == "better by less than 2\u00a0%"
+    assert compare_wording.said(replace(large, words="better")) == "better"
+    parts = compare_wording.parts([(a_level(4), replace(small, words="better"))], NAMES)
+    assert [part.words for part in parts] == ["better by less than 2\u00a0%"]
+
+
+@pytest.mark.django_db
+def test_at_a_fixed_rate_the_answer_begins_with_latency(workload: Workload, sides: tuple[System, System]) -> None:
+    for system, latency in zip(sides, (10.0, 20.0), strict=True):
+        for step, value in enumerate((0.99, 1.0, 1.01)):
+            a_measured_run(
+                {TPS: 100.0 + step / 10, P95: latency * value},
+                system=system,
+                load_level=a_load_level(4, rate=100),
+                started_at=START + timedelta(days=step),
+            )
+    comparison = compare(sides=["a", "b"], workload_id=workload.pk)
+    level = next(each for each in comparison.levels if each.rate)
+    first, second = verdicts(comparison, level)[1].metrics
+    assert (first.metric.key, first.words, second.metric.key) == (P95, "worse", TPS)
+    assert first.text.startswith("2.00\u00a0× the p95 (95\u00a0% interval")

@@ -1,11 +1,11 @@
 """Sampled nodes and sources: each node of a system, and the agent itself."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from workers.agent.measure.clock import RunClock
 from workers.agent.measure.neighbours import Neighbours
-from workers.agent.measure.recorder import SampleRecorder
+from workers.agent.measure.recorder import SampleSink
 from workers.agent.measure.sample_loop import NodeSampler
 from workers.agent.runtime.config import PROXY, SystemConfig
 from workers.agent.samplers import HiddenFromSampler, SampleSource
@@ -31,7 +31,8 @@ ELSEWHERE = HiddenFromSampler(
 class NodeSampling:
     """The threads that sample a run into `recorder`, from `start` to `stop`.
 
-    `own`: the name of the agent's node. `tool`: process id of the load tool, or None while there is none.
+    `own`: the name of the agent's node. `tool`: process id of the load tool, or None while there is none. `besides`:
+    further processes that are no neighbours of the run.
     """
 
     def __init__(
@@ -39,15 +40,16 @@ class NodeSampling:
         system: SystemConfig,
         *,
         clock: RunClock,
-        recorder: SampleRecorder,
+        recorder: SampleSink,
         own: str = AGENT,
         tool: Callable[[], int | None] | None = None,
+        besides: Collection[int] = (),
     ) -> None:
         self._samplers: list[NodeSampler] = []
         self._hidden: list[tuple[NodeSampler, HiddenFromSampler]] = []
         self._processes: list[ServerProcess] = []
         self._own, self._clock, self._recorder, self._tool = own, clock, recorder, tool
-        self._tools: set[int] = set()
+        self._tools: set[int] = set(besides)
 
         def add(name: str, role: str, sources: Sequence[SampleSource]) -> NodeSampler:
             self._processes += [source for source in sources if isinstance(source, ServerProcess)]
@@ -69,7 +71,7 @@ class NodeSampling:
         add(own, AGENT, [AgentItself(), *load_tool, *own_host(system)])
 
     def start(self) -> None:
-        self._neighbours = Neighbours(self._clock)
+        self.watch_neighbours()
         for sampler in self._samplers:
             sampler.start()
         for sampler, hidden in self._hidden:
@@ -81,6 +83,14 @@ class NodeSampling:
     def stop(self) -> None:
         for sampler in self._samplers:
             sampler.stop()
+        self.report_neighbours()
+
+    def watch_neighbours(self) -> None:
+        """From now on."""
+        self._neighbours = Neighbours(self._clock)
+
+    def report_neighbours(self) -> None:
+        """Those since they are watched."""
         servers = [source.pid for source in self._processes if source.pid is not None]
         found = self._neighbours.event(node=self._own, ours={*servers, *self._tools})
         if found:

@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from workers.agent.measure.clock import RunClock
 from workers.agent.runtime import messages
@@ -19,6 +20,14 @@ BATCH_LIMIT = 4 * 1024 * 1024  # bytes before compression
 LABEL_LIMIT = 200  # characters of an event's label
 LINE_LIMIT = 4096  # characters of an output line in the live view; the artifact has all of it
 MEBIBYTE = 1024 * 1024
+
+
+class SampleSink(Protocol):
+    """Where samplers put what they see."""
+
+    def sample(self, *, node: str, role: str, t: float, values: Mapping[str, wire.Number]) -> None: ...
+
+    def event(self, event: wire.EventMessage) -> None: ...
 
 
 class SampleRecorder(ABC):

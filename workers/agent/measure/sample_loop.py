@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workers.agent.measure.clock import RunClock
-from workers.agent.measure.recorder import LABEL_LIMIT, SampleRecorder
+from workers.agent.measure.recorder import LABEL_LIMIT, SampleSink
 from workers.agent.measure.share import go_first
 from workers.agent.samplers import HiddenFromSampler, NothingObserved, SampleSource, SourceFailed, SourceReading
 from workers.protocol.wire import EventMessage, Number
@@ -124,7 +124,7 @@ class NodeSampler:
     """Samples one node; its first source determines whether the node can be reached."""
 
     def __init__(
-        self, *, node: str, role: str, sources: Sequence[SampleSource], clock: RunClock, recorder: SampleRecorder
+        self, *, node: str, role: str, sources: Sequence[SampleSource], clock: RunClock, recorder: SampleSink
     ) -> None:
         self._node = node
         self._role = role

@@ -27,11 +27,14 @@ ALIKE, CHANCE = 0.01, 3.0
 MOST_MOVED = 0.01
 LIMITS = (
     f"steady over at least the last {FEWEST} intervals, each stretch between change points within {limit(ALIKE)} of "
-    f"the last one; a measured phase that begins before that has a mean within {limit(MOST_MOVED)} of the steady one"
+    f"the last one, of a periodic load each period; a measured phase that begins before that has a mean within "
+    f"{limit(MOST_MOVED)} of the steady one"
 )
 PENALTY, SHORTEST = 6.0, 5  # of KernelCPD; intervals of a segment
 MOST_POINTS = 600  # more are averaged: the search takes quadratic time
 MOST_AUTOCORRELATION = 0.7
+# A period: autocorrelation at its lag at least this, after less than half of it; so often in the last two thirds.
+PERIODIC, FEWEST_PERIODS = 0.4, 3
 NOISE_FLOOR = 2e-4  # of the greatest: of a load that stands still most of the time, the median is zero
 TO_SIGMA = 1.4826  # from a median absolute deviation
 
@@ -45,12 +48,15 @@ def check(facts: QualityFacts) -> RuleFinding:
     if len(seconds.values) < FEWEST:
         count = len(seconds.values)
         return cannot_tell(f"The load had {count} intervals with its warm-up; {FEWEST} are needed.", intervals=count)
-    start = steady_from(seconds.values)
-    return _verdict(seconds, measured, start)
+    start, cycle = steady_from(seconds.values), 0
+    if start > 0 and (repeats := period(seconds.values)):
+        by_period = periodic_from(seconds.values, repeats)
+        start, cycle = (by_period, repeats) if by_period < start else (start, 0)
+    return _verdict(seconds, measured, start, cycle)
 
 
-def _verdict(seconds: ThroughputSeconds, measured: tuple[float, float], start: int) -> RuleFinding:
-    """`start`: index of the first steady interval."""
+def _verdict(seconds: ThroughputSeconds, measured: tuple[float, float], start: int, cycle: int) -> RuleFinding:
+    """`start`: index of the first steady interval; `cycle`: intervals of a period, by which it was found; 0: none."""
     if np.median(seconds.values[start:]) == 0:
         standing = int((seconds.values[start:] == 0).sum())
         text = f"No steady state: nothing was done in {standing} of the last {len(seconds.values) - start} intervals."
@@ -62,8 +68,10 @@ def _verdict(seconds: ThroughputSeconds, measured: tuple[float, float], start: i
         text = f"No steady state: {seconds.name} still changes {when}."
         return failed(text, steady_from=began, intervals=left)
     if began <= measured[0] + _length(seconds):
+        how = f", over whole periods of {plain(cycle * _length(seconds), 's')}" * bool(cycle)
         return passed(
-            f"Steady from {plain(max(began, 0.0), 's')} on; the measured phase begins at {plain(measured[0], 's')}.",
+            f"Steady from {plain(max(began, 0.0), 's')} on{how}; the measured phase begins at "
+            f"{plain(measured[0], 's')}.",
             steady_from=began,
         )
     return _late(seconds, measured, began)
@@ -105,6 +113,39 @@ def steady_from(values: Floats) -> int:
     ):
         first -= 1
     return bounds[first] * step
+
+
+def period(values: Floats) -> int:
+    """Intervals after which the load repeats itself, by its autocorrelation over the last two thirds; 0: it does
+    not."""
+    y = values[len(values) // 3 :] - np.mean(values[len(values) // 3 :])
+    total, longest = float(y @ y), len(y) // FEWEST_PERIODS
+    if total == 0 or longest < 2:
+        return 0
+    lags = np.array([float(y[lag:] @ y[:-lag]) / total * len(y) / (len(y) - lag) for lag in range(1, longest + 1)])
+    away = np.flatnonzero(lags < PERIODIC / 2)
+    if not len(away):
+        return 0
+    beyond = lags[away[0] :]
+    # The first of the peaks, which its multiples may exceed by chance; then its top.
+    first = int(np.argmax(beyond >= 0.9 * beyond.max()))
+    peak = int(away[0]) + first + int(beyond[first : first + 1 + first // 4].argmax())
+    return peak + 1 if lags[peak] >= PERIODIC and peak + 1 < longest else 0
+
+
+def periodic_from(values: Floats, cycle: int) -> int:
+    """Index of the first whole period, counted from the end, from which the mean of each is that of those after it: it
+    differs by less than ALIKE plus CHANCE standard errors."""
+    many = len(values) // cycle
+    means = values[len(values) - many * cycle :].reshape(many, cycle).mean(axis=1)[::-1]
+    noise = _mad(np.diff(means)) / np.sqrt(2)
+    same = 1
+    while same < many:
+        later = float(means[:same].mean())
+        if abs(float(means[same]) - later) > ALIKE * abs(later) + CHANCE * noise * np.sqrt(1 + 1 / same):
+            break
+        same += 1
+    return len(values) - same * cycle
 
 
 def _changes(scaled: Floats, penalty: float) -> list[int]:

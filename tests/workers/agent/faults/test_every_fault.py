@@ -1,7 +1,7 @@
 """Every fault on every topology twice in a row: each trial finds the system whole and leaves it so.
 
 The whole table takes twenty minutes and is asked for by HYPOTHESIS_PROFILE=deep and `-rP`, which shows its lines; what
-it found stands in docs/reference/failover.md. Usually one planned switch on each topology is tried, in seconds.
+it found stands in docs/why/lab.md. Usually one planned switch on each topology is tried, in seconds.
 """
 
 import sys

@@ -1,0 +1,94 @@
+"""Looking at a comparison after every repetition without more false verdicts. Pure.
+
+Group-sequential tests (Lan and DeMets, Biometrika 70, 1983): the error that looks may spend grows with the share of the
+planned repetitions, by Pocock's function; the levels of the normal theory are applied to p (the significance-level
+approach, Jennison and Turnbull 2000, section 4.4), and to the interval (their repeated confidence intervals).
+Simulation results are in docs/howto/campaigns.md.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS, MARGIN, critical
+from apps.comparison.stats.welch import Ratio
+
+# Of 5 %: the levels of the normal theory spend a little more on a few repetitions.
+SPENT = 0.04
+POINTS = 801  # of the grid between the bounds
+VERDICT = "verdict"
+
+
+def pocock(share: float, alpha: float) -> float:
+    """Error spent up to this share of the information."""
+    return alpha * math.log1p((math.e - 1) * share)
+
+
+@lru_cache(maxsize=256)
+def levels(shares: tuple[float, ...], *, alpha: float = 1 - CONFIDENCE) -> tuple[float, ...]:
+    """Two-sided significance level of each look, at ascending `shares` of the information (the last 1).
+
+    By recursive integration of the score's density within the bounds (Armitage, McPherson and Rowe 1969)."""
+    found: list[float] = []
+    grid: NDArray[np.float64] = np.zeros(1)
+    weights: NDArray[np.float64] = np.ones(1)
+    before = spent = 0.0
+    for share in shares:
+        step = math.sqrt(share - before)
+        wanted = pocock(share, alpha) - spent
+
+        def beyond(bound: float, *, at: float = share, step: float = step) -> float:
+            edge = bound * math.sqrt(at)
+            tails = special.ndtr((-edge - grid) / step) + special.ndtr((grid - edge) / step)  # noqa: B023
+            return float(weights @ tails)  # noqa: B023
+
+        low, high = 0.0, 12.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if beyond(middle) > wanted else (low, middle)
+        found.append(float(2 * special.ndtr(-high)))
+        spent, before = spent + wanted, share
+        new = np.linspace(-high * math.sqrt(share), high * math.sqrt(share), POINTS)
+        density = np.exp(-(((new[:, None] - grid) / step) ** 2) / 2) / (step * math.sqrt(2 * math.pi)) @ weights
+        simpson = np.full(POINTS, 2.0)
+        simpson[1::2], simpson[0], simpson[-1] = 4.0, 1.0, 1.0
+        grid, weights = new, density * simpson * (new[1] - new[0]) / 3
+    return tuple(found)
+
+
+def level_at(repetition: int, most: int, *, cells: int) -> float:
+    """Significance level after `repetition` of at most `most` repetitions, with a look after each from FEWEST_RUNS on,
+    for one of `cells` comparisons (Bonferroni)."""
+    looks = tuple(each / most for each in range(FEWEST_RUNS, most + 1))
+    return levels(looks, alpha=SPENT / cells)[repetition - FEWEST_RUNS]
+
+
+def repeated_interval(ratio: Ratio, level: float) -> tuple[float, float] | None:
+    """The ratio's interval at this level; None: it has none."""
+    if ratio.value is None or not ratio.low or ratio.high is None or ratio.freedom is None:
+        return None
+    if not math.isfinite(ratio.high):
+        return None
+    half = (math.log(ratio.high) - math.log(ratio.low)) / 2 - ratio.systematic
+    error = half / critical(ratio.freedom)
+    wide = critical(ratio.freedom, level) * error + ratio.systematic
+    middle = (math.log(ratio.high) + math.log(ratio.low)) / 2
+    return math.exp(middle - wide), math.exp(middle + wide)
+
+
+def is_enough(interval: tuple[float, float], until: str) -> bool:
+    """Whether no more repetitions are wanted: VERDICT: it excludes 1, or lies within the margin; else it is at most as
+    wide as ± `until` (a share)."""
+    low, high = interval
+    if until == VERDICT:
+        return low > 1 or high < 1 or (low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN)
+    return math.log(high / low) <= 2 * math.log1p(float(until))
+
+
+def looks(most: int) -> Sequence[int]:
+    """Repetitions after which is looked."""
+    return range(FEWEST_RUNS, most)

@@ -1,0 +1,77 @@
+"""Leaving out repetitions that are no longer needed: which are complete, and what becomes of the waiting jobs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.dispatch.models import FINAL, Campaign, Entry, Job, JobRun, Skip
+
+LONGEST_REASON = 500
+
+
+@dataclass(frozen=True)
+class Looked:
+    """An entry of which a repetition is complete that nobody looked at yet. `levels`: ids still to be measured."""
+
+    campaign: Campaign
+    entry: Entry
+    repetition: int
+    systems: tuple[str, ...]
+    levels: tuple[int, ...]
+
+
+def due() -> list[Looked]:
+    """Entries of unfinished campaigns with `until`. Three queries each; none without such a campaign."""
+    entries = (
+        Entry.objects.exclude(campaign__until="")
+        .filter(jobs__state="queued")
+        .select_related("campaign", "workload")
+        .distinct()
+    )
+    return [found for entry in entries if (found := _looked(entry)) is not None]
+
+
+def _looked(entry: Entry) -> Looked | None:
+    jobs = list(entry.jobs.select_related("system").order_by("position"))
+    waiting = min((job.repetition for job in jobs if job.state not in FINAL), default=0)
+    repetition = waiting - 1
+    if repetition <= entry.looked:
+        return None
+    of_done = JobRun.objects.filter(job__entry=entry, job__repetition__lte=repetition)
+    if of_done.exclude(run__state="sealed").exists():
+        return None
+    skipped = set(
+        Skip.objects.filter(job__entry=entry, job__repetition__gt=repetition).values_list("load_level", flat=True)
+    )
+    # As in the plan, whose first system the others are compared with.
+    first = [job for job in jobs if job.repetition == 1]
+    levels = tuple(level.pk for level in entry.load_levels.all() if level.pk not in skipped)
+    systems = tuple(dict.fromkeys(job.system.slug for job in first))
+    return Looked(entry.campaign, entry, repetition, systems, levels)
+
+
+@transaction.atomic
+def leave_out(looked: Looked, reasons: Mapping[int, str], *, now: datetime) -> int:
+    """Skip the load levels (id -> reason) in the waiting jobs of later repetitions; a job without any left is done.
+    Returns the number of jobs that ended so."""
+    Entry.objects.filter(pk=looked.entry.pk).update(looked=looked.repetition)
+    if not reasons:
+        return 0
+    waiting = looked.entry.jobs.select_for_update(of=("self",)).filter(state="queued", repetition__gt=looked.repetition)
+    jobs = list(waiting.order_by("pk"))
+    Skip.objects.bulk_create(
+        (
+            Skip(job=job, load_level_id=level, reason=reason[:LONGEST_REASON])
+            for job in jobs
+            for level, reason in reasons.items()
+        ),
+        ignore_conflicts=True,
+    )
+    if set(looked.levels) - set(reasons):
+        return 0
+    for job in jobs:
+        job.state, job.reason, job.finished_at = Job.State.SUCCEEDED, next(iter(reasons.values())), now
+    Job.objects.bulk_update(jobs, ["state", "reason", "finished_at"])
+    return len(jobs)

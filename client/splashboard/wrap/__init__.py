@@ -1,0 +1,1 @@
+"""`splashboard run -- COMMAND`: runs a benchmark as it is, and submits what it measured."""

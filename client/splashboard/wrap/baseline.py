@@ -1,0 +1,201 @@
+"""The runs that `--baseline` names, and the comparison with them as the server judges it."""
+
+from __future__ import annotations
+
+import re
+import urllib.parse
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from splashboard.failures import Exit, Misuse
+from splashboard.server import Server, printable
+from splashboard.wrap import machine
+
+MOST_RUNS = 500
+TOLERANCE = 0.1
+ROW: dict[str, Any] = {
+    **{"id": int, "system": str, "outcome": str, "is_excluded": bool},
+    "release": str,
+    "workload": {"id": int, "name": str},
+}
+RUNS = {"results": [ROW]}
+DETAIL = {
+    **{key: ROW[key] for key in ("id", "outcome", "is_excluded", "workload")},
+    "system": {"slug": str},
+    "state": str,
+}
+CELL = {
+    "side": str,
+    "level": int,
+    "metric": str,
+    "words": str,
+    "replicates": [{"run": int}],
+    "more": [{"runs": int, "unit": str}],
+}
+COMPARISON = {
+    "levels": [{"id": int, "threads": int}],
+    "metrics": [{"key": str, "name": str, "unit": str, "direction": str, "primary": bool}],
+    "cells": [CELL],
+    "withheld": [str],
+    "cautions": [{"head": str, "text": str}],
+    "notes": [str],
+}
+WORSE, BETTER, EQUIVALENT, INCONCLUSIVE = "worse", "better", "equivalent", "inconclusive"
+
+
+@dataclass(frozen=True)
+class BaselineRuns:
+    """Runs by what named them, such as "tag before"."""
+
+    words: str
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def systems(self) -> list[str]:
+        return list(dict.fromkeys(row["system"] for row in self.rows))
+
+
+def find(server: Server, text: str, *, system: str, base: str, platform: str) -> BaselineRuns:
+    """`text`: ids of runs, a tag, a variant, the key of a system, or a release of `platform`; the first that has runs.
+    `system`: of the new runs; `base`: the same without its variant.
+
+    Raises Misuse when nothing fits, or the baseline is no other system; RequestRefused, ServerUnreachable.
+    """
+    found = _named(server, text, base=base, platform=platform)
+    counted = [row for row in found.rows if row["outcome"] == "succeeded" and not row["is_excluded"]]
+    if not counted:
+        raise Misuse(
+            f"--baseline: {text!r} names no run that counts: give ids of runs (12,13), a tag, a variant, the key of a "
+            "system or a release"
+        )
+    found = BaselineRuns(found.words, counted)
+    others = [each for each in found.systems if each != system]
+    if not others:
+        raise Misuse(
+            f"--baseline: {found.words} is of system {system}, as these runs are, and a comparison has two: give what "
+            "differs a name, --variant NAME"
+        )
+    if len(others) > 1:
+        raise Misuse(f"--baseline: {found.words} is of several systems ({', '.join(others)}): name one of them")
+    return BaselineRuns(found.words, [row for row in counted if row["system"] == others[0]])
+
+
+def _named(server: Server, text: str, *, base: str, platform: str) -> BaselineRuns:
+    if re.fullmatch(r"\d{1,18}(,\d{1,18})*", text):
+        return BaselineRuns(f"run {text}", [run(server, int(each)) for each in text.split(",")])
+    for words, asked in (
+        (f"tag {text}", {"tag": text}),
+        (f"variant {text}", {"system": machine.slug(base, text)}),
+        (f"system {text}", {"system": text}),
+    ):
+        rows = _rows(server, **asked)
+        if rows:
+            return BaselineRuns(words, rows)
+    rows = _rows(server, q=text, platform=platform) if platform else []
+    return BaselineRuns(f"release {text}", [row for row in rows if _is_release(row["release"], text)])
+
+
+def _is_release(version: str, text: str) -> bool:
+    """Whether it is the version or its beginning, in whole parts."""
+    return version == text or (version.startswith(text) and not version[len(text)].isalnum())
+
+
+def _rows(server: Server, **asked: str) -> list[Mapping[str, Any]]:
+    parameters = [*asked.items(), ("outcome", "succeeded"), ("limit", str(MOST_RUNS))]
+    found: list[Mapping[str, Any]] = server.read("runs/", parameters).json(RUNS)["results"]
+    return found
+
+
+def run(server: Server, number: int) -> Mapping[str, Any]:
+    """A run as in the list."""
+    found = server.read(f"runs/{number}/").json(DETAIL)
+    return {**found, "system": found["system"]["slug"]}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """`lines`: of each judged figure; `sentence`: the verdict."""
+
+    sentence: str
+    lines: Sequence[str]
+    address: str
+    exit: Exit
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def compare(
+    server: Server, baseline: BaselineRuns, *, system: str, workload: int, runs: Iterable[int], tolerance: float
+) -> Compared:
+    """Compares `runs` of `system` with those of the baseline under this workload.
+
+    Raises RequestRefused, ServerUnreachable.
+    """
+    before = [row["id"] for row in baseline.rows if row["workload"]["id"] == workload]
+    query = [("side", baseline.systems[0]), ("side", system), ("workload", str(workload))]
+    query.append(("runs", ",".join(map(str, sorted({*before, *runs})))))
+    address = f"{server.url}/compare/?{urllib.parse.urlencode(query, safe=',')}"
+    if not before:
+        sentence = f"cannot tell: {baseline.words} has no run of this workload"
+        return Compared(sentence, [], address, Exit.CANNOT_TELL)
+    found = server.read("comparisons/", query).json(COMPARISON)
+    return judged(found, side=system, address=address, tolerance=tolerance)
+
+
+def judged(found: Mapping[str, Any], *, side: str, address: str, tolerance: float) -> Compared:
+    """The verdict on the primary metric and the latency, at each load level that `side` has runs at."""
+    metrics = {
+        metric["key"]: metric
+        for metric in found["metrics"]
+        if metric["primary"] or metric["key"] == "client.throughput" or ".latency." in metric["key"]
+    }
+    levels = {level["id"]: level for level in found["levels"]}
+    cells = [
+        cell
+        for cell in found["cells"]
+        if cell["side"] == side and cell["metric"] in metrics and cell["replicates"] and cell.get("ratio")
+    ]
+    lines = [_line(cell, metrics[cell["metric"]], levels[cell["level"]]) for cell in cells]
+    notes = [f"{each['head']}: {each['text']}" for each in found["cautions"]] + list(found["notes"])
+    worse = [line for line, cell in zip(lines, cells) if cell["words"] == WORSE]
+    open_ = [
+        line
+        for line, cell in zip(lines, cells)
+        if cell["words"] not in (WORSE, BETTER, EQUIVALENT)
+        and not _is_tolerable(cell, metrics[cell["metric"]], tolerance)
+    ]
+    if worse:
+        sentence, code = f"worse: {worse[0]}", Exit.REGRESSION
+    elif found["withheld"]:
+        sentence = (
+            f"cannot tell: the sides differ in {', '.join(found['withheld'])}; accept it on the comparison's page"
+        )
+        code = Exit.CANNOT_TELL
+    elif open_ or not cells:
+        sentence, code = f"cannot tell: {open_[0] if open_ else 'no figure in common'}", Exit.CANNOT_TELL
+    else:
+        better = [line for line, cell in zip(lines, cells) if cell["words"] == BETTER]
+        sentence, code = (f"better: {better[0]}" if better else "fine: nothing is worse"), Exit.FINE
+    return Compared(printable(sentence), [printable(line) for line in lines], address, code, [*map(printable, notes)])
+
+
+def _is_tolerable(cell: Mapping[str, Any], metric: Mapping[str, Any], tolerance: float) -> bool:
+    """Whether an inconclusive figure is worse by at most the tolerance, by its interval."""
+    ratio = cell["ratio"]
+    low, high = ratio.get("low"), ratio.get("high")
+    if cell["words"] != INCONCLUSIVE or low is None or high is None:
+        return False
+    worst = 1 - low if metric["direction"] == "higher" else high - 1
+    return bool(worst <= tolerance)
+
+
+def _line(cell: Mapping[str, Any], metric: Mapping[str, Any], level: Mapping[str, Any]) -> str:
+    """For example "throughput at 4 threads 1.25 × (95 % interval 1.12 to 1.39), better"."""
+    ratio = cell["ratio"]
+    threads = f"{level['threads']} thread{'' if level['threads'] == 1 else 's'}"
+    value: float | None = ratio.get("value")
+    size = "no ratio" if value is None else f"{value:.3f} ×"
+    if ratio.get("low") is not None and ratio.get("high") is not None:
+        size += f" (95 % interval {ratio['low']:.3f} to {ratio['high']:.3f})"
+    needed = [f"{each['runs']} more {each['unit']}s" for each in cell["more"][:1]]
+    return f"{metric['name']} at {threads} {size}, {'; '.join([cell['words'], *needed])}"

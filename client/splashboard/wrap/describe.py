@@ -1,0 +1,173 @@
+"""What the server is told of a run: the system, the workload, the run."""
+
+from __future__ import annotations
+
+import platform as this_platform
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from splashboard.failures import Misuse
+from splashboard.wrap import machine, redact
+from splashboard.wrap.measure import WrappedRun
+from splashboard.wrap.plan import BenchmarkPlan, SystemOptions
+from splashboard.wrap.target import LoadedServer, is_local
+from splashboard.wrap.tools import MACHINE_TESTS, Asked, ToolCommand
+
+NUMBERS = re.compile(r"\d+(?:\.\d+)+")
+NAMES = {"mariadb": "MariaDB", "mysql": "MySQL", "percona": "Percona Server", "aurora": "Aurora"}
+NO_SYSTEM = (
+    "which server does the command load? Give --dsn (its facts are then recorded and sampled), or --platform and "
+    "--server-version, or --system with the key of one that is registered"
+)
+NO_WORKLOAD = (
+    "workload: not known, since no command line of a load tool was seen: give --workload ID, or --parameter NAME=VALUE "
+    "for each of its parameters, as in `splashboard submit --pending --workload ID`"
+)
+NO_CHECKPOINT = (
+    "--warmup: the output has no checkpoint, so its totals cover the warm-up too and none is stated: let the script "
+    "pass --report-checkpoints=$SPLASHBOARD_WARMUP"
+)
+CUT_OFF = "the final report of sysbench is missing"
+SYSBENCH_END = b"execution time (avg/stddev):"
+LONGEST_COMMAND = 20_000  # characters
+
+
+def platform_of(facts: Mapping[str, Any]) -> str:
+    """Key of the platform, from what the server says of itself."""
+    variables = facts.get("variables", {})
+    words = f"{facts['server_version']} {variables.get('version_comment', '')}".lower()
+    if "aurora_version" in variables or "aurora" in words:
+        return "aurora"
+    return next((name for name in ("mariadb", "percona") if name in words), "mysql")
+
+
+def system_of(
+    options: SystemOptions, *, facts: Mapping[str, Any] | None, target: LoadedServer | None, tool: ToolCommand | None
+) -> str | dict[str, Any]:
+    """The key of a registered system, or one to register. Raises Misuse with what is missing."""
+    platform, version = options.platform, options.server_version
+    if facts is not None:
+        platform, version = platform or platform_of(facts), version or facts["server_version"]
+    elif tool is not None and tool.tool in MACHINE_TESTS and not platform:
+        platform, version = this_platform.system().lower(), version or this_platform.release()
+    if not platform or not version:
+        if options.system and not options.variant:
+            return options.system
+        raise Misuse(NO_SYSTEM if not options.system else "--variant: needs --dsn, or --platform and --server-version")
+    elsewhere = target.host if target is not None and not target.is_local else ""
+    if elsewhere and not options.hardware:
+        raise Misuse(
+            f"--hardware: {elsewhere} is another machine: name its hardware class as on the Catalog page, for example "
+            "--hardware my-database-host"
+        )
+    found = NUMBERS.match(version)
+    short = found[0] if found else version
+    where = elsewhere or machine.host()
+    slug = options.system or machine.slug(where, platform, short, options.variant or "")
+    name = f"{NAMES.get(platform, platform)} {short} on {where}" + (f", {options.variant}" if options.variant else "")
+    described: dict[str, Any] = {
+        "slug": slug,
+        "name": name[:120],
+        "platform": platform,
+        "version": version[:80],
+        "hardware_class": options.hardware or machine.hardware()["slug"],
+        "endpoint": target.endpoint if target else "",
+        "settings": {"variant": options.variant} if options.variant else {},
+        "nodes": [{"name": "db1", "role": "writer"}],
+    }
+    return described if options.hardware else {**described, "hardware": [machine.hardware()]}
+
+
+def words_of(system: str | Mapping[str, Any]) -> str:
+    return f"System {system}" if isinstance(system, str) else f"System {system['slug']}: {system['name']}"
+
+
+def key_of(system: str | Mapping[str, Any]) -> str:
+    return system if isinstance(system, str) else str(system["slug"])
+
+
+def workload_of(
+    stated: str | None, parameters: Mapping[str, Any], tool: ToolCommand | None
+) -> int | dict[str, Any] | None:
+    """An id, or the tool with its parameters; None: not known. `stated`: an id or a name."""
+    if stated and stated.isdecimal():
+        return int(stated)
+    known = {**(tool.parameters if tool else {}), **parameters}
+    if tool is None and not parameters:
+        return None
+    found: dict[str, Any] = {"parameters": known}
+    if tool is not None:
+        found["tool"] = tool.tool
+    return {**found, "name": stated} if stated else found
+
+
+@dataclass(frozen=True)
+class DescribedRun:
+    """`problem`: why it cannot be sent as it is; empty: it can."""
+
+    description: Mapping[str, Any]
+    problem: str
+    notes: Sequence[str]
+
+
+def run_of(
+    plan: BenchmarkPlan,
+    run: WrappedRun,
+    asked: Asked,
+    *,
+    stated: str | Mapping[str, Any],
+    facts: Mapping[str, Any],
+    repetitions: Counter[str],
+    reason: str,
+) -> DescribedRun:
+    """`stated`: the system; `repetitions`: counts runs by what they repeat; `reason`: why the command failed, if so."""
+    stretch, tool = run.stretch, run.tool
+    kind = plan.format or (tool.format if tool and tool.format != "sysbench" else stretch.kind)
+    workload = workload_of(plan.workload, plan.parameters, tool)
+    threads = stretch.threads or asked.threads or (tool.threads if tool else None)
+    repetitions[f"{workload}, {threads}"] += 1
+    variant = plan.system.variant
+    description: dict[str, Any] = {
+        "uid": run.uid,
+        "format": kind,
+        "system": stated,
+        "started_at": run.started_at,
+        "repetition": repetitions[f"{workload}, {threads}"],
+        "tags": sorted({*plan.tags, *([variant] if variant else [])}),
+        "command": redact.command(run.command, plan.passwords)[:LONGEST_COMMAND],
+        "host": machine.facts(),
+    }
+    known = {
+        "workload": workload,
+        "load_level": {"threads": threads} if stretch.threads is None and threads is not None else None,
+        "server_version": facts.get("server_version") or plan.system.server_version,
+        "variables": facts.get("variables"),
+        "defaults": facts.get("defaults"),
+        "data_bytes": run.data_bytes,
+        "session": plan.session,
+    }
+    description.update({name: value for name, value in known.items() if value not in (None, "", {})})
+    notes = []
+    if stretch.format == "sysbench":
+        reason = "" if SYSBENCH_END in stretch.content else "; ".join(filter(None, (reason, stretch.fatal))) or CUT_OFF
+        if stretch.checkpoint is not None:
+            description["warmup"] = stretch.checkpoint
+        elif plan.warmup and not reason:
+            notes.append(NO_CHECKPOINT)
+    if reason:
+        description.update({"outcome": "failed", "reason": reason[:2000]})
+    return DescribedRun(description, _problem(plan, tool, description), notes)
+
+
+def _problem(plan: BenchmarkPlan, tool: ToolCommand | None, description: Mapping[str, Any]) -> str:
+    if not description["format"]:
+        return "format: not recognised: name it by `splashboard submit --pending --format NAME`"
+    if "workload" not in description:
+        return NO_WORKLOAD
+    described_here = not isinstance(description["system"], str) and plan.target is None and not plan.system.hardware
+    if tool is not None and described_here and not is_local(tool.host):
+        return f"system: the load went to {tool.host}, which is another machine: name its hardware class by --hardware"
+    return ""

@@ -1,0 +1,107 @@
+"""Runs that are measured and not yet stored by the server: a folder each, below the user's state."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from splashboard import submitting
+from splashboard.failures import Misuse, RequestRefused
+from splashboard.server import Server
+
+DESCRIPTION, STATE = "description.json", "state.json"
+
+
+def folder() -> Path:
+    """Of this user alone."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state") / "splashboard" / "pending"
+
+
+@dataclass(frozen=True)
+class PendingRun:
+    """`state`: url (for which server it was measured), output (its file's name), samples, refused (why)."""
+
+    place: Path
+    description: Mapping[str, Any]
+    state: Mapping[str, Any]
+
+    def send(self, server: Server, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Sends it and removes it; the same submission again is the same run. `changes` override its description.
+
+        Raises RequestRefused, after noting why; ServerUnreachable.
+        """
+        description = {**self.description, **changes}
+        try:
+            parts = [
+                ("description", DESCRIPTION, json.dumps(description).encode()),
+                ("output", self.state["output"], (self.place / self.state["output"]).read_bytes()),
+                *(("samples", name, (self.place / name).read_bytes()) for name in self.state["samples"]),
+            ]
+        except OSError as error:
+            raise Misuse(f"{self.place} is not whole: {error.filename}: {error.strerror}: remove it") from error
+        try:
+            found = submitting.send(server, parts)
+        except RequestRefused as error:
+            if error.status in (401, 403):  # nothing is wrong with the run
+                raise
+            write_private(
+                self.place / STATE, json.dumps({**self.state, "refused": [str(error), *error.fields]}).encode()
+            )
+            raise
+        shutil.rmtree(self.place)
+        return found
+
+
+def keep(
+    *,
+    url: str,
+    description: Mapping[str, Any],
+    output: bytes,
+    name: str,
+    samples: Sequence[bytes] = (),
+    refused: str = "",
+) -> PendingRun:
+    """Raises Misuse when the disk is full."""
+    place = folder() / f"{str(description['started_at'])[:19].replace(':', '')}-{description['uid']}"
+    files = {f"samples-{number:06}.gz": content for number, content in enumerate(samples)}
+    state = {"url": url, "output": name, "samples": sorted(files), "refused": [refused] if refused else []}
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for above in (place, folder(), folder().parent):
+            above.chmod(0o700)
+        for file, content in {name: output, **files, DESCRIPTION: json.dumps(description, indent=1).encode()}.items():
+            write_private(place / file, content)
+        write_private(place / STATE, json.dumps(state).encode())  # last: with it the run is whole
+    except OSError as error:
+        raise Misuse(
+            f"the run cannot be kept in {place}: {error.strerror}: free space there, or set XDG_STATE_HOME"
+        ) from error
+    return PendingRun(place, description, state)
+
+
+def every() -> list[PendingRun]:
+    """In the order of measurement; without those that were cut off while they were written."""
+    found = []
+    for place in sorted(folder().glob("*")):
+        try:
+            description = json.loads((place / DESCRIPTION).read_bytes())
+            state = json.loads((place / STATE).read_bytes())
+        except (OSError, ValueError):
+            continue
+        found.append(PendingRun(place, description, state))
+    return found
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """A whole file, or none, that this user alone can read. Raises OSError."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    aside = path.with_suffix(path.suffix + ".part")
+    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(content)
+    aside.replace(path)

@@ -1,0 +1,129 @@
+"""Samples of the server and this host: by the agent's samplers, in a process of their own (the extra `sampling`)."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from splashboard.failures import Misuse
+from splashboard.server import printable
+from splashboard.wrap.target import LoadedServer
+
+ANSWERS_WITHIN = 60.0  # s: a busy server is slow to connect to
+REMEDY = "install it in a checkout by `pip install ./workers/agent` (Python 3.11 or newer), or leave --dsn out"
+
+
+class ServerSampling:
+    """Samples `target` from its start to `stop`. The password goes through a pipe, never a command line."""
+
+    def __init__(self, target: LoadedServer) -> None:
+        """Raises Misuse with the remedy when the extra is missing or the server cannot be asked."""
+        self._folder = tempfile.TemporaryDirectory(prefix="splashboard-samples-")  # mode 0700
+        self._process = subprocess.Popen(
+            _program(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the command
+        )
+        self._answers: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        self._send(
+            {
+                "folder": self._folder.name,
+                "user": target.user,
+                "password": target.password,
+                "host": target.host,
+                "port": target.port,
+                "socket": target.socket,
+                "parent": os.getpid(),
+            }
+        )
+        self.facts: Mapping[str, Any] = self._answer()
+        problem = self.facts.get("problem", "the sampler did not answer")
+        if problem:
+            self.stop()
+            raise Misuse(f"--dsn: {printable(problem)}: correct it, or leave it out")
+
+    def tool(self, pid: int) -> None:
+        """The command whose session's CPU time is sampled; 0: none any more."""
+        self._send({"what": "tool", "pid": pid})
+
+    def begin(self, run: str, at: float) -> None:
+        """`at`: zero of the run's clock, by the monotonic clock."""
+        self._send({"what": "begin", "run": run, "at": at})
+
+    def size(self, schema: str) -> None:
+        """Asks for the bytes of the run's tables, while there are any."""
+        if schema:
+            self._send({"what": "size", "schema": schema})
+
+    def end(self, *, tool: str, zero: float, at: float, schema: str) -> tuple[list[bytes], int | None]:
+        """The batches of the run, and the bytes of its tables; what is lost is left out."""
+        self._send({"what": "end", "tool": tool, "zero": zero, "at": at, "schema": schema})
+        found = self._answer()
+        batches = []
+        for name in found.get("files", ()):
+            file = Path(self._folder.name) / Path(name).name
+            batches.append(file.read_bytes())
+            file.unlink()
+        return batches, found.get("data_bytes")
+
+    def stop(self) -> None:
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            with contextlib.suppress(OSError):  # it has ended
+                self._process.stdin.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._folder.cleanup()
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        stdin = self._process.stdin
+        try:
+            assert stdin is not None  # noqa: S101  opened as a pipe
+            stdin.write(json.dumps(message).encode() + b"\n")
+            stdin.flush()
+        except OSError:
+            pass  # it has ended: no answer comes
+
+    def _read(self) -> None:
+        stdout = self._process.stdout
+        assert stdout is not None  # noqa: S101  opened as a pipe
+        with stdout:
+            for line in stdout:
+                self._answers.put(line)
+        self._answers.put(b"{}")
+
+    def _answer(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._answers.get(timeout=ANSWERS_WITHIN))
+        except (queue.Empty, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def _program() -> list[str]:
+    """The agent beside this client, else one on PATH. Raises Misuse."""
+    try:
+        if importlib.util.find_spec("workers.agent.programs.beside") is not None:
+            return [sys.executable, "-m", "workers.agent", "sample"]
+    except ImportError:
+        pass
+    elsewhere = shutil.which("splashboard-agent")
+    if elsewhere is None:
+        raise Misuse(f"--dsn: sampling needs the agent's package: {REMEDY}")
+    return [elsewhere, "sample"]

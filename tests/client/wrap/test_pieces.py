@@ -1,0 +1,152 @@
+"""Parts of `splashboard run` that need no server."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from splashboard.wrap import outputs, redact, tools
+from splashboard.wrap.target import LoadedServer, of_dsn, of_file
+from splashboard.wrap.tools import Asked, adapted, blocks, find
+from tests.paths import ROOT
+from tests.rest.submissions import POINT_SELECT
+from workers.protocol import secrets
+from workers.protocol.workloads import sysbench
+
+SYSBENCH = ["sysbench", "oltp_read_only", "--time=60", "--threads=2", "run"]
+
+
+def test_client_and_server_hide_the_same_secrets() -> None:
+    def plain(pattern: "re.Pattern[str]") -> tuple[str, int]:
+        """Without possessive quantifiers, which Python 3.9 does not know."""
+        return re.sub(r"(?<!\\)([*+?])\+", r"\1", pattern.pattern), pattern.flags
+
+    assert [plain(each) for each in secrets.IN_COMMANDS] == [(each.pattern, each.flags) for each in redact.IN_COMMANDS]
+    assert [plain(each) for each in secrets.ANYWHERE] == [(each.pattern, each.flags) for each in redact.ANYWHERE]
+    for text in (
+        "sysbench --mysql-password=swordfish --threads=4 run",
+        "mysql -uroot -pswordfish -P3306",
+        "mysql://root:swordfish@db1/sbtest",
+        "MYSQL_PWD=swordfish mysqldump --all-databases",
+        'password = "swordfish"',
+        "CREATE USER a IDENTIFIED BY 'swordfish'",
+        "Changed tpcc:mysql_pass from old to swordfish for MySQL",
+    ):
+        assert redact.command(text) == secrets.without_secret_options(text)
+        hidden = redact.output(text.encode())
+        assert hidden == secrets.without_secrets_in(text.encode())
+        assert b"swordfish" not in hidden or "-P3306" in text
+        assert secrets.first_secret(redact.output(redact.command(text).encode())) is None
+    assert redact.output(b"+ PING swordfish99", ["swordfish99"]) == b"+ PING *"
+    assert redact.output(b"total: 12345", ["1234"]) == b"total: 12345"
+
+
+def test_the_clients_list_of_sysbenchs_tests_is_the_servers() -> None:
+    assert tools.SYSBENCH_TESTS == sysbench.TESTS
+
+
+def test_levels_come_in_blocks_of_alternating_order() -> None:
+    assert blocks([1, 4, 16], 2) == [(1, 1), (1, 4), (1, 16), (2, 16), (2, 4), (2, 1)]
+    assert blocks([None], 2) == [(1, None), (2, None)]
+
+
+def test_threads_and_warmup_reach_the_command() -> None:
+    assert adapted(SYSBENCH, Asked(16)) == ["sysbench", "oltp_read_only", "--time=60", "--threads=16", "run"]
+    assert adapted(SYSBENCH, Asked(None, 30.0)) == [
+        *("sysbench", "oltp_read_only", "--time=90", "--threads=2", "--report-checkpoints=30", "run")
+    ]
+    assert adapted(["nice", "/usr/bin/mysqlslap", "--csv"], Asked(4))[-1] == "--concurrency=4"
+    assert adapted(["./bench.sh", "-t", "{threads}", "{warmup}"], Asked(4, 2.5)) == ["./bench.sh", "-t", "4", "2.5"]
+    assert Asked(4, 30.0).environment() == {"SPLASHBOARD_THREADS": "4", "SPLASHBOARD_WARMUP": "30"}
+    assert adapted(SYSBENCH, Asked()) == SYSBENCH
+
+
+def test_tools_are_recognised_by_their_command_lines() -> None:
+    lua = ["taskset", "-c", "1", "/usr/bin/sysbench", "/usr/share/sysbench/oltp_insert.lua", "--table_size=5", "run"]
+    found = find(lua)
+    assert found is not None
+    assert (found.format, found.parameters) == ("sysbench", {"test": "oltp_insert", "tables": 1, "table_size": 5})
+    remote = find(["ssh", "load1", "sysbench oltp_insert --mysql-host=db1 --rand-type=uniform --rate=5 run"])
+    assert remote is not None
+    assert (remote.host, remote.parameters["rand_type"], "rate" in remote.parameters) == ("db1", "uniform", False)
+    for argv, tool, parameters in (
+        (["sysbench", "cpu", "--cpu-max-prime=20000", "run"], "cpu", {"max_prime": 20000}),
+        (["./tpcc_start", "-h127.0.0.1", "-w", "10", "-c8"], "tpcc-mysql", {"warehouses": 10}),
+        (["mysqlslap", "--csv=a", "--concurrency=8", "--engine=innodb"], "mysqlslap", {"engine": "innodb"}),
+        (["java", "-jar", "benchbase.jar", "-b", "tpcc"], "benchbase", {"benchmark": "tpcc"}),
+        (["hammerdbcli", "auto", "run.tcl"], "hammerdb", {}),
+    ):
+        known = find(argv)
+        assert known is not None
+        assert (known.tool, known.parameters) == (tool, parameters)
+    for other in (["sysbench", "oltp_insert", "prepare"], ["sh", "-c", "sysbench oltp_insert run"], ["./bench.sh"]):
+        assert find(other) is None
+
+
+def test_an_output_is_divided_into_its_runs() -> None:
+    lines = POINT_SELECT.read_bytes().splitlines(keepends=True)
+    prepare = [b"sysbench 1.0.20 (using bundled LuaJIT)\n", b"Creating table 'sbtest1'...\n"]
+    reader = outputs.OutputReader()
+    for t, line in enumerate([b"my own words\n", *prepare, *lines, *prepare[:1], *lines]):
+        reader.add(line, float(t))
+    assert [each.content for each in reader.runs()] == [b"".join(lines), b"".join(lines)]
+    first = reader.runs()[0]
+    assert (first.kind, first.threads, first.began) == ("sysbench", 16, 3.0)
+
+
+def test_a_target_is_read_from_a_dsn_or_an_option_file(tmp_path: Path) -> None:
+    wanted = LoadedServer(user="me", password="p@ss", host="db1", port=3307, schema="sbtest")
+    assert of_dsn("mysql://me:p%40ss@db1:3307/sbtest") == wanted
+    assert of_dsn("mysql://me@/sbtest?socket=/run/s").endpoint == "/run/s"
+    assert "p@ss" not in repr(wanted)
+    file = tmp_path / "my.cnf"
+    file.write_text("[client]\nuser=me\npassword='p@ss'\nhost=db1\nport=3307\ndatabase=sbtest\nquick\n")
+    assert of_file(str(file)) == wanted
+
+
+WRAPPED = "import sys; from splashboard.cli import main; sys.exit(main())"
+
+
+@pytest.fixture
+def wrapped(tmp_path: Path) -> "list[str]":
+    script = tmp_path / "bench.sh"
+    script.write_text("#!/bin/sh\n[ -t 1 ] && echo on a terminal\ncat $1; exec sleep 60\n")
+    script.chmod(0o755)
+    options = ["--platform", "mariadb", "--server-version", "11.4.2", "--url", "http://127.0.0.1:9", "--timeout", "0.1"]
+    return [sys.executable, "-c", WRAPPED, "run", *options, "--", str(script), str(POINT_SELECT)]
+
+
+def test_an_interrupt_stops_the_command_and_keeps_what_was_measured(wrapped: "list[str]", tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "XDG_STATE_HOME": str(tmp_path)}
+    process = subprocess.Popen(wrapped, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    while b"execution time (avg/stddev)" not in process.stdout.readline():
+        pass
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert time.monotonic() - began < 15
+    (kept,) = (tmp_path / "splashboard" / "pending").iterdir()
+    assert (kept / "output").read_bytes() == POINT_SELECT.read_bytes()
+
+
+def test_on_a_terminal_the_command_has_one_and_its_output_is_live(wrapped: "list[str]", tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "XDG_STATE_HOME": str(tmp_path)}
+    own, other = pty.openpty()
+    process = subprocess.Popen(wrapped, env=environment, stdout=other, stderr=other, start_new_session=True)
+    os.close(other)
+    seen = b""
+    while b"execution time (avg/stddev)" not in seen:
+        seen += os.read(own, 65536)
+    assert b"on a terminal" in seen
+    assert b"run 1 of 1" in seen
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    os.close(own)

@@ -1,0 +1,112 @@
+"""A campaign ends the load levels that are decided, and says why."""
+
+import random
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from apps.comparison.compare import compare
+from apps.core.problems import Invalid
+from apps.dispatch.models import Campaign, Job, JobRun, Skip
+from apps.regressions import early_stop
+from apps.runs.models import Run
+from tests.support.builders import START, a_campaign, a_measured_run, a_system
+
+pytestmark = pytest.mark.django_db
+
+
+def planned(until: str = "verdict", *, threads: tuple[int, ...] = (1, 4)) -> Campaign:
+    return a_campaign(a_system("a"), a_system("b"), threads=threads, repetitions=8, until=until)
+
+
+def measured(campaign: Campaign, repetitions: int, value: Callable[[str, int], float]) -> None:
+    """`value` of a system (slug) at a number of threads."""
+    for job in campaign.jobs.filter(repetition__lte=repetitions, state="queued").select_related("system"):
+        for level in job.entry.load_levels.all():
+            run = a_measured_run(
+                {"client.throughput": value(job.system.slug, level.threads)},
+                system=job.system,
+                workload=job.workload,
+                load_level=level,
+                repetition=job.repetition,
+                started_at=START + timedelta(minutes=job.position),
+            )
+            JobRun.objects.create(run=run, job=job, attempt=1)
+        Job.objects.filter(pk=job.pk).update(state="succeeded", finished_at=START)
+
+
+def better(rng: random.Random, factor: float = 1.3, spread: float = 0.01) -> Callable[[str, int], float]:
+    """b by `factor` at all load levels."""
+
+    def value(system: str, threads: int) -> float:
+        return threads * 1000.0 * (factor if system == "b" else 1) * rng.uniform(1 - spread, 1 + spread)
+
+    return value
+
+
+def states(campaign: Campaign) -> dict[str, int]:
+    found = list(campaign.jobs.values_list("state", flat=True))
+    return {state: found.count(state) for state in set(found)}
+
+
+def test_what_is_decided_is_not_repeated() -> None:
+    rng, campaign = random.Random(1), planned()
+    measured(campaign, 3, better(rng))
+    assert early_stop.look(now=timezone.now()) == 10
+    assert states(campaign) == {"succeeded": 16}
+    reason = campaign.jobs.get(position=15).reason
+    assert reason.startswith("decided after 3 of 8 repetitions: b better, 1.3")
+    assert Skip.objects.filter(job__campaign=campaign).count() == 20
+    assert early_stop.look(now=timezone.now()) == 0
+
+
+def test_a_level_that_is_not_decided_is_repeated_alone() -> None:
+    rng, campaign = random.Random(2), planned()
+    measured(
+        campaign,
+        3,
+        lambda system, threads: 1000.0 * (1.5 if system == "b" and threads == 4 else 1) * rng.uniform(0.9, 1.1),
+    )
+    assert early_stop.look(now=timezone.now()) == 0
+    assert states(campaign) == {"succeeded": 6, "queued": 10}
+    assert set(Skip.objects.values_list("load_level__threads", flat=True)) == {4}
+
+
+def test_nothing_is_decided_before_a_repetition_is_complete_and_sealed() -> None:
+    rng, campaign = random.Random(1), planned()
+    measured(campaign, 3, better(rng))
+    run = Run.objects.order_by("-pk").first()
+    assert run is not None
+    Run.objects.filter(pk=run.pk).update(state="ended")
+    assert early_stop.look(now=timezone.now()) == 0
+    Run.objects.filter(pk=run.pk).update(state="sealed")
+    assert early_stop.look(now=timezone.now()) == 10
+
+
+@pytest.mark.parametrize(("spread", "ended"), [(0.03, 0), (0.003, 10)])
+def test_a_width_is_waited_for_although_the_sides_differ(spread: float, ended: int) -> None:
+    campaign = planned("0.05")
+    measured(campaign, 3, better(random.Random(3), spread=spread))
+    assert early_stop.look(now=timezone.now()) == ended
+
+
+def test_a_campaign_without_it_is_measured_to_its_end() -> None:
+    rng, campaign = random.Random(1), planned("")
+    measured(campaign, 3, better(rng))
+    assert early_stop.look(now=timezone.now()) == 0
+    assert states(campaign) == {"succeeded": 6, "queued": 10}
+
+
+def test_a_comparison_says_that_its_runs_were_repeated_until_decided() -> None:
+    rng, campaign = random.Random(1), planned()
+    measured(campaign, 3, better(rng))
+    found = compare(sides=["a", "b"], workload_id=campaign.entries.get().workload_id, campaign=campaign.pk)
+    assert "early-stop" in [each.key for each in found.cautions]
+
+
+def test_three_repetitions_leave_nothing_to_save() -> None:
+    with pytest.raises(Invalid) as refused:
+        a_campaign(a_system("a"), a_system("b"), repetitions=3, until="verdict")
+    assert [problem.field for problem in refused.value.errors] == ["until"]

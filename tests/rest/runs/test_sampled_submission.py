@@ -1,0 +1,70 @@
+"""A submitted run may bring what an agent's run has: samples, command line, host, defaults, size of its data."""
+
+import io
+from typing import Any
+from uuid import uuid4
+
+from rest_framework.test import APIClient
+
+from apps.runs.models import Run, Series
+from tests.rest.submissions import a_description, a_file, fields_of, send
+from workers.protocol import wire
+
+UID = str(uuid4())
+HOST = {"name": "load1", "cpus": 4}
+
+
+def a_batch(*, run: str = UID, sequence: int = 0) -> io.BytesIO:
+    encoder = wire.BatchEncoder(run=run, sequence=sequence)
+    for second in range(30):
+        values = {"mysql.status.Questions": 1000 * second, "mysql.status.Uptime": 500 + second}
+        encoder.add_sample(node="db1", role="writer", t=second + 0.25, values=values)
+    load = wire.EventMessage(kind="load", label="sysbench", starts_at=1.5, node="client", detail={"is_zero": True})
+    encoder.add_event(load)
+    return a_file(encoder.flush()[1], "samples.gz")
+
+
+def described(**changes: Any) -> dict[str, Any]:
+    more = {
+        "uid": UID,
+        "command": "sysbench --mysql-password=swordfish run",
+        "host": HOST,
+        "variables": {"port": "3306", "hostname": "db1"},
+        "defaults": {"port": "0"},
+        "data_bytes": 12345,
+    }
+    return a_description(**more | changes)
+
+
+def test_samples_become_series_on_the_runs_clock(engineer: APIClient) -> None:
+    answer = send(engineer, described(), samples=[a_batch()])
+    assert answer.status_code == 201, answer.content
+    run = Run.objects.get()
+    assert (run.command, run.host, run.data_bytes) == ("sysbench --mysql-password=* run", HOST, 12345)
+    assert run.server_started_at is not None
+    assert run.measured_from == 1.5
+    keys = set(Series.objects.filter(run=run).values_list("metric__key", flat=True))
+    assert {"mysql.status.Questions", "client.throughput"} <= keys
+    node = run.nodes.get(name="db1")
+    assert node.configuration is not None
+    assert node.defaults is not None
+    assert node.defaults.variables == {"port": "0"}
+    assert send(engineer, described(), samples=[a_batch()]).status_code == 200
+    assert send(engineer, described(host={"name": "load2"}), samples=[a_batch()]).status_code == 409
+    assert Run.objects.count() == 1
+
+
+def test_samples_of_another_run_or_unreadable_ones_are_refused(engineer: APIClient) -> None:
+    for samples in (
+        [a_file(b"no gzip")],
+        [a_batch(run=str(uuid4()))],
+        [a_batch(sequence=1)],
+        [a_batch(), a_batch()],
+        [a_batch(), a_file(a_batch(sequence=1).getvalue()[:-9])],
+    ):
+        answer = send(engineer, described(), samples=samples)
+        assert (answer.status_code, fields_of(answer)) == (422, ["samples"]), answer.content
+    assert fields_of(send(engineer, described(), samples="a text")) == ["samples"]
+    assert fields_of(send(engineer, described(variables=...))) == ["defaults"]
+    assert fields_of(send(engineer, described(host={"name": ["a"]}))) == ["host.name"]
+    assert not Run.objects.exists()
