@@ -32,6 +32,8 @@ COPY campaigns campaigns
 COPY config config
 COPY docs docs
 COPY workers workers
+# To which a link of workers/agent leads.
+COPY client/splashboard/prometheus client/splashboard/prometheus
 COPY --from=frontend /srv/frontend/dist frontend/dist
 USER splashboard
 EXPOSE 8000

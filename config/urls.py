@@ -1,4 +1,4 @@
-"""URLs: pages and probes at the root, the REST API below /api/v1/."""
+"""URLs: pages and probes at the root, the REST API below /api/v1/, Prometheus' query API below /api/prometheus/."""
 
 from django.urls import include, path, re_path
 
@@ -11,6 +11,7 @@ urlpatterns = [
     path("readyz", health.ready, name="readyz"),
     path("metrics", health.ServerMetrics.as_view(), name="metrics"),
     path("api/v1/", include("apps.rest.urls")),
+    path("api/prometheus/api/v1/", include("apps.rest.prometheus.urls")),
     re_path(r"^api(?:/[\s\S]*)?$", unknown_address),
     path("", include("apps.web.urls")),
 ]

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -66,8 +67,9 @@ def metrics_for(keys: Iterable[str]) -> dict[str, Metric]:
     return {key: found[key] for key in wanted}
 
 
-def name_metrics(keys: Iterable[str]) -> None:
-    """Creates missing metrics like `metrics_for`, without loading rows: a run has hundreds that never change."""
+def name_metrics(keys: Iterable[str], kinds: Mapping[str, str] | None = None) -> None:
+    """Creates missing metrics like `metrics_for`, without loading rows: a run has hundreds that never change. `kinds`:
+    of metrics whose keys do not say it."""
     wanted = set(keys)
     with connection.cursor() as cursor:
         cursor.execute("SELECT key FROM catalog_metric WHERE key = ANY(%s)", [list(wanted)])
@@ -75,12 +77,12 @@ def name_metrics(keys: Iterable[str]) -> None:
     many = f"{len(missing):,} are new; at most {limits.NEW_METRICS:,} may be"
     _require(len(missing) <= limits.NEW_METRICS, "metrics", many)
     if missing:
-        _make_metrics(missing)
+        _make_metrics(missing, kinds)
 
 
-def _make_metrics(keys: Iterable[str]) -> None:
+def _make_metrics(keys: Iterable[str], kinds: Mapping[str, str] | None = None) -> None:
     # Sorted, so that concurrent inserts cannot deadlock; a conflict means that the other one was first.
-    Metric.objects.bulk_create([_new_metric(key) for key in sorted(keys)], ignore_conflicts=True)
+    Metric.objects.bulk_create([_new_metric(key, kinds or {}) for key in sorted(keys)], ignore_conflicts=True)
 
 
 def version_key(version: str) -> list[int]:
@@ -227,12 +229,12 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _new_metric(key: str) -> Metric:
+def _new_metric(key: str, kinds: Mapping[str, str]) -> Metric:
     _require(
         bool(KEY.match(key)) and len(key) <= 160, "metric", f"{key[:80]!r} must have 1 to 160 characters, no blank"
     )
     spec, curated = derived_metrics.describe(key)
-    return _row(spec, curated=curated)
+    return _row(replace(spec, kind=kinds.get(key, spec.kind)), curated=curated)
 
 
 def _row(spec: counter_rules.MetricSpec, *, curated: bool) -> Metric:

@@ -3,6 +3,8 @@
 from apps.runs import archive, deletion, queries
 from apps.runs.ingest import accept, seal_queue, streams, submit
 from apps.runs.ingest.accept import Refused
+from apps.runs.ingest.prometheus import attach as prometheus
+from apps.runs.ingest.prometheus.attach import AttachedSeries
 from apps.runs.ingest.quota import QuotaExceeded
 from apps.runs.ingest.seal_queue import SealWait
 from apps.runs.ingest.submit import may_have_started
@@ -25,7 +27,7 @@ from apps.runs.queries import (
     places,
 )
 from apps.runs.queries.detail import ArtifactDetail
-from apps.runs.queries.metric_descriptions import described
+from apps.runs.queries.metric_descriptions import RATE, described
 from apps.runs.queries.places import RunPlace
 from apps.runs.queries.run_list import EXCLUDED, FAILED_CHECK, NEWEST_FIRST, QUALITIES, rows_of
 from apps.runs.queries.search import newest_left_out, word_conditions
@@ -44,10 +46,12 @@ __all__ = [
     "MEASURED_PHASE",
     "NEWEST_FIRST",
     "QUALITIES",
+    "RATE",
     "RAW_BATCHES",
     "STATISTICS",
     "UNREAD_BATCHES",
     "ArtifactDetail",
+    "AttachedSeries",
     "AttachedTable",
     "CheckDetail",
     "DistributionDetail",
@@ -77,6 +81,7 @@ __all__ = [
     "newest_left_out",
     "nodes",
     "places",
+    "prometheus",
     "queries",
     "rows_of",
     "seal_queue",

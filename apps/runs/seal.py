@@ -15,6 +15,7 @@ from itertools import chain
 
 import numpy as np
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.catalog.api import InvalidField, metrics_for, name_metrics
@@ -23,6 +24,7 @@ from apps.core import binary_cursor
 from apps.runs import tool_output
 from apps.runs.ingest import streams
 from apps.runs.ingest.clean_text import printable
+from apps.runs.ingest.prometheus import files as prometheus
 from apps.runs.ingest.seal_queue import count_attempt, pending
 from apps.runs.models import (
     ArchivedRun,
@@ -53,7 +55,7 @@ from apps.runs.storage.codec import Column, NotANumber
 from apps.runs.tool_output import Output
 from workers.protocol import wire
 
-__all__ = ["DERIVATION", "RAW_BATCHES", "UNREAD_BATCHES", "StoredDifferently", "reseal", "seal"]
+__all__ = ["DERIVATION", "RAW_BATCHES", "UNREAD_BATCHES", "StoredDifferently", "reseal", "reseal_alone", "seal"]
 
 # Version of the rules for series, statistics and measurements, incremented with each change of their results: `reseal`
 # finds the runs of older versions.
@@ -128,14 +130,15 @@ def reseal(*, run_id: int) -> bool:
     Raises Run.DoesNotExist, artifacts.DamagedArtifact, blocks.Moved, blocks.DamagedSeries, StoredDifferently; the run
     is then unchanged.
     """
-    done = _reseal(run_id)
+    done = reseal_alone(run_id=run_id)
     if done:
         check.check_siblings(run_id=run_id)
     return done
 
 
 @transaction.atomic
-def _reseal(run_id: int) -> bool:
+def reseal_alone(*, run_id: int) -> bool:
+    """As `reseal`, as part of the caller's transaction: the run's siblings are to be checked after it."""
     run = Run.objects.select_related("workload__primary_metric").select_for_update(of=("self",)).get(pk=run_id)
     if run.state != Run.State.SEALED:
         return False
@@ -162,7 +165,10 @@ def output_name(run: Run) -> str:
 
 def _gather(run: Run, source: Callable[[Run, Output], tuple[DecodedSamples, SetAside]]) -> _Gathered:
     tool = run.workload.tool
-    held = {one.name: one for one in Artifact.objects.filter(run=run, name__in=tool_output.artifact_names(tool))}
+    of_tool = Q(name__in=tool_output.artifact_names(tool))
+    rows = list(Artifact.objects.filter(of_tool | prometheus.ARTIFACTS, run=run))
+    attached = [one for one in rows if prometheus.NAME.fullmatch(one.name)]
+    held = {one.name: one for one in rows if one not in attached}
     name, parsed = tool_output.read_kept(tool, {name: artifacts.read_artifact(one) for name, one in held.items()})
     output = held.get(name)
     problem = ""
@@ -176,6 +182,8 @@ def _gather(run: Run, source: Callable[[Run, Output], tuple[DecodedSamples, SetA
     client = client_of(parsed.intervals, offset=offset)
     nodes = joined([*([client] if client else []), *sampled.nodes])
     name_metrics(_keys([client] if client else []))
+    nodes, lost = prometheus.with_series(run, nodes, attached)
+    sampled.events.extend(lost)
     changing = [(*node.changing, *derivation.keys(node)) for node in nodes]
     metrics = metrics_for([*parsed.metrics(), *chain.from_iterable(changing)])
     return _Gathered(parsed, output, nodes, sampled.events, metrics, offset, problem, unread)

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
-from splashboard import __version__, campaigns, files, gate, submitting
+from splashboard import __version__, attach, campaigns, files, gate, submitting
 from splashboard.failures import Exit, Failure, Misuse, RequestRefused
 from splashboard.progress import ProgressLine
 from splashboard.server import Server
@@ -31,7 +31,7 @@ CODES = """exit codes:
 
 environment:
   SPLASHBOARD_URL         address of the server
-  SPLASHBOARD_TOKEN       secret of a token (submit and campaign need one)
+  SPLASHBOARD_TOKEN       secret of a token (submit, attach and campaign need one)
   SPLASHBOARD_TOKEN_FILE  file that contains it
 """
 
@@ -233,6 +233,7 @@ def parser() -> Parser:
     commands = whole.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     wrap_options.add(_command(commands, "run", wrap_options.WORDS, _wrap, timeout=ANSWER))
     _add_submit(commands)
+    attach.add_command(commands, _command, connect=_server, show=_print)
     _add_campaigns(commands)
     _add_comparing(commands)
     return whole

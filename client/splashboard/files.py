@@ -61,6 +61,14 @@ def write(path: str, text: str) -> None:
         raise Misuse(f"{path} cannot be written: {error.strerror}") from error
 
 
+def write_bytes(path: str, content: bytes) -> None:
+    """A file of its own, atomically. Raises Misuse with the file."""
+    try:
+        _replace(os.path.realpath(path), content)
+    except OSError as error:
+        raise Misuse(f"{path} cannot be written: {error.strerror}") from error
+
+
 def _found(path: str) -> os.stat_result | None:
     """The target behind all links; None: nothing yet."""
     try:

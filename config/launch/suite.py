@@ -25,6 +25,11 @@ PACKAGES = {
     "curl": "curl",
     "git": "git",
     "mysqlslap": "mariadb-client",
+    # Monitoring systems as others have them: tests/client/test_attach.py.
+    "prometheus": "prometheus",
+    "promtool": "prometheus",
+    "prometheus-mysqld-exporter": "prometheus-mysqld-exporter",
+    "prometheus-node-exporter": "prometheus-node-exporter",
     "pt-query-digest": "percona-toolkit",
 }
 

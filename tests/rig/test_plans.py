@@ -118,6 +118,7 @@ def _addresses() -> dict[str, list[str]]:
         "link_id": 1,
         "token_id": 1,
         "handle": "none",
+        "label": "node",
     }
     sides = [("side", slug) for slug in biggest]
     nightly = [*sides, ("workload", run.workload_id)]
@@ -134,6 +135,7 @@ def _addresses() -> dict[str, list[str]]:
         "web:short-name": [{"slug": run.system.slug}],
         "web:help-page": [{"name": "reference/verdicts"}],
         "web:help-picture": [{"name": "home"}],
+        "prometheus:label-values": [{"label": label} for label in ("node", "run", "__name__")],
     }
     planned = [
         *(("side", system.slug) for system in compared.systems.all()),
@@ -166,6 +168,17 @@ def _addresses() -> dict[str, list[str]]:
             [("platform", release.platform.slug), ("release", release.version), ("hardware", hardware.slug)]
         ],
         "web:timeline": [[], [("series", f"{run.pk}:client.throughput:client")]],
+    }
+    began, of_run = run.started_at.timestamp(), f'{{run="{run.pk}"}}'
+    queries = {
+        **queries,
+        "prometheus:query": [
+            [("query", f"client_throughput{matchers}"), ("time", began + 5)] for matchers in (of_run, '{system="none"}')
+        ],
+        "prometheus:query-range": [
+            [("query", f"client_throughput{of_run}"), ("start", began), ("end", began + 20), ("step", 1)]
+        ],
+        "prometheus:series": [[("match[]", of_run)], [("match[]", f'{{system="{biggest[0]}",run=~".+"}}')]],
     }
     found: dict[str, list[str]] = {}
     for name, parameters in _names(get_resolver()):

@@ -26,7 +26,7 @@ def an_open_run(
     system: System | None = None,
     workload: Workload | None = None,
     load_level: LoadLevel | None = None,
-    nodes: Sequence[str] = ("db1",),
+    nodes: Sequence[str | wire.RunNodeMessage] = ("db1",),
     **fields: Any,
 ) -> Run:
     message = {
@@ -37,8 +37,10 @@ def an_open_run(
         "warmup": 0.0,
         "duration": 20.0,
         "nodes": [
-            wire.RunNodeMessage(name=name, role="writer", variables={"port": "3306"}, defaults={"port": "3306"})
-            for name in nodes
+            wire.RunNodeMessage(name=node, role="writer", variables={"port": "3306"}, defaults={"port": "3306"})
+            if isinstance(node, str)
+            else node
+            for node in nodes
         ],
         "data_bytes": 5_000_000_000,
     }

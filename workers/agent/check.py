@@ -5,8 +5,10 @@ from contextlib import closing
 from workers.agent.measure import database
 from workers.agent.measure.nodes import sources
 from workers.agent.measure.wholeness import require_whole
+from workers.agent.prometheus.source import PrometheusSource, PrometheusTrouble
 from workers.agent.runtime.client import ServerClient
 from workers.agent.runtime.config import Config, ProxyConfig, SystemConfig
+from workers.agent.runtime.monitors import MonitoringConfig
 from workers.agent.samplers import NothingObserved, SampleSource, SourceFailed
 from workers.agent.samplers.haproxy import HAProxySource
 from workers.agent.tools import ToolMissing
@@ -73,7 +75,17 @@ def _nodes(system: SystemConfig) -> list[tuple[bool, str]]:
             lines += _node(system, number)
     if system.proxy:
         lines.append(_proxy(system.proxy))
+    if system.monitoring:
+        lines.append(_prometheus(system.monitoring))
     return lines
+
+
+def _prometheus(config: MonitoringConfig) -> tuple[bool, str]:
+    try:
+        PrometheusSource(config.access).now()
+    except PrometheusTrouble as trouble:
+        return False, f"  Prometheus: {trouble}"
+    return True, f"  Prometheus at {config.access.url}: answers"
 
 
 def _node(system: SystemConfig, number: int) -> list[tuple[bool, str]]:

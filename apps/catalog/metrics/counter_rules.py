@@ -1,6 +1,7 @@
 """Rules for metrics that no table describes: unit, kind, direction and resource from the key alone. Pure."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -166,18 +167,22 @@ INNODB_RESOURCES = (
 )
 STATUS = "mysql.status."
 INNODB = "mysql.innodb."
+# Series of Prometheus with names of their own: apps.runs.ingest.prometheus.
+PROMETHEUS = "prometheus."
+# By Prometheus' own convention for names.
+PROMETHEUS_COUNTERS = ("*_total", "*_count", "*_sum", "*_bucket")
+PROMETHEUS_UNITS = (("*_seconds", "s"), ("*_bytes", "bytes"), ("*_celsius", "°C"), ("*_volts", "V"))
 # Latency of one transaction type, such as new_order.
 TYPE_LATENCY = re.compile(r"client\.([a-z][a-z_]*)\.latency\.[a-z0-9_]+")
 
 
 def describe(key: str) -> MetricSpec:
     """The best guess for a key that no table describes. A key that fits no rule is a gauge without unit."""
-    if key.startswith(STATUS):
-        return _status(key, key.removeprefix(STATUS))
     if key.startswith(("host.", "process.")):
         return _host(key)
-    if key.startswith(INNODB):
-        return _innodb(key, key.removeprefix(INNODB))
+    for beginning, rule in _RULES:
+        if key.startswith(beginning):
+            return rule(key, key.removeprefix(beginning))
     name = _words(key.rpartition(".")[2])
     if key.startswith("client.latency."):
         return MetricSpec(key=key, name=f"latency, {name}", unit="ms", kind="distribution", direction="lower")
@@ -214,6 +219,21 @@ def _innodb(key: str, name: str) -> MetricSpec:
         direction="neutral",
         resource=_first(name, INNODB_RESOURCES),
     )
+
+
+def _prometheus(key: str, name: str) -> MetricSpec:
+    """Under the series' own name. Its unit where the name states one: that of a histogram's buckets is its number."""
+    bare = name.partition("{")[0]
+    plain = re.sub(r"_(?:total|sum)$", "", bare)
+    kind = "counter" if _matches(bare, PROMETHEUS_COUNTERS) else "gauge"
+    return MetricSpec(key=key, name=name, unit=_first(plain, PROMETHEUS_UNITS), kind=kind, direction="neutral")
+
+
+_RULES: tuple[tuple[str, Callable[[str, str], MetricSpec]], ...] = (
+    (STATUS, _status),
+    (INNODB, _innodb),
+    (PROMETHEUS, _prometheus),
+)
 
 
 def _host(key: str) -> MetricSpec:

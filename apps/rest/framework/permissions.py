@@ -42,6 +42,15 @@ class ReadersReadEngineersWrite(BasePermission):
         return isinstance(user, User) and user.may_write
 
 
+class ReadersRead(BasePermission):
+    """Of views that only read, whatever the method: a query may be sent as a form."""
+
+    message = "This needs an account."
+
+    def has_permission(self, request: Request, _view: APIView) -> bool:
+        return bool(settings.SPLASHBOARD_PUBLIC_READ or request.user.is_authenticated)
+
+
 class IsAdministrator(BasePermission):
     message = "This needs the role administrator."
 

@@ -8,16 +8,23 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.accounts.models import ApiToken
+from apps.core import limits
 from apps.rest.framework import formats
 from apps.rest.framework.derive import serializer_of
+from apps.rest.framework.lists import NoParameters
+from apps.rest.framework.messages import AsItIs, read_body
+from apps.rest.framework.problems import conflict, invalid
 from apps.rest.runs.runs import find_run
 from apps.rest.series import json_encoder, read, tables
 from apps.rest.series.parameters import EVERY, IndexParameters, SeriesOfRunsParameters, SeriesParameters, options
 from apps.rest.series.read import SeriesPass, SeriesRequest
-from apps.runs.api import queries
+from apps.runs.api import AttachedSeries, prometheus, queries
 from apps.runs.models import Run
+from workers import tasks
 
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", str, OpenApiParameter.HEADER, description="an ETag held; only complete runs have one"
@@ -39,6 +46,38 @@ class Tabular(APIView):
 
 
 class ReadSeries(Tabular):
+    write_scope = ApiToken.Scope.SUBMIT
+
+    parser_classes = [AsItIs]
+
+    @extend_schema(
+        operation_id="attach_series",
+        request={"application/gzip": OpenApiTypes.BINARY},
+        responses={
+            201: serializer_of(AttachedSeries),
+            200: OpenApiResponse(serializer_of(AttachedSeries), description="Attached before, identical"),
+        },
+    )
+    def post(self, request: Request, run_id: int) -> Response:
+        """Attach series of Prometheus to a complete run: the file that `splashboard attach` sends.
+
+        Names of node_exporter, mysqld_exporter and PMM become metrics of ours, which the USE panel is judged by anew;
+        others keep their own. Series that the run has stay as they are.
+        """
+        NoParameters.read(request)
+        run = find_run(run_id)
+        content = read_body(request, limit=limits.ATTACHED)
+        if not content:
+            raise invalid("file", "is empty", "send the file that splashboard attach writes, as the body")
+        try:
+            done = prometheus.attach(run=run, content=content)
+        except prometheus.NotNow as error:
+            raise conflict("run", str(error)) from error
+        if done.created:
+            tasks.enqueue(tasks.judge_run, run_id=run.pk)
+        answer = serializer_of(AttachedSeries)(done, context={"request": request}).data
+        return Response(answer, status=201 if done.created else 200)
+
     @extend_schema(
         operation_id="read_series",
         parameters=[SeriesParameters, IF_NONE_MATCH],

@@ -11,7 +11,7 @@ from apps.catalog.pure import PUBLISHED, derived_metrics, period_of
 from apps.runs.api import SeriesValues, queries
 from apps.runs.api import nodes as queries_nodes
 from apps.runs.models import Event, Measurement, Run, RunNode, Series, Stream
-from apps.runs.pure import CLIENT
+from apps.runs.pure import CLIENT, VARIABLES
 from apps.use_method.resource_table import METRICS
 from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
 
@@ -97,7 +97,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     generator_apart = any(BUSY in series[name] for name in own & series.keys())
     catalogued = CatalogNode.objects.filter(system=run.system_id).select_related("hardware_class")
     hardware = {node.name: node.hardware_class for node in catalogued}
-    known = [(name, role, variables or {}) for name, role, _, variables in rows]
+    known = [(name, role, {**_settings(constants), **(variables or {})}) for name, role, constants, variables in rows]
     known += [(node.name, node.role, {}) for node in live if node.name not in {name for name, *_ in known}]
     ends = [measured[1]] if measured else [float(each.at[-1]) for each in found if len(each.at)]
     until = max(ends, default=0.0)
@@ -115,6 +115,11 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
         )
         for name, role, variables in known
     ]
+
+
+def _settings(constants: Mapping[str, object]) -> dict[str, str]:
+    """Server variables that a monitoring system sampled, which has those that are numbers."""
+    return {key.removeprefix(VARIABLES): str(value) for key, value in constants.items() if key.startswith(VARIABLES)}
 
 
 @lru_cache(maxsize=8192)

@@ -76,6 +76,23 @@ export interface components {
         };
         /** @enum {string} */
         AttachedFormFormatEnum: "digests" | "pt-query-digest" | "perf-report" | "perf-script" | "hammerdb-timing" | "benchbase-histograms";
+        AttachedNode: {
+            name: string;
+            metrics: string[];
+            own: number;
+            known: number;
+            /** Format: double */
+            interval: number;
+            /** Format: double */
+            moved: number;
+        };
+        AttachedSeries: {
+            run: number;
+            artifact: string;
+            created: boolean;
+            nodes: components["schemas"]["AttachedNode"][];
+            warnings: string[];
+        };
         AuditList: {
             /** Format: uri */
             next: string | null;
@@ -3656,6 +3673,8 @@ export type Aspect = components['schemas']['Aspect'];
 export type AspectEnum = components['schemas']['AspectEnum'];
 export type AttachedForm = components['schemas']['AttachedForm'];
 export type AttachedFormFormatEnum = components['schemas']['AttachedFormFormatEnum'];
+export type AttachedNode = components['schemas']['AttachedNode'];
+export type AttachedSeries = components['schemas']['AttachedSeries'];
 export type AuditList = components['schemas']['AuditList'];
 export type AuditRow = components['schemas']['AuditRow'];
 export type AuditRowKindEnum = components['schemas']['AuditRowKindEnum'];

@@ -13,7 +13,7 @@ from apps.runs.tool_output import Output
 from lab.mariadb import ACCOUNT
 from workers.agent.measure import database
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
-from workers.agent.tools import Finished, RunCheckResult, Target, Tool
+from workers.agent.tools import Finished, Invocation, RunCheckResult, Target, Tool
 from workers.agent.tools.registry import tool_named
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads import WORKLOADS
@@ -85,13 +85,7 @@ class Bench:
     ) -> "subprocess.CompletedProcess[bytes]":
         level = LoadLevelMessage(threads=threads, rate=rate)
         invocation = self.tool.run(self.target, self.parameters, load_level=level, warmup=warmup, duration=duration)
-        return subprocess.run(
-            invocation.argv,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-            timeout=invocation.timeout,  # as the agent gives it
-        )
+        return performed(invocation)
 
     def verified(
         self, before: dict[str, int] | None = None, after: dict[str, int] | None = None
@@ -125,6 +119,16 @@ class Bench:
             autocommit=True,
         )
         return connection.cursor()
+
+
+def performed(invocation: Invocation) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(
+        invocation.argv,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        timeout=invocation.timeout,  # as the agent gives it
+    )
 
 
 class Benches:

@@ -12,6 +12,7 @@ from workers.agent.measure.recorder import LABEL_LIMIT, Recorder
 from workers.agent.runtime.config import SystemConfig
 from workers.agent.runtime.journal import Journal, JournalEntry, started_process
 from workers.agent.runtime.stop import Stop, Stopped, StopSwitch, failed
+from workers.agent.samplers import HiddenFromSampler, prometheus
 from workers.agent.tools import Finished, Invocation, Tool, ToolMissing
 from workers.agent.tools.process import ToolProcess, tail
 from workers.protocol import tool_clock, wire
@@ -128,6 +129,7 @@ class RunMeasurement:
         self._entry = entry
         self._journal = journal
         self._tool: int | None = None  # process id while it runs
+        self._ended_at = ""  # once nothing is sampled any more
 
     def perform(self) -> ramp.LevelOutcome:
         """Performs an opened run; returns the outcome, which decides about the next load level.
@@ -155,7 +157,24 @@ class RunMeasurement:
             executed = statements.finish()
             self._report_hidden(statements)
             sampling.stop()
-        return self._end(stop, executed)
+            self._ended_at = self._load.clock.iso_now()
+        return self._end(stop, executed, self._monitored() if stop is None else None)
+
+    def _monitored(self) -> prometheus.MonitoredSeries | None:
+        """The series of the system's Prometheus; None: it has none. Waits for its last scrape."""
+        clock, load = self._load.clock, self._load
+        began = clock.started_at.timestamp()
+        begin, end = (began + (load.zero or 0.0), began + (load.end or clock.now()))
+
+        def goes_on() -> bool:
+            self._recorder.tick()
+            return not (self._switch.asked or self._recorder.problem)
+
+        found = prometheus.read(self._system, begin=begin, end=end, goes_on=goes_on)
+        if found is not None and found.hidden is not None:
+            for node in found.nodes:
+                self._hide(node, found.hidden)
+        return found
 
     def _sample_on(self, sampling: NodeSampling, *, since: float) -> None:
         """Samples for MARGIN, longer on a busy host: counts need a sample on each side of the load."""
@@ -228,7 +247,9 @@ class RunMeasurement:
         broken = [check.label for check in checks if not check.held]
         return failed(f"verification: {'; '.join(broken)}") if broken else None
 
-    def _end(self, stop: Stop | None, executed: bytes) -> ramp.LevelOutcome:
+    def _end(
+        self, stop: Stop | None, executed: bytes, monitored: prometheus.MonitoredSeries | None
+    ) -> ramp.LevelOutcome:
         """`executed`: the artifact with the statements of the measured phase."""
         for event in (self._load.event(), self._load.late(), self._refusal(stop)):
             if event:
@@ -244,12 +265,15 @@ class RunMeasurement:
             self._recorder.artifact(extra.name, extra)
         if executed:
             self._recorder.artifact(digests.ARTIFACT, executed)
+        if monitored and monitored.content:
+            self._recorder.artifact(prometheus.ARTIFACT, monitored.content, prometheus.MEDIA_TYPE)
         measured_from, measured_to = self._load.measured()
         self._recorder.end(
             outcome=stop.run if stop else "succeeded",
             reason=stop.reason if stop else "",
             measured_from=measured_from,
             measured_to=measured_to,
+            ended_at=self._ended_at,
         )
         for file in (self._output, *extras):
             file.unlink(missing_ok=True)
@@ -258,12 +282,14 @@ class RunMeasurement:
         return level
 
     def _report_hidden(self, statements: digests.DigestReader) -> None:
-        t = round(self._load.clock.now(), 6)
         for node, hidden in statements.hidden().items():
-            detail = {"what": hidden.what, "reason": hidden.reason, "remedy": hidden.remedy}
-            label = str(hidden)[:LABEL_LIMIT]
-            event = wire.EventMessage(kind="not_observable", label=label, starts_at=t, node=node, detail=detail)
-            self._recorder.event(event)
+            self._hide(node, hidden)
+
+    def _hide(self, node: str, hidden: HiddenFromSampler) -> None:
+        detail = {"what": hidden.what, "reason": hidden.reason, "remedy": hidden.remedy}
+        t, label = round(self._load.clock.now(), 6), str(hidden)[:LABEL_LIMIT]
+        event = wire.EventMessage(kind="not_observable", label=label, starts_at=t, node=node, detail=detail)
+        self._recorder.event(event)
 
     def _refusal(self, stop: Stop | None) -> wire.EventMessage | None:
         """The event for refused connections; None when none was refused."""

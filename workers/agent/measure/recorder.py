@@ -122,20 +122,31 @@ class Recorder(SampleRecorder):
         self._entry.run = self._run
         self._spool.put(messages.open_run(self._entry, self._run, message), before_visible=self._note)
 
-    def artifact(self, name: str, content: bytes | Path) -> None:
+    def artifact(self, name: str, content: bytes | Path, media_type: str = messages.TEXT) -> None:
         """Raises OSError."""
         content = content.read_bytes() if isinstance(content, Path) else content
-        messages.put_artifact(self._spool, self._journal, self._entry, self._run, name=name, content=content)
+        messages.put_artifact(
+            self._spool, self._journal, self._entry, self._run, name=name, content=content, media_type=media_type
+        )
 
-    def end(self, *, outcome: str, reason: str, measured_from: float | None, measured_to: float | None) -> None:
-        """Raises OSError when the spool still cannot be written; the agent's next start then ends the run."""
+    def end(
+        self,
+        *,
+        outcome: str,
+        reason: str,
+        measured_from: float | None,
+        measured_to: float | None,
+        ended_at: str = "",
+    ) -> None:
+        """`ended_at`: ISO 8601; empty: now. Raises OSError when the spool still cannot be written; the agent's next
+        start then ends the run."""
         self.flush()
         if self._unwritten:
             raise OSError(self.problem)
         message = wire.RunEndMessage(
             outcome=outcome,
             reason=reason,
-            ended_at=self._clock.iso_now(),
+            ended_at=ended_at or self._clock.iso_now(),
             measured_from=measured_from,
             measured_to=measured_to,
             batches=self._encoder.sequence,

@@ -11,13 +11,13 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from workers.agent.runtime import monitors
+from workers.agent.runtime.monitors import MonitoringConfig
 from workers.agent.runtime.toml_table import SLUG, ConfigError, TomlTable
 from workers.protocol.wire import AwsMessage, HardwareMessage
 
 TOKEN_VARIABLE = "SPLASHBOARD_AGENT_TOKEN"  # noqa: S105  (the name of the variable)
 SCHEMA = re.compile(r"[A-Za-z0-9_]{1,64}")
-REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-[0-9]")
-IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}")
 ROLES = re.compile(r"[a-z][a-z0-9_-]{0,15}")
 DRIVER, SAMPLER = "driver", "sampler"
 SYSTEM_ROLES = re.compile(f"{DRIVER}|{SAMPLER}")
@@ -55,6 +55,7 @@ class NodeConfig:
     """A server whose counters are sampled. `local`: on this host, so that the host's counters are the node's.
 
     `asked`: its server is queried for counters; a sampler may see the host alone. `sampled`: by this agent.
+    `instances`: of the system's Prometheus, those whose series are of this node.
     """
 
     name: str
@@ -64,6 +65,7 @@ class NodeConfig:
     local: bool
     asked: bool = True
     sampled: bool = True
+    instances: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class SystemConfig:
     proxy: ProxyConfig | None = None
     aws: AwsMessage | None = None
     cpus: frozenset[int] = frozenset()  # to which its servers on this host are restricted; empty: to none
+    monitoring: MonitoringConfig | None = None
     scratch: str = ""  # a directory on the disk measured by fileio; empty: the directory of the agent's spool
 
 
@@ -293,23 +296,13 @@ def _system(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> SystemC
         settings=table.settings("settings"),
         controls=_controls(table.table("controls"), names),
         proxy=proxy,
-        aws=_aws(table.table("aws")) if table.has("aws") else None,
+        aws=monitors.read_aws(table.table("aws")) if table.has("aws") else None,
         cpus=frozenset(table.integers("cpus", low=0, high=(os.cpu_count() or 1) - 1, default=[])),
+        monitoring=monitors.read_prometheus(table, lambda key, of: _secret(of, key, signature)),
         scratch=str(table.file.parent / table.text("scratch")) if table.has("scratch") else "",
     )
     table.done()
     return system
-
-
-def _aws(table: TomlTable) -> AwsMessage:
-    """The system's identity at AWS for the server; the agent itself sends nothing to AWS."""
-    region = table.text("region", pattern=REGION)
-    if table.has("cluster") == table.has("instance"):
-        raise table.fail("cluster", "or instance is needed, one of them; name the Aurora cluster or the RDS instance")
-    key = "cluster" if table.has("cluster") else "instance"
-    identifier = table.text(key, pattern=IDENTIFIER).lower()
-    table.done()
-    return AwsMessage(region=region, **{key: identifier})
 
 
 def _sampled_system(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> SystemConfig:
@@ -395,6 +388,7 @@ def _node(table: TomlTable, default: ServerAddress) -> NodeConfig:
         address=address,
         local=table.flag("local", default=address.is_local()),
         sampled=table.flag("sampled", default=True),
+        instances=tuple(table.texts("prometheus", default=[])),
     )
     table.done()
     return node

@@ -10,6 +10,7 @@ from workers.protocol import wire
 from workers.protocol.secrets import without_secrets_in
 
 JSON = {"Content-Type": "application/json"}
+TEXT = "text/plain"
 
 
 def group_of(entry: JournalEntry) -> str:
@@ -26,17 +27,24 @@ def batch(entry: JournalEntry, run: OpenRun, sequence: int, payload: bytes) -> S
 
 
 def put_artifact(
-    spool: Spool, journal: Journal, entry: JournalEntry, run: OpenRun, *, name: str, content: bytes
+    spool: Spool,
+    journal: Journal,
+    entry: JournalEntry,
+    run: OpenRun,
+    *,
+    name: str,
+    content: bytes,
+    media_type: str = TEXT,
 ) -> None:
-    """Without secrets that it may show. Raises OSError."""
-    content = without_secrets_in(content)
+    """A text without secrets that it may show. Raises OSError."""
+    content = without_secrets_in(content) if media_type == TEXT else content
     checksum = wire.checksum(content)
 
     def note() -> None:
         run.artifacts.append(wire.ArtifactMessage(name=name, sha256=checksum, size=len(content)))
         journal.write(entry)
 
-    headers = {"Content-Type": "text/plain", "X-Checksum": checksum}
+    headers = {"Content-Type": media_type, "X-Checksum": checksum}
     message = _of_run(
         entry, run, kind="artifact", method="PUT", path=f"/artifacts/{name}", headers=headers, body=content
     )

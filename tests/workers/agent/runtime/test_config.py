@@ -188,3 +188,41 @@ def test_secrets_are_in_no_representation(file: Path) -> None:
     shown = repr(configuration.load(file))
     assert "very-secret" not in shown
     assert "the-token" not in shown
+
+
+PROMETHEUS = '[systems.prometheus]\nurl = "https://pmm.example/prometheus"\n'
+
+
+def test_a_system_may_have_a_prometheus_and_its_nodes_instances_there(file: Path) -> None:
+    (file.parent / "password").write_text("hidden\n")
+    node = '[[systems.nodes]]\nname = "n1"\nport = 4\nprometheus = ["10.0.0.1", "{service_name=\'db\'}"]\n'
+    more = 'user = "reader"\npassword_file = "password"\nca = "ca.pem"\nmatch = "node_.*"\nstep = 5\n'
+    file.write_text(f"{SERVER}{SYSTEM}port = 1\n{node}{PROMETHEUS}{more}")
+    system = configuration.load(file).systems["a"]
+    assert system.monitoring is not None
+    access = system.monitoring.access
+    assert (access.url, access.user, access.password) == ("https://pmm.example/prometheus", "reader", "hidden")
+    assert (access.ca, system.monitoring.match, system.monitoring.step) == (str(file.parent / "ca.pem"), "node_.*", 5)
+    assert system.nodes[0].instances == ("10.0.0.1", "{service_name='db'}")
+    assert "hidden" not in repr(system)
+    # A new password counts without a restart.
+    assert not configuration.has_changed(configuration.load(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (PROMETHEUS.replace("https", "ftp"), "systems[0].prometheus.url is unusable"),
+        (PROMETHEUS.replace("pmm.", "me:secret@pmm."), "give the name as user"),
+        (PROMETHEUS + 'password_file = "token"\n', "systems[0].prometheus.user is missing beside password_file"),
+        (PROMETHEUS + 'user = "a"\npassword_file = "token"\nbearer_file = "token"\n', "give one of them"),
+        (PROMETHEUS + "setp = 1\n", "systems[0].prometheus.setp is unknown"),
+        (PROMETHEUS + "step = 0\n", "systems[0].prometheus.step"),
+        ('[[systems.nodes]]\nname = "n1"\nport = 4\nprometheus = ["a"]\n', "add [systems.prometheus]"),
+    ],
+)
+def test_an_unusable_prometheus_is_named_with_the_remedy(file: Path, text: str, words: str) -> None:
+    file.write_text(f"{SERVER}{SYSTEM}port = 1\n{text}")
+    with pytest.raises(ConfigError) as refused:
+        configuration.load(file)
+    assert words in str(refused.value)

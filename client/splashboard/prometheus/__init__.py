@@ -1,0 +1,1 @@
+"""Reading of series from Prometheus, VictoriaMetrics, Mimir and PMM. Shared with the agent: standard library only."""
