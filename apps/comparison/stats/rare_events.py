@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from scipy import special
 
 from apps.comparison.stats import welch
-from apps.comparison.stats.power import FEWEST_RUNS, RunNoise, cautious, critical, satterthwaite
+from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS, RunNoise, cautious, critical, satterthwaite
 from apps.comparison.stats.replicates import PAIRED, Replicated, Replicates, Sample, replicates
 from apps.comparison.stats.welch import DraftRatio, Ratio, Verdict
 
@@ -61,7 +61,7 @@ def draft(baseline: Counted, side: Counted) -> DraftRatio:
         return DraftRatio(Ratio(Verdict.NO_RATIO, delta=0.0, reason="no errors on either side"))
     samples = baseline.sample, side.sample
     pair = replicates(*samples)
-    delta = welch.cliffs_delta(*(sample.values for sample in samples))
+    delta = welch.cliffs_delta(*(_rates(counted) for counted in (baseline, side)))
     counts = len(pair.baseline.values), len(pair.side.values)
     blank = Ratio(Verdict.TOO_FEW, delta=delta, replicates=pair.kind, counts=counts)
     noises = welch.noises_of(pair)
@@ -75,6 +75,19 @@ def draft(baseline: Counted, side: Counted) -> DraftRatio:
         one, other = (_at_least(own, floor, n) for own, floor, n in zip(noises, floors, counts, strict=True))
         noises = one, other
     return DraftRatio(_judged(blank, pair, noises, (baseline, side)))
+
+
+def _rates(counted: Counted) -> list[float]:
+    return [count / of for count, of in zip(counted.events, counted.transactions, strict=True)]
+
+
+def _by_chance(baseline: Counted, side: Counted) -> float:
+    """p of the totals if errors came by chance alone: exact, given their sum (Przyborowski and Wilenski 1940). One half
+    more in each run is a large share of few transactions: no verdict rests on that."""
+    own, both = round(side.total), round(baseline.total + side.total)
+    share = sum(side.transactions) / (sum(side.transactions) + sum(baseline.transactions))
+    below, above = float(special.bdtr(own, both, share)), float(special.bdtrc(own - 1, both, share)) if own else 1.0
+    return min(1.0, 2 * min(below, above))
 
 
 def _at_least(noise: RunNoise, floor: float, count: int) -> RunNoise:
@@ -95,15 +108,18 @@ def _judged(blank: Ratio, pair: Replicated, noises: tuple[RunNoise, RunNoise], s
     low, high = math.exp(difference - half), math.exp(difference + half)
     own = [critical(free) * math.sqrt(square) for free, square in zip(freedoms, squares, strict=True)]
     uppers = [math.exp(mean + (half if pair.kind in PAIRED else of)) for mean, of in zip(means, own, strict=True)]
+    chance = _by_chance(*sides)
     verdict = Verdict.HIGHER if low > 1 else Verdict.LOWER if high < 1 else Verdict.INCONCLUSIVE
+    if chance > 1 - CONFIDENCE:
+        verdict = Verdict.INCONCLUSIVE
     reason = _counted(sides)
     if max(uppers) < NEGLIGIBLE:
         verdict, reason = Verdict.EQUIVALENT, f"in fewer than {NEGLIGIBLE:.2%} of the transactions on both sides"
     found = replace(
         blank,
         verdict=verdict,
-        p=float(2 * special.stdtr(freedom, -abs(difference) / error)),
-        cautious_p=float(2 * special.stdtr(cautious(freedom, freedoms), -abs(difference) / error)),
+        p=max(chance, float(2 * special.stdtr(freedom, -abs(difference) / error))),
+        cautious_p=max(chance, float(2 * special.stdtr(cautious(freedom, freedoms), -abs(difference) / error))),
         freedom=freedom,
         reason=reason,
         few_runs=any(welch.is_few(count, 0) for count in counts),

@@ -38,7 +38,9 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
         return RowVerdict.TOO_FEW, ratio.reason
     if ratio.verdict is Verdict.NO_RATIO or (ratio.value is None and ratio.p is None):
         return RowVerdict.NO_RATIO, ratio.reason
-    if ratio.replicates in WITHIN_ONE and not _is_beyond_sessions(ratio):
+    # Errors that are not more in these runs need no other day to be tolerable.
+    is_quiet = ratio.smoothed is not None and ratio.verdict is not Verdict.HIGHER
+    if ratio.replicates in WITHIN_ONE and not is_quiet and not _is_beyond_sessions(ratio):
         return RowVerdict.ONE_SESSION, _one_session()
     return _judged(ratio, ratio.value, direction, smallest)
 

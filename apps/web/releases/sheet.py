@@ -151,7 +151,7 @@ def _shown(row: CheckRow, times: Mapping[int, Times], strip: Strip | None, trend
         turned=turned,
         before=_value(row.before, row.unit),
         after=_value(row.after, row.unit),
-        change=percent(row.ratio) if row.ratio is not None else "",
+        change=_change(row),
         interval=interval(row),
         title=_title(row),
         also=_also(row),
@@ -188,6 +188,14 @@ def _plan_url(row: CheckRow, times: Mapping[int, Times]) -> str:
     if (known := times.get(row.runs_before[-1])) and known[1] is not None:
         asked += [("warmup", f"{known[0]:g}"), ("duration", f"{known[1]:g}")]
     return f"{reverse('web:campaign-new')}?{urlencode(asked)}"
+
+
+def _change(row: CheckRow) -> str:
+    """Errors have no ratio where a run has none."""
+    if row.ratio is not None:
+        return percent(row.ratio)
+    words = {RowVerdict.WORSE: "more", RowVerdict.BETTER: "fewer"}
+    return words.get(row.verdict, "") if row.kind == "errors" else ""
 
 
 def interval(row: CheckRow) -> str:

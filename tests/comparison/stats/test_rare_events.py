@@ -62,3 +62,11 @@ def test_equal_sides_whose_sessions_differ_by_a_factor_of_e_seldom_differ(rate: 
 
     found = [rare_events.draft(side(0), side(100)).alone.verdict for _ in range(400)]
     assert sum(verdict in (Verdict.HIGHER, Verdict.LOWER) for verdict in found) < 40
+
+
+def test_few_transactions_without_errors_are_not_worse_than_many_with_some() -> None:
+    """Half an error of 80 transactions is a larger share than 23 of 10,000."""
+    many = Counted((23.0, 21.0, 25.0, 22.0, 24.0), (10_000.0,) * 5)
+    few = Counted((0.0, 0.0, 1.0, 0.0, 1.0), (80.0,) * 5)
+    assert rare_events.draft(many, few).alone.verdict is Verdict.INCONCLUSIVE
+    assert rare_events.draft(few, many).alone.verdict is Verdict.INCONCLUSIVE
