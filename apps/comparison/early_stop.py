@@ -20,12 +20,14 @@ def until_decided(
     workload_id: int,
     campaign: int,
     levels: Sequence[int],
+    comparisons: int,
     repetition: int,
     most: int,
     until: str,
 ) -> dict[int, str]:
     """Load level -> why. Every side is compared with the first of `systems` in the headline metric, with bounds that
-    allow for a look after each of at most `most` repetitions. Empty while a run is missing."""
+    allow for a look after each of at most `most` repetitions, and for all `comparisons` of the plan: those that are
+    decided count on. Empty while a run is missing."""
     if len(systems) < FEWEST_SIDES or not FEWEST_RUNS <= repetition < most:
         return {}
     try:
@@ -37,8 +39,7 @@ def until_decided(
     for cell in draft.cells:
         if cell.metric.primary and cell.ratio is not None and cell.level in levels:
             cells[cell.level].append(cell)
-    tests = len(levels) * (len(systems) - 1)
-    level = sequential.level_at(repetition, most, cells=tests)
+    level = sequential.level_at(repetition, most, cells=comparisons)
     found: dict[int, str] = {}
     for pk, own in cells.items():
         said = [_decided(cell, names[cell.side], level, until, repetition) for cell in own]

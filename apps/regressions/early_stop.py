@@ -15,6 +15,7 @@ def look(*, now: datetime) -> int:
             workload_id=looked.entry.workload_id,
             campaign=looked.campaign.pk,
             levels=looked.levels,
+            comparisons=looked.comparisons,
             repetition=looked.repetition,
             most=looked.campaign.repetitions,
             until=looked.campaign.until,

@@ -9,10 +9,11 @@ from django.utils import timezone
 
 from apps.comparison.compare import compare
 from apps.core.problems import Invalid
+from apps.dispatch.campaigns import early_stop as dispatch_stop
 from apps.dispatch.models import Campaign, Job, JobRun, Skip
 from apps.regressions import early_stop
 from apps.runs.models import Run
-from tests.support.builders import START, a_campaign, a_measured_run, a_system
+from tests.support.builders import START, a_campaign, a_measured_run, a_system, an_entry
 
 pytestmark = pytest.mark.django_db
 
@@ -110,3 +111,23 @@ def test_three_repetitions_leave_nothing_to_save() -> None:
     with pytest.raises(Invalid) as refused:
         a_campaign(a_system("a"), a_system("b"), repetitions=3, until="verdict")
     assert [problem.field for problem in refused.value.errors] == ["until"]
+
+
+def test_a_ramp_keeps_its_load_levels() -> None:
+    ramp = an_entry(ends_when_refused=True, least_gain=0.05)
+    with pytest.raises(Invalid) as refused:
+        a_campaign(a_system("a"), a_system("b"), repetitions=8, until="verdict", entries=[ramp])
+    assert [(problem.field, problem.remedy) for problem in refused.value.errors] == [
+        ("until", "give load_levels instead, or leave it out")
+    ]
+
+
+def test_what_is_decided_makes_the_rest_no_easier_to_decide() -> None:
+    """Each of two load levels has half of the error, also when the other one is left out."""
+    rng, campaign = random.Random(2), planned()
+    measured(campaign, 3, lambda system, threads: better(rng, 1.5 if threads == 4 else 1.0, 0.1)(system, threads))
+    assert [each.comparisons for each in dispatch_stop.due()] == [2]
+    early_stop.look(now=timezone.now())
+    measured(campaign, 4, better(rng, 1.0, 0.1))
+    (rest,) = dispatch_stop.due()
+    assert (len(rest.levels), rest.comparisons) == (1, 2)

@@ -13,13 +13,15 @@ LONGEST_REASON = 500
 
 @dataclass(frozen=True)
 class RepeatedEntry:
-    """An entry of which a repetition is complete that nobody looked at yet. `levels`: ids still to be measured."""
+    """An entry of which a repetition is complete that nobody looked at yet. `levels`: ids still to be measured.
+    `comparisons`: of all its load levels and systems with the first system."""
 
     campaign: Campaign
     entry: Entry
     repetition: int
     systems: tuple[str, ...]
     levels: tuple[int, ...]
+    comparisons: int
 
 
 def due() -> list[RepeatedEntry]:
@@ -47,9 +49,16 @@ def _looked(entry: Entry) -> RepeatedEntry | None:
     )
     # As in the plan, whose first system the others are compared with.
     first = [job for job in jobs if job.repetition == 1]
-    levels = tuple(level.pk for level in entry.load_levels.all() if level.pk not in skipped)
+    planned = [level.pk for level in entry.load_levels.all()]
     systems = tuple(dict.fromkeys(job.system.slug for job in first))
-    return RepeatedEntry(entry.campaign, entry, repetition, systems, levels)
+    return RepeatedEntry(
+        campaign=entry.campaign,
+        entry=entry,
+        repetition=repetition,
+        systems=systems,
+        levels=tuple(level for level in planned if level not in skipped),
+        comparisons=len(planned) * max(1, len(systems) - 1),
+    )
 
 
 @transaction.atomic

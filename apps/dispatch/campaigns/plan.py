@@ -134,6 +134,9 @@ def problems_of(
     elif until and (repetitions < FEWEST_TO_STOP or len(systems) < 2):
         message = f"needs two systems and {FEWEST_TO_STOP} repetitions, of which some may be left out"
         errors.append(FieldProblem("until", message, f"plan at least {FEWEST_TO_STOP} repetitions, or leave it out"))
+    elif until and any(entry.ends_when_refused for entry in entries):
+        message = "leaves out load levels, all of which a ramp or a storm needs"
+        errors.append(FieldProblem("until", message, "give load_levels instead, or leave it out"))
     return errors or _check_size(size_of(systems=len(systems), entries=entries, repetitions=repetitions))
 
 
