@@ -64,6 +64,7 @@ from apps.comparison.stats.power import (
     POWER,
     sessions_needed,
     smallest_effect,
+    within_margin,
 )
 from apps.comparison.stats.replicates import FEWEST_HISTORY, MOST_EARLIER_RUNS, WITHIN_ONE, Sample
 from apps.comparison.stats.usl import Estimate, Fit
@@ -189,4 +190,5 @@ __all__ = [
     "welch",
     "with_interval",
     "with_tones",
+    "within_margin",
 ]

@@ -1,4 +1,4 @@
-"""Series read from Prometheus and attached to a run: what is asked, and what a user is told."""
+"""Series read from Prometheus and attached to a run: what is asked, and what a user reads."""
 
 import base64
 import gzip

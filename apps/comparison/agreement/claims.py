@@ -143,10 +143,9 @@ def says(levels: Sequence[LevelResult]) -> str:
         return WITHHELD
     if BETTER in words and WORSE in words:
         return DEPENDS
-    most = next((word for word in CLAIMS if 2 * words.count(word) > len(words)), CANNOT_TELL)
-    if most == EQUIVALENT and words.count(EQUIVALENT) < len(words):
-        return CANNOT_TELL
-    return most
+    if all(word == EQUIVALENT for word in words):
+        return EQUIVALENT
+    return next((word for word in (BETTER, WORSE) if 2 * words.count(word) > len(words)), CANNOT_TELL)
 
 
 def _word(cell: Cell) -> str:

@@ -45,6 +45,11 @@ class NoiseBasis:
     difference: float
 
 
+def within_margin(low: float, high: float, margin: float = MARGIN) -> bool:
+    """Whether an interval of a ratio lies wholly where it makes no practical difference."""
+    return low >= 1 / (1 + margin) and high <= 1 + margin
+
+
 def satterthwaite(squares: tuple[float, float], freedoms: tuple[float, float]) -> float:
     """Degrees of freedom of a difference whose squared standard error is the sum of `squares` (not both zero)."""
     share = squares[0] / (squares[0] + squares[1])

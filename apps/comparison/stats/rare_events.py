@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from scipy import special
 
 from apps.comparison.stats import welch
-from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS, RunNoise, cautious, critical, satterthwaite
-from apps.comparison.stats.replicates import PAIRED, Replicated, Replicates, Sample, replicates
-from apps.comparison.stats.welch import DraftRatio, Ratio, Verdict
+from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS, NoiseBasis, RunNoise, critical
+from apps.comparison.stats.replicates import PAIRED, Replicates, Sample, replicates
+from apps.comparison.stats.welch import DraftRatio, Ratio, Tested, Verdict
 
 # Errors in fewer transactions than this share, on both sides, make no practical difference.
 NEGLIGIBLE = 1e-4
@@ -58,12 +58,10 @@ def draft(baseline: Counted, side: Counted) -> DraftRatio:
         if not counted.events:
             return DraftRatio(Ratio(Verdict.NO_RATIO, reason=f"{name} has no such value"))
     if not baseline.total and not side.total:
-        return DraftRatio(Ratio(Verdict.NO_RATIO, delta=0.0, reason="no errors on either side"))
-    samples = baseline.sample, side.sample
-    pair = replicates(*samples)
-    delta = welch.cliffs_delta(*(_rates(counted) for counted in (baseline, side)))
+        return DraftRatio(Ratio(Verdict.NO_RATIO, reason="no errors on either side"))
+    pair = replicates(baseline.sample, side.sample)
     counts = len(pair.baseline.values), len(pair.side.values)
-    blank = Ratio(Verdict.TOO_FEW, delta=delta, replicates=pair.kind, counts=counts)
+    blank = Ratio(Verdict.TOO_FEW, replicates=pair.kind, counts=counts)
     noises = welch.noises_of(pair)
     if noises is None:
         reason = f"an interval needs {FEWEST_RUNS} runs per side"
@@ -74,11 +72,11 @@ def draft(baseline: Counted, side: Counted) -> DraftRatio:
     else:
         one, other = (_at_least(own, floor, n) for own, floor, n in zip(noises, floors, counts, strict=True))
         noises = one, other
-    return DraftRatio(_judged(blank, pair, noises, (baseline, side)))
-
-
-def _rates(counted: Counted) -> list[float]:
-    return [count / of for count, of in zip(counted.events, counted.transactions, strict=True)]
+    means = [sum(map(math.log, each.values)) / len(each.values) for each in (pair.baseline, pair.side)]
+    test = welch.tested(NoiseBasis(noises, counts, means[1] - means[0]))
+    assert test is not None, "counting has a variance"  # noqa: S101
+    uppers = _upper_shares(means, noises, counts, of_pairs=test.error if pair.kind in PAIRED else 0.0)
+    return DraftRatio(_judged(blank, test, uppers, (baseline, side)))
 
 
 def _by_chance(baseline: Counted, side: Counted) -> float:
@@ -97,38 +95,39 @@ def _at_least(noise: RunNoise, floor: float, count: int) -> RunNoise:
     return replace(noise, variance=floor, freedom=worth * noise.freedom)
 
 
-def _judged(blank: Ratio, pair: Replicated, noises: tuple[RunNoise, RunNoise], sides: tuple[Counted, Counted]) -> Ratio:
-    means = [sum(map(math.log, each.values)) / len(each.values) for each in (pair.baseline, pair.side)]
-    counts = len(pair.baseline.values), len(pair.side.values)
-    squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
-    freedoms = noises[0].freedom, noises[1].freedom
-    error, freedom = math.sqrt(sum(squares)), satterthwaite(squares, freedoms)
-    difference = means[1] - means[0]
-    half = critical(freedom) * error
-    low, high = math.exp(difference - half), math.exp(difference + half)
-    own = [critical(free) * math.sqrt(square) for free, square in zip(freedoms, squares, strict=True)]
-    uppers = [math.exp(mean + (half if pair.kind in PAIRED else of)) for mean, of in zip(means, own, strict=True)]
+def _upper_shares(
+    means: Sequence[float], noises: Sequence[RunNoise], counts: Sequence[int], *, of_pairs: float
+) -> list[float]:
+    """Upper ends of the sides' shares, 95 %. `of_pairs`: the error of their differences, if only that is known."""
+    found = []
+    for mean, noise, count in zip(means, noises, counts, strict=True):
+        known = noises[0] if of_pairs else noise
+        error = of_pairs or math.sqrt(noise.variance / count)
+        found.append(min(1.0, math.exp(mean + critical(known.freedom) * error)))
+    return found
+
+
+def _judged(blank: Ratio, test: Tested, uppers: Sequence[float], sides: tuple[Counted, Counted]) -> Ratio:
     chance = _by_chance(*sides)
-    verdict = Verdict.HIGHER if low > 1 else Verdict.LOWER if high < 1 else Verdict.INCONCLUSIVE
-    if chance > 1 - CONFIDENCE:
-        verdict = Verdict.INCONCLUSIVE
-    reason = _counted(sides)
+    verdict, reason = Verdict.INCONCLUSIVE, _counted(sides)
     if max(uppers) < NEGLIGIBLE:
         verdict, reason = Verdict.EQUIVALENT, f"in fewer than {NEGLIGIBLE:.2%} of the transactions on both sides"
+    elif chance <= 1 - CONFIDENCE and not test.low <= 1 <= test.high:
+        verdict = Verdict.HIGHER if test.low > 1 else Verdict.LOWER
     found = replace(
         blank,
         verdict=verdict,
-        p=max(chance, float(2 * special.stdtr(freedom, -abs(difference) / error))),
-        cautious_p=max(chance, float(2 * special.stdtr(cautious(freedom, freedoms), -abs(difference) / error))),
-        freedom=freedom,
+        p=max(chance, test.p),
+        cautious_p=max(chance, test.cautious_p),
+        freedom=test.freedom,
         reason=reason,
-        few_runs=any(welch.is_few(count, 0) for count in counts),
-        upper_share=min(uppers[1], 1.0),
-        smoothed=(low, high),
+        few_runs=any(welch.is_few(count, 0) for count in blank.counts or ()),
+        upper_share=uppers[1],
+        smoothed=(test.low, test.high),
     )
     if min(*sides[0].events, *sides[1].events) == 0:
         return found
-    return replace(found, value=math.exp(difference), low=low, high=high)
+    return replace(found, value=math.sqrt(test.low * test.high), low=test.low, high=test.high)
 
 
 def _counted(sides: Sequence[Counted]) -> str:

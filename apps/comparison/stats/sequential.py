@@ -7,20 +7,51 @@ Simulation results are in docs/howto/campaigns.md.
 """
 
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS, MARGIN, critical
+from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS, critical, within_margin
 from apps.comparison.stats.welch import Ratio
 
 # Of 5 %: the levels of the normal theory spend a little more on a few repetitions.
 SPENT = 0.04
 POINTS = 801  # of the grid between the bounds
 VERDICT = "verdict"
+
+
+@dataclass(frozen=True)
+class Score:
+    """Density of the score of the trials that go on, at the points of a grid: `weights` sum to their share."""
+
+    grid: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def beyond(self, edge: float, step: float) -> float:
+        """Chance that the next score, a normal `step` away, lies outside ± `edge`."""
+        return float(
+            self.weights @ (special.ndtr((-edge - self.grid) / step) + special.ndtr((self.grid - edge) / step))
+        )
+
+    def bound(self, wanted: float, step: float) -> float:
+        """The edge outside which the next score lies with the chance `wanted`."""
+        low, high = 0.0, 12.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.beyond(middle, step) > wanted else (low, middle)
+        return high
+
+    def within(self, edge: float, step: float) -> "Score":
+        grid = np.linspace(-edge, edge, POINTS)
+        density = (
+            np.exp(-(((grid[:, None] - self.grid) / step) ** 2) / 2) @ self.weights / (step * math.sqrt(2 * math.pi))
+        )
+        simpson = np.full(POINTS, 2.0)
+        simpson[1::2], simpson[0], simpson[-1] = 4.0, 1.0, 1.0
+        return Score(grid, density * simpson * (grid[1] - grid[0]) / 3)
 
 
 def pocock(share: float, alpha: float) -> float:
@@ -34,29 +65,14 @@ def levels(shares: tuple[float, ...], *, alpha: float = 1 - CONFIDENCE) -> tuple
 
     By recursive integration of the score's density within the bounds (Armitage, McPherson and Rowe 1969)."""
     found: list[float] = []
-    grid: NDArray[np.float64] = np.zeros(1)
-    weights: NDArray[np.float64] = np.ones(1)
+    score = Score(np.zeros(1), np.ones(1))
     before = spent = 0.0
     for share in shares:
-        step = math.sqrt(share - before)
-        wanted = pocock(share, alpha) - spent
-
-        def beyond(bound: float, *, at: float = share, step: float = step) -> float:
-            edge = bound * math.sqrt(at)
-            tails = special.ndtr((-edge - grid) / step) + special.ndtr((grid - edge) / step)  # noqa: B023
-            return float(weights @ tails)  # noqa: B023
-
-        low, high = 0.0, 12.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if beyond(middle) > wanted else (low, middle)
-        found.append(float(2 * special.ndtr(-high)))
+        step, wanted = math.sqrt(share - before), pocock(share, alpha) - spent
+        bound = score.bound(wanted, step)
+        found.append(float(2 * special.ndtr(-bound / math.sqrt(share))))
         spent, before = spent + wanted, share
-        new = np.linspace(-high * math.sqrt(share), high * math.sqrt(share), POINTS)
-        density = np.exp(-(((new[:, None] - grid) / step) ** 2) / 2) / (step * math.sqrt(2 * math.pi)) @ weights
-        simpson = np.full(POINTS, 2.0)
-        simpson[1::2], simpson[0], simpson[-1] = 4.0, 1.0, 1.0
-        grid, weights = new, density * simpson * (new[1] - new[0]) / 3
+        score = score.within(bound, step)
     return tuple(found)
 
 
@@ -85,10 +101,5 @@ def is_enough(interval: tuple[float, float], until: str) -> bool:
     wide as ± `until` (a share)."""
     low, high = interval
     if until == VERDICT:
-        return low > 1 or high < 1 or (low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN)
+        return low > 1 or high < 1 or within_margin(low, high)
     return math.log(high / low) <= 2 * math.log1p(float(until))
-
-
-def looks(most: int) -> Sequence[int]:
-    """Repetitions after which is looked."""
-    return range(FEWEST_RUNS, most)

@@ -21,7 +21,6 @@ from scipy import special
 
 from apps.core.answers import Hidden, Unbounded
 from apps.core.text import counted
-from apps.core.units import format_number
 
 CONFIDENCE = 0.95
 PARAMETERS = 3
@@ -148,24 +147,23 @@ def fit(runs: Mapping[int, Sequence[float]]) -> Fit | NoFit:
 def _capped(at_levels: "_LoadLevels") -> str:
     """Throughput that grows by the law without coherency, X = λN / (1 + s(N - 1)), up to a cap, as words; empty: no
     such cap, or a level is off."""
-    threads = at_levels.threads
-    logs = np.array([each.mean() for each in at_levels.logs])
-    found: list[tuple[float, float, float]] = []
+    threads, logs = at_levels.threads, np.array([each.mean() for each in at_levels.logs])
+    found: list[tuple[float, float]] = []
     for below in range(2, len(threads) - 1):
-        design = _design(threads[:below])[:, :2] / (threads[:below] / np.exp(logs[:below]))[:, None]
-        one, wait = (float(each) for each in np.linalg.lstsq(design, np.ones(below), rcond=None)[0])
-        top = float(logs[below:].mean())
-        law = one + max(wait, 0.0) * (threads[:below] - 1)
-        if one <= 0 or law.min() <= 0:
-            continue
-        off = np.concatenate([np.log(threads[:below] / law) - logs[:below], top - logs[below:]])
-        # Where the law reaches the cap.
-        at = one * math.exp(top) * (1 - max(wait, 0.0) / one) / max(1 - max(wait, 0.0) * math.exp(top), 1e-9)
-        found.append((float(np.abs(off).max()), at, math.exp(top)))
-    furthest, at, cap = min(found, default=(math.inf, 0.0, 0.0))
-    if furthest > MOST_OFF_CAP:
-        return ""
-    return f"; it is capped: grows up to about {_threads(round(at))}, then stays at {format_number(cap)}"
+        climb, top = _design(threads[:below])[:, :2], float(logs[below:].mean())
+        each_takes = threads[:below] / np.exp(logs[:below])
+        one, wait = (
+            float(each) for each in np.linalg.lstsq(climb / each_takes[:, None], np.ones(below), rcond=None)[0]
+        )
+        wait = max(wait, 0.0)
+        law, room = climb @ np.array([one, wait]), 1 - wait * math.exp(top)
+        # Where the law reaches the cap: between the levels that it separates.
+        at = math.exp(top) * (one - wait) / room if room > 0 and law.min() > 0 else math.inf
+        if at <= threads[below]:
+            off = np.concatenate([np.log(threads[:below] / law) - logs[:below], top - logs[below:]])
+            found.append((float(np.abs(off).max()), at))
+    furthest, at = min(found, default=(math.inf, 0.0))
+    return f"; it is capped: grows up to about {_threads(round(at))}, then stays" if furthest <= MOST_OFF_CAP else ""
 
 
 def errors_of(runs: Mapping[int, Sequence[float]]) -> Errors:

@@ -27,6 +27,7 @@ from apps.comparison.stats.power import (
     critical,
     repetitions_needed,
     satterthwaite,
+    within_margin,
     would_detect,
 )
 from apps.comparison.stats.replicates import (
@@ -98,9 +99,7 @@ class Ratio:
 
     @property
     def is_small(self) -> Annotated[Shown[bool], Name("within_margin"), "the whole interval lies within ±2 %"]:
-        if self.low is None or self.high is None:
-            return False
-        return self.low >= 1 / (1 + MARGIN) and self.high <= 1 + MARGIN
+        return self.low is not None and self.high is not None and within_margin(self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -246,38 +245,65 @@ def _on_grid(found: RunNoise, resolution: float) -> RunNoise:
     return replace(found, variance=max(found.variance, step**2 / 12), systematic=shared * step / 2)
 
 
-def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
+@dataclass(frozen=True)
+class Tested:
+    """Of a difference of mean logarithms: its standard error, and what follows from it."""
+
+    error: float
+    freedom: float
+    systematic: float
+    low: float
+    high: float
+    p: float
+    cautious_p: float
+
+
+def tested(basis: NoiseBasis) -> Tested | None:
+    """Welch's interval and test. None: there is no noise."""
     noises, counts, difference = basis.noises, basis.counts, basis.difference
-    found = replace(
-        found, few_runs=any(is_few(count, each.history) for count, each in zip(counts, noises, strict=True))
-    )
     squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
     error = math.sqrt(sum(squares))
     if error == 0:
-        reason = "the runs of each side are identical: the difference is exact, and more runs show no noise"
-        return replace(found, reason=reason)
+        return None
     freedoms, priors = (noises[0].freedom, noises[1].freedom), (noises[0].prior, noises[1].prior)
     freedom, systematic = satterthwaite(squares, freedoms), noises[0].systematic + noises[1].systematic
-    found = replace(found, freedom=freedom)
     half = critical(freedom) * error + systematic
-    low, high = _exp(difference - half), _exp(difference + half)
-    verdict, reason = _verdict(low, high), ""
-    if verdict is Verdict.EQUIVALENT and not would_detect(error, freedom, math.log1p(MARGIN) - systematic):
+    away = -max(0.0, abs(difference) - systematic) / error
+    return Tested(
+        error=error,
+        freedom=freedom,
+        systematic=systematic,
+        low=_exp(difference - half),
+        high=_exp(difference + half),
+        p=float(2 * special.stdtr(freedom, away)),
+        cautious_p=float(2 * special.stdtr(cautious(freedom, freedoms, priors), away)),
+    )
+
+
+def _judge(found: Ratio, basis: NoiseBasis) -> Ratio:
+    few = any(is_few(count, each.history) for count, each in zip(basis.counts, basis.noises, strict=True))
+    found, test = replace(found, few_runs=few), tested(basis)
+    if test is None:
+        reason = "the runs of each side are identical: the difference is exact, and more runs show no noise"
+        return replace(found, reason=reason)
+    verdict, reason = _verdict(test.low, test.high), ""
+    may_miss = not would_detect(test.error, test.freedom, math.log1p(MARGIN) - test.systematic)
+    if verdict is Verdict.EQUIVALENT and may_miss:
         reason = (
             f"the interval lies within ±{MARGIN * 100:.0f}{NBSP}%, but this few runs can miss a difference of "
             f"{MARGIN * 100:.0f}{NBSP}%"
         )
         verdict = Verdict.INCONCLUSIVE
-    away = -max(0.0, abs(difference) - systematic) / error
     judged = replace(
         found,
         verdict=verdict,
-        low=low,
-        high=high,
-        p=float(2 * special.stdtr(freedom, away)),
-        cautious_p=float(2 * special.stdtr(cautious(freedom, freedoms, priors), away)),
+        low=test.low,
+        high=test.high,
+        p=test.p,
+        cautious_p=test.cautious_p,
+        freedom=test.freedom,
         reason=reason,
-        systematic=systematic,
+        systematic=test.systematic,
     )
     return with_needed(judged, basis, level=1 - CONFIDENCE)
 
@@ -297,7 +323,7 @@ def _verdict(low: float, high: float) -> Verdict:
         return Verdict.HIGHER
     if high < 1:
         return Verdict.LOWER
-    if low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN:
+    if within_margin(low, high):
         return Verdict.EQUIVALENT
     return Verdict.INCONCLUSIVE
 

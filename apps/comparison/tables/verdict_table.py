@@ -95,7 +95,6 @@ def _draft(
         counted = [_events(metric, runs[each], samples[each]) for each in pair]
         if counted[0] is not None and counted[1] is not None:
             found = rare_events.draft(counted[0], counted[1])
-            # Of the values that the table shows, which are rates by time.
             values = samples[baseline].values, samples[side].values
             delta = welch.cliffs_delta(*values) if all(values) else None
             return replace(found, alone=replace(found.alone, delta=delta))

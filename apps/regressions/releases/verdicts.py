@@ -14,6 +14,7 @@ from apps.comparison.pure import (
     Verdict,
     sessions_needed,
     welch,
+    within_margin,
 )
 from apps.core.units import NBSP
 from apps.regressions.releases.values import RowVerdict
@@ -92,5 +93,4 @@ def visible(ratio: Ratio) -> float | None:
 
 
 def _within(ratio: Ratio, margin: float) -> bool:
-    low, high = ratio.low, ratio.high
-    return low is not None and high is not None and low >= 1 / (1 + margin) and high <= 1 + margin
+    return ratio.low is not None and ratio.high is not None and within_margin(ratio.low, ratio.high, margin)

@@ -1,4 +1,4 @@
-"""What the server is told of a run: the system, the workload, the run."""
+"""What the server gets of a run: the system, the workload, the run."""
 
 from __future__ import annotations
 

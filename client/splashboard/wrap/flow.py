@@ -78,7 +78,7 @@ class BenchmarkSession:
             self.find_baseline()
 
     def _register(self) -> None:
-        """A system that the server refuses is told before the measurement."""
+        """A system that the server refuses is reported before the measurement."""
         self._within(ASKED_WITHIN)
         try:
             if isinstance(self.stated, str):

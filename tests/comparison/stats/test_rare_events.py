@@ -39,7 +39,7 @@ def test_errors_in_some_runs_only_decide_nothing() -> None:
 def test_two_runs_and_no_errors_at_all_have_no_verdict() -> None:
     assert rare_events.draft(counted(0, 0), counted(9, 9)).alone.verdict is Verdict.TOO_FEW
     none = rare_events.draft(counted(0, 0, 0), counted(0, 0, 0)).alone
-    assert (none.verdict, none.delta) == (Verdict.NO_RATIO, 0.0)
+    assert (none.verdict, none.p) == (Verdict.NO_RATIO, None)
 
 
 def test_where_every_run_has_errors_the_ratio_has_an_interval() -> None:

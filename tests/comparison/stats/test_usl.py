@@ -164,7 +164,7 @@ def test_a_cap_at_8_threads_is_no_law_of_scalability_and_is_named(wait: float) -
         noisy = [[value * math.exp(random.normal(0, 0.01)) for _ in range(3)] for value in true]
         found = fit(dict(zip((1, 2, 4, 8, 16, 32, 64), noisy, strict=True)))
         assert isinstance(found, NoFit), found
-        assert "it is capped: grows up to about 8 threads" in found.reason
+        assert "it is capped: grows up to about 8 threads, then stays" in found.reason
 
 
 def test_the_law_itself_is_seldom_refuted_by_its_own_noise() -> None:
@@ -172,3 +172,13 @@ def test_the_law_itself_is_seldom_refuted_by_its_own_noise() -> None:
     random = np.random.default_rng(4)
     for _ in range(200):
         fitted(simulated(random, runs=3, noise=(0.03,) * len(LEVELS)))
+
+
+def test_a_fall_or_a_law_that_never_reaches_its_top_is_no_cap() -> None:
+    at = (1, 2, 4, 8, 16, 32)
+    for true in ((100, 200, 400, 800, 400, 200), (100, 150, 180, 190, 300, 300)):
+        found = fit(
+            {level: [value * each for each in (0.999, 1.0, 1.001)] for level, value in zip(at, true, strict=True)}
+        )
+        assert isinstance(found, NoFit)
+        assert "capped" not in found.reason
