@@ -21,7 +21,7 @@ EARLY = Caution(
     "early-stop",
     "Repeated until decided",
     "a campaign ended load levels as soon as they were decided: the intervals here do not allow for its looks before, "
-    "those in the reasons of its jobs do.",
+    "those beside its jobs do.",
 )
 
 

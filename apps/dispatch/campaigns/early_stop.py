@@ -81,6 +81,6 @@ def leave_out(looked: RepeatedEntry, reasons: Mapping[int, str], *, now: datetim
     if set(looked.levels) - set(reasons):
         return 0
     for job in jobs:
-        job.state, job.reason, job.finished_at = Job.State.SUCCEEDED, next(iter(reasons.values())), now
-    Job.objects.bulk_update(jobs, ["state", "reason", "finished_at"])
+        job.state, job.finished_at = Job.State.SUCCEEDED, now
+    Job.objects.bulk_update(jobs, ["state", "finished_at"])
     return len(jobs)

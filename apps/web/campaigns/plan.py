@@ -241,6 +241,7 @@ class PlanForm(PageForm):
             systems=list(data.get("systems", ())),
             entries=entries,
             repetitions=data.get("repetitions", 1),
+            until=data.get("until", ""),
         )
         wrong = set(self.errors)
         self._add([problem for problem in known if self._field(problem.field, entries) not in wrong], entries)

@@ -1,11 +1,15 @@
 """Words of jobs and their runs on a campaign's page."""
 
+from collections import defaultdict
+
 from django.utils.text import Truncator
 
 from apps.dispatch.api import JobCell, RunCell
 from apps.runs.pure import title_of
 
 LONGEST_REASON = 30  # characters
+# How the agent begins the reasons of levels after the one that ended them.
+NOT_RUN = "not run:"
 
 
 def run_title(run: RunCell) -> str:
@@ -29,7 +33,12 @@ def run_mark(run: RunCell, refused: RunCell | None) -> str:
 
 
 def skipped(job: JobCell) -> str:
-    """The reason for skipped load levels, and which; for jobs that skipped some."""
-    levels = ", ".join(skip.load_level for skip in job.not_run)
-    reason = (job.skips if job.refused else job.not_run)[0].reason
-    return f"{reason} ({levels})" if levels else reason
+    """The reasons for skipped load levels, and which; for jobs that skipped some. A level that was "not run" has the
+    reason of the first one."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for skip in job.not_run:
+        first = skip.reason.startswith(NOT_RUN)
+        by_reason[job.skips[0].reason if first else skip.reason].append(skip.load_level)
+    if not by_reason:
+        return job.skips[0].reason
+    return "; ".join(f"{reason} ({', '.join(levels)})" for reason, levels in by_reason.items())

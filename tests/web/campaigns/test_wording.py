@@ -45,6 +45,8 @@ def test_skipped_levels_have_their_reason() -> None:
     assert skipped(job) == "connections refused: error 1040 (64 threads)"
     assert skipped(replace(job, runs=())) == "connections refused: error 1040 (8 threads, 64 threads)"
     assert skipped(replace(job, skips=(refused,))) == "connections refused: error 1040"
+    decided = (SkipCell("1 thread", "decided after 3"), SkipCell("4 threads", "decided after 4"))
+    assert skipped(replace(job, runs=(), skips=decided)) == "decided after 3 (1 thread); decided after 4 (4 threads)"
 
 
 @pytest.mark.parametrize(
