@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from apps.core.text import counted
+from apps.core.units import with_unit
 from apps.regressions.models import Change, Finding
 
 LONGEST = 250
@@ -16,11 +17,18 @@ def title(finding: Finding, changes: Sequence[Change]) -> str:
     worse = [change for change in changes if change.verdict == Change.Verdict.WORSE]
     first = max(worse or changes, key=prominence)
     metric = first.metric.name if first.metric else "result"
-    size = percent(first.ratio) if first.ratio is not None else "changed" if first.before else "where there were none"
+    size = percent(first.ratio) if first.ratio is not None else _values(first)
     others = len(changes) - 1
     more = f" and {counted(others, 'other')}" if others else ""
     where = f"{finding.release}" if finding.release else first.system.short_name
     return f"{where}: {metric} {size}, {first.workload.name}, {first.load_level}{more}"[:LONGEST]
+
+
+def _values(change: Change) -> str:
+    """Of a change without a ratio: "0 → 23.4 errors/s"."""
+    if change.before is None or change.after is None or change.metric is None:
+        return "changed"
+    return f"{with_unit(change.before, '')} → {with_unit(change.after, change.metric.unit)}"
 
 
 def prominence(change: Change) -> tuple[bool, float]:

@@ -42,11 +42,14 @@ def test_two_runs_and_no_errors_at_all_have_no_verdict() -> None:
     assert (none.verdict, none.p) == (Verdict.NO_RATIO, None)
 
 
-def test_where_every_run_has_errors_the_ratio_has_an_interval() -> None:
+def test_where_every_run_has_errors_the_shares_have_a_ratio_with_its_interval() -> None:
+    """Not as the cell's ratio, which is the quotient of the values beside it: errors a second."""
     found = rare_events.draft(counted(700, 720, 690), counted(1400, 1390, 1420)).alone
-    assert found.value == pytest.approx(1.99, abs=0.02)
-    assert found.low is not None
-    assert 1.8 < found.low < found.value < (found.high or 0) < 2.2  # type: ignore[operator]
+    assert (found.verdict, found.value, found.low) == (Verdict.HIGHER, None, None)
+    assert found.smoothed is not None
+    low, high = found.smoothed
+    assert 1.8 < low < 1.99 < high < 2.2
+    assert found.reason.endswith(f"1.99\u00a0× the share (95\u00a0% interval {low:.3g} to {high:.3g})")
 
 
 @pytest.mark.parametrize("rate", [3, 30, 1000])

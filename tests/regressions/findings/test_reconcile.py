@@ -247,3 +247,11 @@ def test_two_workers_at_once_make_no_twins(detected: tuple[FindingKey, DetectedC
     assert problems == []
     assert (Finding.objects.count(), Change.objects.count()) == (1, 1)
     assert _whats(Finding.objects.get()) == ["found"]
+
+
+def test_a_change_without_a_ratio_is_named_by_its_values(detected: tuple[FindingKey, DetectedChange]) -> None:
+    place, change = detected
+    errors = a_metric("client.errors", unit="errors/s")
+    known = replace(change, metric=errors.pk, before=0.0, after=23.4, ratio=None, low=None, high=None)
+    reconcile.settle([(place, known)])
+    assert "client.errors 0 → 23.4 errors/s" in Finding.objects.get().title.replace("\u00a0", " ")
