@@ -14,8 +14,11 @@ LONGEST = 16
 PLATFORMS = {"galera": "Galera", "group-replication": "GR", "rds-mysql": "RDS"}
 # Platforms whose nodes hold the same data and all take writes: counted together.
 MULTI_PRIMARY = ("galera", "pxc")
+# What a person called this way of setting a server up (splashboard run --variant).
+VARIANT = "variant"
 # Shown in place of a variable's name, the most telling first.
 SETTINGS = {
+    VARIANT: "",
     "innodb_flush_log_at_trx_commit": "flush",
     "sync_binlog": "sync",
     "innodb_buffer_pool_size": "pool",
@@ -72,6 +75,8 @@ def _candidates(own: Traits, others: Sequence[Traits]) -> Iterator[str]:
         texts = [part(own) for part in parts]
         if all(texts) and alike and not any([part(each) for part in parts] == texts for each in alike):
             yield from (" ".join((start, *texts)) for start in (head, platform))
+    if VARIANT in own.settings:
+        yield str(own.settings[VARIANT])
     yield from (own.slug, head, platform)
     yield from (f"{start} #{number}" for start in (head, platform) for number in range(2, 10))
     yield from (f"{platform[: LONGEST - 8].strip()} #{number}" for number in count(2))

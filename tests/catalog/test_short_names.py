@@ -79,6 +79,14 @@ def test_equal_systems_are_named_by_slug_or_number() -> None:
     assert name(traits(), traits(), taken=("Galera ×3", "Galera")) == "Galera ×3 #2"
 
 
+@pytest.mark.parametrize(
+    ("variant", "expected"), [("after", "MariaDB after"), ("pool-of-8-GiB", "pool-of-8-GiB"), ("x" * 17, "MariaDB #2")]
+)
+def test_a_variant_is_named_as_a_person_called_it(variant: str, expected: str) -> None:
+    own, before = (traits("mariadb", settings={"variant": each}) for each in (variant, "before"))
+    assert name(own, before, taken=("MariaDB single", "MariaDB")) == expected
+
+
 def test_names_are_short_and_unique_whatever_the_platform_is_called() -> None:
     taken: list[str] = []
     own = traits("postgres-with-patroni-and-more", roles=["writer", "reader"])
