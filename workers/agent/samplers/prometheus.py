@@ -15,7 +15,7 @@ log = logging.getLogger("splashboard.agent.monitoring")
 # As files of series are called on the server: apps/runs/ingest/prometheus/files.py.
 ARTIFACT, MEDIA_TYPE = "prometheus.ndjson.gz", "application/gzip"
 # s after the load's end in which the last scrape is waited for.
-PATIENCE = 60.0
+LONGEST_WAIT = 60.0
 PAUSE = 1.0
 UNSEEN = 5.0
 WHAT = "series of Prometheus"
@@ -62,7 +62,7 @@ def _await_last_scrape(
     """Without scrapes, as of series that are written to the server, for UNSEEN s."""
     selectors = [selector for target in targets for selector in target.scrapes()]
     begun = time.monotonic()
-    deadline = begun + PATIENCE
+    deadline = begun + LONGEST_WAIT
     while goes_on() and time.monotonic() < deadline:
         latest = [at for at in map(source.latest, selectors) if at is not None]
         if not latest:
