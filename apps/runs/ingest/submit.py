@@ -19,9 +19,10 @@ from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
 from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.storage import artifacts
-from apps.runs.tool_output import formats
+from apps.runs.tool_output import formats, plain_text
 from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
+from apps.runs.tool_output.recognition import NotRecognised, recognised
 from workers.protocol import wire
 
 # sysbench's tests by their statements, and the options that can remove statements from oltp_read_write.
@@ -36,7 +37,16 @@ MIX_OPTIONS = {
 SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCKS_DIFFER_BY = timedelta(days=1)
-# Small, because attached files are parsed for each view of the run.
+
+
+def format_of(name: str | None, *, output: bytes) -> Submitted:
+    """The format of that name; None: recognised by the content. Raises Invalid."""
+    if name is not None:
+        return formats.SUBMITTED[name]
+    try:
+        return recognised(output)
+    except NotRecognised as error:
+        raise _invalid("output", str(error), error.remedy) from error
 
 
 def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
@@ -46,6 +56,9 @@ def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
         len(output) <= limits.ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {limits.ARTIFACT}"
     )
     require_no_secret("output", output)
+    plain = plain_text.of(output).content
+    if plain != output:
+        require_no_secret("output", plain)
     try:
         return chosen.read(output)
     except formats.NotThisFormat as error:
@@ -153,7 +166,8 @@ def submit(
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
     _require(workload.tool == chosen.tool, "workload", f"is one of {workload.tool}, the output of {chosen.title}")
     if chosen.name in formats.FORMAT_OF.values():
-        _check_sysbench(sysbench.parse(output), workload=workload, load_level=load_level, warmup=warmup)
+        parsed = sysbench.parse(plain_text.of(output).content)
+        _check_sysbench(parsed, workload=workload, load_level=load_level, warmup=warmup)
     else:
         warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from apps.runs.tool_output import report_values, sysbench_values
+from apps.runs.tool_output import plain_text, report_values, sysbench_values
 from apps.runs.tool_output.formats import DEFAULT, SUBMITTED, NotThisFormat, series_for
 from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution, moved
 
@@ -39,7 +39,8 @@ def read(tool: str, content: bytes, *, artifact: str = "") -> Output:
     """Parses output stored under the name `artifact`; empty: in the tool's own format."""
     foreign = next((one for one in SUBMITTED.values() if one.artifact == artifact and one.name != DEFAULT), None)
     if foreign is None:
-        return READERS.get(tool, report_values.read)(content)
+        plain = plain_text.of(content)
+        return plain.placed(READERS.get(tool, report_values.read)(plain.content))
     try:
         return foreign.read(content).output
     except NotThisFormat as error:

@@ -1,13 +1,13 @@
-"""Formats of submitted results and attached profiles: named by the sender, never guessed. Pure.
+"""Formats of submitted results and attached profiles, with what each is recognised by. Pure.
 
 Names of stored files begin with their format, so that newer parsers can read them again.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from apps.runs.tool_output import foreign, report_values, sysbench_values
+from apps.runs.tool_output.declaration import Attached, FormatFacts, Submitted, SubmittedOutput, mark
 from apps.runs.tool_output.parsers import (
     benchbase,
     digests,
@@ -20,8 +20,7 @@ from apps.runs.tool_output.parsers import (
     sysbench,
     tpcc_mysql,
 )
-from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, OutputTable, ParsedOutput, first_line
-from apps.runs.tool_output.values import Output
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput, first_line
 
 __all__ = [
     "ATTACHED",
@@ -36,53 +35,17 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class SubmittedOutput:
-    """A parsed file, and the load it states; None: not stated."""
-
-    output: Output
-    threads: int | None = None
-    rate: float | None = None
-
-
-@dataclass(frozen=True)
-class Submitted:
-    """A format of a run's output. `tool`: the tool of its workloads. `made_by`: the file's source. `series_of`: for a
-    format with series, the format of the same tool's totals that they supplement."""
-
-    name: str
-    title: str
-    tool: str
-    extension: str
-    made_by: str
-    read: Callable[[bytes], SubmittedOutput]
-    series_of: str = ""
-
-    @property
-    def artifact(self) -> str:
-        return f"{self.name}.{self.extension}"
-
-
-@dataclass(frozen=True)
-class Attached:
-    """A format of a further file of a run, such as a profile."""
-
-    name: str
-    title: str
-    extension: str
-    made_by: str
-    read: Callable[[bytes], OutputTable]
+ANOTHER = "one run; another begins here: send the output of each by itself"
 
 
 def _read_sysbench(content: bytes, kind: str = "oltp") -> SubmittedOutput:
     """Parses the output of sysbench's tests of that `kind`. A file without any known line is refused."""
     parsed = sysbench.parse(content)
-    known = parsed.totals or parsed.intervals or parsed.messages or parsed.version or parsed.threads is not None
-    if not known:
+    if not parsed.has_known_lines:
         raise first_line(content).refuse("sysbench's output, which begins “sysbench 1.0.20 (using …)”")
     if parsed.second_run:
         line = content.count(b"\n", 0, parsed.second_run) + 1
-        raise NotThisFormat(line, "", "one run; another begins here: send the output of each by itself")
+        raise NotThisFormat(line, "", ANOTHER)
     if parsed.kind not in ("", kind):
         made, wanted = FORMAT_OF[parsed.kind], FORMAT_OF[kind]
         raise NotThisFormat(1, "", f"of sysbench's {kind}, but of its {parsed.kind}: choose {made}, not {wanted}")
@@ -91,9 +54,12 @@ def _read_sysbench(content: bytes, kind: str = "oltp") -> SubmittedOutput:
 
 def _read_report(content: bytes, tool: str) -> SubmittedOutput:
     """Parses a report of our own format, printed by the agent's program or made from what others measured."""
-    begun = next((p.line for p in report.parse(content).lines if isinstance(p.line, report.Begin)), None)
-    if begun is None:
+    begins = [placed for placed in report.parse(content).lines if isinstance(placed.line, report.Begin)]
+    if not begins:
         raise first_line(content).refuse('a report, whose first line is {"kind":"begin",…}')
+    if len(begins) > 1:
+        raise NotThisFormat(content.count(b"\n", 0, begins[1].start) + 1, "", ANOTHER)
+    begun = begins[0].line
     if begun.tool != tool:
         raise NotThisFormat(1, "", f"the report of {tool}, but of {begun.tool[:60]}")
     return SubmittedOutput(report_values.read(content), threads=1)
@@ -110,47 +76,133 @@ def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Ca
 DEFAULT = "sysbench"
 # Kind of test -> format and tool of its workloads.
 FORMAT_OF = {"oltp": DEFAULT, "cpu": "cpu", "memory": "memory", "fileio": "fileio"}
+SYSBENCH = rb"^sysbench \d\S*(?: \(using [^\n]*\))?\r?$"
+# What sysbench's tests of the machine print -> their name.
+MACHINE = {
+    "cpu": rb"^(?:CPU speed:|Prime numbers limit: )",
+    "memory": rb"^Running memory speed test|MiB transferred \(",
+    "fileio": rb"^(?:File operations:|Extra file open flags: )",
+}
+MACHINE_WORDS = {
+    "cpu": "Prime numbers limit: …",
+    "memory": "Running memory speed test …",
+    "fileio": "Extra file open flags: …",
+}
+READS_MACHINE = {
+    "cpu": "totals and intervals: events/s; latencies",
+    "memory": "totals and intervals: MiB/s and operations/s; latencies",
+    "fileio": "totals and intervals: reads, writes and fsyncs/s, MiB/s; latencies",
+}
 _ALL = (
-    Submitted("sysbench", "sysbench 1.0, 1.1", "sysbench", "txt", "what sysbench … run prints", _read_sysbench),
+    Submitted(
+        *("sysbench", "sysbench 1.0, 1.1", "sysbench", "txt", "what sysbench … run prints", _read_sysbench),
+        mark=mark("“sysbench 1.0.20 (using …)”", SYSBENCH, unless=b"|".join(MACHINE.values())),
+        facts=FormatFacts(
+            *("sysbench 1.0.20; 1.1", "real; imitated"),
+            "OLTP tests: totals, intervals, histogram, errors, checkpoints",
+            "1.1 with `--report-checkpoints` was never seen",
+        ),
+    ),
     *(
         Submitted(
             *(kind, f"sysbench {kind}", kind, "txt", f"what sysbench {kind} … run prints"),
             partial(_read_sysbench, kind=kind),
+            mark=mark(f"“sysbench 1.0.20 (using …)” and “{MACHINE_WORDS[kind]}”", SYSBENCH, pattern),
+            facts=FormatFacts("sysbench's tests of the machine", "real", READS_MACHINE[kind]),
         )
-        for kind in ("cpu", "memory", "fileio")
+        for kind, pattern in MACHINE.items()
     ),
     Submitted(
         *("tpcc-mysql", "tpcc-mysql", "tpcc-mysql", "txt", "what tpcc_start prints"),
         _read("tpcc-mysql", tpcc_mysql.VERSION, tpcc_mysql.parse),
+        mark=mark("“*** … TPC-C Load Generator ***”", rb"^\*\*\* [^\n]*TPC-C Load Generator \*\*\*"),
+        facts=FormatFacts(
+            *("Percona-Lab/tpcc-mysql, with `trx:` (since 2014) and before", "imitated"),
+            "TpmC; throughput, transactions, failures of all types; ramp-up and length; per interval throughput, new "
+            "orders, New-Order's p95, p99 and maximum; MySQL errors",
+            "response times of the older form (unit not settled)",
+        ),
     ),
     Submitted(
         *("iibench-py", "iibench.py", "iibench.py", "txt", "what iibench.py prints"),
         _read("iibench-py", iibench_py.VERSION, iibench_py.parse),
+        mark=mark(
+            "“i_sec t_sec i_ips …” or “#rows #seconds …”", rb"^(?:#rows #seconds #total_seconds |i_sec\tt_sec\t)"
+        ),
+        facts=FormatFacts(
+            *("mdcallag/mytools `iibench.py`, 14 or 17 columns with tabs; the form of 2009", "imitated"),
+            "rows/s, deletes/s and reads/s of each interval and in all; rows; time; retries",
+            "response times: `max_i` and the histogram of ten steps cover inserts alone",
+        ),
     ),
     Submitted(
         *("mysqlslap", "mysqlslap, CSV", "mysqlslap", "csv", "mysqlslap --csv=FILE, one result"),
         _read("mysqlslap", mysqlslap.VERSION, mysqlslap.parse),
+        mark=mark(
+            "“engine,load,0.018,0.017,0.020,clients,queries”",
+            rb"\A\s{0,100}[A-Za-z0-9_]*,[a-z]+(?:,\d+\.\d{3}){3},\d+,\d+\r?$",
+        ),
+        facts=FormatFacts(
+            *("`--csv`, MariaDB 10.11.19", "real"),
+            "mean, shortest, longest time (s); clients; statements; statements/s",
+            "files with several lines: send each alone",
+        ),
     ),
     Submitted(
         *("hammerdb", "HammerDB, log of a run", "hammerdb", "log", "hammerdb.log or what hammerdbcli prints, one run"),
         _read("hammerdb", hammerdb.VERSION, hammerdb.parse),
+        mark=mark("“HammerDB CLI v…” or “Vuser 1:…”", rb"^(?:HammerDB CLI v|Vuser \d+:)"),
+        facts=FormatFacts(
+            *("TPROC-C log, 2 to 3 (TPM before NOPM), 4 and 5", "imitated"),
+            "NOPM, TPM; virtual users; ramp-up and timed minutes; errors of virtual users",
+            "the transaction counter's log; TPROC-H",
+        ),
     ),
     Submitted(
         *("benchbase-summary", "BenchBase, summary", "benchbase", "json", "results/*.summary.json"),
         _read("benchbase-summary", benchbase.VERSION, benchbase.parse_summary),
+        mark=mark(
+            "“Throughput (requests/second)” and “Latency Distribution” in JSON",
+            rb'"Latency Distribution"\s*:\s*\{',
+            rb'"Throughput \(requests/second\)"',
+        ),
+        facts=FormatFacts(
+            *("`*.summary.json` of 2021 to 2024", "imitated"),
+            *("throughput, goodput, requests, time, latencies", "DBMS parameters"),
+        ),
     ),
     Submitted(
         *("benchbase-windows", "BenchBase, windows of time", "benchbase", "csv", "*.results.csv or *.samples.csv"),
         _read("benchbase-windows", benchbase.VERSION, benchbase.parse_csv),
         series_of="benchbase-summary",
+        mark=mark(
+            "“Time (seconds),…,Throughput (requests/second),…”",
+            rb"^Time \(seconds\),[^\n]*Throughput \(requests/second\)",
+        ),
+        facts=FormatFacts(
+            *("`*.results.csv`, `*.samples.csv`", "imitated"),
+            *("throughput and latencies of each window", "percentiles over all windows"),
+        ),
     ),
-    Submitted(
-        *("failover-report", "failover, report", "failover", "jsonl", "splashboard-agent report failover"),
-        partial(_read_report, tool="failover"),
-    ),
-    Submitted(
-        *("schema-change-report", "schema change, report", "ddl_under_load", "jsonl"),
-        *("splashboard-agent report schema-change", partial(_read_report, tool="ddl_under_load")),
+    *(
+        Submitted(
+            *(name, title, tool, "jsonl", f"splashboard-agent report {command}", partial(_read_report, tool=tool)),
+            mark=mark(
+                f'{{"kind":"begin","tool":"{tool}",…}}',
+                rb'^\{"kind":"begin"[^\n]*"tool"\s*:\s*"' + tool.encode() + b'"',
+            ),
+            facts=FormatFacts(
+                "our [report format](report-format.md), printed by the agent's programs or by "
+                "`splashboard-agent report` from what others measured",
+                "real",
+                f"all values, events and intervals; the run appears on {page}",
+                "rows are not read back",
+            ),
+        )
+        for name, title, tool, command, page in (
+            ("failover-report", "failover, report", "failover", "failover", "Failovers"),
+            ("schema-change-report", "schema change, report", "ddl_under_load", "schema-change", "Schema changes"),
+        )
     ),
 )
 SUBMITTED: Mapping[str, Submitted] = {one.name: one for one in _ALL}

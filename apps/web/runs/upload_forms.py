@@ -16,7 +16,7 @@ from apps.core.problems import Invalid
 from apps.core.query import whole_number
 from apps.runs.api import QuotaExceeded, Refused, submit
 from apps.runs.models import Run
-from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted
+from apps.runs.pure import ATTACHED, SUBMITTED, Submitted
 from apps.web.components.forms import PageForm
 
 # Field names in errors -> the form's, where they differ.
@@ -39,8 +39,8 @@ class Uploaded:
 
 class Upload(PageForm):
     format = forms.ChoiceField(
-        choices=[("", "choose"), *((one.name, one.title) for one in SUBMITTED.values())],
-        error_messages={"required": "is not chosen: choose the file's format; it is never guessed"},
+        choices=[("", "recognised by its content"), *((one.name, one.title) for one in SUBMITTED.values())],
+        required=False,
     )
     file = forms.FileField(
         error_messages={
@@ -140,7 +140,8 @@ class Upload(PageForm):
         return None
 
     def _submit(self) -> Uploaded:
-        data, chosen = self.cleaned_data, SUBMITTED[self.cleaned_data["format"]]
+        data = self.cleaned_data
+        chosen = submit.format_of(data["format"] or None, output=data["file"])
         submitted = submit.read(chosen=chosen, output=data["file"])
         outcome, reason = submit.outcome_of(
             submitted, chosen=chosen, outcome="failed" if data["reason"] else "succeeded", reason=data["reason"]
@@ -216,7 +217,7 @@ def attached_made_by() -> list[tuple[str, str]]:
 
 
 def first_values(format_name: str) -> dict[str, Any]:
-    return {"repetition": 1, "format": format_name if format_name in SUBMITTED else DEFAULT}
+    return {"repetition": 1, "format": format_name if format_name in SUBMITTED else ""}
 
 
 def _content(file: Any, most: int) -> bytes:

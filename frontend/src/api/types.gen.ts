@@ -2248,8 +2248,7 @@ export interface components {
             is_excluded: boolean;
         };
         RunDescription: {
-            /** @default sysbench */
-            format: components["schemas"]["RunDescriptionFormatEnum"];
+            format?: components["schemas"]["RunDescriptionFormatEnum"];
             system: string | components["schemas"]["SystemDescription"];
             workload: number | components["schemas"]["WorkloadDescription"];
             load_level?: components["schemas"]["LoadLevelDescription"];
@@ -2918,6 +2917,7 @@ export interface components {
             outcome: string;
             reason: string;
             measurements: components["schemas"]["Measurement"][];
+            format: string;
             unparsed_lines: number;
             warnings: string[];
         };

@@ -11,6 +11,7 @@ from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Run
 from apps.runs.pure import DEFAULT, SUBMITTED
 from tests.rest.submissions import POINT_SELECT, a_description, a_file, fields_of, send
+from tests.runs.tool_output.deformed import DEFORMED
 from tests.runs.tool_output.parsers.outputs import content
 from tests.support.builders import a_run, a_system
 
@@ -50,7 +51,7 @@ def describe(name: str, **changes: Any) -> dict[str, Any]:
     description = a_description(format=name, workload=WORKLOADS[name], load_level={"threads": 4})
     if name in ("tpcc-mysql", "hammerdb", "cpu", "memory", "fileio"):
         del description["load_level"]  # their outputs say it
-    return description | changes
+    return {field: value for field, value in (description | changes).items() if value is not ...}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -63,6 +64,47 @@ def test_each_format_becomes_a_run_with_its_numbers_in_their_unit(engineer: APIC
     assert values[metric] == (value, unit)
     assert (document["state"], document["outcome"], document["unparsed_lines"]) == ("sealed", "succeeded", 0)
     assert engineer.get(document["api"]).json()["provenance"] == "submitted"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_format_that_is_left_out_is_recognised_and_the_answer_names_it(engineer: APIClient, name: str) -> None:
+    file, metric, value, _ = FILES[name]
+    answer = send(engineer, describe(name, format=...), content(file))
+    assert (answer.status_code, answer.json()["format"]) == (201, name), answer.content
+    assert {one["metric"]: one["value"] for one in answer.json()["measurements"]}[metric] == value
+
+
+def test_an_output_of_no_known_format_is_refused_with_what_was_looked_for(engineer: APIClient) -> None:
+    answer = send(engineer, a_description(), b"\n\nhello\n")
+    assert (answer.status_code, fields_of(answer)) == (422, ["output"])
+    (error,) = answer.json()["errors"]
+    assert "line 3 is 'hello'; looked for “sysbench 1.0.20 (using …)” (sysbench)" in error["message"]
+    assert error["remedy"].startswith("state format, one of sysbench, ")
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["UTF-16 LE", "docker compose logs -t", "ANSI"])
+def test_a_deformed_output_is_kept_as_it_came_and_sealed_again_with_the_same_numbers(
+    engineer: APIClient, name: str
+) -> None:
+    raw = DEFORMED[name](POINT_SELECT.read_bytes())
+    answer = send(engineer, a_description(), raw)
+    assert (answer.status_code, answer.json()["unparsed_lines"]) == (201, 0), answer.content
+    measurements = answer.json()["measurements"]
+    throughput = next(one for one in measurements if one["metric"] == "client.throughput")
+    assert throughput["value"] == 44980.11
+    assert raw[throughput["byte_start"] : throughput["byte_end"]].replace(b"\0", b"") == b"44980.11"
+    artifact = Artifact.objects.get()
+    assert b"".join(engineer.get(f"{answer.json()['api']}artifacts/{artifact.name}")) == raw
+    assert seal.reseal(run_id=answer.json()["id"])
+    assert engineer.get(answer.json()["api"]).json()["measurements"] == measurements
+
+
+def test_a_password_in_utf_16_is_refused_too(engineer: APIClient) -> None:
+    text = DEFORMED["UTF-16 LE"](content("tpcc_mysql/two_intervals.txt").replace(b"[pass]: ", b"[pass]: hunter2"))
+    answer = send(engineer, describe("tpcc-mysql"), text)
+    assert (answer.status_code, fields_of(answer)) == (422, ["output"])
+    assert "password" in answer.json()["detail"]
 
 
 def test_intervals_become_series_on_a_clock_that_begins_with_the_stated_ramp_up(engineer: APIClient) -> None:
@@ -93,7 +135,7 @@ def test_a_file_of_another_format_is_refused_with_its_first_line(engineer: APICl
     answer = send(engineer, describe("tpcc-mysql"), POINT_SELECT.read_bytes())
     assert (answer.status_code, fields_of(answer)) == (422, ["output"])
     assert "line 1 is 'sysbench 1.0.20" in answer.json()["detail"]
-    answer = send(engineer, a_description(), content("iibench_py/tabs.txt"))
+    answer = send(engineer, a_description(format="sysbench"), content("iibench_py/tabs.txt"))
     assert (answer.status_code, fields_of(answer)) == (422, ["output"])
     assert "line 1 is 'i_sec" in answer.json()["detail"]
     assert not Run.objects.exists()

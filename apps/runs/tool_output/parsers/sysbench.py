@@ -108,6 +108,10 @@ class ParsedSysbench:
         )
 
     @property
+    def has_known_lines(self) -> bool:
+        return bool(self.totals or self.intervals or self.messages or self.version) or self.threads is not None
+
+    @property
     def kind(self) -> str:
         """ "oltp", "cpu", "memory" or "fileio", from what was counted; empty: nothing was."""
         seen = self.totals.keys() | {name for interval in self.intervals for name in interval.values}

@@ -1,0 +1,47 @@
+"""A format is recognised by the content of an output; what is of none, or of several, is refused with what was seen."""
+
+import pytest
+
+from apps.runs.tool_output.formats import SUBMITTED
+from apps.runs.tool_output.recognition import NotRecognised, recognised
+from tests.fuzz.test_corpus import corpus
+from tests.runs.tool_output.deformed import DEFORMED
+from tests.runs.tool_output.samples import SAMPLES
+from tests.runs.uploads import OUTPUT
+
+
+@pytest.mark.parametrize("name", SUBMITTED)
+def test_each_format_is_recognised_by_its_sample_however_deformed(name: str) -> None:
+    assert SUBMITTED[name].mark
+    sample = SAMPLES[name]
+    assert recognised(sample).name == name
+    assert {recognised(deform(sample)).name for deform in DEFORMED.values()} == {name}
+
+
+def test_what_was_taken_as_sysbenchs_without_its_first_lines_still_is() -> None:
+    for text in (*corpus("sysbench"), OUTPUT.partition(b"SQL statistics:")[2], b"FATAL: no such table\n"):
+        try:
+            SUBMITTED["sysbench"].read(text)
+        except ValueError:
+            continue
+        assert recognised(text).name == "sysbench", text[:200]
+    assert recognised(SAMPLES["cpu"].partition(b"Threads started!")[2]).name == "cpu"
+
+
+def test_an_unknown_output_is_refused_with_what_was_looked_for_what_was_seen_and_the_remedy() -> None:
+    with pytest.raises(NotRecognised) as refused:
+        recognised(b"\n\nhello\nworld\n")
+    said = str(refused.value)
+    assert "line 3 is 'hello'" in said
+    assert all(f"({name})" in said for name in SUBMITTED)
+    assert all(name in refused.value.remedy for name in ("state format", *SUBMITTED))
+
+
+def test_an_output_of_several_formats_is_refused_with_their_lines() -> None:
+    text = OUTPUT + SAMPLES["tpcc-mysql"]
+    with pytest.raises(NotRecognised) as refused:
+        recognised(text)
+    line = OUTPUT.count(b"\n") + SAMPLES["tpcc-mysql"].partition(b"TPC-C Load")[0].count(b"\n") + 1
+    assert "sysbench by line 1, 'sysbench 1.0" in str(refused.value)
+    assert f"tpcc-mysql by line {line}, '*** " in str(refused.value)
+    assert "by itself" in refused.value.remedy
