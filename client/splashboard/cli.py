@@ -120,14 +120,15 @@ def _submit(options: argparse.Namespace) -> int:
     if options.file is None:
         raise Misuse("which output? Give its FILE, or --pending for what `splashboard run` kept")
     stated = files.read_object(options.description) if options.description else {}
-    run = submitting.submit(
+    runs, refused = submitting.submit(
         _server(options),
         output=options.file,
         series=options.series,
         description=submitting.describe(stated, vars(options)),
     )
-    _print(run, submitting.sentences(run), as_json=options.json)
-    return Exit.FINE
+    words = [line for run in runs for line in submitting.sentences(run)]
+    _print(runs if len(runs) + len(refused) > 1 else runs[0], words, as_json=options.json)
+    return _failed(Exit.REFUSED, *(line for each in refused for line in _words(each))) if refused else Exit.FINE
 
 
 def _wrap(options: argparse.Namespace) -> int:
@@ -261,11 +262,11 @@ def _add_submit(commands: Any) -> None:
     words = "submit a finished run: a load tool's output and its description"
     submit = _command(commands, "submit", words, _submit, timeout=ANSWER)
     add = submit.add_argument
-    add("file", nargs="?", metavar="FILE", help="the load tool's output, unchanged")
+    add("file", nargs="?", metavar="FILE", help="the load tool's output, unchanged; of several runs, each becomes one")
     add("--pending", action="store_true", help="send the runs that `splashboard run` kept; other options change them")
     add("--description", metavar="JSON", help="file with the description; the options below override it")
     add("--series", metavar="FILE", help="separate file of the tool's series, if it writes one")
-    add("--format", help="format of the output (default sysbench)")
+    add("--format", help="format of the output (default: recognised by its content)")
     add("--system", metavar="SLUG", help="system that was measured")
     add("--workload", type=int, metavar="ID", help="workload of the run")
     add("--started-at", metavar="TIME", help="ISO 8601; without a zone it is UTC")

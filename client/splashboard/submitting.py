@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from splashboard import files, shapes
+from splashboard import division, files, shapes
+from splashboard.failures import Misuse, RequestRefused
 from splashboard.server import Server
 
 # Options with the same name in the description.
 PLAIN = ("format", "system", "workload", "started_at", "warmup", "repetition", "session", "server_version", "uid")
 LOAD = ("threads", "rate")
+UNPROCESSABLE = 422
 
 
 def describe(stated: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,12 +32,34 @@ def describe(stated: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str,
     return description
 
 
-def submit(server: Server, *, output: str, series: str | None, description: Mapping[str, Any]) -> dict[str, Any]:
-    """The run from the server's answer. Raises Misuse, RequestRefused, ServerUnreachable."""
-    parts = [("description", "description.json", json.dumps(description).encode()), _part("output", output)]
-    if series is not None:
-        parts.append(_part("series", series))
-    return send(server, parts)
+def submit(
+    server: Server, *, output: str, series: str | None, description: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], list[RequestRefused]]:
+    """The server's answers: one run, or each run of a file of several; and the refusals of runs of such a file.
+
+    Raises Misuse, RequestRefused, ServerUnreachable.
+    """
+    content, name = files.read(output), Path(output).name
+    apart = [] if series is None else [("series", Path(series).name, files.read(series))]
+    found = division.parts(content, named=description.get("format"))
+    if not found:
+        return [send(server, [_described(description), ("output", name, content), *apart])], []
+    if apart:
+        raise Misuse(f"--series: {output} has {len(found)} runs: send each by itself")
+    runs, refused = [], []
+    for part, own in zip(found, list(division.described(found, description))):
+        try:
+            run = send(server, [_described(own), ("output", name, part.content)])
+        except RequestRefused as problem:
+            if problem.status != UNPROCESSABLE:
+                raise
+            text = f"the run that begins in line {part.line}: {problem}"
+            refused.append(RequestRefused(text, status=problem.status, fields=problem.fields))
+        else:
+            runs.append(
+                {**run, "line": part.line, "repetition": own["repetition"], "started_at": own.get("started_at")}
+            )
+    return runs, refused
 
 
 def send(server: Server, parts: list[tuple[str, str, bytes]]) -> dict[str, Any]:
@@ -62,8 +86,8 @@ def encode(parts: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
     return b"".join(lines), f"multipart/form-data; boundary={boundary}"
 
 
-def _part(field: str, path: str) -> tuple[str, str, bytes]:
-    return field, Path(path).name, files.read(path)
+def _described(description: Mapping[str, Any]) -> tuple[str, str, bytes]:
+    return "description", "description.json", json.dumps(description).encode()
 
 
 def _quoted(name: str) -> str:
@@ -76,6 +100,10 @@ def sentences(run: Mapping[str, Any]) -> list[str]:
     result = "submitted" if run["created"] else "already stored, identical"
     words = f"Run {run['id']} is {result}; {run['outcome']}" + (f": {run['reason']}" if run["reason"] else "")
     texts = [words, f"  {run['address']}"]
+    if "format" in run:  # older servers do not name it
+        texts.append(f"  read as {run['format']}")
+    if "line" in run:
+        texts.append(f"  from line {run['line']} on, repetition {run['repetition']}, began {run['started_at']}")
     texts += [f"  {each['metric']} {each['value']:g} {each['unit']}" for each in run["measurements"]]
     if run["state"] != "sealed":
         texts.append("  its figures are being stored")

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-ANOTHER = "one run; another begins here: send the output of each by itself"
+ANOTHER = "one run; another begins here: send the output of each by itself, as splashboard submit does"
 
 
 def _read_sysbench(content: bytes, kind: str = "oltp") -> SubmittedOutput:

@@ -23,9 +23,9 @@ SYSBENCH_KINDS = (
     (re.compile(rb"^Running memory speed test|MiB transferred \(", re.MULTILINE), "memory"),
     (re.compile(rb"^(?:File operations:|Extra file open flags: )", re.MULTILINE), "fileio"),
 )
-SYSBENCH_THREADS = re.compile(rb"^Number of threads: (\d+)$", re.MULTILINE)
+SYSBENCH_THREADS = re.compile(rb"^Number of threads: (\d+)\r?$", re.MULTILINE)
 SYSBENCH_INTERVAL = re.compile(rb"^\[ (\d+)s \] (?!Checkpoint)")
-CHECKPOINT = re.compile(rb"^\[ (\d+)s \] Checkpoint report:$", re.MULTILINE)
+CHECKPOINT = re.compile(rb"^\[ (\d+)s \] Checkpoint report:\r?$", re.MULTILINE)
 STARTED = b"Threads started!"
 FATAL = re.compile(rb"^(?:FATAL|ALERT): (.+)$", re.MULTILINE)
 ROUNDED_UP = 0.1  # share of a tool's lines whose second may be rounded up
