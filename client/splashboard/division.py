@@ -104,7 +104,11 @@ def _lines(content: bytes) -> Iterator[bytes]:
 
 
 def _check(found: Sequence[RunPart]) -> None:
-    first = found[0]
+    first, seen = found[0], dict[bytes, int]()
+    for part in found:
+        if seen.setdefault(part.content.rstrip(), part.line) != part.line:
+            line = seen[part.content.rstrip()]
+            raise Misuse(f"the run that begins in line {part.line} is that of line {line} once more: a run counts once")
     for part in found[1:]:
         other = part.stretch.kind != first.stretch.kind or not _alike(first.statements, part.statements)
         if other:

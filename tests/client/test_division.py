@@ -52,6 +52,11 @@ def test_runs_of_different_tests_are_not_sent_as_one_workload() -> None:
             division.parts(ONE + other, named=None)
 
 
+def test_the_same_output_twice_is_no_second_run() -> None:
+    with pytest.raises(Misuse, match=f"line {LINES + 2} is that of line 1 once more"):
+        division.parts(ONE + b"\n" + ONE, named=None)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_file_of_several_runs_is_submitted_run_by_run_and_what_is_refused_is_named(
     engineer: Command, tmp_path: Path

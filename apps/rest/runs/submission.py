@@ -101,7 +101,9 @@ def _read(chosen: Submitted, output: bytes) -> SubmittedOutput:
     try:
         return ingest_submit.read(chosen=chosen, output=output)
     except Refused as error:
-        raise invalid(error.field, error.message, f"send {chosen.made_by}, or name the format that it is") from error
+        raise invalid(
+            error.field, error.message, f"send {chosen.made_by}, of one run, or name the format that it is"
+        ) from error
 
 
 def _parts(description: dict[str, Any], chosen: Submitted, *, threads: int, rate: float | None) -> Parts:

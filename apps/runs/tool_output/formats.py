@@ -20,7 +20,7 @@ from apps.runs.tool_output.parsers import (
     sysbench,
     tpcc_mysql,
 )
-from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput, first_line
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput, TextLine, first_line
 
 __all__ = [
     "ATTACHED",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-ANOTHER = "one run; another begins here: send the output of each by itself, as splashboard submit does"
+ANOTHER = "the output of one run; this begins another: send each as a file of its own, as splashboard submit does"
 
 
 def _read_sysbench(content: bytes, kind: str = "oltp") -> SubmittedOutput:
@@ -44,8 +44,7 @@ def _read_sysbench(content: bytes, kind: str = "oltp") -> SubmittedOutput:
     if not parsed.has_known_lines:
         raise first_line(content).refuse("sysbench's output, which begins “sysbench 1.0.20 (using …)”")
     if parsed.second_run:
-        line = content.count(b"\n", 0, parsed.second_run) + 1
-        raise NotThisFormat(line, "", ANOTHER)
+        raise _line_at(content, parsed.second_run).refuse(ANOTHER)
     if parsed.kind not in ("", kind):
         made, wanted = FORMAT_OF[parsed.kind], FORMAT_OF[kind]
         raise NotThisFormat(1, "", f"of sysbench's {kind}, but of its {parsed.kind}: choose {made}, not {wanted}")
@@ -58,11 +57,16 @@ def _read_report(content: bytes, tool: str) -> SubmittedOutput:
     if not begins:
         raise first_line(content).refuse('a report, whose first line is {"kind":"begin",…}')
     if len(begins) > 1:
-        raise NotThisFormat(content.count(b"\n", 0, begins[1].start) + 1, "", ANOTHER)
+        raise _line_at(content, begins[1].start).refuse(ANOTHER)
     begun = begins[0].line
     if begun.tool != tool:
         raise NotThisFormat(1, "", f"the report of {tool}, but of {begun.tool[:60]}")
     return SubmittedOutput(report_values.read(content), threads=1)
+
+
+def _line_at(content: bytes, start: int) -> TextLine:
+    text = content[start:].partition(b"\n")[0].removesuffix(b"\r")
+    return TextLine(content.count(b"\n", 0, start) + 1, start, text, ended=True)
 
 
 def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Callable[[bytes], SubmittedOutput]:

@@ -100,6 +100,30 @@ def of(content: bytes) -> PlainText:
     return PlainText(content, tuple(steps))
 
 
+def break_of(content: bytes) -> str:
+    """In words, where a prefix of the first lines of a plain text ends; empty: they have none."""
+    found = {title: start for title, pattern in PREFIXES if (start := _first_without(content, pattern)) is not None}
+    if not found:
+        return ""
+    title = max(found, key=lambda name: found[name])
+    number = content.count(b"\n", 0, found[title]) + 1
+    return f"line {number} does not begin as the lines of {title} before it: keep those of one program"
+
+
+def _first_without(content: bytes, pattern: re.Pattern[bytes]) -> int | None:
+    """Where the first line without the prefix of the first line begins; None: all have it, or the first has none."""
+    name: bytes | None = None
+    for start, _ in _lines(content):
+        found = pattern.match(content, start)
+        own = found["name"] if found and "name" in pattern.groupindex else b""
+        if name is None and found is None:
+            return None
+        if found is None or name not in (None, own):
+            return start
+        name = own
+    return None
+
+
 def _prefixes(content: bytes, pattern: re.Pattern[bytes]) -> "array[int] | None":
     """Start and end of what begins each line, one after the other; None: a line has no such prefix."""
     ranges = array("q")

@@ -58,7 +58,9 @@ def _several(text: bytes, window: bytes, found: dict[str, int]) -> NotRecognised
 def _unknown(text: bytes) -> NotRecognised:
     first = first_line(text)
     looked_for = "; ".join(f"{one.mark.words} ({one.name})" for one in SUBMITTED.values() if one.mark)
+    broken = plain_text.break_of(text)
     return NotRecognised(
-        f"has no format that is recognised: line {first.number} is {first.shown!r}; looked for {looked_for}",
+        f"has no format that is recognised: line {first.number} is {first.shown!r}"
+        f"{f'; {broken}' if broken else ''}; looked for {looked_for}",
         f"state format, one of {', '.join(SUBMITTED)}, and send the file as its tool wrote it",
     )

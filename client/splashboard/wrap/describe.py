@@ -132,7 +132,6 @@ def run_of(
     variant = plan.system.variant
     description: dict[str, Any] = {
         "uid": run.uid,
-        "format": kind,
         "system": stated,
         "started_at": run.started_at,
         "repetition": repetitions[f"{workload}, {threads}"],
@@ -141,6 +140,7 @@ def run_of(
         "host": machine.facts(),
     }
     known = {
+        "format": kind,
         "workload": workload,
         "load_level": {"threads": threads} if stretch.threads is None and threads is not None else None,
         "server_version": facts.get("server_version") or plan.system.server_version,
@@ -163,8 +163,6 @@ def run_of(
 
 
 def _problem(plan: BenchmarkPlan, tool: ToolCommand | None, description: Mapping[str, Any]) -> str:
-    if not description["format"]:
-        return "format: not recognised: name it by `splashboard submit --pending --format NAME`"
     if "workload" not in description:
         return NO_WORKLOAD
     described_here = not isinstance(description["system"], str) and plan.target is None and not plan.system.hardware

@@ -37,6 +37,15 @@ def test_an_unknown_output_is_refused_with_what_was_looked_for_what_was_seen_and
     assert all(name in refused.value.remedy for name in ("state format", *SUBMITTED))
 
 
+def test_lines_of_two_containers_are_refused_with_the_line_at_which_they_mix() -> None:
+    text = DEFORMED["docker compose logs"](OUTPUT).replace(b"bench-1  | [ 3s", b"db-1     | [ 3s", 1)
+    number = text.partition(b"db-1 ")[0].count(b"\n") + 1
+    with pytest.raises(
+        NotRecognised, match=f"line {number} does not begin as the lines of docker compose logs before it"
+    ):
+        recognised(text)
+
+
 def test_an_output_of_several_formats_is_refused_with_their_lines() -> None:
     text = OUTPUT + SAMPLES["tpcc-mysql"]
     with pytest.raises(NotRecognised) as refused:
