@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TextIO
 from splashboard import __version__, attach, campaigns, files, gate, submitting
 from splashboard.failures import Exit, Failure, Misuse, RequestRefused
 from splashboard.progress import ProgressLine
-from splashboard.server import Server
+from splashboard.server import Server, token_of
 from splashboard.wrap import flow
 from splashboard.wrap import options as wrap_options
 
@@ -197,20 +197,10 @@ def _server(options: argparse.Namespace) -> Server:
         raise Misuse("which server? Give its address as --url or in SPLASHBOARD_URL")
     return Server(
         url=options.url,
-        token=_token(options.token_file),
+        token=token_of(path=options.token_file),
         timeout=options.timeout or ANSWERS_WITHIN,
         on_retry=lambda words: print(words, file=sys.stderr),
     )
-
-
-def _token(path: str | None) -> str:
-    """From the option's file, else from the environment; empty: none."""
-    named = path or (None if os.environ.get("SPLASHBOARD_TOKEN") else os.environ.get("SPLASHBOARD_TOKEN_FILE"))
-    token = files.read(named).decode("latin-1") if named else os.environ.get("SPLASHBOARD_TOKEN", "")
-    token = token.strip()
-    if not token.isascii() or len(token.split()) > 1 or not token.isprintable():
-        raise Misuse(f"{named or 'SPLASHBOARD_TOKEN'} does not hold a token: one word, without blanks")
-    return token
 
 
 def _seconds(text: str) -> float:
