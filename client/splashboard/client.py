@@ -49,7 +49,7 @@ from splashboard.answers.runs import (
 )
 from splashboard.comparisons import ComparisonAnswer
 from splashboard.failures import Misuse
-from splashboard.frames import TableColumn, Tabular, columns_of, samples_of
+from splashboard.frames import AsFrame, FrameColumn, columns_of, samples_of
 from splashboard.listing import Listing, parameters
 from splashboard.server import Server, token_of
 
@@ -59,18 +59,18 @@ Moment = Union[str, datetime]
 
 
 @dataclass(frozen=True)
-class SeriesAnswer(SeriesOfRuns, Tabular):
+class SeriesAnswer(SeriesOfRuns, AsFrame):
     """Series as lists of times (s) and values; as a table a row per sample."""
 
-    def columns(self) -> dict[str, TableColumn]:
+    def columns(self) -> dict[str, FrameColumn]:
         return samples_of(self.series)
 
 
 @dataclass(frozen=True)
-class GateAnswer(ReleaseCheck, Tabular):
+class GateAnswer(ReleaseCheck, AsFrame):
     """The check of a release; as a table its rows."""
 
-    def columns(self) -> dict[str, TableColumn]:
+    def columns(self) -> dict[str, FrameColumn]:
         return columns_of(CheckRow, self.rows)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from splashboard.answers.comparisons import Cell, Compared, ComparedMetric, Level, Side, SideSummary
-from splashboard.frames import TableColumn, Tabular, columns_of
+from splashboard.frames import AsFrame, FrameColumn, columns_of
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class ComparedPair:
 
 
 @dataclass(frozen=True)
-class ComparisonAnswer(Compared, Tabular):
+class ComparisonAnswer(Compared, AsFrame):
     def pairs(self) -> list[ComparedPair]:
         """A row per load level, metric and side other than the baseline."""
         return list(self._pairs())
 
-    def columns(self) -> dict[str, TableColumn]:
+    def columns(self) -> dict[str, FrameColumn]:
         return columns_of(ComparedPair, self.pairs())
 
     def _pairs(self) -> Iterator[ComparedPair]:

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TableColumn:
+class FrameColumn:
     """`kind`: str, int, float, bool, date, datetime; or list, whose values become no columns of their own."""
 
     kind: type
     values: list[Any]
 
 
-class Tabular:
+class AsFrame:
     """Something with rows and columns."""
 
-    def columns(self) -> dict[str, TableColumn]:
+    def columns(self) -> dict[str, FrameColumn]:
         raise NotImplementedError
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -64,21 +64,21 @@ class Tabular:
         )
 
 
-def _pandas_dtype(column: TableColumn) -> Any:
+def _pandas_dtype(column: FrameColumn) -> Any:
     """None: as pandas finds it. Whole numbers and flags have nulls only in pandas' own types."""
     if column.kind in (int, bool) and None in column.values:
         return "Int64" if column.kind is int else "boolean"
     return {int: "int64", bool: "bool", float: "float64", list: object}.get(column.kind)
 
 
-def columns_of(kind: type, entries: Iterable[Any]) -> dict[str, TableColumn]:
+def columns_of(kind: type, entries: Iterable[Any]) -> dict[str, FrameColumn]:
     """A column for each field of the dataclass `kind`, `parent_field` for one of a dataclass within it.
 
     Without its mappings and its lists of other dataclasses: these are tables of their own.
     """
     found = list(entries)
     return {
-        path.replace(".", "_"): TableColumn(of, [_value(entry, path) for entry in found]) for path, of in _paths(kind)
+        path.replace(".", "_"): FrameColumn(of, [_value(entry, path) for entry in found]) for path, of in _paths(kind)
     }
 
 
@@ -107,7 +107,7 @@ def _value(entry: Any, path: str) -> Any:
     return _value(value, rest) if rest and value is not None else value
 
 
-def samples_of(series: Iterable[OneSeriesOfRuns]) -> dict[str, TableColumn]:
+def samples_of(series: Iterable[OneSeriesOfRuns]) -> dict[str, FrameColumn]:
     """A row per sample: columns of the server's CSV."""
     every = list(series)
 
@@ -115,8 +115,8 @@ def samples_of(series: Iterable[OneSeriesOfRuns]) -> dict[str, TableColumn]:
         return [value for one in every for value in [getattr(one, name)] * len(one.at)]
 
     return {
-        "run": TableColumn(int, repeated("run")),
-        **{name: TableColumn(str, repeated(name)) for name in ("metric", "node", "unit")},
-        "seconds": TableColumn(float, [at for one in every for at in one.at]),
-        "value": TableColumn(float, [value for one in every for value in one.values]),
+        "run": FrameColumn(int, repeated("run")),
+        **{name: FrameColumn(str, repeated(name)) for name in ("metric", "node", "unit")},
+        "seconds": FrameColumn(float, [at for one in every for at in one.at]),
+        "value": FrameColumn(float, [value for one in every for value in one.values]),
     }

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any, Generic, TypeVar, get_args
 from urllib.parse import parse_qsl, urlsplit
 
-from splashboard.frames import TableColumn, Tabular, columns_of
+from splashboard.frames import AsFrame, FrameColumn, columns_of
 from splashboard.server import Server
 from splashboard.shapes import hints
 
@@ -33,7 +33,7 @@ def _text(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Listing(Tabular, Generic[T]):
+class Listing(AsFrame, Generic[T]):
     """Entries of a list. Each iteration reads them anew, a page at a time as they are needed.
 
     `page`: the dataclass of a page, with `next` and `results`.
@@ -54,6 +54,6 @@ class Listing(Tabular, Generic[T]):
             # Its host may be another one behind a proxy; its parameters are what counts.
             asked = parse_qsl(urlsplit(found.next).query, keep_blank_values=True)
 
-    def columns(self) -> dict[str, TableColumn]:
+    def columns(self) -> dict[str, FrameColumn]:
         (entry,) = get_args(hints(self.page)["results"])
         return columns_of(entry, self)

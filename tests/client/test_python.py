@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
-from apps.rest.framework import client_types
+from apps.rest import client_types
 from splashboard import Listing, Misuse, RefusedField, RequestRefused, Splashboard, shapes
 from splashboard.answers.runs import RunList
 from splashboard.server import Server

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from drf_spectacular.generators import SchemaGenerator
 
-from apps.rest.framework import client_types
+from apps.rest import client_types
 
 FOLDER = settings.BASE_DIR / "client" / "splashboard" / "answers"
 
