@@ -8,6 +8,7 @@
 """
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -136,7 +137,9 @@ def _lines(
 def _fitting(message: ChatMessage, fits: Callable[[int], bool]) -> int:
     """The largest number of items, at least one, with which it fits."""
     most = min(len(message.items), MOST_SHOWN)
-    return next((shown for shown in range(most, 1, -1) if fits(shown)), min(most, 1))
+    if fits(most):
+        return most
+    return max(1, bisect_left(range(most), True, key=lambda shown: not fits(shown)) - 1)
 
 
 def _cut(text: str, most: int) -> str:

@@ -131,13 +131,21 @@ def _versions(row: FindingRow, change: ChangeRow) -> str:
     return f"{row.release.name} against {row.baseline.name}" if row.baseline else row.release.name
 
 
+def _event(note: Note) -> str:
+    """Of a growth without its sizes, which have no interval."""
+    if note.what != "grown":
+        return sentence(note)
+    detail = {name: value for name, value in note.detail.items() if name != "from"}
+    return activity.sentence(what=note.what, by="", text=note.text.strip(), detail=detail)
+
+
 def _chat_message(findings: Sequence[FindingNotice]) -> chat.ChatMessage:
     items = (
         chat.ChatItem(
             sentence=each.answer,
             label=f"{_headline(each.notices)}: finding {each.finding.pk}",
             address=each.address,
-            events=tuple(one_line(text) for text in each.sentences),
+            events=tuple(one_line(_event(notice.note)) for notice in each.notices),
         )
         for each in findings
     )

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
 from splashboard import __version__, attach, campaigns, files, gate, submitting
+from splashboard.ci import build, comment
 from splashboard.failures import Exit, Failure, Misuse, RequestRefused
 from splashboard.progress import ProgressLine
 from splashboard.server import Server, token_of
@@ -159,16 +160,38 @@ def _follow(server: Server, campaign: int, options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    _checked(options)
+    _checked(options, _server(options))
     return Exit.FINE
 
 
 def _gate(options: argparse.Namespace) -> int:
-    return gate.exit_of(_checked(options))
+    check, _ = _checked(options, _server(options))
+    return gate.exit_of(check)
 
 
-def _checked(options: argparse.Namespace) -> dict[str, Any]:
-    server = _server(options)
+def _comment(options: argparse.Namespace) -> int:
+    here = build.this_build(os.environ, number=options.pull_request)
+    report = comment.BuildReport(
+        here,
+        key=options.key or f"gate {options.platform} {options.hardware or ''}".strip(),
+        author=options.author,
+        dotenv=options.dotenv,
+        timeout=options.timeout or ANSWERS_WITHIN,
+        warn=lambda words: print(words, file=sys.stderr),
+    )
+    try:
+        check, formats = _checked(options, _server(options))
+        text = formats.text("markdown")
+    except Failure as failure:
+        words = comment.failed(failure, release=f"{options.platform} {options.release}")
+        report.show(words, result="no answer", code=failure.code)
+        raise
+    code = comment.code_of(gate.exit_of(check), fail_on=options.fail_on)
+    report.show(text, result=check["result"], code=code, worse=comment.worse(check), address=check["address"])
+    return code
+
+
+def _checked(options: argparse.Namespace, server: Server) -> tuple[dict[str, Any], gate.Formats]:
     asked = gate.GateRequest(
         platform=options.platform,
         release=options.release,
@@ -182,7 +205,7 @@ def _checked(options: argparse.Namespace) -> dict[str, Any]:
     for path in options.output:
         files.write(path, formats.text(gate.format_of(path, options.format or "terminal")))
     print(formats.text("terminal" if options.output else options.format or "terminal"), end="")
-    return check
+    return check, formats
 
 
 def _print(document: Any, sentences: list[str], *, as_json: bool) -> None:
@@ -288,6 +311,7 @@ def _add_comparing(commands: Any) -> None:
     for name, words, run in (
         ("compare", "compare a release with an earlier one; always exits 0", _compare),
         ("gate", "like compare; exits 0 (pass), 1 (regression) or 2 (cannot tell)", _gate),
+        ("comment", comment.WORDS, _comment),
     ):
         command = _command(commands, name, words, run, timeout=ANSWER)
         add = command.add_argument
@@ -306,3 +330,9 @@ def _add_comparing(commands: Any) -> None:
         add("--all", action="store_true", help=ALL)
         add("--tolerance", type=float, metavar="SHARE", help=TOLERANCE)
         add("--allow-missing", action="store_true", help="ignore rows without runs of the release")
+    # Of the last, `comment`.
+    add("--pull-request", type=int, metavar="N", help="pull or merge request (default: that of the build)")
+    add("--key", default="", metavar="NAME", help="one comment of each name (default: platform and hardware)")
+    add("--author", default="", metavar="LOGIN", help="writer of the comments (default: who the token is of)")
+    add("--dotenv", default="", metavar="FILE", help="add the outputs as SPLASHBOARD_…=… to FILE, for GitLab")
+    add("--fail-on", choices=comment.FAIL_ON, default=comment.FAIL_ON[0], help=comment.FAILS)

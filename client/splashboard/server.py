@@ -83,6 +83,8 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 class Server:
     """`timeout`: s per request including all retries. `on_retry` is called for each failed attempt."""
 
+    api = API
+
     def __init__(
         self,
         *,
@@ -148,9 +150,8 @@ class Server:
         headers = {"Accept": "*/*", "User-Agent": f"splashboard-client/{__version__}"}
         if kind:
             headers["Content-Type"] = kind
-        if self._token:
-            headers["Authorization"] = f"Token {self._token}"
-        request = urllib.request.Request(f"{self.url}{API}{path}", body, headers, method=method)  # noqa: S310  see _base
+        address = f"{self.url}{self.api}{path}"
+        request = urllib.request.Request(address, body, {**headers, **self._headers()}, method=method)  # noqa: S310  see _base
         try:
             with self._opener.open(request, timeout=wait) as answer:
                 return ServerAnswer(answer.status, _lower(answer.headers), answer.read())
@@ -163,6 +164,9 @@ class Server:
             raise _no_answer(error) from error
         except UnicodeError as error:  # a name that DNS cannot hold
             raise Misuse(f"{self.url!r} is not a server's address") from error
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Token {self._token}"} if self._token else {}
 
     def _checked(self, answer: ServerAnswer) -> ServerAnswer:
         if 200 <= answer.status < 300:
@@ -217,7 +221,8 @@ def _within(wait: float, ask: Callable[[], ServerAnswer]) -> ServerAnswer:
 
 def answer_text(answer: ServerAnswer) -> str:
     """Status and the server's error text, in one line."""
-    detail = printable(str(_problem(answer).get("detail", "")))
+    problem = _problem(answer)
+    detail = printable(str(problem.get("detail") or problem.get("message") or problem.get("error") or ""))
     if not detail and answer.headers.get("content-type", "").startswith("text/plain"):
         detail = printable(answer.body[:200]).strip()
     return f"{answer.status}, {detail}" if detail else str(answer.status)
