@@ -1654,7 +1654,7 @@ export interface components {
             is_enabled: boolean;
         };
         /** @enum {string} */
-        NewSubscriptionKindEnum: "e-mail" | "webhook" | "slack";
+        NewSubscriptionKindEnum: "e-mail" | "webhook" | "slack" | "teams" | "mattermost";
         NewTeam: {
             name: string;
             members?: string[];
