@@ -196,7 +196,7 @@ def send_test(*, subscription_id: int, now: datetime) -> list[Delivery]:
 
 
 def _address(subscription: Subscription, kind: str, address: str, problems: list[FieldProblem]) -> str:
-    known = subscription.address
+    known: str = subscription.address
     if subscription.pk and subscription.is_chat and known != UNREADABLE and address.strip() in ("", masked(known)):
         return known  # never shown whole: kept unless another is given
     if kind != Kind.EMAIL:

@@ -1,6 +1,6 @@
 """Content of a delivery: e-mail, generic webhook, chat."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from apps.regressions.models import Finding, Note
 MOST_SHOWN = 30
 LONGEST_SUBJECT = 150
 LONGEST_SENTENCE = 500
-CHATS = {
+CHATS: dict[str, Callable[[chat.ChatMessage], dict[str, Any]]] = {
     Subscription.Kind.SLACK: chat.slack,
     Subscription.Kind.TEAMS: chat.teams,
     Subscription.Kind.MATTERMOST: chat.mattermost,

@@ -36,8 +36,9 @@ class Build:
             raise Misuse(NO_NUMBER)
         if not self.token:
             raise Misuse(f"no token to comment with: set {self.forge.upper()}_TOKEN")
-        known = {"url": self.url, "token": self.token, "project": self.project, "number": self.number}
-        return FORGES[self.forge](**known, timeout=timeout, **settings)
+        kind = FORGES[self.forge]
+        access = {"url": self.url, "token": self.token, "timeout": timeout, **settings}
+        return kind(project=self.project, number=self.number, **access)
 
     def warn(self, words: str) -> str:
         """As a line of the log that its page shows."""

@@ -6,11 +6,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import check_jsonschema
 import pytest
 import yaml
 from jsonschema import Draft7Validator
@@ -28,7 +28,7 @@ CLIENT = ROOT / "client"
 ACTION = CLIENT / "ci" / "github" / "action.yml"
 COMPONENT = CLIENT / "ci" / "gitlab" / "templates" / "gate.yml"
 # Published at json.schemastore.org and gitlab.com; as check-jsonschema brings them.
-SCHEMAS = Path(check_jsonschema.__file__).parent / "builtin_schemas" / "vendor"
+SCHEMAS = files("check_jsonschema") / "builtin_schemas" / "vendor"
 
 
 def validate(document: Any, schema: str) -> None:

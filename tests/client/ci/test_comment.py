@@ -10,21 +10,17 @@ from splashboard.ci import comment
 from splashboard.ci.build import this_build
 from tests.client.answers import a_check, a_row
 from tests.client.ci.stand_in import StandInForge
-from tests.client.conftest import Answered, Command, FakeServer, Said
+from tests.client.conftest import Command, FakeServer, Said
 
 COMMENT = ("comment", "--platform", "mariadb", "--release", "2", "--url")
 MARKER = "<!-- splashboard: gate mariadb -->"
 BOT = "github-actions[bot]"
 
 
-def answers(*texts: str, **check: Any) -> list[Answered | None]:
-    """JSON, then Markdown, of each gate."""
-    found = json.dumps(a_check(a_row("worse"), **{"result": "regression", **check})).encode()
-    return [each for text in texts for each in ((200, {}, found), (200, {}, text.encode()))]
-
-
 def run(command: Command, fake: FakeServer, *options: object, text: str = "**✗ worse**", **check: Any) -> Said:
-    fake.answers = answers(text, **check)
+    """A gate that the server answers as JSON, then as Markdown."""
+    found = json.dumps(a_check(a_row("worse"), **{"result": "regression", **check})).encode()
+    fake.answers = [(200, {}, found), (200, {}, text.encode())]
     return command(*COMMENT, fake.url, *options)
 
 
