@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from apps.regressions.detection import SHORTEST, ChangePoint, ResultSeries, changes, follow
-from bench import histories, otava, results
+from bench import histories, noise_kinds, otava, results
 from bench.context import Bench
 from bench.histories import Alarm, Floats, KnownSeries, Score
 from bench.results import Figure
@@ -23,19 +23,26 @@ SERIES = 200
 # Number of series added run by run: 100,000 runs.
 LOADED = 500
 PART = "detection"
-F1, LABELLED_F1, FALSE_PER_1000 = 0.78, 0.72, 1.0
+F1, LABELLED_F1, FALSE_PER_1000 = 0.88, 0.72, 1.0
+# On the second generator, and of each kind of noise.
+NOISY_F1, NOISY_FALSE, KIND_FALSE = 0.79, 0.4, 2.0
 SECONDS = 60.0
 RESAMPLED = 2000
 ASIDE = 0.025  # on either side of a 95 % interval
 
 
-def ours(values: Floats) -> list[Alarm]:
-    """Alarms of a series to which runs are added one by one."""
+def ours(history: KnownSeries) -> list[Alarm]:
+    """Alarms of a series to which runs are added one by one. As in the product, a change that is lost and found again
+    is the same."""
     known: tuple[ChangePoint, ...] = ()
+    gone: dict[int, ChangePoint] = {}
     alarms: list[Alarm] = []
-    for count in range(1, len(values) + 1):
-        followed = follow(ResultSeries(values[:count]), known, analysed=count - 1)
+    for count in range(1, len(history.values) + 1):
+        series = noise_kinds.result_series(history, count)
+        followed = follow(series, known, gone=list(gone.values()), analysed=count - 1)
         known = followed.changes
+        gone |= {change.index: change for change in followed.lost}
+        gone = {index: change for index, change in gone.items() if index not in {each.index for each in known}}
         alarms += [Alarm(change.index, count) for change in followed.found]
     return alarms
 
@@ -68,10 +75,11 @@ def measure(bench: Bench, folder: Path) -> None:
     python = _peer(bench, folder)
     synthetic, labelled = histories.synthetic(seed, series=SERIES), histories.labelled()
     replays = otava.replayed(python, synthetic, first=SHORTEST) if python else None
-    mine = [histories.scored(history, ours(history.values)) for history in synthetic]
+    mine = [histories.scored(history, ours(history)) for history in synthetic]
     both = Both(mine, _of_replays(synthetic, replays, first=SHORTEST))
     _report_synthetic(bench, both)
     _report_close(bench, histories.close(seed + 2, series=SERIES))
+    _report_noisy(bench, seed + 3, python)
     whole = len(labelled[0].values)
     at_once = otava.replayed(python, labelled, first=whole) if python else None
     mine = [histories.scored(history, ours_at_once(history.values)) for history in labelled]
@@ -108,7 +116,7 @@ def _added_one_by_one(series: Sequence[KnownSeries]) -> float:
     """s of CPU."""
     began = time.process_time()
     for history in series:
-        ours(history.values)
+        ours(history)
     return time.process_time() - began
 
 
@@ -138,9 +146,54 @@ def _report_synthetic(bench: Bench, both: Both) -> None:
     )  # fmt: skip
 
 
+def _report_noisy(bench: Bench, seed: int, python: Path | None) -> None:
+    kinds = noise_kinds.with_changes(seed, ours, python)
+    every = noise_kinds.together(kinds)
+    mine, theirs, ahead = every.total(), every.peer(), every.ahead()
+    what = f"second generator, {len(every.mine)} series of {histories.RUNS} runs of {len(kinds)} kinds of noise"
+    _report(
+        bench, key="noisy_f1", title=f"F1; {what}", unit="of 1", mine=mine.f1, own=every.f1(), bar=NOISY_F1,
+        theirs=theirs.f1 if theirs else None, better="higher",
+    )  # fmt: skip
+    _report(
+        bench, key="noisy_ahead", title=f"F1, ours − theirs, lower bound of the 95 % interval; {what}", unit="of 1",
+        mine=ahead[0] if ahead else None, theirs=None, bar=0.0, better="higher",
+    )  # fmt: skip
+    for key, better in (("precision", "higher"), ("recall", "higher"), ("delay", "lower")):
+        _report(
+            bench, key=f"noisy_{key}", title=f"{key}; {what}", unit="runs" if key == "delay" else "of 1",
+            mine=getattr(mine, key), theirs=getattr(theirs, key) if theirs else None, better=better,
+        )  # fmt: skip
+    _report(
+        bench, key="noisy_false", title=f"false alarms; {what}", unit="per 1,000 runs", mine=mine.false_per_1000,
+        own=every.false(), theirs=theirs.false_per_1000 if theirs else None, bar=NOISY_FALSE,
+    )  # fmt: skip
+    for kind, own in kinds.items():
+        peer = own.peer()
+        _report(
+            bench, key=f"noisy_f1_{kind}", title=f"F1; {kind}, {len(own.mine)} series", unit="of 1", own=own.f1(),
+            mine=own.total().f1, theirs=peer.f1 if peer else None, better="higher",
+        )  # fmt: skip
+    for kind, own in noise_kinds.without_changes(seed + 1, ours, python).items():
+        peer = own.peer()
+        _report(
+            bench, key=f"still_{kind}", title=f"false alarms; {kind}, {len(own.mine)} series without changes",
+            unit="per 1,000 runs", mine=own.total().false_per_1000, own=own.false(), bar=KIND_FALSE,
+            theirs=peer.false_per_1000 if peer else None,
+        )  # fmt: skip
+    named = noise_kinds.named(seed + 1)
+    for key, number, kind in (("drift", 0, "drift"), ("season", 1, "weekdays")):
+        others = sum(each[number] for name, each in named.items() if name != kind)
+        title = f"series without changes reported with a {key}: of {noise_kinds.STILL} with one"
+        _report(
+            bench, key=f"named_{key}", title=f"{title} ({others} of {noise_kinds.STILL * (len(named) - 1)} others)",
+            unit="series", mine=float(named[kind][number]), theirs=None, better="higher",
+        )  # fmt: skip
+
+
 def _report_close(bench: Bench, series: Sequence[KnownSeries]) -> None:
     """Without a target or peer: a peer merges alarms this near to each other."""
-    score = sum((histories.scored(history, ours(history.values)) for history in series), Score())
+    score = sum((histories.scored(history, ours(history)) for history in series), Score())
     apart = f"two changes {histories.CLOSEST} to {histories.APART - 1} runs apart"
     what = f"{len(series)} synthetic series of {histories.RUNS} runs with {apart}, replayed run by run"
     _report(bench, key="close", title=f"recall; {what}", unit="of 1", mine=score.recall, theirs=None, better="higher")
@@ -170,14 +223,17 @@ def _report(
     bar: float | None = None,
     better: Literal["lower", "higher"] = "lower",
     interval: tuple[float, float] | None = None,
+    own: tuple[float, float] | None = None,
 ) -> None:
-    """The target applies to our own value. `mine` None: the peer was needed."""
+    """The target applies to our own value. `mine` None: the peer was needed. `interval`: of the ratio; `own`: of our
+    value."""
     absent = bench.absent.get(otava.NAME)
     low, high = interval or (None, None)
     figure = Figure(
         key=f"{PART}.{key}", part=PART, title=title, unit=unit, better=better, measured_on=bench.today,
         peer=f"{otava.NAME} {otava.VERSION}" + (f" ({absent})" if absent else ""),
         ours=mine, theirs=theirs, ratio=mine / theirs if mine is not None and theirs else None,
+        ours_low=own[0] if own else None, ours_high=own[1] if own else None,
         low=low, high=high, rounds=SERIES if interval else 1, limit_ours=bar,
         passed=None if mine is None or bar is None else results.holds(mine, bar, better),
         skipped=absent or "" if mine is None else "",

@@ -26,10 +26,12 @@ NEAR = 7
 
 @dataclass(frozen=True)
 class KnownSeries:
-    """Values (runs,) and the first runs of new levels."""
+    """Values (runs,) and the first runs of new levels. `days`, `machines`: of each run; empty: not known."""
 
     values: Floats
     changes: tuple[int, ...]
+    days: tuple[int, ...] = ()
+    machines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

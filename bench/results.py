@@ -33,6 +33,9 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     better: Literal["lower", "higher"]
     measured_on: str  # ISO date
     ours: float | None = None
+    # 95 % interval of our own value.
+    ours_low: float | None = None
+    ours_high: float | None = None
     theirs: float | None = None
     ratio: float | None = None
     low: float | None = None
@@ -167,7 +170,8 @@ def _cells(figure: Figure) -> Sequence[str]:
     if figure.skipped:
         return what, figure.peer, "", "", f"not measured: {figure.skipped}", _bar(figure), "", ""
     verdict = {None: "", True: "yes", False: "**no**"}[figure.passed]
-    values = _short(figure.ours), _short(figure.theirs), _spread(figure)
+    own = f" ({_short(figure.ours_low)} – {_short(figure.ours_high)})" if figure.ours_low is not None else ""
+    values = _short(figure.ours) + own, _short(figure.theirs), _spread(figure)
     return what, figure.peer, *values, _bar(figure), verdict, figure.measured_on
 
 

@@ -334,7 +334,7 @@ def test_numbers_of_a_threshold_are_refused_with_an_example() -> None:
     form = ThresholdForm({"percent": "x", "significant": "y"})
     assert form.errors == {
         "percent": ["is not a number (write, for example, 2)"],
-        "significant": ["is not a number (write, for example, 1e-06)"],
+        "significant": ["is not a number (write, for example, 1e-05)"],
     }
 
 

@@ -1,0 +1,88 @@
+"""What a series does besides changes of level: a slow drift, a week's pattern, and differences of machines. Pure."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import special
+
+from apps.regressions.detection.change_points import winsorise
+from apps.regressions.detection.correlated import Explained
+from apps.regressions.detection.covariates import WEEK, Season
+from apps.regressions.detection.noise import Floats
+from apps.regressions.detection.series import LONGEST, ResultSeries
+
+CONFIDENCE = 0.95
+# Fewest runs that show a drift, and twice its gain in log-likelihood: p about 5e-5 by Wilks.
+FEWEST, GAIN = 30, 16.5
+# Days over which a drift is given by the week.
+FORTNIGHT = 14
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A steady slope since the last reset, besides changes of level: `change` in `runs` runs, or in a week where the
+    days are known, as a share of the value, with its 95 % interval. `total`: over all these runs."""
+
+    change: float
+    low: float
+    high: float
+    runs: float
+    by_week: bool
+    total: float
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """`machines`: each one's effect, as a share of the value."""
+
+    drift: Drift | None = None
+    season: Season | None = None
+    machines: tuple[tuple[str, float], ...] = ()
+
+
+def patterns(series: ResultSeries, places: Sequence[int]) -> Patterns:
+    """Of the last 500 runs since the last reset, with changes at `places`."""
+    start, end = (series.stretches() or [(0, 0)])[-1]
+    first = max(start, end - LONGEST)
+    if end - first < FEWEST:
+        return Patterns()
+    found = series.adjusted(first, end)
+    inner = [place - first for place in sorted(places) if first < place < end]
+    return Patterns(_drift(series, first, end, found.y, inner), found.season, found.machines)
+
+
+def _drift(series: ResultSeries, first: int, end: int, y: Floats, places: Sequence[int]) -> Drift | None:
+    noise, runs = series.window(first, end).noise, len(y)
+    at = np.arange(runs) / runs
+    sides = [slice(start, stop) for start, stop in pairwise([0, *places, runs])]
+    # Clipped around the slope of each level, so that a drift is no outlier.
+    slopes = [np.polyval(np.polyfit(at[side], y[side], 1), at[side]) if len(y[side]) > WEEK else 0.0 for side in sides]
+    clipped = np.concatenate(
+        [winsorise(y[side] - line, noise) + line for side, line in zip(sides, slopes, strict=True)]
+    )
+    if _gain_beside_white_noise(clipped, at, places) < GAIN:
+        return None
+    slope = Explained(clipped, places).slope()
+    total = math.expm1(slope.value * (runs - 1))
+    if slope.gain < GAIN or abs(total) < series.limits.smallest:
+        return None
+    reach = float(special.stdtrit(max(runs - len(places) - 2, 1), (1 + CONFIDENCE) / 2)) * slope.error
+    span = series.days[end - 1] - series.days[first] if series.days else 0
+    by_week = span >= FORTNIGHT
+    many = WEEK * (runs - 1) / span if by_week else 100.0
+    change, low, high = (math.expm1(each * many) for each in (slope.value, slope.value - reach, slope.value + reach))
+    return Drift(change, low, high, many, by_week, total)
+
+
+def _gain_beside_white_noise(y: Floats, at: Floats, places: Sequence[int]) -> float:
+    """A tenth of the time, and more than beside noise that wanders."""
+    steps = np.arange(len(y))[:, None] >= np.array(places, dtype=np.float64)
+    base = np.column_stack([np.ones(len(y)), steps])
+    losses = [
+        len(y) * math.log(max(float(((y - x @ np.linalg.lstsq(x, y, rcond=None)[0]) ** 2).mean()), 1e-12))
+        for x in (base, np.column_stack([base, at]))
+    ]
+    return losses[0] - losses[1]
