@@ -3051,7 +3051,7 @@ export interface components {
             smallest: number;
             /**
              * Format: double
-             * @default 0.000001
+             * @default 0.00001
              */
             significant: number;
         };
@@ -3201,7 +3201,20 @@ export interface components {
             points: components["schemas"]["SeriesRun"][];
             changes_told: components["schemas"]["TrendChange"][];
             levels: components["schemas"]["TrendLevel"][];
+            patterns: components["schemas"]["TrendPatterns"];
             threshold: components["schemas"]["Limits"];
+        };
+        TrendDrift: {
+            /** Format: double */
+            change: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
+            per: string;
+            /** Format: double */
+            total: number;
+            verdict: string;
         };
         TrendLevel: {
             start: number;
@@ -3214,6 +3227,16 @@ export interface components {
             next: string | null;
             results: components["schemas"]["Trend"][];
         };
+        TrendMachine: {
+            name: string;
+            /** Format: double */
+            effect: number;
+        };
+        TrendPatterns: {
+            drift: components["schemas"]["TrendDrift"] | null;
+            season: components["schemas"]["TrendSeason"] | null;
+            machines: components["schemas"]["TrendMachine"][];
+        };
         TrendPoint: {
             run: number;
             version: string;
@@ -3223,6 +3246,13 @@ export interface components {
             value: number;
             reset: string;
             text: string;
+        };
+        TrendSeason: {
+            weekdays: (number | null)[];
+            /** Format: double */
+            range: number;
+            /** Format: double */
+            p: number;
         };
         TrialGroup: {
             system: string;
@@ -3995,9 +4025,13 @@ export type Trend = components['schemas']['Trend'];
 export type TrendChange = components['schemas']['TrendChange'];
 export type TrendChart = components['schemas']['TrendChart'];
 export type TrendDetail = components['schemas']['TrendDetail'];
+export type TrendDrift = components['schemas']['TrendDrift'];
 export type TrendLevel = components['schemas']['TrendLevel'];
 export type TrendList = components['schemas']['TrendList'];
+export type TrendMachine = components['schemas']['TrendMachine'];
+export type TrendPatterns = components['schemas']['TrendPatterns'];
 export type TrendPoint = components['schemas']['TrendPoint'];
+export type TrendSeason = components['schemas']['TrendSeason'];
 export type TrialGroup = components['schemas']['TrialGroup'];
 export type TrialPhase = components['schemas']['TrialPhase'];
 export type TrialSpread = components['schemas']['TrialSpread'];

@@ -261,6 +261,42 @@ def test_a_host_that_is_only_busier_or_less_known_is_the_same(db: None) -> None:
     assert Finding.objects.exists()
 
 
+def test_load_generators_in_turns_are_one_series_and_one_that_stays_begins_another(db: None) -> None:
+    turns = [runs_of(a_release("10.11.19"), LOWER[:8], day=day, host={"name": name}) for day, name in enumerate("abab")]
+    last = runs_of(a_release("10.11.20"), LOWER[:12], day=5, host={"name": "c"})
+    followed(turns[1][-1:])
+    followed(last[-1:])
+    assert Trend.objects.get().resets == [last[0].pk]
+
+
+def test_two_load_generators_of_which_none_returned_are_two_series(db: None) -> None:
+    runs_of(a_release("10.11.19"), LOWER[:12], host={"name": "a"})
+    other = runs_of(a_release("10.11.19"), LOWER[:12], day=1, host={"name": "b"})
+    followed(other[-1:])
+    assert Trend.objects.get().resets == [other[0].pk]
+
+
+@pytest.fixture
+def drifting(db: None) -> Trend:
+    """A run a day; each week lower by .7 %."""
+    system, numbers = a_release("10.11.19"), values(runs=70, noise=0.005)
+    for day, value in enumerate(numbers):
+        last = runs_of(system, [value * 0.999**day], day=day)
+    followed(last)
+    return Trend.objects.get()
+
+
+def test_a_slow_fall_is_a_drift_with_its_interval_and_no_finding(drifting: Trend) -> None:
+    found = queries.detail(drifting.pk)
+    assert found is not None
+    drift = found.patterns.drift
+    assert drift is not None
+    assert drift.low < 0.999**7 - 1 < drift.high < 0
+    assert (drift.per, drift.verdict) == ("week", "worse")
+    assert drift.total == pytest.approx(0.999**69 - 1, rel=0.2)
+    assert not Finding.objects.exists()
+
+
 def test_a_series_that_is_too_short_or_too_noisy_says_so(db: None) -> None:
     followed(runs_of(a_release("10.11.19"), values(runs=6)))
     own = Trend.objects.get()

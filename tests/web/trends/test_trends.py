@@ -1,5 +1,6 @@
 """Pages of watched series and of thresholds."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,12 +14,13 @@ from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.findings.titles import percent
 from apps.regressions.models import Threshold, Trend
 from apps.regressions.releases.threshold_preview import TriedReleases
+from apps.regressions.trends.patterns import TrendMachine, TrendPatterns, TrendSeason
 from apps.regressions.trends.queries import TrendFilter, TrendLevel, TrendRow, Tried, detail, listed, preview, rows_of
 from apps.regressions.trends.series import SeriesRun
 from apps.web.findings.thresholds import ThresholdForm, on_releases
 from apps.web.findings.thresholds import answer as threshold_answer
 from apps.web.templatetags.changes import share
-from apps.web.trends import trends
+from apps.web.trends import pattern_words, trends
 from apps.web.trends.chart import MOST, TrendChart, chart
 from apps.web.trends.trends import answer, lede
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
@@ -48,6 +50,33 @@ def page(client: Client, address: str, status: int = 200) -> str:
 
 def watched() -> list[TrendRow]:
     return listed(list(rows_of(TrendFilter()).order_by("pk")))
+
+
+def test_a_drift_is_named_with_its_interval_on_the_page_in_the_api_and_on_the_board(client: Client, db: None) -> None:
+    system = a_release("10.11.19")
+    for day, value in enumerate(values(runs=60, noise=0.005)):
+        last = runs_of(system, [value * 0.999**day], day=day)
+    followed(last)
+    trend = Trend.objects.get()
+    html = page(client, f"/trends/{trend.pk}/")
+    drift = client.get(f"/api/v1/trends/{trend.pk}/").json()["patterns"]["drift"]
+    text = element(html, "[data-answer]").text()
+    assert re.match(
+        r"Drifts by −0\.\d+\xa0% a week \[−0\.\d+, −0\.\d+\], −\d\.\d\xa0% in all, worse; no change point", text
+    )
+    assert element(html, "[data-pattern]").text().startswith("Drifts by")
+    assert f"−{abs(drift['change']) * 100:.2f}\xa0% a week" in text
+    shown = element(page(client, "/trends/"), "[data-drift]")
+    assert (shown.text(), str(shown.attributes["title"]).startswith("drifts by")) == ("drifts", True)
+
+
+def test_weekdays_and_machines_are_named_with_their_sizes() -> None:
+    season = TrendSeason((0.0, 0.001, None, 0.0, -0.012, 0.031, 0.0), 0.043, 1e-9)
+    machines = (TrendMachine("a", 0.012), TrendMachine("b", -0.0119))
+    assert pattern_words.sentences(TrendPatterns(season=season, machines=machines)) == [
+        "Season: weekday, Saturdays +3.1\xa0%, Fridays −1.2\xa0%; taken out.",
+        "Machines: a +1.2\xa0%, b −1.2\xa0%; taken out.",
+    ]
 
 
 def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> None:
