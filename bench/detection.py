@@ -159,10 +159,11 @@ def _report_noisy(bench: Bench, seed: int, python: Path | None) -> None:
         bench, key="noisy_ahead", title=f"F1, ours − theirs, lower bound of the 95 % interval; {what}", unit="of 1",
         mine=ahead[0] if ahead else None, theirs=None, bar=0.0, better="higher",
     )  # fmt: skip
-    for key, better in (("precision", "higher"), ("recall", "higher"), ("delay", "lower")):
+    for key in ("precision", "recall", "delay"):
         _report(
             bench, key=f"noisy_{key}", title=f"{key}; {what}", unit="runs" if key == "delay" else "of 1",
-            mine=getattr(mine, key), theirs=getattr(theirs, key) if theirs else None, better=better,
+            mine=getattr(mine, key), theirs=getattr(theirs, key) if theirs else None,
+            better="lower" if key == "delay" else "higher",
         )  # fmt: skip
     _report(
         bench, key="noisy_false", title=f"false alarms; {what}", unit="per 1,000 runs", mine=mine.false_per_1000,

@@ -91,7 +91,8 @@ def _bursts(rng: Rng, runs: int) -> Floats:
 def _sticky(rng: Rng, runs: int) -> Floats:
     dwells, first = rng.uniform(2.5, 7, 2), int(rng.integers(2))
     spells = _spells(runs, lambda number: int(rng.geometric(1 / dwells[(number + first) % 2])))
-    return rng.normal(size=runs) + rng.uniform(2, 5) * ((np.array(spells) + first) % 2)
+    noise: Floats = rng.normal(size=runs) + rng.uniform(2, 5) * ((np.array(spells) + first) % 2)
+    return noise
 
 
 def _growing(rng: Rng, runs: int, level: Floats) -> Noise:
@@ -109,11 +110,13 @@ def _autocorrelated(rng: Rng, runs: int) -> Floats:
 def _weekdays(rng: Rng, runs: int) -> Floats:
     day = (np.arange(runs) + rng.integers(DAYS_OF_WEEK)) % DAYS_OF_WEEK
     off = day >= DAYS_OF_WEEK - int(rng.choice([1, 2]))
-    return rng.normal(size=runs) + rng.choice([-1, 1]) * rng.uniform(1, 3) * off
+    noise: Floats = rng.normal(size=runs) + rng.choice([-1, 1]) * rng.uniform(1, 3) * off
+    return noise
 
 
 def _drift(rng: Rng, runs: int) -> Floats:
-    return rng.normal(size=runs) + np.linspace(0, 3 * rng.choice([-1, 1]), runs)
+    noise: Floats = rng.normal(size=runs) + np.linspace(0, 3 * rng.choice([-1, 1]), runs)
+    return noise
 
 
 def _gaussian(rng: Rng, runs: int) -> Floats:
@@ -122,17 +125,20 @@ def _gaussian(rng: Rng, runs: int) -> Floats:
 
 def _tails(rng: Rng, runs: int) -> Floats:
     freedom, spread = ((2, 1.312), (3, 1.189))[int(rng.integers(2))]  # quantiles of 84 %
-    return rng.standard_t(freedom, runs) / spread
+    noise: Floats = rng.standard_t(freedom, runs) / spread
+    return noise
 
 
 def _skewed(rng: Rng, runs: int) -> Floats:
-    return (rng.exponential(size=runs) - 1) * rng.choice([-1, 1])
+    noise: Floats = (rng.exponential(size=runs) - 1) * rng.choice([-1, 1])
+    return noise
 
 
 def _outliers(rng: Rng, runs: int) -> Floats:
     is_odd, both = rng.random(runs) < rng.uniform(0.05, 0.15), rng.random() < 1 / 2
     side = rng.choice([-1, 1], runs) if both else rng.choice([-1, 1])
-    return rng.normal(size=runs) + is_odd * side * (2 + rng.exponential(5, runs))
+    noise: Floats = rng.normal(size=runs) + is_odd * side * (2 + rng.exponential(5, runs))
+    return noise
 
 
 def _machines(rng: Rng, runs: int, _: Floats) -> Noise:

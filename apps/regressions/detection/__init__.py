@@ -8,7 +8,7 @@ conditions. The modules are internal.
 from apps.regressions.detection.analyses import RULES, Followed, changes, follow
 from apps.regressions.detection.conditions import Conditions, resets
 from apps.regressions.detection.covariates import Season
-from apps.regressions.detection.patterns import Drift, Patterns, patterns
+from apps.regressions.detection.drift import Drift, Patterns, patterns
 from apps.regressions.detection.power import Detectable, detectable
 from apps.regressions.detection.series import (
     DEFAULT_LIMITS,
