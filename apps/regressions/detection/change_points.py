@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from apps.regressions.detection import noise as noises
-from apps.regressions.detection.correlated import Explained
+from apps.regressions.detection.autocorrelation import Explained
 from apps.regressions.detection.covariates import is_separable
 from apps.regressions.detection.noise import Floats, SeriesNoise
 from apps.regressions.detection.series import FEWEST_ASIDE, MOST_ASIDE, ChangePoint, Split, Window

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from scipy import special
 
+from apps.regressions.detection.autocorrelation import Explained
 from apps.regressions.detection.change_points import winsorise
-from apps.regressions.detection.correlated import Explained
 from apps.regressions.detection.covariates import WEEK, Season
 from apps.regressions.detection.noise import Floats
 from apps.regressions.detection.series import LONGEST, ResultSeries

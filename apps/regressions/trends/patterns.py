@@ -1,4 +1,4 @@
-"""Drift, weekdays and machines of a series, as answered. Pure."""
+"""Drift, weekdays and machines of a series, as answered."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Drift, weekdays and machines of a series in words. Pure."""
+"""Drift, weekdays and machines of a series in words."""
 
 from apps.core.units import NBSP
 from apps.regressions.api import TrendDrift, TrendMachine, TrendPatterns, TrendSeason

@@ -62,7 +62,7 @@ class Slope:
 
 
 @dataclass(frozen=True)
-class Fit:
+class ModelFit:
     """`loss`: least −2 log-likelihood over the models, less than that of independent noise by `wander`; `estimates` and
     standard `errors` under the best one."""
 
@@ -83,7 +83,7 @@ class Explained:
         white, self._logs = _whitened(columns)
         self._grams = white.transpose(0, 2, 1) @ white
 
-    def _fit(self, places: Sequence[int], *, slope: bool) -> Fit:
+    def _fit(self, places: Sequence[int], *, slope: bool) -> ModelFit:
         used = [1, *([2] if slope else []), *(3 + self.places.index(place) for place in places)]
         inner = self._grams[:, used][:, :, used]
         right = self._grams[:, used, 0]
@@ -93,7 +93,7 @@ class Explained:
         best = int(losses.argmin())
         variance = rest[best] / max(self.runs - len(used), 1)
         errors = np.sqrt(variance * np.diag(np.linalg.inv(inner[best])))
-        return Fit(float(losses[best]), float(losses[0] - losses[best]), estimates[best], errors)
+        return ModelFit(float(losses[best]), float(losses[0] - losses[best]), estimates[best], errors)
 
     def kept(self, *, expected: Callable[[int], bool]) -> tuple[int, ...]:
         """The places that are worth their price: backward from all of them, the least certain first. `expected`:
