@@ -174,7 +174,7 @@ def _with_new_run(series: ResultSeries, y: Floats, known: Sequence[ChangePoint])
 
 def _analyse_window(window: Window, known: Sequence[ChangePoint]) -> Followed:
     """All of a window's changes, searched again and matched with known ones."""
-    detected, limit = search(window), window.limits.significant
+    detected, limit = search(window, [change.index for change in known]), window.limits.significant
     kept, lost = list[ChangePoint](), list[ChangePoint]()
     for change in known:
         others = [other.index for other in (*detected, *known) if other is not change]

@@ -5,7 +5,7 @@ logarithms. docs/why/change-points.md has the effect of each choice on simulated
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,7 @@ from apps.regressions.detection import noise as noises
 from apps.regressions.detection.autocorrelation import Explained
 from apps.regressions.detection.covariates import is_separable
 from apps.regressions.detection.noise import Floats, SeriesNoise
-from apps.regressions.detection.series import FEWEST_ASIDE, MOST_ASIDE, ChangePoint, Split, Window
+from apps.regressions.detection.series import ALIKE, FEWEST_ASIDE, MOST_ASIDE, ChangePoint, Split, Window
 
 CONFIDENCE = 0.95
 WINSORISED = 2.5  # deviations
@@ -29,8 +29,9 @@ PENALTY, SEGMENT = 5.0, 3
 PILOT_ASIDE, SHORT = 6, 15
 
 
-def search(window: Window) -> list[ChangePoint]:
-    """Changes of a window at least two segments long."""
+def search(window: Window, known: Collection[int] = ()) -> list[ChangePoint]:
+    """Changes of a window at least two segments long. Those within ALIKE runs of `known` ones alone are not tried again
+    beside noise that wanders."""
     places = candidates(window)
     tests = [_held(window, window.split(place, places)) for place in places]
     while tests:
@@ -41,7 +42,9 @@ def search(window: Window) -> list[ChangePoint]:
         # The neighbours of the dropped change have new neighbours.
         for number in {weakest - 1, weakest} & set(range(len(tests))):
             tests[number] = _held(window, window.split(places[number], places))
-    return _persistent(window, _lasting(window, tests))
+    tests = _lasting(window, tests)
+    is_known = all(any(abs(test.index - place) <= ALIKE for place in known) for test in tests)
+    return tests if is_known else _persistent(window, tests)
 
 
 def _held(window: Window, split: Split) -> ChangePoint:
