@@ -43,7 +43,7 @@ class Kind:
         middle = (share + WILSON**2 / (2 * runs)) / (1 + WILSON**2 / runs)
         half = WILSON * np.sqrt(share * (1 - share) / runs + (WILSON / (2 * runs)) ** 2) / (1 + WILSON**2 / runs)
         low, high = (float(each) for each in np.quantile(drawn, [ASIDE, 1 - ASIDE]))
-        return max(min(low, 1000 * (middle - half)), 0.0), max(high, 1000 * (middle + half))
+        return float(max(min(low, 1000 * (middle - half)), 0.0)), float(max(high, 1000 * (middle + half)))
 
     def f1(self) -> Interval:
         drawn = self._drawn(self.mine, _f1)
