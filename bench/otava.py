@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.histories import KnownSeries
+from apps.regressions.detection import SHORTEST
+from bench import histories
+from bench.histories import KnownSeries, Score
 from bench.servers import Failed
 
 NAME = "Apache Otava"
@@ -41,12 +43,23 @@ def installed(folder: Path) -> Path:
     return python
 
 
-def replayed(python: Path, histories: Sequence[KnownSeries], *, first: int) -> list[Replayed]:
+def replayed(python: Path, series: Sequence[KnownSeries], *, first: int) -> list[Replayed]:
     """Each series analysed again after every run from `first` on; `first` equal to its length: once. Raises Failed."""
-    lines = [json.dumps({"values": history.values.tolist(), "first": first}) for history in histories]
+    lines = [json.dumps({"values": history.values.tolist(), "first": first}) for history in series]
     # Isolated mode: the modules beside the script are ours.
     found = _run([str(python), "-I", str(REPLAY)], text="\n".join(lines))
     return [Replayed(**json.loads(line)) for line in found.splitlines()]
+
+
+def scored(series: Sequence[KnownSeries], replays: Sequence[Replayed], *, first: int) -> list[Score]:
+    return [
+        histories.scored(history, histories.alarms_of(replay.indices, first=first))
+        for history, replay in zip(series, replays, strict=True)
+    ]
+
+
+def scores(python: Path, series: Sequence[KnownSeries], *, first: int = SHORTEST) -> list[Score]:
+    return scored(series, replayed(python, series, first=first), first=first)
 
 
 def _run(command: Sequence[str], *, text: str = "") -> str:

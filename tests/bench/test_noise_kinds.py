@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from bench import noisy_histories
-from bench.histories import Score
-from bench.noise_kinds import Kind, result_series, together
+from bench.histories import Score, ScorePairs
+from bench.noise_kinds import result_series, together
 
 SCORES = [Score(2, 0, 1, 200, (5, 7)), Score(1, 1, 0, 200, (6,)), Score(0, 0, 2, 200), Score(3, 0, 0, 200, (4, 4, 9))]
 
 
 def test_an_interval_holds_its_figure_and_can_be_stored() -> None:
-    kind = Kind(SCORES, SCORES[::-1])
+    kind = ScorePairs(SCORES, SCORES[::-1])
     bounds = [kind.false(), kind.f1()]
     assert bounds[0][0] < kind.total().false_per_1000 < bounds[0][1]
     assert bounds[1][0] < kind.total().f1 < bounds[1][1]
@@ -22,13 +22,13 @@ def test_an_interval_holds_its_figure_and_can_be_stored() -> None:
 
 
 def test_no_false_alarm_is_not_taken_for_none_ever() -> None:
-    low, high = Kind([Score(runs=200)] * 50, None).false()
+    low, high = ScorePairs([Score(runs=200)] * 50, None).false()
     assert low == 0
     assert high == pytest.approx(0.38, abs=0.01)  # Wilson, 0 of 10,000
 
 
 def test_without_the_peer_there_is_no_difference() -> None:
-    kinds = {"a": Kind(SCORES, None), "b": Kind(SCORES, None)}
+    kinds = {"a": ScorePairs(SCORES, None), "b": ScorePairs(SCORES, None)}
     assert together(kinds).ahead() is None
     assert together(kinds).total().runs == 1600
 

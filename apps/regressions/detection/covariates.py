@@ -3,6 +3,7 @@
 Their effects are estimated beside the changes of level, and taken out before these are looked for.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,40 +20,62 @@ FEWEST_DAYS, FEWEST_EACH, SURE = 28, 3, 1e-5
 # Runs on each side of a change of machine that are compared, and the fewest such changes that show the difference.
 BESIDE, FEWEST_SWITCHES = 3, 3
 ROUNDS = 2
+CONFIDENCE = 0.95
+# Standard error of a median beside that of a mean, of Gaussian values.
+OF_MEDIAN = math.sqrt(math.pi / 2)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """As a share of the value, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def effect_of(log: float, error: float, freedom: float) -> Effect:
+    reach = float(special.stdtrit(max(freedom, 1), (1 + CONFIDENCE) / 2)) * error
+    return Effect(*(math.expm1(each) for each in (log, log - reach, log + reach)))
 
 
 @dataclass(frozen=True)
 class Season:
-    """`effects`: of the weekdays from Monday on, as shares of the value, around 0; nan: no runs."""
+    """`effects`: of the weekdays from Monday on, around 0; None: too few runs."""
 
-    effects: tuple[float, ...]
+    effects: tuple[Effect | None, ...]
     p: float
 
     @property
+    def values(self) -> list[float]:
+        """Of the weekdays with runs enough."""
+        return [effect.value for effect in self.effects if effect]
+
+    @property
     def range(self) -> float:
-        return float(np.nanmax(self.effects) - np.nanmin(self.effects))
+        return max(self.values) - min(self.values)
 
 
 @dataclass(frozen=True, eq=False)
 class Adjusted:
-    """Logarithms (runs,) without the effects found. `machines`: each one's effect, as a share of the value."""
+    """Logarithms (runs,) without the effects found. `machines`: each one's name and effect, around 0."""
 
     y: Floats
     season: Season | None = None
-    machines: tuple[tuple[str, float], ...] = ()
+    machines: tuple[tuple[str, Effect], ...] = ()
 
 
 def adjusted(y: Floats, *, days: Sequence[int], machines: Sequence[str]) -> Adjusted:
     """`days`: proleptic ordinals; `machines`: names. Empty: not known."""
-    effects: dict[str, float] = {}
+    effects: dict[str, Effect] = {}
     if machines and len(set(machines)) > 1:
         effects = _machines(y, machines)
-        y = y - np.array([effects.get(machine, 0.0) for machine in machines])
+        y = y - np.array([math.log1p(effects[name].value) if effects else 0.0 for name in machines])
     season = _season(y, np.array(days, np.int64)) if days else None
     if season is not None:
-        logs = np.log1p(np.nan_to_num(season.effects))
+        logs = np.array([math.log1p(effect.value) if effect else 0.0 for effect in season.effects])
         y = y - logs[(np.array(days, np.int64) - 1) % WEEK]
-    return Adjusted(y, season, tuple((name, float(np.expm1(each))) for name, each in sorted(effects.items())))
+    return Adjusted(y, season, tuple(sorted(effects.items())))
 
 
 def is_separable(machines: Sequence[str], left: slice, right: slice) -> bool:
@@ -88,13 +111,19 @@ def _season(y: Floats, days: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Seas
     p = float(special.fdtrc(first, second, (between / first) / max(within / second, noises.FLOOR**2)))
     if p >= SURE:
         return None
-    shares = np.where(used, np.expm1(means - overall), np.nan)
-    return Season(tuple(float(share) for share in shares), p)
+    errors = np.sqrt(within / second * np.maximum(1 / np.maximum(counts, 1) - 1 / counted.sum(), 0))
+    return Season(
+        tuple(
+            effect_of(float(means[day] - overall), float(errors[day]), second) if used[day] else None
+            for day in range(WEEK)
+        ),
+        p,
+    )
 
 
-def _machines(y: Floats, machines: Sequence[str]) -> dict[str, float]:
-    """Of each machine, as logarithms around 0: first from the runs beside changes of machine, then beside the levels.
-    Empty: they change too rarely."""
+def _machines(y: Floats, machines: Sequence[str]) -> dict[str, Effect]:
+    """Of each machine, around 0: first from the runs beside changes of machine, then beside the levels. Empty: they
+    change too rarely."""
     names = sorted(set(machines))
     number = np.array([names.index(machine) for machine in machines])
     switches = np.flatnonzero(np.diff(number)) + 1
@@ -112,8 +141,17 @@ def _machines(y: Floats, machines: Sequence[str]) -> dict[str, float]:
         weights = 1 / np.sqrt(np.maximum(np.abs(steps - rows @ effects), noises.FLOOR))
     for _ in range(ROUNDS):
         rest = y - effects[number]
-        bounds = noises.estimate(rest).bounds
+        noise = noises.estimate(rest)
+        bounds = noise.bounds
         level = np.concatenate([np.full(end - start, np.median(rest[start:end])) for start, end in pairwise(bounds)])
-        effects = np.array([noises.median((y - level)[number == each]) for each in range(len(names))])
+        own = [(y - level)[number == each] for each in range(len(names))]
+        effects = np.array([noises.median(each) for each in own])
         effects -= effects.mean()
-    return dict(zip(names, (float(each) for each in effects), strict=True))
+    variances = np.array([(OF_MEDIAN * noises.deviation(each)) ** 2 / len(each) for each in own])
+    # Of a difference from the mean of all.
+    others = len(names)
+    errors = np.sqrt(noise.inflation * (variances * (1 - 2 / others) + variances.sum() / others**2))
+    return {
+        name: effect_of(float(effects[each]), float(errors[each]), len(y) - len(names) - len(bounds))
+        for each, name in enumerate(names)
+    }

@@ -1,4 +1,4 @@
-"""What a series does besides changes of level: a slow drift, a week's pattern, and differences of machines. Pure."""
+"""What a series does besides changes of level: a drift, a week's pattern, differences of machines, bursts. Pure."""
 
 import math
 from collections.abc import Sequence
@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import special
 
+from apps.regressions.detection import noise as noises
 from apps.regressions.detection.autocorrelation import Explained
 from apps.regressions.detection.change_points import winsorise
-from apps.regressions.detection.covariates import WEEK, Season
+from apps.regressions.detection.covariates import OF_MEDIAN, WEEK, Effect, Season, effect_of
 from apps.regressions.detection.noise import Floats
-from apps.regressions.detection.series import LONGEST, ResultSeries
+from apps.regressions.detection.series import ALIKE, LONGEST, ResultSeries, bursts
 
-CONFIDENCE = 0.95
 # Fewest runs that show a drift, and twice its gain in log-likelihood: p about 5e-5 by Wilks.
 FEWEST, GAIN = 30, 16.5
 # Days over which a drift is given by the week.
 FORTNIGHT = 14
+# Runs on each side of a burst with which it is compared.
+SIDE = 15
 
 
 @dataclass(frozen=True)
@@ -26,21 +27,29 @@ class Drift:
     """A steady slope since the last reset, besides changes of level: `change` in `runs` runs, or in a week where the
     days are known, as a share of the value, with its 95 % interval. `total`: over all these runs."""
 
-    change: float
-    low: float
-    high: float
+    change: Effect
     runs: float
     by_week: bool
     total: float
 
 
 @dataclass(frozen=True)
+class Burst:
+    """Runs `start` to `end` of a series, off the level before and after by `size`."""
+
+    start: int
+    end: int
+    size: Effect
+
+
+@dataclass(frozen=True)
 class Patterns:
-    """`machines`: each one's effect, as a share of the value."""
+    """`machines`: each one's name and effect."""
 
     drift: Drift | None = None
     season: Season | None = None
-    machines: tuple[tuple[str, float], ...] = ()
+    machines: tuple[tuple[str, Effect], ...] = ()
+    bursts: tuple[Burst, ...] = ()
 
 
 def patterns(series: ResultSeries, places: Sequence[int]) -> Patterns:
@@ -51,7 +60,24 @@ def patterns(series: ResultSeries, places: Sequence[int]) -> Patterns:
         return Patterns()
     found = series.adjusted(first, end)
     inner = [place - first for place in sorted(places) if first < place < end]
-    return Patterns(_drift(series, first, end, found.y, inner), found.season, found.machines)
+    drift = _drift(series, first, end, found.y, inner)
+    return Patterns(drift, found.season, found.machines, _bursts(series, first, end, inner))
+
+
+def _bursts(series: ResultSeries, first: int, end: int, places: Sequence[int]) -> tuple[Burst, ...]:
+    """Stretches of odd runs beside no change, after which the level returned."""
+    window, found = series.window(first, end), list[Burst]()
+    y, noise = window.y, window.noise
+    for start, stop in bursts(y, noise):
+        if stop == len(y) or any(start - ALIKE <= place <= stop + ALIKE for place in places):
+            continue
+        beside = np.concatenate([y[max(start - SIDE, 0) : start], y[stop : stop + SIDE]])
+        error = noise.scale * math.sqrt(noise.inflation * (1 / (stop - start) + OF_MEDIAN**2 / len(beside)))
+        shift = float(y[start:stop].mean()) - noises.median(beside)
+        size = effect_of(shift, error, len(beside) + stop - start - 2)
+        if abs(size.value) >= series.limits.smallest:
+            found.append(Burst(first + start, first + stop, size))
+    return tuple(found)
 
 
 def _drift(series: ResultSeries, first: int, end: int, y: Floats, places: Sequence[int]) -> Drift | None:
@@ -69,12 +95,11 @@ def _drift(series: ResultSeries, first: int, end: int, y: Floats, places: Sequen
     total = math.expm1(slope.value * (runs - 1))
     if slope.gain < GAIN or abs(total) < series.limits.smallest:
         return None
-    reach = float(special.stdtrit(max(runs - len(places) - 2, 1), (1 + CONFIDENCE) / 2)) * slope.error
     span = series.days[end - 1] - series.days[first] if series.days else 0
     by_week = span >= FORTNIGHT
     many = WEEK * (runs - 1) / span if by_week else 100.0
-    change, low, high = (math.expm1(each * many) for each in (slope.value, slope.value - reach, slope.value + reach))
-    return Drift(change, low, high, many, by_week, total)
+    change = effect_of(slope.value * many, slope.error * many, runs - len(places) - 2)
+    return Drift(change, many, by_week, total)
 
 
 def _gain_beside_white_noise(y: Floats, at: Floats, places: Sequence[int]) -> float:

@@ -108,23 +108,25 @@ class Window:
     @cached_property
     def held(self) -> int:
         """Runs for which a new level must hold that begins near no release: more where odd runs came in bursts."""
-        return BURSTY_HELD if bursts(self.y, self.noise) >= BURSTS else FEWEST_HELD
+        return BURSTY_HELD if len(bursts(self.y, self.noise)) >= BURSTS else FEWEST_HELD
 
 
-def bursts(y: Floats, noise: SeriesNoise) -> int:
-    """Number of stretches of three odd runs or more, to one side, and of levels that soon returned."""
-    found, start = 0, 0
+def bursts(y: Floats, noise: SeriesNoise) -> list[tuple[int, int]]:
+    """Start and end of each stretch of three odd runs or more, to one side, and of each level that soon returned."""
+    found, start = list[tuple[int, int]](), 0
     levels = [float(np.median(y[start:end])) for start, end in pairwise(noise.bounds)]
     middle = np.repeat(levels, np.diff(noise.bounds))
     odd = np.where(np.abs(y - middle) > noises.ODD * noise.scale, np.sign(y - middle), 0)
     for end in [*(np.flatnonzero(np.diff(odd)) + 1), len(y)]:
-        found += bool(odd[start]) and end - start >= ODD_RUNS
+        if odd[start] and end - start >= ODD_RUNS:
+            found.append((start, int(end)))
         start = end
     for number in range(1, len(levels) - 1):
         before, own, after = levels[number - 1 : number + 2]
-        is_short = noise.bounds[number + 1] - noise.bounds[number] < BURSTY_HELD
-        found += is_short and abs(after - before) < min(abs(own - before), abs(own - after)) / 2
-    return found
+        start, end = noise.bounds[number : number + 2]
+        if end - start < BURSTY_HELD and abs(after - before) < min(abs(own - before), abs(own - after)) / 2:
+            found.append((start, end))
+    return sorted(found)
 
 
 @dataclass(frozen=True, eq=False)

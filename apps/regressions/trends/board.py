@@ -18,7 +18,7 @@ from apps.regressions.thresholds import Thresholds
 from apps.regressions.trends import patterns, queries
 from apps.regressions.trends import series as trends_series
 from apps.regressions.trends.board_cells import BoardCell, ColumnSeries, badness, board_cells, worse_since
-from apps.regressions.trends.patterns import TrendDrift
+from apps.regressions.trends.patterns import TrendPatterns
 from apps.regressions.trends.series import SeriesRun
 from apps.runs.models import RunNode
 
@@ -75,8 +75,8 @@ class BoardFinding:
 
 @dataclass(frozen=True)
 class BoardRow:
-    """`points`: the series' runs, to which the cells refer. `pinned`: a baseline was chosen or pinned for it. `drift`:
-    of the headline metric."""
+    """`points`: the series' runs, to which the cells refer. `pinned`: a baseline was chosen or pinned for it.
+    `patterns`: none found where another metric than the series' own was asked for."""
 
     trend: Trend
     metric: Metric
@@ -85,7 +85,7 @@ class BoardRow:
     changes: tuple[BoardChange, ...]
     findings: tuple[BoardFinding, ...]
     pinned: bool
-    drift: TrendDrift | None = None
+    patterns: TrendPatterns
 
     @property
     def worse_since(self) -> int | None:
@@ -245,15 +245,17 @@ def _rows(
             changes=_marks(stored[trend.pk], points[trend.pk], each.columns) if metric in (None, trend.metric) else (),
             findings=_findings(stored[trend.pk], points[trend.pk], each.columns, metric or trend.metric),
             pinned=each.pinned is not None,
-            drift=_drift(trend, points[trend.pk], each, limits) if metric in (None, trend.metric) else None,
+            patterns=(
+                _patterns(trend, points[trend.pk], each, limits) if metric in (None, trend.metric) else TrendPatterns()
+            ),
         )
         for trend, each, cells in zip(wanted, series, board_cells(series), strict=True)
     ]
 
 
-def _drift(trend: Trend, points: Sequence[SeriesRun], own: ColumnSeries, limits: Thresholds) -> TrendDrift | None:
+def _patterns(trend: Trend, points: Sequence[SeriesRun], own: ColumnSeries, limits: Thresholds) -> TrendPatterns:
     series = trends_series.trend_series(trend, points, limits.of(trend.workload_id, trend.metric_id))
-    return patterns.of(series.results, own.changes, direction=trend.metric.direction).drift
+    return patterns.of(series.results, own.changes, direction=trend.metric.direction)
 
 
 def _place(trend: Trend) -> Place:

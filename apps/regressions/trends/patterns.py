@@ -1,14 +1,16 @@
-"""Drift, weekdays and machines of a series, as answered."""
+"""Drift, weekdays, machines and bursts of a series, as answered."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from apps.core.answers import Rounded
+from apps.core.answers import Hidden, Rounded
 from apps.regressions import detection
-from apps.regressions.detection import Drift, ResultSeries, Season
+from apps.regressions.detection import Burst, Drift, Effect, ResultSeries, Season
 from apps.regressions.findings import reconcile
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True)
@@ -24,29 +26,44 @@ class TrendDrift:
 
 
 @dataclass(frozen=True)
-class TrendSeason:
-    """A week's pattern, taken out before changes are looked for."""
+class TrendEffect:
+    """Of a weekday, or of a load generator of a pool; it is taken out before changes are looked for."""
 
-    weekdays: Annotated[tuple[float | None, ...], "Monday first: share of the value, around 0; null: no runs"]
+    name: Annotated[str, "“Monday”, or the load generator's name"]
+    effect: Annotated[Rounded, "share of the value, around 0"]
+    low: Annotated[Rounded, "lower end of the 95 % interval"]
+    high: Rounded
+
+
+@dataclass(frozen=True)
+class TrendSeason:
+    """A week's pattern."""
+
+    weekdays: Annotated[tuple[TrendEffect, ...], "those with three runs or more, Monday first"]
     range: Annotated[Rounded, "between the highest and the lowest weekday"]
     p: Rounded
 
 
 @dataclass(frozen=True)
-class TrendMachine:
-    """A load generator of a pool; its effect is taken out before changes are looked for."""
+class TrendBurst:
+    """Runs in a row that are off, after which the level returned."""
 
-    name: str
-    effect: Annotated[Rounded, "share of the value, around 0"]
+    place: Annotated[int, "index in the points, from 0"]
+    runs: int
+    effect: Annotated[Rounded, "share of the level"]
+    low: Annotated[Rounded, "lower end of the 95 % interval"]
+    high: Rounded
 
 
 @dataclass(frozen=True)
 class TrendPatterns:
-    """What the series does besides changes of level, since the last reset."""
+    """What the series does besides changes of level, since the last reset. `slope`: of the logarithm, per run."""
 
     drift: Annotated[TrendDrift | None, "null: none found"] = None
     season: Annotated[TrendSeason | None, "null: none found"] = None
-    machines: Annotated[tuple[TrendMachine, ...], "empty: one, or not known apart"] = ()
+    machines: Annotated[tuple[TrendEffect, ...], "empty: one, or not known apart"] = ()
+    bursts: tuple[TrendBurst, ...] = ()
+    slope: Hidden[float] = 0.0
 
 
 def of(series: ResultSeries, places: Sequence[int], *, direction: str) -> TrendPatterns:
@@ -55,16 +72,27 @@ def of(series: ResultSeries, places: Sequence[int], *, direction: str) -> TrendP
     return TrendPatterns(
         drift=_drift(found.drift, direction) if found.drift else None,
         season=_season(found.season) if found.season else None,
-        machines=tuple(TrendMachine(name, effect) for name, effect in found.machines),
+        machines=tuple(_effect(name, effect) for name, effect in found.machines),
+        bursts=tuple(_burst(burst) for burst in found.bursts),
+        slope=math.log1p(found.drift.change.value) / found.drift.runs if found.drift else 0.0,
     )
 
 
 def _drift(found: Drift, direction: str) -> TrendDrift:
     per = "week" if found.by_week else f"{found.runs:.0f} runs"
-    verdict = str(reconcile.verdict_of(1 + found.change, direction))
-    return TrendDrift(found.change, found.low, found.high, per, found.total, verdict)
+    change = found.change
+    verdict = str(reconcile.verdict_of(1 + change.value, direction))
+    return TrendDrift(change.value, change.low, change.high, per, found.total, verdict)
 
 
 def _season(found: Season) -> TrendSeason:
-    weekdays = tuple(None if math.isnan(each) else float(f"{each:.6g}") for each in found.effects)
-    return TrendSeason(weekdays, found.range, found.p)
+    named = zip(WEEKDAYS, found.effects, strict=True)
+    return TrendSeason(tuple(_effect(day, effect) for day, effect in named if effect), found.range, found.p)
+
+
+def _effect(name: str, effect: Effect) -> TrendEffect:
+    return TrendEffect(name, effect.value, effect.low, effect.high)
+
+
+def _burst(found: Burst) -> TrendBurst:
+    return TrendBurst(found.start, found.end - found.start, found.size.value, found.size.low, found.size.high)

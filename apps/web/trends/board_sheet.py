@@ -68,7 +68,7 @@ class SparkLine:
 @dataclass(frozen=True)
 class ShownRow:
     """`full`: with tool and load. `cells` by column; None: not measured. `last`: change in the last cell; `interval`:
-    of it, in per cent; `reason`: both, and why the verdict is so; `drift`: in words, empty: none."""
+    of it, in per cent; `reason`: both, and why the verdict is so; `patterns`: word and sentence."""
 
     id: int
     name: str
@@ -83,7 +83,7 @@ class ShownRow:
     reason: str
     spark: SparkLine
     when: tuple[str, ...]
-    drift: str
+    patterns: Sequence[tuple[str, str]]
 
     @property
     def shown(self) -> list[tuple[ShownCell | None, str]]:
@@ -317,7 +317,7 @@ def _row(row: BoardRow, when: Sequence[str], *, roomy: bool) -> ShownRow:
         reason=" ".join(filter(None, [_interval(last), last.verdict or "baseline", last.reason])),
         spark=_spark(row, len(when)),
         when=tuple(when),
-        drift=pattern_words.drift(row.drift) if row.drift else "",
+        patterns=pattern_words.marks(row.patterns),
     )
 
 

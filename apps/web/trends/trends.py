@@ -63,7 +63,7 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
         "charts": [trend] if trend else [],
         "releases": releases(found),
         "changes": [(change, percent(change.ratio) if change.ratio else "changed") for change in found.changes],
-        "patterns": pattern_words.sentences(found.patterns),
+        "patterns": [sentence for _, sentence in pattern_words.marks(found.patterns)],
         "resets": [point for point in found.points if point.reset],
         "smallest": percent_of(found.limits.smallest),
         "page_url": reverse("web:trend", args=[history_id]),
@@ -147,6 +147,7 @@ def drawn(found: TrendDetail) -> TrendChart | None:
         unit=row.unit,
         label=label,
         smallest=found.limits.smallest,
+        slope=found.patterns.slope,
     )
 
 

@@ -1337,6 +1337,10 @@ export interface components {
             end: number;
             /** Format: double */
             value: number;
+            /** Format: double */
+            first: number;
+            /** Format: double */
+            last: number;
             text: string;
         };
         LevelQuantile: {
@@ -3140,6 +3144,16 @@ export interface components {
             /** Format: date-time */
             analysed_at: string | null;
         };
+        TrendBurst: {
+            place: number;
+            runs: number;
+            /** Format: double */
+            effect: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
+        };
         TrendChange: {
             place: number;
             run: number;
@@ -3216,6 +3230,15 @@ export interface components {
             total: number;
             verdict: string;
         };
+        TrendEffect: {
+            name: string;
+            /** Format: double */
+            effect: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
+        };
         TrendLevel: {
             start: number;
             end: number;
@@ -3227,15 +3250,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["Trend"][];
         };
-        TrendMachine: {
-            name: string;
-            /** Format: double */
-            effect: number;
-        };
         TrendPatterns: {
             drift: components["schemas"]["TrendDrift"] | null;
             season: components["schemas"]["TrendSeason"] | null;
-            machines: components["schemas"]["TrendMachine"][];
+            machines: components["schemas"]["TrendEffect"][];
+            bursts: components["schemas"]["TrendBurst"][];
         };
         TrendPoint: {
             run: number;
@@ -3248,7 +3267,7 @@ export interface components {
             text: string;
         };
         TrendSeason: {
-            weekdays: (number | null)[];
+            weekdays: components["schemas"]["TrendEffect"][];
             /** Format: double */
             range: number;
             /** Format: double */
@@ -4022,13 +4041,14 @@ export type TimelinePageData = components['schemas']['TimelinePageData'];
 export type TimeoutShare = components['schemas']['TimeoutShare'];
 export type ToolAgreement = components['schemas']['ToolAgreement'];
 export type Trend = components['schemas']['Trend'];
+export type TrendBurst = components['schemas']['TrendBurst'];
 export type TrendChange = components['schemas']['TrendChange'];
 export type TrendChart = components['schemas']['TrendChart'];
 export type TrendDetail = components['schemas']['TrendDetail'];
 export type TrendDrift = components['schemas']['TrendDrift'];
+export type TrendEffect = components['schemas']['TrendEffect'];
 export type TrendLevel = components['schemas']['TrendLevel'];
 export type TrendList = components['schemas']['TrendList'];
-export type TrendMachine = components['schemas']['TrendMachine'];
 export type TrendPatterns = components['schemas']['TrendPatterns'];
 export type TrendPoint = components['schemas']['TrendPoint'];
 export type TrendSeason = components['schemas']['TrendSeason'];

@@ -14,7 +14,7 @@ from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.findings.titles import percent
 from apps.regressions.models import Threshold, Trend
 from apps.regressions.releases.threshold_preview import TriedReleases
-from apps.regressions.trends.patterns import TrendMachine, TrendPatterns, TrendSeason
+from apps.regressions.trends.patterns import TrendBurst, TrendEffect, TrendPatterns, TrendSeason
 from apps.regressions.trends.queries import TrendFilter, TrendLevel, TrendRow, Tried, detail, listed, preview, rows_of
 from apps.regressions.trends.series import SeriesRun
 from apps.web.findings.thresholds import ThresholdForm, on_releases
@@ -66,16 +66,25 @@ def test_a_drift_is_named_with_its_interval_on_the_page_in_the_api_and_on_the_bo
     )
     assert element(html, "[data-pattern]").text().startswith("Drifts by")
     assert f"−{abs(drift['change']) * 100:.2f}\xa0% a week" in text
-    shown = element(page(client, "/trends/"), "[data-drift]")
-    assert (shown.text(), str(shown.attributes["title"]).startswith("drifts by")) == ("drifts", True)
+    shown = element(page(client, "/trends/"), "[data-board] [data-pattern]")
+    assert (shown.text(), str(shown.attributes["title"]).startswith("Drifts by")) == ("drifts", True)
 
 
-def test_weekdays_and_machines_are_named_with_their_sizes() -> None:
-    season = TrendSeason((0.0, 0.001, None, 0.0, -0.012, 0.031, 0.0), 0.043, 1e-9)
-    machines = (TrendMachine("a", 0.012), TrendMachine("b", -0.0119))
-    assert pattern_words.sentences(TrendPatterns(season=season, machines=machines)) == [
-        "Season: weekday, Saturdays +3.1\xa0%, Fridays −1.2\xa0%; taken out.",
-        "Machines: a +1.2\xa0%, b −1.2\xa0%; taken out.",
+def test_weekdays_machines_and_bursts_are_named_with_their_intervals() -> None:
+    days = (TrendEffect("Monday", -0.012, -0.02, -0.004), TrendEffect("Sunday", 0.031, 0.02, 0.042))
+    machines = (TrendEffect("a", 0.012, 0.009, 0.015), TrendEffect("b", -0.0119, -0.0149, -0.0089))
+    found = TrendPatterns(
+        season=TrendSeason(days, 0.043, 1e-9),
+        machines=machines,
+        bursts=(TrendBurst(20, 3, -0.07, -0.08, -0.06), TrendBurst(50, 5, -0.081, -0.095, -0.067)),
+    )
+    assert pattern_words.marks(found) == [
+        ("weekdays", "Weekdays differ: Sundays +3.1\xa0% [+2.0, +4.2], Mondays −1.2\xa0% [−2.0, −0.40]; taken out."),
+        ("machines", "Load generators differ: a +1.2\xa0% [+0.90, +1.5], b −1.2\xa0% [−1.5, −0.89]; taken out."),
+        (
+            "bursts",
+            "Bursts: 2 of 3 to 5 runs, the last of 5 runs by −8.1\xa0% [−9.5, −6.7]; no change of level.",
+        ),
     ]
 
 
