@@ -21,7 +21,7 @@ MODELS = np.array([(0.0, 0.0), *((phi, share) for phi in CORRELATIONS for share 
 # beside all changes (in full from a gain of WANDERS on), and at a series' beginning, which cannot show yet how it does.
 EXPECTED, CHANGE, WANDERING, BEGINNING = 4.0, 12.0, 8.0, 24.0
 WANDERS, BEGINS = 10.0, 60
-SLOPE = 12.0
+SLOPE = 8.0
 TIE = 1e-9
 
 

@@ -88,7 +88,7 @@ def _season(y: Floats, days: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Seas
     if len(y) < FEWEST_DAYS:
         return None
     padded = np.pad(y, WEEK // 2, mode="edge")
-    residuals = y - np.median(np.lib.stride_tricks.sliding_window_view(padded, WEEK), axis=1)
+    residuals = y - np.sort(np.lib.stride_tricks.sliding_window_view(padded, WEEK), axis=1)[:, WEEK // 2]
     distinct, places = np.unique(days, return_inverse=True)
     if len(distinct) < FEWEST_DAYS:
         return None
@@ -100,7 +100,7 @@ def _season(y: Floats, days: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Seas
     if used.sum() < 2 or reach == 0:
         return None
     # Clipped around each weekday's median: an effect of one day is no outlier.
-    middles = np.array([np.median(residuals[weekdays == day]) if used[day] else 0.0 for day in range(WEEK)])
+    middles = np.array([noises.median(residuals[weekdays == day]) if used[day] else 0.0 for day in range(WEEK)])
     clipped = middles[weekdays] + np.clip(residuals - middles[weekdays], -reach, reach)
     means = np.bincount(weekdays, clipped, minlength=WEEK) / np.maximum(counts, 1)
     counted = used[weekdays]

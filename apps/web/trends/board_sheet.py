@@ -158,7 +158,7 @@ def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> Bo
         heads=tuple(_heads(board.times)) or tuple(("", "") for _ in range(width)),
         groups=tuple(_group(group, rows, by, roomy=width <= ROOMY) for group, rows in groups),
         baseline=_baseline(every),
-        has_changes=not every or all(row.metric == row.trend.metric for row in every),
+        has_changes=not every or any(row.changes or row.metric == row.trend.metric for row in every),
         is_dense=width > ROOMY,
     )
 

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 
 from apps.regressions.models import Change, Finding, Trend
-from apps.regressions.trends import follow, queries
-from apps.runs.models import Run
+from apps.regressions.trends import board, follow, queries
+from apps.runs.models import Measurement, Run
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
 from tests.support.builders import START, a_metric, a_run, a_workload
 from tests.support.waiting import LIMIT
@@ -305,6 +305,34 @@ def test_a_series_that_is_too_short_or_too_noisy_says_so(db: None) -> None:
     own.refresh_from_db()
     assert own.reason.startswith("too noisy: only changes of ")
     assert (own.effect or 0) > 0.25
+
+
+def test_a_latency_is_followed_beside_the_throughput_and_its_rise_is_a_finding(db: None) -> None:
+    latency = a_metric("client.latency.p95", direction="lower", unit="ms")
+    release = a_release("10.11.19")
+    runs = [run for day, value in enumerate(values(runs=24)) for run in runs_of(release, [value], day=day)]
+    numbers = values(runs=24, changes=[(14, 1.2)], seed=3)
+    Measurement.objects.bulk_create(
+        Measurement(**{**own, "id": None, "metric_id": latency.pk, "value": value / 100})
+        for run, value in zip(runs, numbers, strict=True)
+        for own in run.measurements.values()
+    )
+    findings = followed(runs)
+    throughput, other = Trend.objects.order_by("metric__direction")
+    assert (throughput.metric, other.metric) == (runs[0].workload.primary_metric, latency)
+    change = Change.objects.get()
+    assert (change.history, change.verdict, change.first_run) == (other, "worse", runs[14])
+    assert findings[0] == change.finding
+    (group,) = board.load_board(board.BoardFilter()).groups
+    assert [row.trend for row in group.rows] == [throughput]
+
+
+def test_the_latency_of_made_up_runs_is_not_followed(db: None) -> None:
+    (run,) = runs_of(a_release("10.11.19"), [1000.0], provenance="example")
+    (own,) = run.measurements.values()
+    Measurement.objects.create(**{**own, "id": None, "metric_id": a_metric("client.latency.p95", direction="lower").pk})
+    followed([run])
+    assert Trend.objects.get().metric == run.workload.primary_metric
 
 
 def test_failed_runs_begin_no_history(db: None) -> None:
