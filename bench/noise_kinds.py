@@ -59,8 +59,11 @@ def result_series(history: KnownSeries, runs: int | None = None) -> ResultSeries
 
 
 def _kinds(series: dict[str, list[KnownSeries]], ours: Replay, python: Path | None) -> dict[str, ScorePairs]:
+    found = {}
     # The peer has a processor of its own.
     with ThreadPoolExecutor(1) as pool:
-        replays = {kind: pool.submit(otava.scores, python, own) for kind, own in series.items()} if python else {}
-        mine = {kind: [histories.scored(each, ours(each)) for each in own] for kind, own in series.items()}
-        return {kind: ScorePairs(own, replays[kind].result() if python else None) for kind, own in mine.items()}
+        for kind, own in series.items():
+            theirs = pool.submit(otava.scores, python, own) if python else None
+            mine = [histories.scored(each, ours(each)) for each in own]
+            found[kind] = ScorePairs(mine, theirs.result() if theirs else None)
+    return found
