@@ -68,7 +68,7 @@ class SparkLine:
 @dataclass(frozen=True)
 class ShownRow:
     """`full`: with tool and load. `cells` by column; None: not measured. `last`: change in the last cell; `interval`:
-    of it, in per cent; `reason`: both, and why the verdict is so; `patterns`: word and sentence."""
+    of it, in per cent; `reason`: both, and why the verdict is so; `patterns`: words and sentences, the drift first."""
 
     id: int
     name: str

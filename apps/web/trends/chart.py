@@ -139,7 +139,7 @@ def chart(
             _line(level, slope if level.start >= since else 0.0, unit) for level in levels if level.end > first
         ),
         changes=tuple(change for change in changes if change.place >= first),
-        band=_band(levels, smallest),
+        band=_band(levels, smallest, slope),
     )
 
 
@@ -154,8 +154,9 @@ def _text(run: RunLike, unit: str) -> str:
     return f"run {run.run}, {run.version}, {run.started_at:%Y-%m-%d %H:%M} UTC: {with_unit(run.value, unit)}"
 
 
-def _band(levels: Sequence[LevelLike], smallest: float | None) -> ThresholdBand | None:
+def _band(levels: Sequence[LevelLike], smallest: float | None, slope: float) -> ThresholdBand | None:
     if not levels or smallest is None:
         return None
     last = levels[-1]
-    return ThresholdBand(last.start, last.value * (1 - smallest), last.value * (1 + smallest))
+    value = last.value * math.exp(slope * (last.end - last.start) / 2)
+    return ThresholdBand(last.start, value * (1 - smallest), value * (1 + smallest))
