@@ -12,7 +12,7 @@ import pytest
 from drf_spectacular.generators import SchemaGenerator
 
 from apps.rest import client_types
-from splashboard import Listing, Misuse, RefusedField, RequestRefused, Splashboard, shapes
+from splashboard import Listing, Misuse, RefusedField, RequestRefused, ServerUnreachable, Splashboard, shapes
 from splashboard.answers.runs import RunList
 from splashboard.server import Server
 from tests.client.conftest import FakeServer
@@ -78,7 +78,8 @@ class Asked(Exception):
 class RecordingServer:
     """Keeps what is asked for, and as what the answer is read."""
 
-    path, shape = "", object
+    path: str = ""
+    shape: type = object
     parameters: list[tuple[str, str]]
 
     def read(self, path: str, parameters: Any = ()) -> "RecordingServer":
@@ -106,7 +107,7 @@ def test_a_method_has_the_address_the_parameters_and_the_answer_of_its_operation
     address, operation = operation_of(schema, name)
     described = {each["name"]: each["schema"] for each in operation.get("parameters", ()) if each["in"] == "query"}
     signature = inspect.signature(getattr(Splashboard, method)).parameters
-    options = {each: 1 for each, one in signature.items() if one.kind is one.KEYWORD_ONLY}
+    options: dict[str, Any] = {each: 1 for each, one in signature.items() if one.kind is one.KEYWORD_ONLY}
     options |= {each: value for each, value in {"runs": [1], "include": "ladder"}.items() if each in options}
 
     asked, server = Splashboard("http://a.example"), RecordingServer()
@@ -278,7 +279,7 @@ def test_an_empty_list_is_a_table_with_its_columns(fake: FakeServer) -> None:
 
 def test_an_answer_of_another_kind_is_refused_by_its_field(fake: FakeServer) -> None:
     fake.answers = [(200, {"Content-Type": "application/json"}, b'{"next": null, "results": [{"id": "1"}]}')]
-    with pytest.raises(shapes.ServerUnreachable, match="an entry of 'results' lacks"):
+    with pytest.raises(ServerUnreachable, match="an entry of 'results' lacks"):
         list(Splashboard(fake.url).runs())
 
 
