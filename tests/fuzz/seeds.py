@@ -26,6 +26,8 @@ OUTPUTS = {
     "hammerdb": ("outputs/hammerdb/*.log",),
     "benchbase-summary": ("outputs/benchbase/*.summary.json",),
     "benchbase-windows": ("outputs/benchbase/*.csv",),
+    "pgbench": ("outputs/pgbench/*",),
+    "fio": ("outputs/fio/*",),
     "pt-query-digest": ("outputs/pt_query_digest/*",),
     "perf-report": ("outputs/perf/report*",),
     "perf-script": ("outputs/perf/script*",),

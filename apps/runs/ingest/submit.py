@@ -85,12 +85,22 @@ def load_of(submitted: SubmittedOutput, *, threads: int | None, rate: float | No
         raise _invalid(
             "load_level.threads", f"{threads} in the description, {submitted.threads} in the output", "omit it"
         )
+    if submitted.is_rated and rate is None:
+        raise _invalid("load_level.rate", "missing, but the output shows that a rate limited the load", "state it")
+    if submitted.is_rated is False and rate is not None:
+        raise _invalid("load_level.rate", f"{rate:g}/s in the description, no rate in the output", "omit it")
     # Only sysbench's header states the rate, or that there was none.
     if submitted.threads is not None and submitted.output.parser == formats.DEFAULT and rate != submitted.rate:
         text = "no rate" if submitted.rate is None else f"{submitted.rate:g}/s"
         described = "no rate" if rate is None else f"{rate:g}/s"
         raise _invalid("load_level.rate", f"{described} in the description, {text} in the output", "omit it")
     return int(threads), None if rate is None else float(rate)
+
+
+def parameters_of(submitted: SubmittedOutput, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of the workload as given, and those that only the output states."""
+    named = {str(name).replace("-", "_") for name in given}
+    return {**{name: value for name, value in submitted.parameters.items() if name not in named}, **given}
 
 
 def uid_of(
@@ -155,7 +165,7 @@ def submit(
     if chosen.name in formats.FORMAT_OF.values():
         _check_sysbench(sysbench.parse(output), workload=workload, load_level=load_level, warmup=warmup)
     else:
-        warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)
+        warmup = _check_foreign(submitted, workload=workload, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)
     with transaction.atomic():
         quota.charge(sum(map(len, [*files.values(), *samples])))
@@ -299,8 +309,17 @@ def _sampled(samples: Sequence[bytes], uid: UUID) -> DecodedSamples:
     return found
 
 
-def _check_foreign(submitted: SubmittedOutput, *, load_level: LoadLevel, warmup: float) -> float:
+def _check_foreign(submitted: SubmittedOutput, *, workload: Workload, load_level: LoadLevel, warmup: float) -> float:
     """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
+    for name, stated in submitted.parameters.items():
+        given = workload.parameters.get(name)
+        described = "is not in the description" if given is None else f"is {given}"
+        _require(
+            given == stated,
+            f"workload.parameters.{name}",
+            f"{described}, but the output has {stated}: omit the parameters that the output states, or choose another "
+            "workload",
+        )
     if submitted.threads is not None and submitted.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {submitted.threads}")
     stated = submitted.output.measured[0] if submitted.output.measured else 0.0

@@ -4,7 +4,7 @@ from apps.runs.ingest.clean_text import printable
 from apps.runs.storage.codec import Number
 from apps.runs.tool_output.parsers.parsed_output import ParsedOutput
 from apps.runs.tool_output.sysbench_values import LABEL_LIMIT, unparsed_lines
-from apps.runs.tool_output.values import Headline, Output
+from apps.runs.tool_output.values import Headline, Output, ReadDistribution
 from workers.protocol.wire import EventMessage
 
 
@@ -18,6 +18,10 @@ def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
         headlines=tuple(Headline(value.metric, value.value, value.start, value.end) for value in parsed.values),
         intervals=_intervals(parsed),
         measured=parsed.measured,
+        distributions=tuple(
+            ReadDistribution(one.metric, *(parsed.measured or (0.0, 0.0)), one.counts, one.start, one.end)
+            for one in parsed.distributions
+        ),
         events=tuple(_events(parsed)),
         unparsed=tuple(unparsed_lines(list(parsed.unparsed))),
     )

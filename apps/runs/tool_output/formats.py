@@ -4,17 +4,20 @@ Names of stored files begin with their format, so that newer parsers can read th
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from apps.runs.tool_output import foreign, report_values, sysbench_values
 from apps.runs.tool_output.parsers import (
     benchbase,
     digests,
+    fio,
     hammerdb,
     iibench_py,
     mysqlslap,
     perf,
+    pgbench,
     pt_query_digest,
     report,
     sysbench,
@@ -38,17 +41,21 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SubmittedOutput:
-    """A parsed file, and the load it states; None: not stated."""
+    """A parsed file, and the load and the workload's parameters that it states; None: not stated. `is_rated`: whether a
+    rate limited the load."""
 
     output: Output
     threads: int | None = None
     rate: float | None = None
+    is_rated: bool | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Submitted:
     """A format of a run's output. `tool`: the tool of its workloads. `made_by`: the file's source. `series_of`: for a
-    format with series, the format of the same tool's totals that they supplement."""
+    format with series, the format of the same tool's totals that they supplement. `states_work`: the output states the
+    workload's parameters."""
 
     name: str
     title: str
@@ -57,6 +64,7 @@ class Submitted:
     made_by: str
     read: Callable[[bytes], SubmittedOutput]
     series_of: str = ""
+    states_work: bool = False
 
     @property
     def artifact(self) -> str:
@@ -102,7 +110,8 @@ def _read_report(content: bytes, tool: str) -> SubmittedOutput:
 def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Callable[[bytes], SubmittedOutput]:
     def read(content: bytes) -> SubmittedOutput:
         found = parse(content)
-        return SubmittedOutput(foreign.output_of(found, parser=name, version=version), found.threads)
+        output = foreign.output_of(found, parser=name, version=version)
+        return SubmittedOutput(output, found.threads, is_rated=found.is_rated, parameters=found.parameters)
 
     return read
 
@@ -143,6 +152,16 @@ _ALL = (
         *("benchbase-windows", "BenchBase, windows of time", "benchbase", "csv", "*.results.csv or *.samples.csv"),
         _read("benchbase-windows", benchbase.VERSION, benchbase.parse_csv),
         series_of="benchbase-summary",
+    ),
+    Submitted(
+        *("pgbench", "pgbench", "pgbench", "txt", "what pgbench prints, with 2>&1 for the progress lines of -P"),
+        _read("pgbench", pgbench.VERSION, pgbench.parse),
+        states_work=True,
+    ),
+    Submitted(
+        *("fio", "fio, JSON", "fio", "json", "fio --output-format=json or json+"),
+        _read("fio", fio.VERSION, fio.parse),
+        states_work=True,
     ),
     Submitted(
         *("failover-report", "failover, report", "failover", "jsonl", "splashboard-agent report failover"),

@@ -21,6 +21,8 @@ WORKLOADS: dict[str, dict[str, Any]] = {
     "hammerdb": {"parameters": {"warehouses": 100}},
     "benchbase-summary": {"parameters": {"benchmark": "tpcc", "scale_factor": 1}},
     "benchbase-windows": {"parameters": {"benchmark": "tpcc", "scale_factor": 1}},
+    "pgbench": {"parameters": {}},
+    "fio": {"parameters": {}},
     "cpu": {"parameters": {}},
     "memory": {"parameters": {"block_size": "1K"}},
     "fileio": {"parameters": {"mode": "rndrw"}},
@@ -32,6 +34,8 @@ FILES = {
     "hammerdb": ("hammerdb/mariadb.log", "server.transactions.per_minute", 28676.0, "transactions/min"),
     "benchbase-summary": ("benchbase/tpcc.summary.json", "client.latency.p99", 31.007, "ms"),
     "benchbase-windows": ("benchbase/tpcc.samples.csv", "client.throughput", 425.0, "transactions/s"),
+    "pgbench": ("pgbench/select.txt", "client.throughput", 3227.502644, "transactions/s"),
+    "fio": ("fio/randrw.json", "client.file_read.latency.p99", 7.569408, "ms"),
     "cpu": ("sysbench/cpu.txt", "client.events", 4414.03, "events/s"),
     "memory": ("sysbench/memory.txt", "client.memory_mib", 6305.55, "MiB/s"),
     "fileio": ("sysbench/fileio.txt", "client.file_reads", 39659.51, "reads/s"),
@@ -48,7 +52,7 @@ def test_each_format_is_sent_here_once() -> None:
 
 def describe(name: str, **changes: Any) -> dict[str, Any]:
     description = a_description(format=name, workload=WORKLOADS[name], load_level={"threads": 4})
-    if name in ("tpcc-mysql", "hammerdb", "cpu", "memory", "fileio"):
+    if name in ("tpcc-mysql", "hammerdb", "cpu", "memory", "fileio", "pgbench", "fio"):
         del description["load_level"]  # their outputs say it
     return description | changes
 
@@ -113,7 +117,7 @@ def test_a_file_that_broke_off_is_taken_only_as_a_failed_run(engineer: APIClient
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"format": "pgbench"}, "format"),
+        ({"format": "wrk"}, "format"),
         ({"workload": {"tool": "sysbench", "parameters": {}}}, "workload.tool"),
         ({"workload": {"parameters": {}}}, "workload.parameters.warehouses"),
         ({"workload": {"parameters": {"warehouses": 10, "note": "two words"}}}, "workload.parameters.note"),

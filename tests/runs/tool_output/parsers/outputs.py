@@ -2,7 +2,17 @@
 
 from collections.abc import Callable
 
-from apps.runs.tool_output.parsers import benchbase, hammerdb, iibench_py, mysqlslap, perf, pt_query_digest, tpcc_mysql
+from apps.runs.tool_output.parsers import (
+    benchbase,
+    fio,
+    hammerdb,
+    iibench_py,
+    mysqlslap,
+    perf,
+    pgbench,
+    pt_query_digest,
+    tpcc_mysql,
+)
 from apps.runs.tool_output.parsers.parsed_output import OutputTable, ParsedOutput
 from tests.paths import DATA
 
@@ -18,6 +28,14 @@ RUNS: dict[str, Callable[[bytes], ParsedOutput]] = {
     "benchbase/tpcc.summary.json": benchbase.parse_summary,
     "benchbase/tpcc.results.csv": benchbase.parse_csv,
     "benchbase/tpcc.samples.csv": benchbase.parse_csv,
+    "pgbench/select.txt": pgbench.parse,
+    "pgbench/limit.txt": pgbench.parse,
+    "pgbench/weights.txt": pgbench.parse,
+    "pgbench/version_13.txt": pgbench.parse,
+    "pgbench/version_14.txt": pgbench.parse,
+    "pgbench/version_18.txt": pgbench.parse,
+    "fio/fsync_ramp.json": fio.parse,
+    "fio/noise.txt": fio.parse,
 }
 TABLES: dict[str, Callable[[bytes], OutputTable]] = {
     "hammerdb/timing.json": hammerdb.parse_timing,
