@@ -45,6 +45,7 @@ SYNC = ("client.file_fsyncs", "client.file_fsync.latency")
 PERCENTILES = {"50.000000": "p50", "90.000000": "p90", "95.000000": "p95", "99.000000": "p99", "99.900000": "p99.9"}
 STATISTICS = {"mean": "avg", "min": "min", "max": "max", "stddev": "stddev"}
 MESSAGE = re.compile(rb"^fio: (?P<text>.{1,2000})$", re.MULTILINE)
+BIN = re.compile(r"[0-9]{1,20}")
 MOST_MESSAGES = 50
 MOST_DOCUMENTS = 100_000
 
@@ -257,6 +258,8 @@ class _FioValues:
             for each in directions
             if (value := self._value("", "jobs", number, each, name)) is not None
         ]
+        if not found:
+            raise NotThisFormat(self._report.line, name, f"a number {name} of each direction with requests")
         return min(value.start for value in found), max(value.end for value in found)
 
     def _rate(self, direction: str, metric: str, name: str, printed: str, *, per: int = 1) -> ParsedValue:
@@ -324,7 +327,7 @@ def _bins(parts: Sequence[Mapping[str, Any]], line: int) -> HistogramCounts | No
     merged: Counter[int] = Counter()
     for part in parts:
         bins = part.get("bins")
-        if not isinstance(bins, dict) or not all(key.isdecimal() and is_count(n) for key, n in bins.items()):
+        if not isinstance(bins, dict) or not all(BIN.fullmatch(key) and is_count(n) for key, n in bins.items()):
             return None
         if sum(bins.values()) != part["N"]:
             return None

@@ -25,7 +25,7 @@ VERSION = "1"
 EXPECTED = "what pgbench prints, “pgbench (15.4)”, “transaction type: …” or “progress: 1.0 s, … tps, …”"
 N, X = rb"\d{1,15}", rb"-?(?:\d{1,15}\.\d{1,6}|nan|NaN)"
 SHARE = rb" \((?:-?\d{1,3}\.\d{1,3}|-?nan|NaN) ?%\)"
-BANNER = re.compile(rb"^pgbench \((?P<version>[^()]{1,60}(?:\([^()]{0,60}\))?)(?:, server (?P<server>.{1,80}))?\)$")
+BANNER = re.compile(rb"^pgbench \((?P<version>[^(),]{1,60}(?:\([^()]{0,60}\))?)(?:, server (?P<server>.{1,80}))?\)$")
 # Figure of the report, in the metric's unit -> metric. 13 and older print the second form of tps.
 FIGURES = {
     "client.transactions": rb"number of transactions actually processed: (?P<x>%s)(?:/%s)?" % (N, N),
