@@ -18,6 +18,7 @@ from apps.runs.tool_output.parsers import (
     mysqlslap,
     perf,
     pgbench,
+    pgbench_log,
     pt_query_digest,
     report,
     sysbench,
@@ -55,7 +56,7 @@ class SubmittedOutput:
 class Submitted:
     """A format of a run's output. `tool`: the tool of its workloads. `made_by`: the file's source. `series_of`: for a
     format with series, the format of the same tool's totals that they supplement. `states_work`: the output states the
-    workload's parameters."""
+    workload's parameters. `counts_all`: such series count all transactions of the totals but those of one interval."""
 
     name: str
     title: str
@@ -65,6 +66,7 @@ class Submitted:
     read: Callable[[bytes], SubmittedOutput]
     series_of: str = ""
     states_work: bool = False
+    counts_all: bool = False
 
     @property
     def artifact(self) -> str:
@@ -157,6 +159,12 @@ _ALL = (
         *("pgbench", "pgbench", "pgbench", "txt", "what pgbench prints, with 2>&1 for the progress lines of -P"),
         _read("pgbench", pgbench.VERSION, pgbench.parse),
         states_work=True,
+    ),
+    Submitted(
+        *("pgbench-log", "pgbench, log", "pgbench", "txt", "pgbench --log, with or without --aggregate-interval"),
+        _read("pgbench-log", pgbench_log.VERSION, pgbench_log.parse),
+        series_of="pgbench",
+        counts_all=True,
     ),
     Submitted(
         *("fio", "fio, JSON", "fio", "json", "fio --output-format=json or json+"),

@@ -173,7 +173,7 @@ def missing(run: RunDetail) -> str:
     if not run.measurements:
         return f"{tool} printed no final report, so there is no histogram."
     if tool != "sysbench":
-        return f"{tool}printed no histogram of all transactions; the latencies that it printed are above."
+        return f"{tool} printed no histogram of all transactions; the latencies that it printed are above."
     read = [one for one in ("client.latency.p50", "client.latency.p99") if run.measurement(one)]
     if len(read) == 2:
         return "This run was stored before histograms existed: manage.py reseal reads it from the output again."

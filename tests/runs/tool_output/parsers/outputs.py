@@ -10,6 +10,7 @@ from apps.runs.tool_output.parsers import (
     mysqlslap,
     perf,
     pgbench,
+    pgbench_log,
     pt_query_digest,
     tpcc_mysql,
 )
@@ -34,6 +35,7 @@ RUNS: dict[str, Callable[[bytes], ParsedOutput]] = {
     "pgbench/version_13.txt": pgbench.parse,
     "pgbench/version_14.txt": pgbench.parse,
     "pgbench/version_18.txt": pgbench.parse,
+    "pgbench/aggregated_one_thread.log": pgbench_log.parse,
     "fio/fsync_ramp.json": fio.parse,
     "fio/noise.txt": fio.parse,
 }

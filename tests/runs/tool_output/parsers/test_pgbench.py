@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.runs.tool_output.parsers import pgbench
+from apps.runs.tool_output.parsers import pgbench, pgbench_log
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput
 from tests.runs.tool_output.parsers.outputs import content
 
@@ -161,3 +161,44 @@ def test_two_runs_in_one_file_are_refused() -> None:
 def test_a_share_that_is_no_number_gives_no_value() -> None:
     found = read("limit", ("277/277 (100.000%)", "0/0 (NaN%)"), ("latency average = 25.766", "latency average = -nan"))
     assert not {"client.late", "client.latency.avg"} & values(found).keys()
+
+
+def log(name: str) -> ParsedOutput:
+    return pgbench_log.parse(content(f"pgbench/{name}.log"))
+
+
+def test_logs_of_all_threads_are_one_series_without_a_rate_of_the_first_interval_that_is_not_whole() -> None:
+    found = log("aggregated")
+    assert found.clock == (1.0, 2.0, 3.0, 4.0)
+    assert found.series["client.throughput"] == (None, 656 + 650, 525 + 459, 316 + 235)
+    assert found.series["client.latency.avg"][1] == pytest.approx((1001267 + 1001538) / 1306 / 1000)
+    assert found.series["client.latency.max"][0] == 24.613
+    assert values(found)["client.transactions"] == 2843
+
+
+def test_an_aggregated_log_of_a_rate_has_lag_and_skipped_transactions() -> None:
+    found = log("aggregated_rate")
+    assert found.series["client.skipped"] == (None, 24, 22, 24)
+    assert found.series["client.start_delay.avg"][1] == pytest.approx(345630 / 283 / 1000)
+
+
+def test_a_log_of_single_transactions_gives_percentiles_of_each_second() -> None:
+    found = log("transactions")
+    rows = [line.split() for line in content("pgbench/transactions.log").decode().splitlines()]
+    second = sorted(int(row[2]) for row in rows if row[4] == rows[20][4])
+    assert found.series["client.latency.p50"][1] == second[9] / 1000
+    assert found.series["client.throughput"] == (None, 20, None)
+
+
+def test_failed_and_skipped_rows_of_a_log_are_no_transactions() -> None:
+    text = b"0 1 900 0 1795792400 1\n0 2 skipped 0 1795792401 2\n0 3 failed 0 1795792401 3\n0 4 700 0 1795792402 4\n"
+    found = pgbench_log.parse(text.replace(b"02 4\n", b"01 4\n") + b"0 5 1000 0 1795792402 9\n")
+    assert found.series["client.errors"] == (None, 1, None)
+    assert found.series["client.skipped"] == (None, 1, None)
+    assert values(found)["client.transactions"] == 3
+
+
+@pytest.mark.parametrize("text", [b"a b c\n", b"1795792400 1 2\n", b"0 1 x 0 1795792400 1\n", b"0 1 2 0 99 1\n"])
+def test_other_columns_are_no_log_of_pgbench(text: bytes) -> None:
+    with pytest.raises(NotThisFormat, match="line 1"):
+        pgbench_log.parse(text)
