@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
@@ -20,10 +19,9 @@ from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
 from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.storage import artifacts
-from apps.runs.tool_output import formats
+from apps.runs.tool_output import foreign, formats
 from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
-from apps.runs.tool_output.values import Output
 from workers.protocol import wire
 
 # sysbench's tests by their statements, and the options that can remove statements from oltp_read_write.
@@ -34,7 +32,6 @@ MIX_OPTIONS = {
     *("point_selects", "range_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges"),
     *("index_updates", "non_index_updates", "delete_inserts"),
 }
-THROUGHPUT, TRANSACTIONS = "client.throughput", "client.transactions"
 # Namespace of the uid of runs submitted without one, so that a resend is the same run.
 SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -293,26 +290,9 @@ def _series(chosen: Submitted, submitted: SubmittedOutput, content: bytes | None
     except Refused as error:
         raise Refused("series", error.message) from error
     if apart.counts_all:
-        _check_counts(submitted.output, found.output)
+        problem = foreign.lacking_transactions(submitted.output, found.output)
+        _require(not problem, "series", problem)
     return {apart.artifact: content}
-
-
-def _check_counts(totals: Output, series: Output) -> None:
-    """Raises Refused when series lack the transactions of more than one interval, or have others."""
-    said, counted = (
-        next((one.value for one in each.headlines if one.metric == TRANSACTIONS), None) for each in (totals, series)
-    )
-    if said is None or counted is None:
-        return
-    at = sorted(series.intervals)
-    length = min((b - a for a, b in pairwise(at)), default=0.0)
-    busiest = max((float(row.get(THROUGHPUT) or 0) for row in series.intervals.values()), default=0.0)
-    _require(
-        said - 1.5 * busiest * length - 1 <= counted <= 1.01 * said + 1,
-        "series",
-        f"counts {counted:,.0f} of {said:,.0f} transactions: send the logs of all worker threads in one file, and of "
-        "all transactions",
-    )
 
 
 def _sampled(samples: Sequence[bytes], uid: UUID) -> DecodedSamples:

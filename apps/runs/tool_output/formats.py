@@ -12,19 +12,19 @@ from apps.runs.tool_output import foreign, report_values, sysbench_values
 from apps.runs.tool_output.parsers import (
     benchbase,
     digests,
-    fio,
     hammerdb,
     iibench_py,
     mysqlslap,
     perf,
-    pgbench,
-    pgbench_log,
     pt_query_digest,
     report,
     sysbench,
     tpcc_mysql,
 )
+from apps.runs.tool_output.parsers.fio import report as fio
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, OutputTable, ParsedOutput, first_line
+from apps.runs.tool_output.parsers.pgbench import log as pgbench_log
+from apps.runs.tool_output.parsers.pgbench import report as pgbench
 from apps.runs.tool_output.values import Output
 
 __all__ = [

@@ -13,8 +13,8 @@ import pytest
 
 from splashboard.wrap import outputs, redact, tools
 from splashboard.wrap.target import LoadedServer, of_dsn, of_file
-from splashboard.wrap.tools import Asked, adapted, blocks, find
-from tests.paths import ROOT
+from splashboard.wrap.tools import Asked, adapted, blocks, find, takes_threads
+from tests.paths import DATA, ROOT
 from tests.rest.submissions import POINT_SELECT
 from workers.protocol import secrets
 from workers.protocol.workloads import sysbench

@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 from apps.runs.tool_output.parsers import (
     benchbase,
-    fio,
     hammerdb,
     iibench_py,
     mysqlslap,
     perf,
-    pgbench,
-    pgbench_log,
     pt_query_digest,
     tpcc_mysql,
 )
+from apps.runs.tool_output.parsers.fio import report as fio
 from apps.runs.tool_output.parsers.parsed_output import OutputTable, ParsedOutput
+from apps.runs.tool_output.parsers.pgbench import log as pgbench_log
+from apps.runs.tool_output.parsers.pgbench import report as pgbench
 from tests.paths import DATA
 
 OUTPUTS = DATA / "outputs"

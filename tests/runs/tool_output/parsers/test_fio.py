@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.runs.samples.histograms import FIO, OffGrid
-from apps.runs.tool_output.parsers import fio
+from apps.runs.tool_output.parsers.fio import report as fio
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput
 from tests.runs.tool_output.parsers.outputs import content
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from apps.runs.tool_output.parsers import pgbench, pgbench_log
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput
+from apps.runs.tool_output.parsers.pgbench import log as pgbench_log
+from apps.runs.tool_output.parsers.pgbench import report as pgbench
 from tests.runs.tool_output.parsers.outputs import content
 
 

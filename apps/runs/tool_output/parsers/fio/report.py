@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import Any
 
 from apps.runs.samples.histograms import FIO, HistogramCounts, OffGrid
-from apps.runs.tool_output.parsers import fio_options
-from apps.runs.tool_output.parsers.json_places import number_places
+from apps.runs.tool_output.parsers.fio import options
+from apps.runs.tool_output.parsers.fio.places import number_places
 from apps.runs.tool_output.parsers.parsed_output import (
     NotThisFormat,
     ParsedDistribution,
@@ -80,7 +80,7 @@ def parse(content: bytes) -> ParsedOutput:
         if _is_another(before, after):
             raise NotThisFormat(after.line, "", "another run begins here: send the output of each by itself")
     last = reports[-1]
-    parameters, ramp = fio_options.of(last.tree)
+    parameters, ramp = options.of(last.tree)
     runtime = last.runtime("read", "write", "trim", "mixed")
     reason = _reason(last)
     clock, series = _series(reports, ramp) if len(reports) > 1 else ((), {})
@@ -198,7 +198,7 @@ def _jobs(report: _FioReport) -> int | None:
     if len(report.jobs) > 1:
         return len(report.jobs)
     (job,) = report.jobs
-    stated = fio_options.numjobs(report.tree)
+    stated = options.numjobs(report.tree)
     total, longest = job.get("job_runtime"), report.runtime("read", "write", "trim", "mixed")
     if stated is None or not is_count(total) or longest < 100:
         return stated
