@@ -172,6 +172,11 @@ def missing(run: RunDetail) -> str:
         return f"The histogram arrives with the last lines of {tool}, when the run ends."
     if not run.measurements:
         return f"{tool} printed no final report, so there is no histogram."
+    if tool == "fio":
+        return (
+            "fio measures reads, writes and fsyncs, not transactions: their percentiles are among the values, and with "
+            "--output-format=json+ their histograms in the API."
+        )
     if tool != "sysbench":
         return f"{tool} printed no histogram of all transactions; the latencies that it printed are above."
     read = [one for one in ("client.latency.p50", "client.latency.p99") if run.measurement(one)]

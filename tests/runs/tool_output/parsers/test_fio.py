@@ -102,7 +102,7 @@ def test_messages_before_the_json_and_the_report_in_words_after_it_are_no_part_o
 def test_snapshots_become_series_and_the_last_one_has_the_totals() -> None:
     found = fio.parse(content("fio/status_interval.txt"))
     assert found.clock == (0.755, 1.755, 2.001)
-    assert found.series["client.file_reads"] == (1766 / 0.755, 2198.0, pytest.approx(499 / 0.246))
+    assert found.series["client.file_reads"] == pytest.approx((1766 / 0.755, 2198.0, 499 / 0.246))
     assert values(found)["client.file_reads"] == 2230.384808
 
 
