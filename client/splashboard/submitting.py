@@ -54,7 +54,7 @@ def submit(
             if problem.status != UNPROCESSABLE:
                 raise
             text = f"the run that begins in line {part.line}: {problem}"
-            refused.append(RequestRefused(text, status=problem.status, fields=problem.fields))
+            refused.append(RequestRefused(text, status=problem.status, problems=problem.problems))
         else:
             runs.append(
                 {**run, "line": part.line, "repetition": own["repetition"], "started_at": own.get("started_at")}

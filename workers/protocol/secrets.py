@@ -21,6 +21,11 @@ IN_COMMANDS = (
     re.compile(r"((?:^|\s)-p)(?!\d+(?:\s|$))([^\s]+)"),
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
     re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w++=)([^\s]+)"),
+    # libpq's connection strings and addresses, also quoted once more by a shell.
+    re.compile(
+        r"""((?<![\w.-])(?:ssl)?password\s*+=\s*+)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'|[^\s'"&]+)""",
+        re.IGNORECASE,
+    ),
 )
 
 

@@ -54,7 +54,7 @@ def submit(
     level = description["load_level"]
     threads, rate = ingest_submit.load_of(said, threads=level.get("threads"), rate=level.get("rate", said.rate))
     with transaction.atomic():
-        parts = _parts(description, chosen, threads=threads, rate=rate)
+        parts = _parts(description, chosen, said, threads=threads, rate=rate)
         uid = description.get("uid") or ingest_submit.uid_of(
             system=parts.system,
             workload=parts.workload,
@@ -106,15 +106,16 @@ def _read(chosen: Submitted, output: bytes) -> SubmittedOutput:
         ) from error
 
 
-def _parts(description: dict[str, Any], chosen: Submitted, *, threads: int, rate: float | None) -> Parts:
+def _parts(
+    description: dict[str, Any], chosen: Submitted, said: SubmittedOutput, *, threads: int, rate: float | None
+) -> Parts:
     system, warnings = _system(description["system"])
     try:
         level = catalog.load_level_for(threads=threads, rate=rate)
     except catalog.InvalidField as error:
         raise invalid(f"load_level.{error.field}", error.message) from error
-    return Parts(
-        system=system, workload=_workload(description["workload"], chosen), load_level=level, warnings=warnings
-    )
+    workload = _workload(description["workload"], chosen, said)
+    return Parts(system=system, workload=workload, load_level=level, warnings=warnings)
 
 
 def _system(stated: str | dict[str, Any]) -> tuple[System, tuple[str, ...]]:
@@ -127,13 +128,14 @@ def _system(stated: str | dict[str, Any]) -> tuple[System, tuple[str, ...]]:
     return system, ()
 
 
-def _workload(stated: int | dict[str, Any], chosen: Submitted) -> Workload:
+def _workload(stated: int | dict[str, Any], chosen: Submitted, said: SubmittedOutput) -> Workload:
     if isinstance(stated, dict):
         tool = stated["tool"] or chosen.tool
         if tool != chosen.tool:
             raise invalid("workload.tool", f"is {tool}, but {chosen.title} is the output of {chosen.tool}")
         try:
-            return catalog.workload_for(**stated | {"tool": tool})
+            parameters = ingest_submit.parameters_of(said, stated["parameters"])
+            return catalog.workload_for(**stated | {"tool": tool, "parameters": parameters})
         except catalog.InvalidField as error:
             raise invalid(f"workload.{error.field}", error.message) from error
     workload = Workload.objects.filter(pk=stated).first()

@@ -19,7 +19,7 @@ from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
 from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.storage import artifacts
-from apps.runs.tool_output import formats, plain_text
+from apps.runs.tool_output import foreign, formats, plain_text
 from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
 from apps.runs.tool_output.recognition import NotRecognised, recognised
@@ -98,12 +98,22 @@ def load_of(submitted: SubmittedOutput, *, threads: int | None, rate: float | No
         raise _invalid(
             "load_level.threads", f"{threads} in the description, {submitted.threads} in the output", "omit it"
         )
+    if submitted.is_rated and rate is None:
+        raise _invalid("load_level.rate", "missing, but the output shows that a rate limited the load", "state it")
+    if submitted.is_rated is False and rate is not None:
+        raise _invalid("load_level.rate", f"{rate:g}/s in the description, no rate in the output", "omit it")
     # Only sysbench's header states the rate, or that there was none.
     if submitted.threads is not None and submitted.output.parser == formats.DEFAULT and rate != submitted.rate:
         text = "no rate" if submitted.rate is None else f"{submitted.rate:g}/s"
         described = "no rate" if rate is None else f"{rate:g}/s"
         raise _invalid("load_level.rate", f"{described} in the description, {text} in the output", "omit it")
     return int(threads), None if rate is None else float(rate)
+
+
+def parameters_of(submitted: SubmittedOutput, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of the workload as given, and those that only the output states."""
+    named = {str(name).replace("-", "_") for name in given}
+    return {**{name: value for name, value in submitted.parameters.items() if name not in named}, **given}
 
 
 def uid_of(
@@ -160,7 +170,7 @@ def submit(
     uid = uid or uuid4()
     offset = _sampled(samples, uid).offset or 0.0
     submitted = read(chosen=chosen, output=output)
-    files = {chosen.artifact: output, **_series(chosen, series)}
+    files = {chosen.artifact: output, **_series(chosen, submitted, series)}
     _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
     for tag in tags:
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
@@ -169,7 +179,7 @@ def submit(
         parsed = sysbench.parse(plain_text.of(output).content)
         _check_sysbench(parsed, workload=workload, load_level=load_level, warmup=warmup)
     else:
-        warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)
+        warmup = _check_foreign(submitted, workload=workload, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)
     with transaction.atomic():
         quota.charge(sum(map(len, [*files.values(), *samples])))
@@ -282,7 +292,7 @@ def _invalid(field: str, message: str, remedy: str = "") -> Invalid:
     return Invalid([FieldProblem(field=field, message=message, remedy=remedy)])
 
 
-def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
+def _series(chosen: Submitted, submitted: SubmittedOutput, content: bytes | None) -> dict[str, bytes]:
     """Artifact name -> content of the file of series. Raises Refused."""
     if content is None:
         return {}
@@ -290,9 +300,12 @@ def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
     if apart is None:
         raise Refused("series", f"is not accepted: {chosen.title} has no separate series")
     try:
-        read(chosen=apart, output=content)
+        found = read(chosen=apart, output=content)
     except Refused as error:
         raise Refused("series", error.message) from error
+    if apart.counts_all:
+        problem = foreign.lacking_transactions(submitted.output, found.output)
+        _require(not problem, "series", problem)
     return {apart.artifact: content}
 
 
@@ -313,8 +326,17 @@ def _sampled(samples: Sequence[bytes], uid: UUID) -> DecodedSamples:
     return found
 
 
-def _check_foreign(submitted: SubmittedOutput, *, load_level: LoadLevel, warmup: float) -> float:
+def _check_foreign(submitted: SubmittedOutput, *, workload: Workload, load_level: LoadLevel, warmup: float) -> float:
     """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
+    for name, stated in submitted.parameters.items():
+        given = workload.parameters.get(name)
+        described = "is not in the description" if given is None else f"is {given}"
+        _require(
+            given == stated,
+            f"workload.parameters.{name}",
+            f"{described}, but the output has {stated}: omit the parameters that the output states, or choose another "
+            "workload",
+        )
     if submitted.threads is not None and submitted.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {submitted.threads}")
     stated = submitted.output.measured[0] if submitted.output.measured else 0.0

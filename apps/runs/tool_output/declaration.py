@@ -1,8 +1,9 @@
 """Declaration of a format: its name, parser, how it is recognised and what stands of it in the documentation. Pure."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from apps.runs.tool_output import plain_text
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
@@ -13,11 +14,14 @@ __all__ = ["Attached", "FormatFacts", "FormatMark", "Submitted", "SubmittedOutpu
 
 @dataclass(frozen=True)
 class SubmittedOutput:
-    """A parsed file, and the load it states; None: not stated."""
+    """A parsed file, and the load and the workload's parameters that it states; None: not stated. `is_rated`: whether a
+    rate limited the load."""
 
     output: Output
     threads: int | None = None
     rate: float | None = None
+    is_rated: bool | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class FormatFacts:
 class Submitted:
     """A format of a run's output. `tool`: the tool of its workloads. `made_by`: the file's source. `parse`: reads its
     plain text. `series_of`: for a format with series, the format of the same tool's totals that they supplement.
-    `mark`: how it is recognised where the sender names no format.
+    `mark`: how it is recognised where the sender names no format. `states_work`: the output states the workload's
+    parameters. `counts_all`: such series count all transactions of the totals but those of one interval.
     """
 
     name: str
@@ -68,6 +73,8 @@ class Submitted:
     series_of: str = ""
     mark: FormatMark | None = None
     facts: FormatFacts | None = None
+    states_work: bool = False
+    counts_all: bool = False
 
     @property
     def artifact(self) -> str:

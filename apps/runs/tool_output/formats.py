@@ -20,7 +20,10 @@ from apps.runs.tool_output.parsers import (
     sysbench,
     tpcc_mysql,
 )
+from apps.runs.tool_output.parsers.fio import report as fio
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput, TextLine, first_line
+from apps.runs.tool_output.parsers.pgbench import log as pgbench_log
+from apps.runs.tool_output.parsers.pgbench import report as pgbench
 
 __all__ = [
     "ATTACHED",
@@ -72,7 +75,8 @@ def _line_at(content: bytes, start: int) -> TextLine:
 def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Callable[[bytes], SubmittedOutput]:
     def read(content: bytes) -> SubmittedOutput:
         found = parse(content)
-        return SubmittedOutput(foreign.output_of(found, parser=name, version=version), found.threads)
+        output = foreign.output_of(found, parser=name, version=version)
+        return SubmittedOutput(output, found.threads, is_rated=found.is_rated, parameters=found.parameters)
 
     return read
 
@@ -207,6 +211,45 @@ _ALL = (
             ("failover-report", "failover, report", "failover", "failover", "Failovers"),
             ("schema-change-report", "schema change, report", "ddl_under_load", "schema-change", "Schema changes"),
         )
+    ),
+    Submitted(
+        *("pgbench", "pgbench", "pgbench", "txt", "what pgbench prints, with 2>&1 for the progress lines of -P"),
+        _read("pgbench", pgbench.VERSION, pgbench.parse),
+        states_work=True,
+        mark=mark(
+            "“transaction type: …” or “pgbench (15.18 …)”", rb"^(?:transaction type: |pgbench \(|starting vacuum)"
+        ),
+        facts=FormatFacts(
+            *("pgbench of PostgreSQL 9.4 to 18, with `-P` its progress lines", "real: 15; imitated: 13, 14, 18"),
+            "tps without connection time (with `-C`: with it), transactions, latency mean and deviation, schedule lag, "
+            "skipped, late, failed and retried transactions, connection time; per interval tps, latency, lag, "
+            "failures, skipped, retries; errors",
+            "statement latencies (`-r`), single scripts, a mean “including failures”",
+        ),
+    ),
+    Submitted(
+        *("pgbench-log", "pgbench, log", "pgbench", "txt", "pgbench --log, with or without --aggregate-interval"),
+        _read("pgbench-log", pgbench_log.VERSION, pgbench_log.parse),
+        series_of="pgbench",
+        counts_all=True,
+        facts=FormatFacts(
+            *("`pgbench --log`, with or without `--aggregate-interval`", "real"),
+            "per interval or second: tps, latency mean, deviation, maximum (single transactions: p50, p95, p99), lag, "
+            "skipped, failed, retries",
+            "the log's first interval gives no rate: it is not whole",
+        ),
+    ),
+    Submitted(
+        *("fio", "fio, JSON", "fio", "json", "fio --output-format=json or json+"),
+        _read("fio", fio.VERSION, fio.parse),
+        states_work=True,
+        mark=mark('“"fio version" : "fio-3…"” in JSON', rb'^\s*"fio version"\s*:\s*"fio-'),
+        facts=FormatFacts(
+            *("fio 3 with `--output-format=json` or `json+`", "real: 3.33"),
+            "reads and writes: requests/s, MiB/s, completion latency (ms): mean, deviation, extremes, p50 to p99.9, "
+            "histogram of `json+`; fsyncs; snapshots of `--status-interval` as series",
+            "trims, CPU, disks; `unified_rw_reporting`: only requests/s",
+        ),
     ),
 )
 SUBMITTED: Mapping[str, Submitted] = {one.name: one for one in _ALL}

@@ -23,6 +23,7 @@ from apps.web.runs import timeline as runs_timeline
 from apps.web.runs.default_series import choose
 from apps.web.runs.latency import LatencyChart
 from workers.protocol.workloads import WORKLOADS
+from workers.protocol.workloads.foreign import FOREIGN
 
 # Headline numbers in page order; other measurements are in a table.
 HEADLINES = (
@@ -165,7 +166,7 @@ def headlines(run: RunDetail) -> list[MeasurementDetail]:
 
 def headline_keys(run: RunDetail) -> list[str]:
     """The primary metric first, then metrics specific to the tool."""
-    spec = WORKLOADS.get(run.row.workload_tool)
+    spec = {**FOREIGN, **WORKLOADS}.get(run.row.workload_tool)
     own = [key for key in spec.metrics if key not in HEADLINES] if spec else []
     return list(dict.fromkeys([run.primary_metric, *own, *HEADLINES]))
 

@@ -16,7 +16,7 @@ from apps.core.problems import Invalid
 from apps.core.query import whole_number
 from apps.runs.api import QuotaExceeded, Refused, submit
 from apps.runs.models import Run
-from apps.runs.pure import ATTACHED, SUBMITTED, Submitted
+from apps.runs.pure import ATTACHED, SUBMITTED, Submitted, SubmittedOutput
 from apps.web.components.forms import PageForm
 
 # Field names in errors -> the form's, where they differ.
@@ -110,8 +110,11 @@ class Upload(PageForm):
 
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
+        chosen = SUBMITTED.get(data.get("format", ""))
         if {"workload", "parameters"} <= data.keys() and bool(data["workload"]) == bool(data["parameters"]):
             both = data["workload"] is not None
+            if not both and chosen is not None and chosen.states_work:
+                return data
             self.add_error(
                 "parameters" if both else "workload",
                 "describes another workload: choose one, or describe a new one"
@@ -149,7 +152,7 @@ class Upload(PageForm):
         threads, rate = submit.load_of(submitted, threads=data["threads"], rate=data["rate"])
         what = {
             "system": data["system"],
-            "workload": self._workload(chosen),
+            "workload": self._workload(chosen, submitted),
             "load_level": catalog.load_level_for(threads=threads, rate=rate),
             "started_at": data["started_at"],
             "repetition": data["repetition"],
@@ -172,9 +175,10 @@ class Upload(PageForm):
         )
         return Uploaded(run, created=True)
 
-    def _workload(self, chosen: Submitted) -> Workload:
+    def _workload(self, chosen: Submitted, submitted: SubmittedOutput) -> Workload:
         known: Workload | None = self.cleaned_data["workload"]
-        return known or catalog.workload_for(tool=chosen.tool, parameters=self.cleaned_data["parameters"])
+        parameters = submit.parameters_of(submitted, self.cleaned_data["parameters"])
+        return known or catalog.workload_for(tool=chosen.tool, parameters=parameters)
 
     def _add(self, field: str, message: str) -> None:
         name = FIELDS.get(field, "parameters" if field.startswith("workload.") else field)

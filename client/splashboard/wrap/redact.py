@@ -20,6 +20,9 @@ IN_COMMANDS = (
     re.compile(r"((?:^|\s)-p)(?!\d+(?:\s|$))([^\s]+)"),
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
     re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w+=)([^\s]+)"),
+    re.compile(
+        r"""((?<![\w.-])(?:ssl)?password\s*=\s*)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'|[^\s'"&]+)""", re.IGNORECASE
+    ),
 )
 ANYWHERE = (
     *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3]),

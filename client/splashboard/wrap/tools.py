@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
+from splashboard.wrap import postgresql
+
 Value = Union[str, int, float, bool]
 
 # sysbench's own tests: the server knows the work of these alone.
@@ -24,6 +26,10 @@ SYSBENCH_TESTS = (
     "select_random_ranges",
 )
 MACHINE_TESTS = ("cpu", "memory", "fileio")
+# Tools without a database.
+WITHOUT_DATABASE = (*MACHINE_TESTS, "fio")
+# Formats that state the workload's parameters: the server reads them there.
+STATES_WORK = ("pgbench", "fio")
 # Neither the data set nor the work done on it.
 NO_PARAMETER = re.compile(
     r"(mysql|pgsql)[-_](?!storage-engine).*|db[-_](driver|debug)|threads|num-threads|time|max-time|rate|tx-rate|events|max-requests"
@@ -49,7 +55,8 @@ REQUIRED = {
 @dataclass(frozen=True)
 class ToolCommand:
     """A load tool's command line. `tool` and `format` as the server names them. `file`: where it writes its result;
-    empty: it prints it. `host`: of its server; empty: not stated. `problem`: why it could not be submitted."""
+    empty: it prints it. `host`, `port`: of its server; empty, 0: not stated. `rate`: 1/s; None: none, or the output
+    states it. `connection`: arguments of psql. `problem`: why it could not be submitted."""
 
     tool: str
     format: str
@@ -59,6 +66,9 @@ class ToolCommand:
     schema: str = ""
     file: str = ""
     problem: str = ""
+    port: int = 0
+    rate: float | None = None
+    connection: Sequence[str] = ()
 
 
 def find(argv: Sequence[str]) -> ToolCommand | None:
@@ -239,6 +249,51 @@ def _benchbase(words: Sequence[str]) -> ToolCommand | None:
     )
 
 
+def _pgbench(words: Sequence[str]) -> ToolCommand | None:
+    found = postgresql.read(words)
+    if found is None:
+        return None
+    return ToolCommand(
+        *("pgbench", "pgbench", {}, found.clients),
+        host=found.host or "localhost",
+        port=found.port,
+        rate=found.rate,
+        connection=found.connection,
+    )
+
+
+def _fio(words: Sequence[str]) -> ToolCommand | None:
+    options = _options(_joined(words, ("output", "output-format")))
+    if not words or {"version", "help", "cmdhelp", "enghelp", "parse-only", "server"} & set(options):
+        return None
+    formats = options.get("output-format", "normal").split(",")
+    problem = "" if {"json", "json+"} & set(formats) else "fio does not print JSON: add --output-format=json, or json+"
+    if "status-interval" in options and not options.get("output"):
+        problem = problem or "--status-interval prints a result each time: write them to a file by --output=FILE"
+    return ToolCommand(
+        *("fio", "fio", {}, _whole(options.get("numjobs", "1")) if _is_one_fio_job(words) else None),
+        file=options.get("output", ""),
+        problem=problem,
+    )
+
+
+def _joined(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """`--name value` as `--name=value`."""
+    found: list[str] = []
+    for word in words:
+        if found and found[-1][2:] in names and found[-1].startswith("--"):
+            found[-1] += f"={word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _is_one_fio_job(words: Sequence[str]) -> bool:
+    """Whether the command line describes one job itself, so that --numjobs there counts."""
+    named = sum(word.startswith("--name") for word in words)
+    return named == 1 and not any(re.search(r"\.(?:fio|job|ini)$", word) for word in words)
+
+
 READERS: Mapping[str, Callable[[Sequence[str]], ToolCommand | None]] = {
     "sysbench": _sysbench,
     "tpcc_start": _tpcc_mysql,
@@ -247,6 +302,8 @@ READERS: Mapping[str, Callable[[Sequence[str]], ToolCommand | None]] = {
     "hammerdbcli": _hammerdb,
     "iibench.py": _iibench,
     "benchbase.jar": _benchbase,
+    "pgbench": _pgbench,
+    "fio": _fio,
 }
 
 
@@ -282,6 +339,10 @@ def adapted(argv: Sequence[str], asked: Asked) -> list[str]:
             found = _with(found, place, "threads", threads)
         elif name in ("mysqlslap", "mariadb-slap"):
             found = _with(found, place, "concurrency", threads)
+        elif name == "pgbench":
+            found = postgresql.with_clients(found, place, threads)
+        elif name == "fio" and _is_one_fio_job(found[place + 1 :]):
+            found = _with(found, place, "numjobs", threads)
     if asked.warmup and name == "sysbench" and "report-checkpoints" not in _options(found[place:]):
         # Its totals then begin after the warm-up, and cover as long as was asked for.
         time = float(_options(found[place:]).get("time", "10"))
@@ -304,8 +365,10 @@ def _with(argv: Sequence[str], place: int, name: str, value: str) -> list[str]:
 def takes_threads(argv: Sequence[str]) -> bool:
     """Whether `--threads` reaches the tool without a script's help."""
     place = own_place(argv)
-    names = ("sysbench", "mysqlslap", "mariadb-slap")
-    return any("{threads}" in word for word in argv) or (place is not None and argv[place].rpartition("/")[2] in names)
+    name = "" if place is None else argv[place].rpartition("/")[2]
+    if any("{threads}" in word for word in argv) or name in ("sysbench", "mysqlslap", "mariadb-slap", "pgbench"):
+        return True
+    return name == "fio" and place is not None and _is_one_fio_job(argv[place + 1 :])
 
 
 def shown(argv: Sequence[str]) -> str:

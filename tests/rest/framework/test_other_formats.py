@@ -22,6 +22,9 @@ WORKLOADS: dict[str, dict[str, Any]] = {
     "hammerdb": {"parameters": {"warehouses": 100}},
     "benchbase-summary": {"parameters": {"benchmark": "tpcc", "scale_factor": 1}},
     "benchbase-windows": {"parameters": {"benchmark": "tpcc", "scale_factor": 1}},
+    "pgbench": {"parameters": {}},
+    "pgbench-log": {"parameters": {"script": "select-only"}},
+    "fio": {"parameters": {}},
     "cpu": {"parameters": {}},
     "memory": {"parameters": {"block_size": "1K"}},
     "fileio": {"parameters": {"mode": "rndrw"}},
@@ -33,6 +36,9 @@ FILES = {
     "hammerdb": ("hammerdb/mariadb.log", "server.transactions.per_minute", 28676.0, "transactions/min"),
     "benchbase-summary": ("benchbase/tpcc.summary.json", "client.latency.p99", 31.007, "ms"),
     "benchbase-windows": ("benchbase/tpcc.samples.csv", "client.throughput", 425.0, "transactions/s"),
+    "pgbench": ("pgbench/select.txt", "client.throughput", 3227.502644, "transactions/s"),
+    "pgbench-log": ("pgbench/aggregated.log", "client.throughput", 947.0, "transactions/s"),
+    "fio": ("fio/randrw.json", "client.file_read.latency.p99", 7.569408, "ms"),
     "cpu": ("sysbench/cpu.txt", "client.events", 4414.03, "events/s"),
     "memory": ("sysbench/memory.txt", "client.memory_mib", 6305.55, "MiB/s"),
     "fileio": ("sysbench/fileio.txt", "client.file_reads", 39659.51, "reads/s"),
@@ -49,7 +55,7 @@ def test_each_format_is_sent_here_once() -> None:
 
 def describe(name: str, **changes: Any) -> dict[str, Any]:
     description = a_description(format=name, workload=WORKLOADS[name], load_level={"threads": 4})
-    if name in ("tpcc-mysql", "hammerdb", "cpu", "memory", "fileio"):
+    if name in ("tpcc-mysql", "hammerdb", "cpu", "memory", "fileio", "pgbench", "fio"):
         del description["load_level"]  # their outputs say it
     return {field: value for field, value in (description | changes).items() if value is not ...}
 
@@ -155,7 +161,7 @@ def test_a_file_that_broke_off_is_taken_only_as_a_failed_run(engineer: APIClient
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"format": "pgbench"}, "format"),
+        ({"format": "wrk"}, "format"),
         ({"workload": {"tool": "sysbench", "parameters": {}}}, "workload.tool"),
         ({"workload": {"parameters": {}}}, "workload.parameters.warehouses"),
         ({"workload": {"parameters": {"warehouses": 10, "note": "two words"}}}, "workload.parameters.note"),
@@ -207,6 +213,79 @@ def test_series_apart_are_refused_where_the_format_has_none_and_where_they_are_s
     answer = send(engineer, describe("hammerdb"), content("hammerdb/mariadb.log"), series=a_file(summary))
     assert (answer.status_code, fields_of(answer)) == (422, ["series"])
     assert not Run.objects.exists()
+
+
+def test_logs_of_all_threads_are_the_series_of_pgbenchs_report_and_one_threads_alone_is_refused(
+    engineer: APIClient,
+) -> None:
+    report = content("pgbench/aggregated.txt")
+    one = send(engineer, describe("pgbench"), report, series=a_file(content("pgbench/aggregated_one_thread.log")))
+    assert (one.status_code, fields_of(one)) == (422, ["series"])
+    assert "1,498 of 3,688 transactions: send the logs of all worker threads" in one.json()["detail"]
+    answer = send(engineer, describe("pgbench"), report, series=a_file(content("pgbench/aggregated.log")))
+    assert answer.status_code == 201, answer.content
+    values = {each["metric"]: each["value"] for each in answer.json()["measurements"]}
+    assert values["client.throughput"] == 934.220539
+    found = engineer.get(f"{answer.json()['api']}series/?metric=client.throughput&raw=true").json()["series"][0]
+    assert (found["at"], found["values"]) == ([1.0, 2.0, 3.0, 4.0], [None, 1306.0, 984.0, 551.0])
+
+
+# ---------------------------------------------------------------- the work, as the output states it
+
+
+def test_the_work_is_taken_from_the_output_and_equals_what_was_described(engineer: APIClient) -> None:
+    stated = send(engineer, describe("fio"), content("fio/randrw.json")).json()
+    run = engineer.get(stated["api"]).json()
+    assert run["workload"]["name"] == "fio, randrw, size=16m, bs=16k"
+    assert run["load_level"]["threads"] == 1
+    again = send(engineer, describe("fio", workload=run["workload"]["id"]), content("fio/randrw.json"))
+    assert (again.status_code, again.json()["id"]) == (200, run["id"])
+
+
+def test_bins_of_jsonplus_are_kept_as_a_distribution(engineer: APIClient) -> None:
+    document = send(engineer, describe("fio"), content("fio/libaio_plus.json")).json()
+    run = Run.objects.get(pk=document["id"])
+    found = engineer.get(f"{document['api']}distributions/").json()["distributions"]
+    assert [(one["metric"], one["count"]) for one in found] == [
+        ("client.file_read.latency", 58),
+        ("client.file_write.latency", 62),
+    ]
+    before = document["measurements"]
+    assert seal.reseal(run_id=run.pk)
+    assert engineer.get(document["api"]).json()["measurements"] == before
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "changes", "field"),
+    [
+        ("pgbench", "pgbench/select.txt", {"workload": {"parameters": {"scale": 10}}}, "workload.parameters.scale"),
+        ("pgbench", "pgbench/select.txt", {"load_level": {"threads": 8}}, "load_level.threads"),
+        ("pgbench", "pgbench/select.txt", {"load_level": {"rate": 100}}, "load_level.rate"),
+        ("pgbench", "pgbench/rate.txt", {}, "load_level.rate"),
+        ("pgbench", "pgbench/partial.txt", {}, "output"),
+        ("fio", "fio/randrw.json", {"workload": {"parameters": {"bs": "4k"}}}, "workload.parameters.bs"),
+        ("fio", "fio/full.txt", {}, "output"),
+        ("fio", "fio/stonewall.json", {}, "output"),
+    ],
+)
+def test_what_contradicts_the_work_or_load_in_the_output_is_refused_by_field(
+    engineer: APIClient, name: str, file: str, changes: dict[str, Any], field: str
+) -> None:
+    answer = send(engineer, describe(name, **changes), content(file))
+    assert (answer.status_code, fields_of(answer)) == (422, [field])
+    assert not Run.objects.exists()
+
+
+def test_a_rate_of_pgbench_is_stated_beside_its_report(engineer: APIClient) -> None:
+    answer = send(engineer, describe("pgbench", load_level={"rate": 200}), content("pgbench/rate.txt"))
+    assert answer.status_code == 201, answer.content
+    assert engineer.get(answer.json()["api"]).json()["load_level"]["rate"] == 200
+
+
+def test_an_aborted_pgbench_is_kept_as_a_failed_run_with_its_reason(engineer: APIClient) -> None:
+    answer = send(engineer, describe("pgbench", outcome="failed"), content("pgbench/partial.txt"))
+    assert answer.status_code == 201, answer.content
+    assert "division by zero" in answer.json()["reason"]
 
 
 # ---------------------------------------------------------------- attached files

@@ -2,8 +2,19 @@
 
 from collections.abc import Callable
 
-from apps.runs.tool_output.parsers import benchbase, hammerdb, iibench_py, mysqlslap, perf, pt_query_digest, tpcc_mysql
+from apps.runs.tool_output.parsers import (
+    benchbase,
+    hammerdb,
+    iibench_py,
+    mysqlslap,
+    perf,
+    pt_query_digest,
+    tpcc_mysql,
+)
+from apps.runs.tool_output.parsers.fio import report as fio
 from apps.runs.tool_output.parsers.parsed_output import OutputTable, ParsedOutput
+from apps.runs.tool_output.parsers.pgbench import log as pgbench_log
+from apps.runs.tool_output.parsers.pgbench import report as pgbench
 from tests.paths import DATA
 
 OUTPUTS = DATA / "outputs"
@@ -18,6 +29,15 @@ RUNS: dict[str, Callable[[bytes], ParsedOutput]] = {
     "benchbase/tpcc.summary.json": benchbase.parse_summary,
     "benchbase/tpcc.results.csv": benchbase.parse_csv,
     "benchbase/tpcc.samples.csv": benchbase.parse_csv,
+    "pgbench/select.txt": pgbench.parse,
+    "pgbench/limit.txt": pgbench.parse,
+    "pgbench/weights.txt": pgbench.parse,
+    "pgbench/version_13.txt": pgbench.parse,
+    "pgbench/version_14.txt": pgbench.parse,
+    "pgbench/version_18.txt": pgbench.parse,
+    "pgbench/aggregated_one_thread.log": pgbench_log.parse,
+    "fio/fsync_ramp.json": fio.parse,
+    "fio/noise.txt": fio.parse,
 }
 TABLES: dict[str, Callable[[bytes], OutputTable]] = {
     "hammerdb/timing.json": hammerdb.parse_timing,
