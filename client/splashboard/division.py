@@ -25,7 +25,7 @@ SAME_TEST = 0.05  # share by which statements per transaction may differ, as err
 
 
 @dataclass(frozen=True)
-class RunPart:
+class DividedRun:
     """The output of one run, which begins in `line` of the file."""
 
     line: int
@@ -57,7 +57,7 @@ class RunPart:
         return [int(number) / count for _, number in STATEMENTS.findall(self.content)] if count else []
 
 
-def parts(content: bytes, *, named: str | None) -> list[RunPart]:
+def parts(content: bytes, *, named: str | None) -> list[DividedRun]:
     """The runs of a file, if it has several of a tool that is divided; else empty: it is sent as it is.
 
     `named`: the format, if stated. Raises Misuse for runs of different workloads.
@@ -69,7 +69,7 @@ def parts(content: bytes, *, named: str | None) -> list[RunPart]:
         reader.add(line, 0.0)
         if len(reader.stretches) > before:
             starts.append(number + 1 - len(reader.stretches[-1].lines))
-    found = [RunPart(line, each) for line, each in zip(starts, reader.stretches) if each.is_run]
+    found = [DividedRun(line, each) for line, each in zip(starts, reader.stretches) if each.is_run]
     if len(found) < 2 or any(each.stretch.format not in DIVIDED for each in found):
         return []
     if named is not None and {each.stretch.kind for each in found} != {named}:
@@ -78,7 +78,7 @@ def parts(content: bytes, *, named: str | None) -> list[RunPart]:
     return found
 
 
-def described(found: Sequence[RunPart], description: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def described(found: Sequence[DividedRun], description: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The description of each run: its repetition of its load, and where the ones before it ended. Raises Misuse."""
     if "uid" in description:
         raise Misuse(f"--uid: the file has {len(found)} runs, which need one each: leave it out")
@@ -103,7 +103,7 @@ def _lines(content: bytes) -> Iterator[bytes]:
         start = end
 
 
-def _check(found: Sequence[RunPart]) -> None:
+def _check(found: Sequence[DividedRun]) -> None:
     first, seen = found[0], dict[bytes, int]()
     for part in found:
         if seen.setdefault(part.content.rstrip(), part.line) != part.line:
@@ -124,7 +124,7 @@ def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(abs(a - b) <= SAME_TEST * max(a, b) for a, b in zip(one, other))
 
 
-def _words(part: RunPart) -> str:
+def _words(part: DividedRun) -> str:
     counts = part.statements
     mix = f", {counts[0]:.4g} reads and {counts[1]:.4g} writes a transaction" if len(counts) == 2 else ""
     return f"{part.stretch.kind}{mix}"

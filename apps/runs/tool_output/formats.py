@@ -56,12 +56,13 @@ def _read_sysbench(content: bytes, kind: str = "oltp") -> SubmittedOutput:
 
 def _read_report(content: bytes, tool: str) -> SubmittedOutput:
     """Parses a report of our own format, printed by the agent's program or made from what others measured."""
-    begins = [placed for placed in report.parse(content).lines if isinstance(placed.line, report.Begin)]
+    lines = report.parse(content).lines
+    begins = [(each.line, each.start) for each in lines if isinstance(each.line, report.Begin)]
     if not begins:
         raise first_line(content).refuse('a report, whose first line is {"kind":"begin",…}')
     if len(begins) > 1:
-        raise _line_at(content, begins[1].start).refuse(ANOTHER)
-    begun = begins[0].line
+        raise _line_at(content, begins[1][1]).refuse(ANOTHER)
+    begun = begins[0][0]
     if begun.tool != tool:
         raise NotThisFormat(1, "", f"the report of {tool}, but of {begun.tool[:60]}")
     return SubmittedOutput(report_values.read(content), threads=1)
