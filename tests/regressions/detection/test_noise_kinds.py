@@ -81,8 +81,8 @@ def test_weekends_are_a_season_and_a_step_beside_them_is_found() -> None:
     series = ResultSeries(values, days=days)
     season = patterns(series, ()).season
     assert season is not None
-    values = season.values
-    assert min(values[5:]) - max(values[:5]) == pytest.approx(0.03, abs=0.012)
+    effects = season.values
+    assert min(effects[5:]) - max(effects[:5]) == pytest.approx(0.03, abs=0.012)
     assert all(each and each.low < each.value < each.high < each.low + 0.02 for each in season.effects)
     assert season.range < 0.045
     (index,) = places(series)
