@@ -1,7 +1,8 @@
 """Agreement across tools: whether a side is better or worse than the baseline under a kind of load.
 
 One tool proves nothing. Each workload has a result; those of workloads driven by the same program count as one, however
-many there are. Published results are shown beside them and never counted.
+many there are. So do those of programs measured in the same sessions: a session's effect on a system is in all of them.
+Published results are shown beside them and never counted.
 """
 
 from collections import defaultdict
@@ -12,7 +13,9 @@ from typing import Annotated
 from apps.comparison.agreement import published_evidence
 from apps.comparison.agreement.published_evidence import PublishedResult
 from apps.comparison.sections.section import Section
+from apps.comparison.selection.data import sessions_of
 from apps.comparison.selection.sides import FEWEST_SIDES
+from apps.comparison.stats.replicates import WITHIN_ONE
 from apps.comparison.stats.welch import Verdict
 from apps.comparison.tables import verdict_table
 from apps.comparison.tables.matrix import PRIMARY, Matrix, MatrixSide, compare_systems
@@ -47,12 +50,24 @@ class WorkloadResult:
     metric: ComparedMetric
     testimony: tuple[LevelResult, ...]
     says: Annotated[str, 'better, worse, equivalent, "depends on the load", "cannot tell"']
+    sessions: Annotated[tuple[int, ...], "of its runs on both sides, numbered over all workloads of this answer"] = ()
+
+    @property
+    def within_one(self) -> bool:
+        """One session of each side: how much sessions differ is not known."""
+        ratios = [each.cell.ratio for each in self.testimony]
+        return any(ratio is not None and ratio.p is not None and ratio.replicates in WITHIN_ONE for ratio in ratios)
+
+    def is_independent(self, other: "WorkloadResult") -> bool:
+        """Of another program, and no session's effect is in both."""
+        shares = not set(self.sessions).isdisjoint(other.sessions)
+        return self.program != other.program and not shares and not (self.within_one and other.within_one)
 
 
 @dataclass(frozen=True)
 class SideClaim:
-    """The claim about a side under one kind of load: better, worse or equivalent; contested where programs contradict
-    each other; else the common result of all workloads. "depends on the load" counts as contradicting.
+    """The claim about a side under one kind of load: better, worse or equivalent; contested where as many witnesses
+    contradict it; else the common result of all workloads. "depends on the load" counts as contradicting.
     """
 
     side: Annotated[str, "slug of a system"]
@@ -81,6 +96,20 @@ class SideClaim:
     def alone(self) -> Annotated[Shown[bool], "only one tool supports it"]:
         return self.is_claimed and len(self.programs) == 1
 
+    @property
+    def witnesses(
+        self,
+    ) -> Annotated[
+        Shown[int],
+        "independent results that support the claim: of other programs in other sessions; those of one session of each "
+        "side count as one together",
+    ]:
+        return witnesses(self.agree)
+
+    @property
+    def shared_sessions(self) -> Annotated[Shown[bool], "several tools support it, but are one witness"]:
+        return self.is_claimed and len(self.programs) > 1 == self.witnesses
+
 
 @dataclass(frozen=True)
 class ToolAgreement:
@@ -102,24 +131,28 @@ def tool_agreement(systems: Sequence[str], *, campaign: int | None = None) -> To
         side.slug: published_evidence.stated_about(side.platform_slug, matrix.sides[0].platform_slug)
         for side in matrix.sides[1:]
     }
-    return ToolAgreement(matrix.sides, claims(matrix, about), matrix.tests, matrix.notes)
+    sessions = sessions_of(one.run for row in matrix.rows for cell in row.cells for one in cell.replicates)
+    return ToolAgreement(matrix.sides, claims(matrix, about, sessions), matrix.tests, matrix.notes)
 
 
-def claims(matrix: Matrix, about: Mapping[str, Mapping[str, tuple[PublishedResult, ...]]]) -> tuple[SideClaim, ...]:
-    """`about`: side -> kind -> published results. A kind with published results only has no workloads."""
+def claims(
+    matrix: Matrix, about: Mapping[str, Mapping[str, tuple[PublishedResult, ...]]], sessions: Mapping[int, int]
+) -> tuple[SideClaim, ...]:
+    """`about`: side -> kind -> published results. A kind with published results only has no workloads. `sessions`: run
+    -> number."""
     found = []
     for place, side in enumerate(matrix.sides[1:], start=1):
-        results = _results(matrix, place)
+        results = _results(matrix, place, sessions)
         published = about.get(side.slug, {})
         found += [
-            _claim(side.slug, kind, results[kind], published.get(kind, ()))
+            claim_of(side.slug, kind, results[kind], published.get(kind, ()))
             for kind in KINDS
             if results[kind] or published.get(kind)
         ]
     return tuple(found)
 
 
-def _results(matrix: Matrix, place: int) -> dict[str, list[WorkloadResult]]:
+def _results(matrix: Matrix, place: int, sessions: Mapping[int, int]) -> dict[str, list[WorkloadResult]]:
     """Kind -> workloads run by the side at `place`."""
     rows = defaultdict(list)
     for row in matrix.rows:
@@ -129,9 +162,11 @@ def _results(matrix: Matrix, place: int) -> dict[str, list[WorkloadResult]]:
         levels = tuple(LevelResult(row.level, row.cells[place]) for row in own if row.cells[place].replicates)
         if levels:
             first = own[0]
-            workload = first.workload
+            workload, program = first.workload, generator_of(first.workload.tool)
+            runs = (one.run for row in own for cell in (row.cells[0], row.cells[place]) for one in cell.replicates)
+            own_sessions = tuple(sorted({sessions[run] for run in runs}))
             found[kind_of(workload.tool, workload.parameters)].append(
-                WorkloadResult(workload, generator_of(workload.tool), first.metric, levels, says(levels))
+                WorkloadResult(workload, program, first.metric, levels, says(levels), own_sessions)
             )
     return found
 
@@ -154,7 +189,7 @@ def _word(cell: Cell) -> str:
     return EQUIVALENT if is_small else cell.words
 
 
-def _claim(side: str, kind: str, results: Sequence[WorkloadResult], stated: tuple[PublishedResult, ...]) -> SideClaim:
+def claim_of(side: str, kind: str, results: Sequence[WorkloadResult], stated: tuple[PublishedResult, ...]) -> SideClaim:
     result = _together(results)
     supported = result if result in CLAIMS else DEPENDS if result == DEPENDS else ""
     agree = tuple(each for each in results if each.says == supported)
@@ -171,13 +206,23 @@ def _claim(side: str, kind: str, results: Sequence[WorkloadResult], stated: tupl
 
 
 def _together(results: Sequence[WorkloadResult]) -> str:
-    """The claim supported by most programs; contested on a tie."""
-    programs = {claim: {each.program for each in results if each.says == claim} for claim in (*CLAIMS, DEPENDS)}
-    if not any(programs.values()):
+    """The claim supported by most witnesses; contested on a tie."""
+    support = {claim: witnesses([each for each in results if each.says == claim]) for claim in (*CLAIMS, DEPENDS)}
+    most = max(support.values())
+    if not most:
         return WITHHELD if any(each.says == WITHHELD for each in results) else CANNOT_TELL
-    most = max(len(found) for found in programs.values())
-    leading = [claim for claim, found in programs.items() if len(found) == most]
+    leading = [claim for claim, found in support.items() if found == most]
     return leading[0] if len(leading) == 1 else CONTESTED
+
+
+def witnesses(results: Sequence[WorkloadResult]) -> int:
+    """How many of these are independent of each other: taken in turn, the one first that excludes the fewest."""
+    left, found = list(results), 0
+    while left:
+        taken = min(left, key=lambda one: sum(not one.is_independent(other) for other in left))
+        left = [each for each in left if each.is_independent(taken)]
+        found += 1
+    return found
 
 
 def agreement_of(comparison: Comparison) -> ToolAgreement | None:

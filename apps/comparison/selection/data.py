@@ -15,7 +15,7 @@ from apps.comparison.selection.runs import Pair, is_counted, run_rows
 from apps.comparison.selection.sessions import Occurrence, numbered
 from apps.comparison.selection.sides import Chosen
 from apps.comparison.values import Earlier, PastValue, RunTally
-from apps.runs.models import Configuration, Distribution, Measurement, RunNode
+from apps.runs.models import Configuration, Distribution, Measurement, Run, RunNode
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,13 @@ def load_data(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[in
 def _occurrence(row: Mapping[str, Any]) -> Occurrence:
     host = str(row["host"].get("name") or "")
     return Occurrence(row["id"], row["side"], row["started_at"], host, row["server_started_at"], row["session"])
+
+
+def sessions_of(runs: Iterable[int]) -> dict[int, int]:
+    """Run -> number of its session, of all workloads together. One query."""
+    known = Run.objects.filter(pk__in=set(runs)).order_by()
+    rows = known.values("id", "started_at", "host", "server_started_at", "session", side=F("system__slug"))
+    return numbered(map(_occurrence, rows))
 
 
 def values_of(runs: Iterable[int]) -> dict[int, dict[str, float]]:

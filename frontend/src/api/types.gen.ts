@@ -2700,6 +2700,8 @@ export interface components {
             stated: components["schemas"]["PublishedResult"][];
             programs: string[];
             alone: boolean;
+            witnesses: number;
+            shared_sessions: boolean;
         };
         SideCost: {
             side: string;
@@ -3472,6 +3474,7 @@ export interface components {
             metric: components["schemas"]["ComparedMetric"];
             testimony: components["schemas"]["LevelResult"][];
             says: string;
+            sessions: number[];
         };
         WriteRows: {
             lost: components["schemas"]["Insert"][];

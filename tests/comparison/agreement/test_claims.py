@@ -29,11 +29,16 @@ Measure = Callable[..., Workload]
 
 @pytest.fixture
 def measure(db: None) -> Measure:
-    """One workload on systems a and b: a run per value."""
+    """One workload on systems a and b: a run per value, minutes apart; from `day` on, if given, on a day each."""
     systems = {slug: a_system(slug) for slug in ("a", "b")}
 
     def measured(
-        tool: str, a: tuple[float, ...], b: tuple[float, ...], threads: int = 4, **parameters: str
+        tool: str,
+        a: tuple[float, ...],
+        b: tuple[float, ...],
+        threads: int = 4,
+        day: int | None = None,
+        **parameters: str,
     ) -> Workload:
         workload = a_workload(**parameters) if tool == "sysbench" else _of(tool, parameters)
         for slug, values in (("a", a), ("b", b)):
@@ -44,7 +49,7 @@ def measure(db: None) -> Measure:
                     workload=workload,
                     load_level=a_load_level(threads),
                     repetition=number + 1,
-                    started_at=START + timedelta(minutes=number),
+                    started_at=START + (timedelta(minutes=number) if day is None else timedelta(days=day + number)),
                 )
         return workload
 
@@ -68,10 +73,18 @@ def claim(kind: str = "writes") -> SideClaim:
     return next(each for each in found().claims if each.kind == kind)
 
 
-def test_two_programs_that_say_the_same_bear_a_claim_out(measure: Measure) -> None:
-    measure("sysbench", SLOW, FAST)
-    measure("asyncload", SLOW, FAST, mix="insert")
+def sentence(client: Client, workload: Workload) -> str:
+    return client.get(f"/compare/part/corroboration/?side=a&side=b&workload={workload.pk}").content.decode()
+
+
+def test_two_programs_of_different_sessions_that_say_the_same_bear_a_claim_out(
+    measure: Measure, client: Client
+) -> None:
+    measure("sysbench", SLOW, FAST, day=0)
+    workload = measure("asyncload", SLOW, FAST, day=10, mix="insert")
     writes = claim()
+    assert (writes.witnesses, writes.shared_sessions) == (2, False)
+    assert "asyncload and sysbench agree, in different sessions" in sentence(client, workload)
     assert (writes.side, writes.says, writes.programs, writes.alone) == (
         "b",
         "better",
@@ -80,6 +93,36 @@ def test_two_programs_that_say_the_same_bear_a_claim_out(measure: Measure) -> No
     )
     assert not writes.contradict
     assert not writes.cannot_tell
+
+
+@pytest.mark.parametrize("day", [None, 0])
+def test_programs_measured_in_the_same_sessions_are_one_witness(
+    measure: Measure, client: Client, day: int | None
+) -> None:
+    measure("sysbench", SLOW, FAST, day=day)
+    workload = measure("asyncload", SLOW, FAST, day=day, mix="insert")
+    writes = claim()
+    assert (writes.says, writes.programs, writes.alone) == ("better", ("asyncload", "sysbench"), False)
+    assert (writes.witnesses, writes.shared_sessions) == (1, True)
+    assert "agree, measured in the same sessions: one witness" in sentence(client, workload)
+    document = client.get("/api/v1/claims/?side=a&side=b").json()["claims"][0]
+    assert (document["witnesses"], document["shared_sessions"]) == (1, True)
+    assert document["agree"][0]["sessions"] == document["agree"][1]["sessions"]
+
+
+def test_programs_with_a_session_each_are_one_witness_until_sessions_are_known_to_agree(measure: Measure) -> None:
+    measure("sysbench", SLOW, FAST, day=0)
+    measure("asyncload", SLOW, FAST, mix="insert")
+    assert claim().witnesses == 1
+    measure("slap", SLOW, FAST, day=20, mix="insert")
+    assert claim().witnesses == 2
+
+
+def test_two_programs_of_one_session_do_not_outvote_a_third(measure: Measure) -> None:
+    measure("sysbench", SLOW, FAST, day=0)
+    measure("asyncload", SLOW, FAST, day=0, mix="insert")
+    measure("slap", FAST, SLOW, day=10, mix="insert")
+    assert (claim().says, claim().is_claimed) == ("contested", False)
 
 
 def test_a_claim_that_only_one_tool_supports_says_so_however_many_workloads_it_ran(
@@ -95,9 +138,9 @@ def test_a_claim_that_only_one_tool_supports_says_so_however_many_workloads_it_r
 
 
 def test_a_program_that_says_the_opposite_is_shown_as_a_contradiction(measure: Measure) -> None:
-    measure("sysbench", SLOW, FAST)
-    measure("asyncload", SLOW, FAST, mix="insert")
-    slap = measure("slap", FAST, SLOW, mix="insert")
+    measure("sysbench", SLOW, FAST, day=0)
+    measure("asyncload", SLOW, FAST, day=10, mix="insert")
+    slap = measure("slap", FAST, SLOW, day=20, mix="insert")
     writes = claim()
     assert (writes.says, [each.workload.id for each in writes.contradict]) == ("better", [slap.pk])
 

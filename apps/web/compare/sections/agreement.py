@@ -129,7 +129,7 @@ def _sentence(claim: SideClaim) -> str:
         return f"tools contradict each other ({_listed(against)})"
     parts = []
     if claim.agree:
-        parts.append(f"{claim.programs[0]} alone" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree")
+        parts.append(_support(claim))
     if against:
         parts.append(f"{_listed(against)} {'contradicts' if len(against) == 1 else 'contradict'}")
     if withheld:
@@ -137,6 +137,19 @@ def _sentence(claim: SideClaim) -> str:
     if unsure:
         parts.append(f"{_listed(unsure)} inconclusive")
     return "; ".join(parts)
+
+
+def _support(claim: SideClaim) -> str:
+    if len(claim.programs) == 1:
+        return f"{claim.programs[0]} alone"
+    text = f"{_listed(claim.programs)} agree"
+    if claim.witnesses == len(claim.programs):
+        return f"{text}, in different sessions"
+    if claim.witnesses > 1:
+        return f"{text}, some measured in the same sessions: {claim.witnesses} witnesses"
+    seen = [number for each in claim.agree for number in set(each.sessions)]
+    in_same = len(seen) > len(set(seen))
+    return f"{text}, {'measured in the same sessions' if in_same else 'in one session each'}: one witness"
 
 
 def _listed(names: Sequence[str]) -> str:
