@@ -9,6 +9,7 @@ END = "<!-- end of metrics -->"
 GROUPS = (
     ("Load generator", standard.CLIENT_KEYS),
     ("Single workloads", standard.WORKLOAD_KEYS),
+    ("Computed for releases", standard.RUN_VALUE_KEYS),
     ("Database server", standard.SERVER_KEYS),
     ("Replication, proxy and agent", standard.SAMPLED_KEYS),
     ("Machine and process", standard.HOST_KEYS),

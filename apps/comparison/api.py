@@ -67,7 +67,7 @@ from apps.comparison.selection.sides import (
     check_systems,
     system_slug,
 )
-from apps.comparison.tables import matrix
+from apps.comparison.tables import beside_speed, matrix
 from apps.comparison.tables.matrix import FEWEST_SIDES as FEWEST_MATRIX_SIDES
 from apps.comparison.tables.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, MatrixSide, compare_systems
 from apps.comparison.tables.matrix import MOST_SIDES as MOST_MATRIX_SIDES
@@ -139,6 +139,7 @@ __all__ = [
     "acknowledgements",
     "all_metrics",
     "baselines",
+    "beside_speed",
     "check_systems",
     "choices",
     "claims",

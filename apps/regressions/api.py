@@ -16,6 +16,7 @@ from apps.regressions.releases.check import check as check_release
 from apps.regressions.releases.pairs import on_hardware
 from apps.regressions.releases.stored_checks import StoredCheck
 from apps.regressions.releases.values import (
+    LATENCY_TOLERANCE,
     TOLERANCE,
     CheckRow,
     ReleaseCheck,
@@ -45,6 +46,7 @@ from apps.regressions.trends.variation import variations
 
 __all__ = [
     "CLOSED",
+    "LATENCY_TOLERANCE",
     "OPEN",
     "SIGHTS",
     "TOLERANCE",

@@ -255,12 +255,14 @@ class Link(models.Model):
 
 class Threshold(models.Model):
     """Smallest difference that counts as a finding: for one workload and metric, for one of them alone, or (neither)
-    for all. `smallest`: relative difference (0.02 for 2 %); `significant`: p in the trend."""
+    for all. `smallest`: relative difference (0.02 for 2 %); `significant`: p in the trend; `margin`: share by which a
+    row of the release gate may be worse and pass; null: that of the next more general one."""
 
     workload = models.ForeignKey(Workload, on_delete=models.CASCADE, null=True, blank=True, related_name="thresholds")
     metric = models.ForeignKey(Metric, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     smallest = models.FloatField()
     significant = models.FloatField()
+    margin = models.FloatField(null=True, blank=True)
     by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now=True)
 
@@ -271,6 +273,9 @@ class Threshold(models.Model):
             models.CheckConstraint(
                 condition=Q(smallest__gt=0, smallest__lt=1, significant__gt=0, significant__lte=1e-4),
                 name="threshold_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(margin__isnull=True) | Q(margin__gt=0, margin__lte=1), name="threshold_margin_in_range"
             ),
         ]
 

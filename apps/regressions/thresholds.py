@@ -1,11 +1,12 @@
-"""Smallest difference that is a finding: as set by people, else the detector's default limits.
+"""Smallest difference that is a finding, and margin of the release gate: as set by people, else the defaults.
 
 Set for one workload and metric, for one of them alone, or for all; the most specific applies.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import product
 from typing import Annotated
 
 from django.db import transaction
@@ -25,27 +26,51 @@ from apps.regressions.releases import recheck_queue
 MOST_SIGNIFICANT = 1e-30
 SMALLEST = "smallest difference, share of the value (0.02 for 2 %), above 0 and below 1"
 SIGNIFICANT = "p of the test in the trend, 1e-30 to 1e-4"
+MARGIN = (
+    "share by which a row of the release gate may be worse, by its 95 % interval, and still pass: above 0, at most 1; "
+    "without a metric: of the primary metric; null: that of the next more general threshold, else the gate's "
+    "`tolerance`"
+)
+# Judged by counting: they pass unless more for certain.
+WITHOUT_MARGIN = ("client.errors", "steadiness.hiccups")
 Key = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """All thresholds, by ids of workload and metric (None: for all)."""
+    """All thresholds, by ids of workload and metric (None: for all). `margins` of those that have one."""
 
     limits: Mapping[Key, ChangeLimits]
+    margins: Mapping[Key, float] = field(default_factory=dict)
 
     def of(self, workload: int | None, metric: int | None) -> ChangeLimits:
         return self.limits[key] if (key := self.source(workload, metric)) is not None else DEFAULT_LIMITS
 
     def source(self, workload: int | None, metric: int | None) -> Key | None:
         """Key of the limits that apply; None: none is set."""
-        keys: tuple[Key, ...] = ((workload, metric), (workload, None), (None, metric), (None, None))
-        return next((key for key in keys if key in self.limits), None)
+        return next((key for key in _keys(workload, metric) if key in self.limits), None)
+
+    def is_like(self, other: "Thresholds") -> bool:
+        """Whether the same limits apply everywhere; margins aside."""
+        keys = [*self.limits, *other.limits, (0, 0)]  # 0: any that has none of its own
+        places = product(*({key[place] for key in keys} for place in (0, 1)))
+        return all(self.of(*each) == other.of(*each) for each in places)
+
+    def margin(self, workload: int, metric: int, *, primary: bool = True) -> float | None:
+        """None: none is set. Beside the primary metric only a margin that names the metric applies: there intervals
+        are several times as wide."""
+        keys = [key for key in _keys(workload, metric) if primary or key[1] is not None]
+        return next((self.margins[key] for key in keys if key in self.margins), None)
 
     def instead(self, key: Key, limits: ChangeLimits | None) -> "Thresholds":
         """With these limits set for `key`; None: with none set."""
         others = {own: each for own, each in self.limits.items() if own != key}
-        return Thresholds(others if limits is None else {**others, key: limits})
+        return Thresholds(others if limits is None else {**others, key: limits}, self.margins)
+
+
+def _keys(workload: int | None, metric: int | None) -> tuple[Key, ...]:
+    """The most specific first."""
+    return (workload, metric), (workload, None), (None, metric), (None, None)
 
 
 @component("Threshold")
@@ -60,6 +85,7 @@ class StoredThreshold:
     metric_name: Hidden[str]
     smallest: Annotated[float, SMALLEST]
     significant: Annotated[float, SIGNIFICANT]
+    margin: Annotated[float | None, MARGIN]
     by: str
     at: datetime
 
@@ -72,8 +98,11 @@ def of(workload: int, metric: int) -> ChangeLimits:
 
 def every() -> Thresholds:
     """One query."""
-    rows = Threshold.objects.values_list("workload", "metric", "smallest", "significant")
-    return Thresholds({(workload, metric): ChangeLimits(smallest, p) for workload, metric, smallest, p in rows})
+    rows = list(Threshold.objects.values_list("workload", "metric", "smallest", "significant", "margin"))
+    return Thresholds(
+        {(workload, metric): ChangeLimits(smallest, p) for workload, metric, smallest, p, _ in rows},
+        {(workload, metric): margin for workload, metric, _, _, margin in rows if margin is not None},
+    )
 
 
 def stored() -> list[StoredThreshold]:
@@ -82,7 +111,9 @@ def stored() -> list[StoredThreshold]:
     return sorted((_stored(row) for row in rows), key=lambda each: (each.workload_name, each.metric_name))
 
 
-def limits(*, smallest: float, significant: float) -> ChangeLimits:
+def limits(
+    *, smallest: float, significant: float, margin: float | None = None, metric: str | None = None
+) -> ChangeLimits:
     """Raises Invalid naming each field."""
     errors = []
     if not 0 < smallest < 1:
@@ -90,6 +121,11 @@ def limits(*, smallest: float, significant: float) -> ChangeLimits:
     if not MOST_SIGNIFICANT <= significant <= LEAST_SIGNIFICANT:
         problem = f"is a p from {MOST_SIGNIFICANT:g} to {LEAST_SIGNIFICANT:g}"
         errors.append(FieldProblem("significant", problem, f"the default is {DEFAULT_LIMITS.significant:g}"))
+    if margin is not None and not 0 < margin <= 1:
+        remedy = "0.05 lets rows pass that may be worse by up to 5 %"
+        errors.append(FieldProblem("margin", "is a share above 0 and at most 1", remedy))
+    elif margin is not None and metric in WITHOUT_MARGIN:
+        errors.append(FieldProblem("margin", f"{metric} has none: it passes unless more for certain", "leave it out"))
     if errors:
         raise Invalid(errors)
     return ChangeLimits(smallest, significant)
@@ -111,17 +147,27 @@ def place(*, workload: int | None, metric: str | None) -> tuple[Workload | None,
 
 
 @transaction.atomic
-def keep(*, workload: int | None, metric: str | None, smallest: float, significant: float, by: User) -> StoredThreshold:
-    """Set a threshold, replacing the previous one; its trends are analysed again. Raises Invalid."""
-    wanted = limits(smallest=smallest, significant=significant)
+def keep(
+    *,
+    workload: int | None,
+    metric: str | None,
+    smallest: float,
+    significant: float,
+    margin: float | None = None,
+    by: User,
+) -> StoredThreshold:
+    """Set a threshold, replacing the previous one; its trends are analysed again. Of the margin alone nothing is:
+    compared releases keep theirs. Raises Invalid."""
+    wanted = limits(smallest=smallest, significant=significant, margin=margin, metric=metric)
     found, own = place(workload=workload, metric=metric)
+    known = every()
     before = Threshold.objects.filter(workload=found, metric=own).first()
     row, _ = Threshold.objects.update_or_create(
         workload=found,
         metric=own,
-        defaults={"smallest": wanted.smallest, "significant": wanted.significant, "by": by},
+        defaults={"smallest": wanted.smallest, "significant": wanted.significant, "margin": margin, "by": by},
     )
-    _to_be_judged_anew(found, own)
+    _to_be_judged_anew(found, own, known)
     record(Action.THRESHOLD_SET, _named(row), before=_limits(before) if before else "", after=_limits(row))
     return _stored(row)
 
@@ -133,8 +179,9 @@ def drop(threshold_id: int) -> bool:
     if row is None:
         return False
     record(Action.THRESHOLD_DROP, _named(row), before=_limits(row))
+    known = every()
     row.delete()
-    _to_be_judged_anew(row.workload, row.metric)
+    _to_be_judged_anew(row.workload, row.metric, known)
     return True
 
 
@@ -143,7 +190,8 @@ def _named(row: Threshold) -> str:
 
 
 def _limits(row: Threshold) -> str:
-    return f"smallest {row.smallest:g}, p {row.significant:g}"
+    margin = "" if row.margin is None else f", margin {row.margin:g}"
+    return f"smallest {row.smallest:g}, p {row.significant:g}{margin}"
 
 
 def trends(workload: int | None, metric: int | None) -> QuerySet[Trend]:
@@ -152,7 +200,10 @@ def trends(workload: int | None, metric: int | None) -> QuerySet[Trend]:
     return Trend.objects.filter(own if metric is None else own & Q(metric=metric))
 
 
-def _to_be_judged_anew(workload: Workload | None, metric: Metric | None) -> None:
+def _to_be_judged_anew(workload: Workload | None, metric: Metric | None, known: Thresholds) -> None:
+    """Unless all limits are as they were `known`."""
+    if every().is_like(known):
+        return
     trends(workload.pk if workload else None, metric.pk if metric else None).update(past_hash="")
     recheck_queue.add_all()
 
@@ -166,6 +217,7 @@ def _stored(row: Threshold) -> StoredThreshold:
         metric_name=row.metric.name if row.metric else "",
         smallest=row.smallest,
         significant=row.significant,
+        margin=row.margin,
         by=row.by.username,
         at=row.at,
     )

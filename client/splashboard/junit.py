@@ -23,6 +23,8 @@ def document(check: Mapping[str, Any]) -> str:
     properties = ET.SubElement(suite, "properties")
     for name in ("result", "platform", "release", "baseline", "hardware"):
         ET.SubElement(properties, "property", name=name, value=_clean(check[name]))
+    if "tolerance" in check:
+        ET.SubElement(properties, "property", name="tolerance", value=f"{check['tolerance']:g}")
     suite.extend(cases)
     ET.SubElement(suite, "system-out").text = _clean("\n".join([*check["why"], *check["notes"]]))
     root = ET.Element("testsuites")
@@ -38,7 +40,7 @@ def _case(check: Mapping[str, Any], row: Mapping[str, Any]) -> ET.Element:
     words = _words(row)
     if row["verdict"] == "worse" and not row["is_accepted"]:
         ET.SubElement(case, "failure", message=_clean(words), type="regression").text = _clean(_lines(row))
-    elif row["verdict"] not in CONCLUSIVE and table.is_telling(row):
+    elif row["is_coarse"] or (row["verdict"] not in CONCLUSIVE and table.is_telling(row)):
         ET.SubElement(case, "skipped", message=_clean(words))
     else:
         ET.SubElement(case, "system-out").text = _clean(words)

@@ -26,8 +26,8 @@ def text(check: Mapping[str, Any], *, every_row: bool) -> str:
 
 
 def is_telling(row: Mapping[str, Any]) -> bool:
-    """Whether the row matters: it differs, or is inconclusive."""
-    return bool(row["is_coarse"]) if row["verdict"] == "inconclusive" else row["verdict"] != "unchanged"
+    """Whether the row matters: it differs, or may be worse by more than its margin."""
+    return bool(row["is_coarse"]) or row["verdict"] not in ("inconclusive", "unchanged")
 
 
 def number(value: float | None) -> str:
@@ -59,6 +59,8 @@ def remark(row: Mapping[str, Any]) -> str:
     if row["needed"] is not None:
         count = f"{row['needed']}" if row["needed"] <= MOST_NEEDED else f"more than {MOST_NEEDED:,}"
         texts.append(f"{count} {'sessions' if row.get('sessions') else 'repetitions'} per side needed")
+    if row.get("margin") is not None:
+        texts.append(f"margin {row['margin'] * 100:g} %")
     return "; ".join(texts)
 
 

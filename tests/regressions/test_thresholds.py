@@ -184,7 +184,7 @@ def test_histories_are_found_by_what_can_be_seen_in_them(workload: int, sight: s
         ({"significant": 0.5}, "significant: is a p from 1e-30 to 0.0001 (the default is 1e-05)"),
     ],
 )
-def test_a_threshold_out_of_bounds_is_refused_with_its_bounds(given: dict[str, float], sentence: str) -> None:
+def test_a_threshold_out_of_bounds_is_refused_with_its_bounds(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(Invalid) as refused:
         thresholds.limits(**{"smallest": 0.02, "significant": 1e-6, **given})
     assert str(refused.value) == sentence

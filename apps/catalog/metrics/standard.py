@@ -4,7 +4,7 @@ Each entry: key | name | unit | kind | direction | resource | USE aspect, then i
 empty. A counter's unit is that of its total; its rate is per second.
 """
 
-from apps.catalog.metrics import agent_sources, cloudwatch, servers, workloads
+from apps.catalog.metrics import agent_sources, cloudwatch, servers, work, workloads
 from apps.catalog.metrics.counter_rules import STATUS, MetricSpec
 
 CLIENT = """
@@ -221,6 +221,23 @@ _sampled = (
 )
 SAMPLED_KEYS = tuple(_sampled)
 _workloads = read(workloads.METRICS)
+_run_values = read(workloads.RUN_VALUES) | {
+    spec.key: MetricSpec(
+        spec.key, f"{spec.name} per transaction", spec.unit, "gauge", spec.direction, description=spec.description
+    )
+    for spec in work.ALL
+    if spec.key in work.JUDGED
+}
+RUN_VALUE_KEYS = tuple(_run_values)
 WORKLOAD_KEYS = tuple(_workloads)
 CLIENT_KEYS, SERVER_KEYS, HOST_KEYS, PUBLISHED_KEYS = map(tuple, (_client, _server, _host, _published))
-CURATED: dict[str, MetricSpec] = {**_client, **_workloads, **_server, **_sampled, **_host, **_cloud, **_published}
+CURATED: dict[str, MetricSpec] = {
+    **_client,
+    **_workloads,
+    **_run_values,
+    **_server,
+    **_sampled,
+    **_host,
+    **_cloud,
+    **_published,
+}

@@ -60,6 +60,11 @@ OF_REQUESTS = "".join(
         ("fsync", "fsync", "the call of fsync"),
     )
 )
+# Computed from the series of a run, for the release gate.
+RUN_VALUES = """
+steadiness.hiccups | time in throughput dips | % | gauge | lower | - | -
+    Share of the measured phase in intervals below half the run's median of intervals in which something was done.
+"""
 METRICS = """
 client.start_delay.avg | schedule lag, mean | ms | gauge | lower | - | -
     From the scheduled start of a transaction at a fixed rate to its start, whatever the cause: part of its latency.

@@ -17,7 +17,7 @@ from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
 from apps.core.answers import Hidden
 from apps.core.text import counted
 from apps.runs.api import queries
-from apps.runs.models import Run
+from apps.runs.models import Run, Series
 from apps.runs.pure import CLIENT, Phase
 
 # Throughput per second in the order of preference; the one that most runs have is used.
@@ -118,6 +118,33 @@ def steadiness_of(comparison: Comparison) -> ComparedSteadiness | None:
         boxes=tuple(_boxes(comparison.counted, alike)),
         notes=tuple(_notes(comparison.counted, seconds, alike, one.name, step)),
     )
+
+
+@dataclass(frozen=True)
+class RunDips:
+    """Seconds in dips, of those `observed`, in intervals of `step` s."""
+
+    seconds: float
+    observed: float
+    step: float
+
+
+def dips_of(runs: Sequence[int]) -> dict[int, RunDips]:
+    """Of the runs with transactions per second. Only of those whose least interval may be a dip the series are read.
+    Seven queries."""
+    phases = _phases(runs)
+    stored = Series.objects.filter(run_id__in=phases, metric__key=RATES[0], node=0, count__gte=dips.FEWEST_VALUES)
+    found = {}
+    for run, count, least, median in stored.order_by().values_list("run_id", "count", "minimum", "p50"):
+        if least is not None and median is not None and least >= dips.DIP_SHARE * median > 0:
+            length = phases[run].end - phases[run].start
+            found[run] = RunDips(0.0, length, length / count)
+    rest = [run for run in runs if run in phases and run not in found]
+    for each in queries.load_series(run_ids=rest, metrics=RATES[:1], nodes=[CLIENT]):
+        known = dips.steadiness(each.at, each.values, phases[each.run_id])
+        if known is not None and known.hiccups is not None:
+            found[each.run_id] = RunDips(known.hiccups * known.observed, known.observed, known.step)
+    return found
 
 
 def _phases(runs: Sequence[int]) -> dict[int, Phase]:

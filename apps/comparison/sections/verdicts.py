@@ -7,15 +7,23 @@ from apps.comparison.selection.data import past_values
 from apps.comparison.stats import rank_test
 from apps.comparison.stats.welch import DraftRatio, Verdict
 from apps.comparison.tables import verdict_table
-from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison, DraftCell
+from apps.comparison.values import Cell, ComparedMetric, ComparedRun, ComparedSides, Comparison, DraftCell
 
 
 def cells(
     comparison: Comparison, metrics: Sequence[ComparedMetric], values: Mapping[int, Mapping[str, float]]
 ) -> tuple[Cell, ...]:
-    """Cells of these metrics in the form of Comparison.cells, corrected among themselves. `values`: run -> metric key
-    -> value, of the runs that count and of earlier ones. If a run is zero or negative, the rank test decides."""
-    found = verdict_table.judged(
+    """Cells of these metrics in the form of Comparison.cells, corrected among themselves; `values` as in `drafts`. If a
+    run is zero or negative, the rank test decides."""
+    corrected = verdict_table.corrected(_by_ranks(drafts(comparison, metrics, values)))
+    return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in corrected)
+
+
+def drafts(
+    comparison: ComparedSides, metrics: Sequence[ComparedMetric], values: Mapping[int, Mapping[str, float]]
+) -> tuple[DraftCell, ...]:
+    """`values`: run -> metric key -> value, of the runs that count and of earlier ones."""
+    return verdict_table.judged(
         sides=[side.slug for side in comparison.sides],
         levels=comparison.levels,
         metrics=metrics,
@@ -23,11 +31,9 @@ def cells(
         history=past_values(comparison.earlier, [metric.key for metric in metrics], values),
         withheld=comparison.withheld_sides,
     )
-    corrected = verdict_table.corrected(_by_ranks(found))
-    return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in corrected)
 
 
-def run_ids(comparison: Comparison) -> list[int]:
+def run_ids(comparison: ComparedSides) -> list[int]:
     """Ids of the runs that count and of the earlier runs."""
     return [*(run.id for run in comparison.counted), *(run for each in comparison.earlier for run in each.runs)]
 

@@ -18,7 +18,8 @@ from apps.runs.api import queries
 from apps.runs.models import Measurement, Run
 
 # Unit of the divisor -> metric that counts it per second.
-PER = {"transaction": "client.throughput", "query": "client.queries", "row": "client.rows"}
+TRANSACTION = "transaction"
+PER = {TRANSACTION: "client.throughput", "query": "client.queries", "row": "client.rows"}
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,17 @@ def work_of(comparison: Comparison) -> tuple[ComparedWork, ...]:
         }
         compared.append(_per(comparison, found, rates, per=per, choices=choices))
     return tuple(one for one in compared if one.metrics)
+
+
+def per_transaction(runs: Sequence[int]) -> dict[int, Spent]:
+    """Of the runs that have counters and a count of transactions. Four queries."""
+    rates = queries.rates_of(runs, (*work.PATTERNS, *FINGERPRINT, *PER.values()))
+    done, lengths = _done(runs, rates), _lengths(runs)
+    return {
+        run: spent(nodes, per_second=done[run][TRANSACTION], length=lengths[run])
+        for run, nodes in rates.items()
+        if TRANSACTION in done.get(run, {}) and lengths.get(run)
+    }
 
 
 def _per(

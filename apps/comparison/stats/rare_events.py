@@ -1,4 +1,5 @@
-"""Errors of two sides, as a share of their transactions; a run may have none. Pure.
+"""Errors of two sides as a share of their transactions, or seconds in dips as a share of the time; a run may have none.
+Pure.
 
 Compared on the empirical log rate, log((count + 1/2) / transactions) (Haldane 1956, Anscombe 1956), with Welch's
 interval over replicates. Runs that happen to agree do not make rare events certain: the variance of a replicate is at
@@ -27,12 +28,16 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class Counted:
-    """One side: events and transactions of each run; `sessions` and `blocks` as in Sample."""
+    """One side: events and transactions of each run (or seconds, of all seconds); `sessions` and `blocks` as in Sample.
+    `what`, `of`, `whole`: their names."""
 
     events: tuple[float, ...]
     transactions: tuple[float, ...]
     sessions: tuple[int, ...] = ()
     blocks: tuple[str, ...] = ()
+    what: str = "errors"
+    of: str = "transactions"
+    whole: str = "transactions"
 
     @property
     def total(self) -> float:
@@ -60,7 +65,7 @@ def draft(baseline: Counted, side: Counted) -> DraftRatio:
         if not counted.events:
             return DraftRatio(Ratio(Verdict.NO_RATIO, reason=f"{name} has no such value"))
     if not baseline.total and not side.total:
-        return DraftRatio(Ratio(Verdict.NO_RATIO, reason="no errors on either side"))
+        return DraftRatio(Ratio(Verdict.NO_RATIO, reason=f"no {side.what} on either side"))
     pair = replicates(baseline.sample, side.sample)
     counts = len(pair.baseline.values), len(pair.side.values)
     blank = Ratio(Verdict.TOO_FEW, replicates=pair.kind, counts=counts)
@@ -111,9 +116,9 @@ def _upper_shares(
 
 def _judged(blank: Ratio, test: Tested, uppers: Sequence[float], sides: tuple[Counted, Counted]) -> Ratio:
     chance = _by_chance(*sides)
-    verdict, reason = Verdict.INCONCLUSIVE, _counted(sides, test)
+    verdict, reason = Verdict.INCONCLUSIVE, _counted(sides, test, uppers[1])
     if max(uppers) < NEGLIGIBLE:
-        verdict, reason = Verdict.EQUIVALENT, f"in fewer than {NEGLIGIBLE:.2%} of the transactions on both sides"
+        verdict, reason = Verdict.EQUIVALENT, f"in fewer than {NEGLIGIBLE:.2%} of the {sides[1].whole} on both sides"
     elif chance <= 1 - CONFIDENCE and not test.low <= 1 <= test.high:
         verdict = Verdict.HIGHER if test.low > 1 else Verdict.LOWER
     return replace(
@@ -129,16 +134,19 @@ def _judged(blank: Ratio, test: Tested, uppers: Sequence[float], sides: tuple[Co
     )
 
 
-def _counted(sides: Sequence[Counted], test: Tested) -> str:
+def _counted(sides: Sequence[Counted], test: Tested, upper: float) -> str:
     """“280 errors of 91,000 transactions, in 3 of 3 runs; of the baseline 140 of 93,000, in 3 of 3; 2.04 × the share
     (95 % interval 1.6 to 2.6)”."""
     baseline, side = sides
     counts = (
-        f"{side.total:,.0f} errors of {sum(side.transactions):,.0f} transactions, in {sum(map(bool, side.events))} of "
-        f"{len(side.events)} runs; of the baseline {baseline.total:,.0f} of {sum(baseline.transactions):,.0f}, in "
-        f"{sum(map(bool, baseline.events))} of {len(baseline.events)}"
+        f"{side.total:,.0f} {side.what} of {sum(side.transactions):,.0f} {side.of}, in {_with(side)} runs; "
+        f"of the baseline {baseline.total:,.0f} of {sum(baseline.transactions):,.0f}, in {_with(baseline)}"
     )
     if min(*baseline.events, *side.events) == 0:
-        return counts
+        return f"{counts}; at most {100 * upper:.3g}{NBSP}% of the {side.whole}"
     ratio = f"{math.sqrt(test.low * test.high):.3g}{NBSP}× the share"
     return f"{counts}; {ratio} (95{NBSP}% interval {test.low:.3g} to {test.high:.3g})"
+
+
+def _with(side: Counted) -> str:
+    return f"{sum(map(bool, side.events))} of {len(side.events)}"

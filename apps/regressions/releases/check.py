@@ -39,12 +39,7 @@ def check(
     both = [system for pair in found.pairs for system in (pair.baseline, pair.system)]
     where = releases_rows.ran([*both, *found.lost])
     judged = releases_rows.judge(found.pairs, where)
-    limits = thresholds.every()
-
-    def smallest(workload: int, metric: int) -> float:
-        return limits.of(workload, metric).smallest
-
-    rows = [*releases_rows.rows(judged, smallest=smallest), *releases_rows.lost(found.lost, where)]
+    rows = [*releases_rows.rows(judged, limits=thresholds.every()), *releases_rows.lost(found.lost, where)]
     rows.sort(key=_significance)
     version = found.baseline.version if found.baseline else ""
     compared = ReleaseCheck(

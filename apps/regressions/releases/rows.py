@@ -1,28 +1,44 @@
 """Rows of a release comparison: its systems compared under every workload, in one table of verdicts.
 
-Judged are the primary metric, percentiles of latency, and errors where a run has any: a release that keeps its
-throughput and doubles its p99, or fails transactions, is worse.
+Judged are the primary metric, percentiles of latency, errors and time in dips where a run has any, work per
+transaction, and write downtime: a release that keeps its throughput and doubles its p99, fails transactions, stalls, or
+needs three times the fsyncs, is worse.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from apps.catalog.models import LoadLevel, Metric, System, Workload
-from apps.comparison.api import Chosen, ChosenSide, compare
-from apps.comparison.pure import FEWEST_RUNS, Cell, ComparedSides, Direction, Draft, DraftCell, Verdict, verdict_table
+from apps.comparison.api import Chosen, ChosenSide, beside_speed, compare
+from apps.comparison.pure import (
+    CONFIDENCE,
+    FEWEST_RUNS,
+    Cell,
+    ComparedSides,
+    Direction,
+    Draft,
+    DraftCell,
+    Ratio,
+    Verdict,
+    verdict_table,
+)
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.pairs import Pair
 from apps.regressions.releases.values import CheckRow, RowVerdict
+from apps.regressions.thresholds import Thresholds
 from apps.runs.api import places
 
 # (workload, load level) with runs that count.
 Where = tuple[int, int]
-# Smallest relative difference that counts, by ids of workload and metric.
-Smallest = Callable[[int, int], float]
 # Judged where it was recorded, beside the percentile that Compare shows.
-ALSO = ("client.latency.p99",)
+ALSO = ("client.latency.p99", "failover.outage", "failover.rejoin_outage")
 PERCENTILE = "client.latency.p"
+# Kinds whose runs may have none: shares with a bound, not with a margin.
+COUNTED = ("errors", "dips")
+# Of work per transaction less is no finding, unless a threshold of the metric says otherwise: group commits and
+# background work follow the throughput.
+SMALLEST_WORK = 0.1
 
 
 def ran(systems: Iterable[System]) -> dict[int, set[Where]]:
@@ -50,9 +66,12 @@ def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Releas
     wanted = {workload for pair in pairs for workload, _ in where[pair.baseline.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk(wanted)
     found = [(pair, draft) for batch in _batches(pairs) for pair, draft in _compared(batch, workloads, where)]
-    cells = [_judged(draft) for _, draft in found]
+    beside = beside_speed.cells_of([draft for _, draft in found])
+    cells = [[*_judged(draft), *more] for (_, draft), more in zip(found, beside, strict=True)]
     keys = {cell.metric.key for own in cells for cell in own}
     metrics = dict(Metric.objects.filter(key__in=keys).values_list("key", "pk")) if keys else {}
+    # A catalog that was not seeded since lacks the newest ones.
+    cells = [[cell for cell in own if cell.metric.key in metrics] for own in cells]
     corrected = iter(verdict_table.corrected([cell for own in cells for cell in own]))
     return [
         ReleaseWorkload(pair, workloads[draft.workload.id], draft, tuple(next(corrected) for _ in own), metrics)
@@ -89,7 +108,12 @@ def _judged(draft: Draft) -> list[DraftCell]:
     return [
         cell
         for cell in draft.cells
-        if (cell.metric.primary or cell.metric.key.startswith(PERCENTILE) or cell.metric.kind == "errors")
+        if (
+            cell.metric.primary
+            or cell.metric.key in ALSO
+            or cell.metric.key.startswith(PERCENTILE)
+            or cell.metric.kind == "errors"
+        )
         and cell.metric.direction is not Direction.NEUTRAL
     ]
 
@@ -99,16 +123,16 @@ def tests(judged: Sequence[ReleaseWorkload]) -> int:
     return sum(cell.ratio is not None and cell.ratio.p is not None for each in judged for cell in each.cells)
 
 
-def rows(judged: Sequence[ReleaseWorkload], *, smallest: Smallest) -> Iterator[CheckRow]:
+def rows(judged: Sequence[ReleaseWorkload], *, limits: Thresholds) -> Iterator[CheckRow]:
     """Rows for the load levels at which the baseline has the metric; of latency and errors where both have it in enough
     runs."""
     for each in judged:
-        yield from _rows(each, smallest)
+        yield from _rows(each, limits)
 
 
-def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
+def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
     pair, comparison = judged.pair, judged.comparison
-    metrics = {metric.key: metric for metric in comparison.metrics}
+    metrics = {metric.key: metric for metric in (*comparison.metrics, *beside_speed.METRICS)}
     levels = {level.id: level for level in comparison.levels}
     origins = tuple(sorted({origin for side in comparison.sides for origin in side.origins}))
     by_row: dict[tuple[int, str], list[Cell]] = defaultdict(list)
@@ -122,10 +146,11 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
         # Not every run's output has each percentile: that is no lack of repetitions.
         if not metric.primary and _fewest((before, after)) < min(FEWEST_RUNS, primary.get(level.id, 0) or 1):
             continue
-        # Without errors, or without transactions to count them by, there is nothing to judge.
-        if not metric.primary and metric.kind == "errors" and after.ratio.verdict is Verdict.NO_RATIO:
+        # Without errors, dips or downtime, or without transactions to count them by, there is nothing to judge.
+        if not metric.primary and not metric.key.startswith(PERCENTILE) and after.ratio.verdict is Verdict.NO_RATIO:
             continue
-        least = smallest(judged.workload.pk, judged.metrics[metric.key])
+        place = judged.workload.pk, judged.metrics[metric.key]
+        least = _smallest(limits, *place, kind=metric.kind)
         if not after.replicates:
             verdict, reason = (
                 RowVerdict.MISSING,
@@ -135,9 +160,14 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
             verdict, reason = RowVerdict.WITHHELD, _withheld(comparison)
         elif all(each.value == 0 for each in (*before.replicates, *after.replicates)):
             verdict, reason = RowVerdict.UNCHANGED, "zero on both sides"
+        elif metric.kind == "work" and _is_exactly_alike(before, after, least):
+            verdict, reason = RowVerdict.UNCHANGED, "the runs of each side are identical"
         else:
             verdict, reason = verdicts.verdict(after.ratio, metric.direction, least)
         ratio = after.ratio
+        if floor := _floor(before, after):
+            ratio = replace(ratio, value=None, low=None, high=None)
+            reason = f"a run needs less than {floor:g} {metric.unit}, which background work explains: no ratio"
         yield CheckRow(
             verdict=verdict,
             workload_id=workload.id,
@@ -165,6 +195,7 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
             high=ratio.high,
             p=ratio.adjusted_p,
             smallest=least,
+            margin=None if metric.kind in COUNTED else limits.margin(*place, primary=metric.primary),
             visible=verdicts.visible(ratio),
             worst=verdicts.worst(ratio, metric.direction),
             failing=ratio.upper_share,
@@ -173,7 +204,32 @@ def _rows(judged: ReleaseWorkload, smallest: Smallest) -> Iterator[CheckRow]:
             reason=reason,
             origins=origins,
             primary=metric.primary,
+            suspect=verdict is RowVerdict.INCONCLUSIVE and is_more_alone(ratio),
         )
+
+
+def _smallest(limits: Thresholds, workload: int, metric: int, *, kind: str) -> float:
+    least, source = limits.of(workload, metric).smallest, limits.source(workload, metric)
+    return max(least, SMALLEST_WORK) if kind == "work" and (source is None or source[1] is None) else least
+
+
+def _is_exactly_alike(before: Cell, after: Cell, least: float) -> bool:
+    """Counters may show the same work in every run: that is no lack of repetitions."""
+    is_exact = all(len({each.value for each in cell.replicates}) == 1 for cell in (before, after))
+    value = after.ratio.value if after.ratio else None
+    return is_exact and value is not None and abs(value - 1) < least and _fewest((before, after)) >= FEWEST_RUNS
+
+
+def _floor(before: Cell, after: Cell) -> float | None:
+    """Of work: what a run of either side stays below; None: none does."""
+    floor = beside_speed.FLOORS.get(before.metric)
+    seen = [each.value for each in (*before.replicates, *after.replicates)]
+    return floor if floor is not None and min(seen) < floor else None
+
+
+def is_more_alone(ratio: Ratio) -> bool:
+    """Of what is counted: more by its own interval, which the correction for all rows does not bear out."""
+    return ratio.smoothed is not None and ratio.smoothed[0] > 1 and (ratio.p or 0.0) <= 1 - CONFIDENCE
 
 
 def _fewest(cells: Iterable[Cell]) -> int:

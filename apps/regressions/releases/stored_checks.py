@@ -89,7 +89,7 @@ def outdated() -> list[CheckedRelease]:
 
 
 def fingerprint(check: ReleaseCheck) -> str:
-    """Changes with the verdicts and the acceptances, not with further runs alone."""
+    """Changes with the verdicts, the margins and the acceptances, not with further runs alone."""
     rows = sorted(
         [
             row.baseline_system,
@@ -99,6 +99,8 @@ def fingerprint(check: ReleaseCheck) -> str:
             row.metric,
             serialisation.first_name(row.verdict.value),
             str(row.is_accepted),
+            # Older ones had none.
+            *([] if row.margin is None else [f"{row.margin:g}"]),
         ]
         for row in check.rows
     )

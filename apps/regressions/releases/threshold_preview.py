@@ -1,6 +1,6 @@
 """Effect of a threshold on the verdicts between releases, from their stored comparisons: nothing is compared again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from apps.catalog.models import Metric
@@ -8,7 +8,7 @@ from apps.comparison.pure import DISCOVERY_RATE
 from apps.regressions.detection import ChangeLimits
 from apps.regressions.models import CheckedRelease
 from apps.regressions.releases import stored_checks
-from apps.regressions.releases.values import CheckRow, RowVerdict
+from apps.regressions.releases.values import TOLERANCE, CheckRow, RowVerdict, is_coarse
 from apps.regressions.thresholds import Key, Thresholds
 
 # Limit of comparisons, the newest.
@@ -25,10 +25,11 @@ class TriedReleases:
     rows: Annotated[int, "rows of these to which it would apply"]
     passed: Annotated[int, "of these rows: worse now, then unchanged or inconclusive"]
     worse: Annotated[int, "of these rows: worse by less than the current threshold, then worse"]
+    beyond: Annotated[int, "of these rows: neither worse nor better, but may be worse by more than the margin"] = 0
 
 
-def tried(key: Key, limits: ChangeLimits, chosen: Thresholds) -> TriedReleases:
-    """With `limits` set for `key`, and the other thresholds as `chosen`. Three queries."""
+def tried(key: Key, limits: ChangeLimits, chosen: Thresholds, margin: float | None) -> TriedReleases:
+    """With `limits` and `margin` set for `key`, and the other thresholds as `chosen`. Three queries."""
     checks = stored_checks.load(CheckedRelease.objects.order_by("-checked_at")[:MOST_CHECKED])
     rows = [row for each in checks for row in each.check.rows if chosen.source(row.workload_id, row.metric_id) == key]
     large = [row.change is not None and abs(row.change) >= limits.smallest for row in rows]
@@ -37,6 +38,7 @@ def tried(key: Key, limits: ChangeLimits, chosen: Thresholds) -> TriedReleases:
         len(rows),
         passed=sum(row.verdict is RowVerdict.WORSE and not counts for row, counts in zip(rows, large, strict=True)),
         worse=sum(_is_significantly_worse(row) and counts for row, counts in zip(rows, large, strict=True)),
+        beyond=0 if margin is None else sum(is_coarse(replace(row, margin=margin), TOLERANCE) for row in rows),
     )
 
 

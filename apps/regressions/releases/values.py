@@ -13,11 +13,22 @@ from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP
 
-# An inconclusive row passes unless its interval includes a change for the worse by more than this share.
+# The margin of rows for which none is set: one passes unless its interval includes a change for the worse by more than
+# this share (non-inferiority).
 TOLERANCE = 0.1
-# The same for percentiles of latency beside the primary metric: with equal runs their intervals are several times as
-# wide.
+# The same for what is judged beside the primary metric: with equal runs the intervals of percentiles, work per
+# transaction and downtimes are several times as wide.
 LATENCY_TOLERANCE = 0.5
+ERRORS, DIPS, LATENCY, WORK = "errors", "time in dips", "latency", "work per transaction"
+# Kinds beside the primary metric by the beginning of its key; all others: latency.
+KINDS = {
+    "client.errors": ERRORS,
+    "steadiness.": DIPS,
+    "work.": WORK,
+    "failover.": "write downtime",
+}
+# They pass unless more for certain: a few deadlocks of few transactions leave any share open.
+COUNTED = (ERRORS, DIPS)
 # Smaller p are shown as "< 0.0001".
 LEAST_P = 1e-4
 
@@ -98,16 +109,24 @@ class CheckRow:
     high: Unbounded | None = None
     p: Annotated[float | None, "adjusted for all rows (Benjamini-Hochberg)"] = None
     smallest: Annotated[float, "smallest relative difference that counts"] = 0.0
+    margin: Annotated[
+        float | None,
+        "share by which it may be worse and pass, as set when it was compared; null: the `tolerance`, of latency at "
+        "least 0.5; errors have none",
+    ] = None
     visible: Hidden[float | None] = None
     worst: Annotated[Unbounded | None, "greatest share by which it may be worse, by its interval"] = None
-    failing: Annotated[float | None, "of errors: the share of the release's transactions that may fail"] = None
+    failing: Annotated[
+        float | None, "of errors: the share of the release's transactions that may fail; of dips: of its time"
+    ] = None
     needed: Annotated[int | None, "per side for a conclusive result at 80 % power; 1001: more than 1,000"] = None
     sessions: Annotated[
         tuple[int, int] | None, "of baseline and release, if they are what repeats: `needed` counts these; null: runs"
     ] = None
     reason: str = ""
     origins: Annotated[tuple[str, ...], "of its runs"] = ()
-    primary: Annotated[bool, "the workload's primary metric, not latency or errors beside it"] = True
+    primary: Annotated[bool, "the workload's primary metric, not latency, errors, dips or work beside it"] = True
+    suspect: Annotated[bool, "of errors and dips: more by its own interval, but not among all rows"] = False
     finding: Annotated[int | None, "id of its finding"] = None
     finding_state: str = ""
     is_accepted: Annotated[bool, "accepted as worse, and the acceptance has not ended"] = False
@@ -139,8 +158,13 @@ class CheckRow:
 
     @property
     def kind(self) -> str:
-        """What limits it: "", "latency" or "errors" beside the primary metric."""
-        return "" if self.primary else "errors" if self.failing is not None else "latency"
+        """What limits it: empty for the primary metric, else one of KINDS or latency."""
+        if self.primary:
+            return ""
+        return next(
+            (kind for begin, kind in KINDS.items() if self.metric.startswith(begin)),
+            LATENCY if self.failing is None else ERRORS,
+        )
 
     @property
     def counts_against(self) -> bool:
@@ -207,7 +231,7 @@ def answer(
     accepted = sum(row.is_accepted for row in rows if row.verdict is RowVerdict.WORSE)
     unknown = Counter(row.verdict for row in rows if row.verdict in UNKNOWN)
     coarse = [row for row in rows if is_coarse(row, tolerance)]
-    by_limit = Counter((row.kind, _limit(row, tolerance)) for row in coarse)
+    by_limit = Counter((row.kind, margin_of(row, tolerance)) for row in coarse)
     why = []
     if against:
         why.append(f"{_rows(len(against))} worse" + (", not accepted." if accepted else "."))
@@ -223,8 +247,12 @@ def answer(
     ]
     why += [
         f"{_rows(count, of=f' of {kind}' * bool(kind))} inconclusive, and may be worse by more than "
-        f"{limit * 100:.0f}{NBSP}%."
+        f"{limit * 100:g}{NBSP}%."
         for (kind, limit), count in sorted(by_limit.items())
+    ]
+    named = Counter(row.kind for row in rows if row.suspect and row.verdict is RowVerdict.INCONCLUSIVE)
+    why += [
+        f"{_rows(count, of=f' of {kind}')} more by itself, though not among all rows." for kind, count in named.items()
     ]
     if against:
         return Result.REGRESSION, tuple(why)
@@ -233,37 +261,52 @@ def answer(
     there = sum(row.verdict is not RowVerdict.MISSING for row in rows)
     if unknown or coarse or not there:
         return Result.CANNOT_TELL, tuple(why)
-    return Result.FINE, (*why, f"None of {_rows(there, ())} is worse{' beside these' * bool(accepted)}{_bounds(rows)}.")
+    return Result.FINE, (
+        *why,
+        f"None of {_rows(there, ())} is worse{' beside these' * bool(accepted)}{_bounds(rows, tolerance)}.",
+    )
 
 
-def _bounds(rows: Sequence[CheckRow]) -> str:
-    """By how much the rows may be worse at most (non-inferiority), latency apart; empty: no row has an interval."""
-    found = []
-    for kind, of in (("", ""), ("latency", "of latency ")):
-        own = [row.worst for row in rows if row.kind == kind and row.worst is not None and not row.is_accepted]
-        if own:
-            found.append(f"{of}{math.ceil(max(own) * 1000) / 10:g}{NBSP}%")
-    return f" by more than {', '.join(found)}, as far as each row's 95{NBSP}% interval reaches" if found else ""
+def _bounds(rows: Sequence[CheckRow], tolerance: float) -> str:
+    """By how much the rows may be worse at most (non-inferiority), those of each kind and margin apart; empty: no row
+    has an interval."""
+    most: dict[tuple[str, float], float] = {}
+    for row in rows:
+        if row.kind not in COUNTED and row.worst is not None and not row.is_accepted:
+            place = row.kind, margin_of(row, tolerance)
+            most[place] = max(most.get(place, 0.0), row.worst)
+    texts = [
+        f"{f'of {kind} ' * bool(kind)}{math.ceil(worst * 1000) / 10:g}{NBSP}% (margin {margin * 100:g}{NBSP}%)"
+        for (kind, margin), worst in sorted(most.items())
+    ]
+    if not texts:
+        return ""
+    return f" by more than its margin: at most {', '.join(texts)}, as far as each row's 95{NBSP}% interval reaches"
 
 
 def is_coarse(row: CheckRow, tolerance: float) -> bool:
-    """Whether it may be worse by more than `tolerance`, by its interval; latency beside the primary metric: by more
-    than LATENCY_TOLERANCE, if that is more. Errors that are not more for certain pass: a few deadlocks of few
-    transactions leave any share open."""
-    if row.kind == "errors" or row.verdict is not RowVerdict.INCONCLUSIVE:
+    """Whether it may be worse by more than its margin, by its interval. Of work without a ratio nothing is known:
+    background work explains it."""
+    if row.kind in COUNTED or row.verdict not in (RowVerdict.INCONCLUSIVE, RowVerdict.UNCHANGED):
         return False
-    return row.worst is None or row.worst > _limit(row, tolerance)
+    if row.worst is None:
+        return row.verdict is RowVerdict.INCONCLUSIVE and row.kind != WORK
+    return row.worst > margin_of(row, tolerance)
 
 
-def _limit(row: CheckRow, tolerance: float) -> float:
+def margin_of(row: CheckRow, tolerance: float) -> float:
+    """That of the row; without one, `tolerance`, of latency beside the primary metric LATENCY_TOLERANCE if that is
+    more."""
+    if row.margin is not None:
+        return row.margin
     return tolerance if row.primary else max(tolerance, LATENCY_TOLERANCE)
 
 
 def is_relevant(row: CheckRow, tolerance: float) -> bool:
     """Whether a reader must know of the row: it differs, or its result is unknown."""
-    if row.verdict is RowVerdict.INCONCLUSIVE:
-        return is_coarse(row, tolerance)
-    return row.verdict is not RowVerdict.UNCHANGED
+    if row.verdict in (RowVerdict.INCONCLUSIVE, RowVerdict.UNCHANGED):
+        return row.suspect or is_coarse(row, tolerance)
+    return True
 
 
 _UNKNOWN_WORDS = {

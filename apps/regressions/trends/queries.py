@@ -244,10 +244,12 @@ def levels(series: TrendSeries, places: Sequence[int]) -> tuple[TrendLevel, ...]
     )
 
 
-def preview(*, workload: int | None, metric: str | None, smallest: float, significant: float) -> Tried:
+def preview(
+    *, workload: int | None, metric: str | None, smallest: float, significant: float, margin: float | None = None
+) -> Tried:
     """Changes that a threshold would report in the series to which it applies, which of these are new, and which
     current ones it would withdraw. Stores nothing. Raises Invalid."""
-    limits = thresholds.limits(smallest=smallest, significant=significant)
+    limits = thresholds.limits(smallest=smallest, significant=significant, margin=margin, metric=metric)
     found, own = thresholds.place(workload=workload, metric=metric)
     key = (found.pk if found else None, own.pk if own else None)
     chosen = thresholds.every().instead(key, limits)
@@ -263,7 +265,7 @@ def preview(*, workload: int | None, metric: str | None, smallest: float, signif
         sum(series.results.is_too_short for series in read),
         len(every) - len(concerned),
         tuple(_tried(read)),
-        threshold_preview.tried(key, limits, chosen),
+        threshold_preview.tried(key, limits, chosen, margin),
     )
 
 

@@ -1,4 +1,4 @@
-"""Thresholds: the smallest difference that makes a finding; preview, set, delete."""
+"""Thresholds: the smallest difference that makes a finding, and the gate's margin; preview, set, delete."""
 
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
@@ -25,6 +25,7 @@ class ThresholdDescription(Strict):
     )
     smallest = FiniteField(help_text=thresholds.SMALLEST)
     significant = FiniteField(required=False, default=1e-5, help_text=thresholds.SIGNIFICANT)
+    margin = FiniteField(required=False, allow_null=True, default=None, help_text=thresholds.MARGIN)
 
 
 class PreviewParameters(Parameters):
@@ -32,6 +33,7 @@ class PreviewParameters(Parameters):
     metric = serializers.CharField(required=False, max_length=160, help_text="a metric's key; none: all")
     smallest = FiniteField(help_text=thresholds.SMALLEST)
     significant = FiniteField(required=False, default=1e-5, help_text=thresholds.SIGNIFICANT)
+    margin = FiniteField(required=False, help_text=thresholds.MARGIN)
 
 
 class ThresholdList(APIView):
@@ -52,6 +54,7 @@ class ThresholdList(APIView):
         """Set the threshold of a workload, a metric, both or all, replacing a previous one.
 
         Affected series are re-evaluated within a minute; findings below the new threshold are flagged for verification.
+        Another margin alone changes no stored comparison of a release: it applies when one is compared anew.
         """
         sent = ThresholdDescription(data=request.data)
         sent.is_valid(raise_exception=True)
@@ -84,5 +87,6 @@ class ThresholdPreview(APIView):
             metric=asked.get("metric"),
             smallest=asked["smallest"],
             significant=asked["significant"],
+            margin=asked.get("margin"),
         )
         return Response(serializer_of(Tried)(tried).data)

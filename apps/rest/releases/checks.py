@@ -43,8 +43,8 @@ class ReleaseCheckParameters(Parameters):
         required=False,
         min_value=0.001,
         max_value=1,
-        help_text=f"share by which a row that is inconclusive may be worse, as its interval leaves open, and still "
-        f"pass ({TOLERANCE:g})",
+        help_text=f"margin of rows for which no threshold sets one: share by which a row may be worse, as its interval "
+        f"leaves open, and still pass ({TOLERANCE:g})",
     )
     allow_missing = serializers.BooleanField(
         required=False, default=False, help_text="rows that the release lacks keep `result` from no answer"
@@ -54,7 +54,9 @@ class ReleaseCheckParameters(Parameters):
 
 class CheckRowSerializer(Answer):
     of = CheckRow
-    is_coarse = serializers.SerializerMethodField(help_text="inconclusive, and may be worse by more than tolerated")
+    is_coarse = serializers.SerializerMethodField(
+        help_text="neither worse nor better, and may be worse by more than its margin"
+    )
 
     def get_is_coarse(self, row: CheckRow) -> bool:
         return is_coarse(row, self.context["tolerance"])
@@ -64,7 +66,7 @@ class ReleaseCheckSerializer(Answer):
     """Comparison of a release with its baseline; `result` is for a gate.
 
     "regression": a row is worse and not accepted. "cannot tell": rows are missing, without verdict, or may be worse by
-    more than `tolerance`. Else "fine".
+    more than their margin. Else "fine".
     """
 
     of = ReleaseCheck

@@ -13,7 +13,7 @@ from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import Metric, Workload
 from apps.comparison.pure import tones
 from apps.core.text import counted
-from apps.regressions.api import Tried, TriedSeries, percent, thresholds
+from apps.regressions.api import LATENCY_TOLERANCE, TOLERANCE, Tried, TriedSeries, percent, thresholds
 from apps.regressions.api import trend_queries as queries
 from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.models import Trend
@@ -40,7 +40,7 @@ class PercentField(forms.FloatField):
 class ThresholdForm(PageForm):
     """A threshold to preview or to store; its rules: regressions.thresholds."""
 
-    names: ClassVar = {"smallest": "percent"}
+    names: ClassVar = {"smallest": "percent", "margin": "margin_percent"}
 
     workload = forms.IntegerField(
         label="Workload", required=False, error_messages={"invalid": "is not a workload (choose from the list)"}
@@ -48,6 +48,7 @@ class ThresholdForm(PageForm):
     metric = forms.CharField(label="Metric", required=False)
     percent = PercentField(label="Smallest difference, %", error_messages=_not_a_number("2"))
     significant = forms.FloatField(label="p in trends", error_messages=_not_a_number(f"{DEFAULT_LIMITS.significant:g}"))
+    margin_percent = PercentField(label="Margin of releases, %", required=False, error_messages=_not_a_number("5"))
 
     def values(self) -> dict[str, Any]:
         """Arguments of thresholds.keep and queries.preview."""
@@ -57,6 +58,7 @@ class ThresholdForm(PageForm):
             "metric": data["metric"] or None,
             "smallest": data["percent"] / 100,
             "significant": data["significant"],
+            "margin": None if data["margin_percent"] is None else data["margin_percent"] / 100,
         }
 
 
@@ -80,7 +82,8 @@ def _keep(request: HttpRequest) -> HttpResponse:
         return _page(request, form, status=422)
     tasks.enqueue(tasks.follow_rest)
     what = " and ".join(part for part in (kept.workload_name, kept.metric_name) if part) or "all workloads and metrics"
-    messages.info(request, f"The threshold of {what} is saved; its series are reassessed within a minute.")
+    margin = " Releases compared before keep their margins." if kept.margin is not None else ""
+    messages.info(request, f"The threshold of {what} is saved; its series are reassessed within a minute.{margin}")
     return HttpResponseRedirect(reverse("web:thresholds"))
 
 
@@ -101,7 +104,11 @@ def _page(request: HttpRequest, form: ThresholdForm, tried: Tried | None = None,
         "form": form,
         "problems": form.problems(),
         "lead": "Nothing was saved; your input is kept." if request.method == "POST" else "",
-        "stored": [(each, percent_of(each.smallest)) for each in thresholds.stored()],
+        "stored": [
+            (each, percent_of(each.smallest), "" if each.margin is None else percent_of(each.margin))
+            for each in thresholds.stored()
+        ],
+        "margins": (percent_of(TOLERANCE), percent_of(LATENCY_TOLERANCE)),
         "default": (percent_of(DEFAULT_LIMITS.smallest), p_value(DEFAULT_LIMITS.significant)),
         "workloads": [(str(each.pk), str(each)) for each in watched],
         "metrics": list(Metric.objects.filter(pk__in=Trend.objects.values("metric")).values_list("key", "name")),
@@ -146,17 +153,18 @@ def on_releases(tried: Tried) -> str:
     """Effect of the threshold's size on release comparisons."""
     found = tried.releases
     if not found.rows:
-        return "The size also applies to releases: no stored comparison has a row that it applies to."
+        return "It also applies to releases: no stored comparison has a row that it applies to."
     among = f"of {counted(found.rows, 'row')} of their last comparisons"
     texts = [
         f"{count} that {'is' if count == 1 else 'are'} {now} would become {then}"
         for count, now, then in (
             (found.passed, "worse now", "unchanged or inconclusive"),
             (found.worse, "worse by too little now", "worse"),
+            (found.beyond, "neither worse nor better", "“cannot tell”: they may be worse by more than the margin"),
         )
         if count
     ]
-    return f"The size also applies to releases: {among}, {' and '.join(texts) or 'no verdict would change'}."
+    return f"It also applies to releases: {among}, {' and '.join(texts) or 'no verdict would change'}."
 
 
 def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:

@@ -191,11 +191,11 @@ def _plan_url(row: CheckRow, times: Mapping[int, Times]) -> str:
 
 
 def _change(row: CheckRow) -> str:
-    """Errors have no ratio where a run has none."""
+    """Errors and dips have no ratio where a run has none."""
     if row.ratio is not None:
         return percent(row.ratio)
     words = {RowVerdict.WORSE: "more", RowVerdict.BETTER: "fewer"}
-    return words.get(row.verdict, "") if row.kind == "errors" else ""
+    return words.get(row.verdict, "") if row.low is None else ""
 
 
 def interval(row: CheckRow) -> str:
@@ -221,6 +221,8 @@ def _also(row: CheckRow) -> str:
         parts.append(f"a {turn} of {share(row.visible_worse)} would have been detected")
     if row.verdict is RowVerdict.INCONCLUSIVE and row.worst:
         parts.append(f"may be worse by up to {share(row.worst)}")
+    if row.margin is not None:
+        parts.append(f"margin {row.margin * 100:g}{NBSP}%")
     if row.needed is not None and row.verdict in (RowVerdict.INCONCLUSIVE, RowVerdict.TOO_FEW):
         many = f"more than {MORE_THAN_MOST:,}" if row.needed > MORE_THAN_MOST else f"{row.needed:,}"
         parts.append(f"{many} {'sessions' if row.sessions else 'repetitions'} per side needed")

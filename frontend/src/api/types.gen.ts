@@ -441,6 +441,8 @@ export interface components {
             /** Format: double */
             smallest: number;
             /** Format: double */
+            margin: number | null;
+            /** Format: double */
             worst: number | null;
             /** Format: double */
             failing: number | null;
@@ -452,6 +454,7 @@ export interface components {
             reason: string;
             origins: string[];
             primary: boolean;
+            suspect: boolean;
             finding: number | null;
             finding_state: string;
             is_accepted: boolean;
@@ -3038,6 +3041,8 @@ export interface components {
             smallest: number;
             /** Format: double */
             significant: number;
+            /** Format: double */
+            margin: number | null;
             by: string;
             /** Format: date-time */
             at: string;
@@ -3060,6 +3065,8 @@ export interface components {
              * @default 0.00001
              */
             significant: number;
+            /** Format: double */
+            margin?: number | null;
         };
         ThresholdList: {
             /** Format: uri */
@@ -3355,6 +3362,7 @@ export interface components {
             rows: number;
             passed: number;
             worse: number;
+            beyond: number;
         };
         TriedSeries: {
             history: components["schemas"]["Trend"];

@@ -20,7 +20,8 @@ def test_errors_in_every_run_where_there_were_none_are_more_without_a_ratio() ->
     assert found.p is not None
     assert found.p < 0.001
     assert found.reason == (
-        "4,200 errors of 90,000 transactions, in 3 of 3 runs; of the baseline 0 of 90,000, in 0 of 3"
+        "4,200 errors of 90,000 transactions, in 3 of 3 runs; of the baseline 0 of 90,000, in 0 of 3; "
+        "at most 4.84\u00a0% of the transactions"
     )
     back = rare_events.draft(counted(1380, 1400, 1420), counted(0, 0, 0)).alone
     assert back.verdict is Verdict.LOWER

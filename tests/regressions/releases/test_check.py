@@ -231,14 +231,16 @@ def test_fine_says_by_how_much_the_rows_may_be_worse_at_most() -> None:
     assert found.result is Result.FINE
     assert 0 < worst < 0.02
     assert found.why == (
-        f"None of 1 row is worse by more than {math.ceil(worst * 1000) / 10:g}\u00a0%, "
+        f"None of 1 row is worse by more than its margin: at most {math.ceil(worst * 1000) / 10:g}\u00a0% "
+        "(margin 10\u00a0%), "
         "as far as each row's 95\u00a0% interval reaches.",
     )
     rows = [a_row(RowVerdict.UNCHANGED, worst=0.0312), a_row(RowVerdict.INCONCLUSIVE, worst=0.11, primary=False)]
     result, why = answer(rows, baseline=OLD, tolerance=0.1)
     assert (result, why[-1]) == (
         Result.FINE,
-        "None of 2 rows is worse by more than 3.2\u00a0%, of latency 11\u00a0%, "
+        "None of 2 rows is worse by more than its margin: at most 3.2\u00a0% (margin 10\u00a0%), "
+        "of latency 11\u00a0% (margin 50\u00a0%), "
         "as far as each row's 95\u00a0% interval reaches.",
     )
 

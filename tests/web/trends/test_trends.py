@@ -342,13 +342,17 @@ def test_a_preview_says_what_would_be_new_and_what_would_be_withdrawn(fell: Tren
     [
         ((3, 40, 2, 0), "of 40 rows of their last comparisons, 2 that are worse now would become unchanged"),
         ((3, 40, 0, 1), "of 40 rows of their last comparisons, 1 that is worse by too little now would be"),
+        (
+            (3, 40, 0, 0, 2),
+            "of 40 rows of their last comparisons, 2 that are neither worse nor better would become “can",
+        ),
         ((1, 1, 0, 0), "of 1 row of their last comparisons, no verdict would change."),
         ((0, 0, 0, 0), "no stored comparison has a row that it applies to."),
     ],
 )
-def test_what_a_threshold_does_to_releases_is_a_sentence(counts: tuple[int, int, int, int], words: str) -> None:
+def test_what_a_threshold_does_to_releases_is_a_sentence(counts: tuple[int, ...], words: str) -> None:
     assert on_releases(replace(tried(), releases=TriedReleases(*counts))).startswith(
-        f"The size also applies to releases: {words}"
+        f"It also applies to releases: {words}"
     )
 
 
