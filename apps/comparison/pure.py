@@ -66,7 +66,7 @@ from apps.comparison.stats.power import (
     smallest_effect,
     within_margin,
 )
-from apps.comparison.stats.replicates import FEWEST_HISTORY, MOST_EARLIER_RUNS, WITHIN_ONE, Sample
+from apps.comparison.stats.replicates import FEWEST_HISTORY, MOST_EARLIER_RUNS, WITHIN_ONE, Replicates, Sample
 from apps.comparison.stats.usl import Estimate, Fit
 from apps.comparison.stats.welch import DISCOVERY_RATE, Direction, Ratio, Verdict
 from apps.comparison.tables import verdict_table
@@ -154,6 +154,7 @@ __all__ = [
     "Reach",
     "RejoinTransfer",
     "Replicate",
+    "Replicates",
     "Rested",
     "Sample",
     "SchemaChange",

@@ -141,6 +141,6 @@ def _whole(key: str) -> str:
 
 ALL = _read(TABLE)
 # Judged between releases: a clear direction, and little that other programs of the machine add.
-JUDGED = ("work.rows.asked", "work.fsyncs", "work.innodb.written", "work.cpu.server")
+JUDGED = ("work.rows.asked", "work.fsyncs", "work.innodb.written")
 BY_KEY = {spec.key: spec for spec in ALL}
 PATTERNS = tuple(dict.fromkeys(pattern for spec in ALL for pattern in spec.formula.inputs))

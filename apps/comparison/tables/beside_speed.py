@@ -20,7 +20,7 @@ from workers.protocol.workloads.kinds import FAILOVER, SCHEMA_CHANGE, kind_of
 
 DIPS = "steadiness.hiccups"
 # What background work alone may reach, per transaction.
-FLOORS = dict(zip(pure_work.JUDGED, (1.0, 0.05, 100.0, 0.02), strict=True))
+FLOORS = dict(zip(pure_work.JUDGED, (1.0, 0.05, 100.0), strict=True))
 # Loads that stand still, or work, by design.
 DISTURBED = (FAILOVER, SCHEMA_CHANGE)
 

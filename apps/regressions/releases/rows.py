@@ -20,6 +20,7 @@ from apps.comparison.pure import (
     Draft,
     DraftCell,
     Ratio,
+    Replicates,
     Verdict,
     verdict_table,
 )
@@ -163,7 +164,14 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
         elif metric.kind == "work" and _is_exactly_alike(before, after, least):
             verdict, reason = RowVerdict.UNCHANGED, "the runs of each side are identical"
         else:
-            verdict, reason = verdicts.verdict(after.ratio, metric.direction, least)
+            # Work that is no more in these runs needs no other day to be tolerable.
+            is_more = after.ratio.verdict is Verdict.HIGHER and (after.ratio.value or 0.0) - 1 >= least
+            seen = (
+                replace(after.ratio, replicates=Replicates.RUNS)
+                if metric.kind == "work" and not is_more
+                else after.ratio
+            )
+            verdict, reason = verdicts.verdict(seen, metric.direction, least)
         ratio = after.ratio
         if floor := _floor(before, after):
             ratio = replace(ratio, value=None, low=None, high=None)

@@ -17,7 +17,7 @@ from apps.regressions.releases import check
 from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, answer
 from apps.regressions.releases.values import RowVerdict as Word
 from tests.comparison.sampled import a_node, a_sampled_run, seconds_of
-from tests.regressions.releases.released import NEW, OLD, STEADY, a_release, a_row, a_system_of, the_hardware
+from tests.regressions.releases.released import NEW, OLD, STEADY, a_release, a_row, a_system_of, measure, the_hardware
 from tests.support.builders import START, a_load_level, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +123,15 @@ def test_work_that_background_alone_may_explain_on_one_side_has_no_ratio() -> No
     assert (fsyncs.verdict, fsyncs.ratio, fsyncs.low) == (Word.WORSE, None, None)
     assert "a run needs less than 0.05 fsyncs, which background work explains" in fsyncs.reason
     assert fsyncs.before == pytest.approx(0.01, rel=0.02)
+
+
+def test_twice_the_write_downtime_of_a_rejoin_is_a_regression() -> None:
+    for version, outages in ((OLD, (2.0, 2.1, 1.9)), (NEW, (4.0, 4.1, 3.9))):
+        system = a_system_of(version)
+        for day, (value, outage) in enumerate(zip(STEADY, outages, strict=True)):
+            measure(system, [value], day=day, metrics={"failover.rejoin_outage": outage})
+    downtime = row(check.check(a_release(NEW), the_hardware()), "failover.rejoin_outage")
+    assert (downtime.verdict, downtime.kind) == (Word.WORSE, "write downtime")
 
 
 def test_a_finding_of_stalls_or_work_shows_the_values_of_its_runs() -> None:

@@ -51,16 +51,17 @@ def test_a_threshold_is_tried_set_and_dropped(
     tried = reader.get(f"{API}thresholds/preview/?workload={fell.workload_id}&smallest=0.3").json()
     assert (tried["raised"], tried["new"], tried["withdrawn"], tried["looked_at"]) == (0, 0, 1, 2)
     assert tried["too_short"] == 1
-    assert tried["releases"] == {"checks": 0, "rows": 0, "passed": 0, "worse": 0}
-    threshold = {"workload": fell.workload_id, "smallest": 0.3}
+    assert tried["releases"] == {"checks": 0, "rows": 0, "passed": 0, "worse": 0, "beyond": 0}
+    threshold = {"workload": fell.workload_id, "smallest": 0.3, "margin": 0.4}
     assert reader.put(f"{API}thresholds/", threshold, format="json").status_code == 403
     assert reader.get(f"{API}thresholds/").json()["results"] == []
     kept = engineer.put(f"{API}thresholds/", threshold, format="json").json()
-    assert (kept["workload"], kept["metric"], kept["smallest"], kept["significant"]) == (
+    assert (kept["workload"], kept["metric"], kept["smallest"], kept["significant"], kept["margin"]) == (
         fell.workload_id,
         None,
         0.3,
         1e-5,
+        0.4,
     )
     assert reader.get(f"{API}thresholds/").json()["results"] == [kept]
     assert engineer.delete(f"{API}thresholds/{kept['id']}/").status_code == 204
@@ -76,6 +77,8 @@ def test_a_threshold_is_tried_set_and_dropped(
         ({"smallest": 0.1, "workload": 999_999}, "workload"),
         ({"smallest": 0.1, "metric": "no.such"}, "metric"),
         ({"smallest": 0.1, "biggest": 1}, "biggest"),
+        ({"smallest": 0.1, "margin": 1.5}, "margin"),
+        ({"smallest": 0.1, "margin": "wide"}, "margin"),
         ({}, "smallest"),
     ],
 )
