@@ -31,6 +31,10 @@ def main(var: str, slug: str, node: str, control: str) -> None:
             system.start(node)
     elif control == "stop":
         system.stop(node)
+    elif control == "restart":
+        with locked(Path(var), slug):
+            system.down()
+            system.up(lambda _: None)
     elif control in ("switch", "start_alone"):
         with locked(Path(var), slug):
             system.do(control, node)

@@ -135,8 +135,8 @@ def _lines(var: Path, slug: str, entry: AgentEntry) -> list[str]:
         lines += ["[systems.proxy]", _line("socket", str(entry.proxy_socket))]
         if entry.proxy_checks:
             lines += ["[systems.proxy.settings]", *(_line(key, value) for key, value in entry.proxy_checks.items())]
-    if entry.system_controls:
-        lines += ["[systems.controls]", *(_line(name, list(argv)) for name, argv in entry.system_controls.items())]
+    controls = {"restart": fault_command(var, slug, "", "restart"), **entry.system_controls}
+    lines += ["[systems.controls]", *(_line(name, list(argv)) for name, argv in controls.items())]
     for member in entry.members:
         lines.append(f"[systems.controls.{member.name}]")
         lines += [_line(name, fault_command(var, slug, member.name, name)) for name in entry.node_controls]

@@ -80,11 +80,14 @@ class Enrolment(models.Model):
 
 
 class Campaign(models.Model):
-    """Systems × entries × repetitions, planned together. Its state is derived from its jobs."""
+    """Systems × entries × sessions × repetitions, planned together. Its state is derived from its jobs."""
 
     name = models.CharField(max_length=120)
     systems = models.ManyToManyField(System, related_name="campaigns")
+    # Of each session.
     repetitions = models.PositiveIntegerField()
+    # Before each but the first, its agent starts a system's server anew.
+    sessions = models.PositiveIntegerField(default=1, db_default=1)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="campaigns")
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)
@@ -93,7 +96,10 @@ class Campaign(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
-        constraints = [models.CheckConstraint(condition=Q(repetitions__gt=0), name="campaign_repetitions_positive")]
+        constraints = [
+            models.CheckConstraint(condition=Q(repetitions__gt=0), name="campaign_repetitions_positive"),
+            models.CheckConstraint(condition=Q(sessions__gt=0), name="campaign_sessions_positive"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -115,7 +121,8 @@ class Entry(models.Model):
     ends_when_refused = models.BooleanField(default=False)
     # Stop when more threads gain less than this share of throughput; null: every level is measured.
     least_gain = models.FloatField(null=True, blank=True)
-    # Repetitions after which it was last decided whether more are needed (see Campaign.until).
+    # Repetitions, or sessions if there are several, after which it was last decided whether more are needed (see
+    # Campaign.until).
     looked = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -156,7 +163,11 @@ class Job(models.Model):
     entry = models.ForeignKey(Entry, on_delete=models.CASCADE, related_name="jobs")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="jobs")
     workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="jobs")
+    # Counted through all sessions.
     repetition = models.PositiveIntegerField()
+    session = models.PositiveIntegerField(default=1, db_default=1)
+    # How long the agent took to start the server anew before this job's runs, s; null: it did not.
+    restart_seconds = models.FloatField(null=True, blank=True)
     position = models.PositiveIntegerField()
     state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, null=True, blank=True, related_name="jobs")

@@ -1,7 +1,7 @@
 """Campaigns and agents for pages and API: frozen values, read in a constant number of queries."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from django.db.models import F, Prefetch, Q
 
 from apps.catalog.models import LoadLevel, System
 from apps.dispatch.campaigns import progress
-from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
+from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR, never_restarted
 from apps.dispatch.models import ACTIVE, Agent, AgentSystem, Campaign, Entry, Job, JobRun, Skip
 from apps.dispatch.values import (
     AgentRow,
@@ -48,7 +48,8 @@ def load_campaign(campaign_id: int, *, now: datetime) -> CampaignDetail | None:
     if not found:
         return None
     row = replace(found[0], systems=tuple(_first_round(cells)))
-    return CampaignDetail(row=row, jobs=cells, grids=_grids(row, cells), obstacles=_obstacles(unreached))
+    obstacles = (*_obstacles(unreached), *_not_restarted(cells, but=far))
+    return CampaignDetail(row=row, jobs=cells, grids=_grids(row, cells), obstacles=obstacles)
 
 
 def _campaigns() -> Any:
@@ -84,6 +85,7 @@ def _row(campaign: Campaign, counted: progress.Counts, *, now: datetime) -> Camp
         systems=tuple(_named(system) for system in sorted(campaign.systems.all(), key=lambda system: system.pk)),
         entries=tuple(_entry(entry) for entry in entries),
         repetitions=campaign.repetitions,
+        sessions=campaign.sessions,
         until=campaign.until,
         progress=progress.of(campaign, entries, counted, now=now),
     )
@@ -130,6 +132,8 @@ def _cell(job: Job) -> JobCell:
         system=_named(job.system),
         workload=NamedObject(job.workload.pk, "", job.workload.name),
         repetition=job.repetition,
+        session=job.session,
+        restart_seconds=job.restart_seconds,
         position=job.position,
         state=job.state,
         attempt=job.attempt,
@@ -165,12 +169,18 @@ def _grid(entry: EntryRow, row: CampaignRow, cells: Sequence[JobCell]) -> JobGri
     taking_part = {cell.system for cell in cells}
     systems = tuple(system for system in row.systems if system in taking_part)
     place = {(cell.repetition, cell.system): cell for cell in cells}
+    sessions = {cell.repetition: cell.session for cell in cells}
     return JobGrid(
         entry=entry,
         systems=systems,
         rounds=tuple(
-            Round(number, tuple(place.get((number, system)) for system in systems))
-            for number in sorted({cell.repetition for cell in cells})
+            Round(
+                number,
+                session,
+                sessions.get(number - 1, session) != session,
+                tuple(place.get((number, system)) for system in systems),
+            )
+            for number, session in sorted(sessions.items())
         ),
         by_system=tuple(
             tuple(sorted((cell for cell in cells if cell.system == system), key=lambda cell: cell.repetition))
@@ -199,6 +209,17 @@ def _obstacles(unreached: Sequence[System]) -> tuple[str, ...]:
     remedy = "connect one as docs/howto/agent.md says."
     return tuple(
         f"No agent is connected to {system.short_name}{_with_labels(system)}: {remedy}" for system in unreached
+    )
+
+
+def _not_restarted(cells: Sequence[JobCell], *, but: Collection[int]) -> tuple[str, ...]:
+    """Jobs of later sessions that wait because no agent can start their system anew any more."""
+    waiting = {cell.system.id for cell in cells if cell.state == "queued" and cell.session > 1} - set(but)
+    systems = never_restarted(list(System.objects.filter(pk__in=waiting).order_by("pk"))) if waiting else []
+    return tuple(
+        f"No agent can start {system.short_name} anew before its next session: name the command as `restart` in its "
+        "agent's file as docs/howto/agent.md says."
+        for system in systems
     )
 
 

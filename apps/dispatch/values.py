@@ -78,7 +78,8 @@ class CampaignRow:
     cancelled_at: datetime | None
     systems: tuple[NamedObject, ...]
     entries: Annotated[tuple[EntryRow, ...], "workloads, each with its load levels and times"]
-    repetitions: int
+    repetitions: Annotated[int, "of each session"]
+    sessions: Annotated[int, "before each but the first, the servers are started anew"]
     until: Annotated[
         str, "when a load level needs no more repetitions: verdict, or the half width of an interval; empty: never"
     ]
@@ -152,7 +153,11 @@ class JobCell:
     entry_id: Annotated[int, Name("entry"), "id of the campaign's entry"]
     system: NamedObject
     workload: NamedObject
-    repetition: int
+    repetition: Annotated[int, "counted through all sessions"]
+    session: int
+    restart_seconds: Annotated[
+        float | None, "s until the server, started anew for this job, answered; null: it was not"
+    ]
     position: Annotated[int, "place in the campaign's execution order"]
     state: Annotated[str, "queued, matched, running, cancelling, succeeded, failed or cancelled"]
     attempt: int
@@ -192,9 +197,12 @@ class JobCell:
 
 @dataclass(frozen=True)
 class Round:
-    """One repetition of one entry: a job for each of its systems, in the campaign's order."""
+    """One repetition of one entry: a job for each of its systems, in the campaign's order. `begins_session`: whether
+    another session begins with it."""
 
     repetition: int
+    session: int
+    begins_session: bool
     cells: tuple[JobCell | None, ...]
 
 

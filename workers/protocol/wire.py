@@ -22,7 +22,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -114,7 +114,8 @@ class RampMessage(msgspec.Struct, frozen=True, kw_only=True):
 class JobMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Server to agent: the claimed job. `runs` in the order of measurement.
 
-    `ladder`: the ramp; None: every run must succeed.
+    `ladder`: the ramp; None: every run must succeed. `restart`: start the server anew first, by the agent's own
+    command; only for systems that its hello names in `health["restarts"]`.
     """
 
     id: int
@@ -129,6 +130,7 @@ class JobMessage(msgspec.Struct, frozen=True, kw_only=True):
     lease_seconds: float
     runs: list[PlannedRun]
     ladder: RampMessage | None = None
+    restart: bool = False
 
 
 class RenewMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,6 +169,8 @@ class RunMessage(msgspec.Struct, frozen=True, kw_only=True):
     data_bytes: int | None = (
         None  # size of the workload's tables with their indexes, from the server; None: not queried
     )
+    # How long the attempt took to start the server anew; None: it did not.
+    restart_seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
 
 class ClockMessage(msgspec.Struct, frozen=True, kw_only=True):

@@ -101,22 +101,27 @@ def prior(noises: Sequence[RunNoise]) -> Prior | None:
     if len(noises) < FEWEST_VARIANCES:
         return None
     logs, half = _logs(noises)
-    middle, most = float(logs.mean()), float(2 * half.sum())
-    seen = float(logs.var(ddof=1)) * (1 + CAUTION * math.sqrt(2 / (len(noises) - 1)))
-    spread = seen - float(special.polygamma(1, half).mean())
-    if spread <= 0:
-        return Prior(math.exp(middle), math.inf, most)
-    halved = _inverse_trigamma(spread)
-    return Prior(math.exp(middle + float(special.digamma(halved)) - math.log(halved)), 2 * halved, most)
+    variance, freedom = fitted(logs, float(special.polygamma(1, half).mean()))
+    return Prior(float(variance), float(freedom), float(2 * half.sum()))
 
 
-def _inverse_trigamma(value: float) -> float:
+def fitted(logs: NDArray[np.float64], by_chance: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of each row of unbiased log variances, the variance and degrees of freedom of their prior; infinite: they differ
+    by no more than `by_chance`, the mean of their own variances."""
+    seen = logs.var(axis=-1, ddof=1) * (1 + CAUTION * math.sqrt(2 / (logs.shape[-1] - 1)))
+    spread = seen - by_chance
+    halved = _inverse_trigamma(np.where(spread > 0, spread, 1.0))
+    shift = np.where(spread > 0, special.digamma(halved) - np.log(halved), 0.0)
+    return np.exp(logs.mean(axis=-1) + shift), np.where(spread > 0, 2 * halved, np.inf)
+
+
+def _inverse_trigamma(value: NDArray[np.float64]) -> NDArray[np.float64]:
     """Newton's method on 1 / trigamma, which is nearly linear (Smyth 2004, appendix)."""
     found = 0.5 + 1 / value
     for _ in range(50):
-        tri = float(special.polygamma(1, found))
-        step = tri * (1 - tri / value) / float(special.polygamma(2, found))
-        found += step
-        if abs(step) < 1e-10 * found:
+        tri = special.polygamma(1, found)
+        step = tri * (1 - tri / value) / special.polygamma(2, found)
+        found = found + step
+        if np.all(np.abs(step) < 1e-10 * found):
             break
     return found

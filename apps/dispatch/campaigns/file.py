@@ -46,11 +46,14 @@ class Checked:
     systems: Sequence[System]
     entries: Sequence[PlannedWorkload]
     repetitions: int
+    sessions: int = 1
     until: str = ""
 
     @property
     def size(self) -> PlanSize:
-        return size_of(systems=len(self.systems), entries=self.entries, repetitions=self.repetitions)
+        return size_of(
+            systems=len(self.systems), entries=self.entries, repetitions=self.repetitions, sessions=self.sessions
+        )
 
 
 def check(content: bytes, *, instead: Mapping[str, str] | None = None, repetitions: int | None = None) -> Checked:
@@ -76,6 +79,7 @@ def start(
         systems=checked.systems,
         entries=checked.entries,
         repetitions=checked.repetitions,
+        sessions=checked.sessions,
         created_by=by,
         until=checked.until,
     )
@@ -143,6 +147,7 @@ class _CampaignReader:
             systems=list(systems.values()),
             entries=entries,
             repetitions=int(self.stated.get("repetitions", REPETITIONS)) if repetitions is None else repetitions,
+            sessions=int(self.stated.get("sessions", 1)),
             until=str(self.stated.get("until", "")),
         )
         found = problems_of(
@@ -150,6 +155,7 @@ class _CampaignReader:
             systems=checked.systems,
             entries=entries,
             repetitions=checked.repetitions,
+            sessions=checked.sessions,
             until=checked.until,
         )
         self.problems += (replace(problem, field=problem.field.replace("entries", "workloads", 1)) for problem in found)

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Annotated, Any, TypeVar
 
 from django.db import transaction
@@ -14,13 +15,14 @@ from apps.core.answers import Hidden, Name, Shown
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
+from apps.dispatch.jobs.agents import never_restarted
 from apps.dispatch.models import Campaign, Entry, Job
 from workers.protocol.workloads import WORKLOADS
 
 T = TypeVar("T")
 
 MAX_NAME = 120
-MAX_REPETITIONS = 100
+MAX_REPETITIONS = MAX_SESSIONS = 100
 # With fewer there is nothing to save: an interval needs three.
 FEWEST_TO_STOP = 4
 MAX_WARMUP = 3600.0  # s
@@ -32,6 +34,8 @@ MAX_RUNS = 100_000
 # the load tool of a run.
 JOB_OVERHEAD = 10.0  # s
 RUN_OVERHEAD = 2.0  # s
+# Assumed for a server that was not started anew yet.
+RESTART = 30.0  # s
 
 
 @dataclass(frozen=True)
@@ -95,13 +99,13 @@ def job_seconds(*, load_levels: int, warmup: float, duration: float) -> float:
     return JOB_OVERHEAD + load_levels * (RUN_OVERHEAD + warmup + duration)
 
 
-def size_of(*, systems: int, entries: Sequence[PlannedWorkload], repetitions: int) -> PlanSize:
-    """`systems`: number of systems that take part in an entry without its own list."""
+def size_of(*, systems: int, entries: Sequence[PlannedWorkload], repetitions: int, sessions: int = 1) -> PlanSize:
+    """`systems`: number of systems that take part in an entry without its own list; `repetitions` of each session."""
     jobs = runs = 0
-    seconds = 0.0
+    seconds = (sessions - 1) * systems * RESTART
     for entry in entries:
         levels = len(entry.load_levels)
-        own_jobs = (len(entry.systems) or systems) * repetitions
+        own_jobs = (len(entry.systems) or systems) * sessions * repetitions
         jobs += own_jobs
         runs += own_jobs * levels
         seconds += own_jobs * job_seconds(load_levels=levels, warmup=entry.warmup, duration=entry.duration)
@@ -109,35 +113,45 @@ def size_of(*, systems: int, entries: Sequence[PlannedWorkload], repetitions: in
 
 
 def interleaved(
-    *, systems: Sequence[System], entries: Sequence[PlannedWorkload], repetitions: int
-) -> Iterator[tuple[int, int, System]]:
-    """Yield (repetition, index of the entry, system): forward in odd rounds, backward in even ones (A B, B A, …).
+    *, systems: Sequence[System], entries: Sequence[PlannedWorkload], repetitions: int, sessions: int = 1
+) -> Iterator[tuple[int, int, int, System]]:
+    """Yield (session, repetition, index of the entry, system): of odd sessions forward in odd rounds, backward in even
+    ones (A B, B A, …), of even sessions the reverse. Repetitions are counted through.
 
-    A drift over time thus affects all systems alike.
+    A drift over time, or within a session, thus affects all systems alike.
     """
-    for repetition in range(1, repetitions + 1):
+    for session, round_ in product(range(1, sessions + 1), range(1, repetitions + 1)):
         for place, entry in enumerate(entries):
             taking_part = [system for system in systems if not entry.systems or system in entry.systems]
-            for system in taking_part if repetition % 2 else taking_part[::-1]:
-                yield repetition, place, system
+            for system in taking_part[::-1] if (session + round_) % 2 else taking_part:
+                yield session, (session - 1) * repetitions + round_, place, system
 
 
 def problems_of(
-    *, name: str, systems: Sequence[System], entries: Sequence[PlannedWorkload], repetitions: int, until: str = ""
+    *,
+    name: str,
+    systems: Sequence[System],
+    entries: Sequence[PlannedWorkload],
+    repetitions: int,
+    sessions: int = 1,
+    until: str = "",
 ) -> list[FieldProblem]:
     """All problems of a plan, by field; fields of an entry begin with `entries.` and its index."""
     systems = _once(systems)
     errors = [*_check_name(name.strip()), *_check_systems(systems), *_check_entries(entries, systems)]
+    errors += _check_sessions(sessions, systems)
+    units = "sessions" if sessions > 1 else "repetitions"
     if not 1 <= repetitions <= MAX_REPETITIONS:
         message = f"{repetitions} is out of range"
         errors.append(FieldProblem("repetitions", message, f"use 1 to {MAX_REPETITIONS}; three give an interval"))
-    elif until and (repetitions < FEWEST_TO_STOP or len(systems) < 2):
-        message = f"needs two systems and {FEWEST_TO_STOP} repetitions, of which some may be left out"
-        errors.append(FieldProblem("until", message, f"plan at least {FEWEST_TO_STOP} repetitions, or leave it out"))
+    elif until and ((sessions if sessions > 1 else repetitions) < FEWEST_TO_STOP or len(systems) < 2):
+        message = f"needs two systems and {FEWEST_TO_STOP} {units}, of which some may be left out"
+        errors.append(FieldProblem("until", message, f"plan at least {FEWEST_TO_STOP} {units}, or leave it out"))
     elif until and any(entry.ends_when_refused for entry in entries):
         message = "leaves out load levels, all of which a ramp or a storm needs"
         errors.append(FieldProblem("until", message, "give load_levels instead, or leave it out"))
-    return errors or _check_size(size_of(systems=len(systems), entries=entries, repetitions=repetitions))
+    size = size_of(systems=len(systems), entries=entries, repetitions=repetitions, sessions=sessions)
+    return errors or _check_size(size)
 
 
 @transaction.atomic
@@ -148,17 +162,19 @@ def create_campaign(
     entries: Sequence[PlannedWorkload],
     repetitions: int,
     created_by: User | None,
+    sessions: int = 1,
     until: str = "",
 ) -> Campaign:
-    """`until`: as of models.Campaign. Raises Invalid with every invalid field."""
+    """`sessions` and `until`: as of models.Campaign. Raises Invalid with every invalid field."""
     systems, name = _once(systems), name.strip()
-    errors = problems_of(name=name, systems=systems, entries=entries, repetitions=repetitions, until=until)
+    counts = {"repetitions": repetitions, "sessions": sessions}
+    errors = problems_of(name=name, systems=systems, entries=entries, until=until, **counts)
     if errors:
         raise Invalid(errors)
-    campaign = Campaign.objects.create(name=name, repetitions=repetitions, created_by=created_by, until=until)
+    campaign = Campaign.objects.create(name=name, created_by=created_by, until=until, **counts)
     campaign.systems.set(systems)
     made = [_entry(campaign, planned, place=place) for place, planned in enumerate(entries)]
-    order = interleaved(systems=systems, entries=entries, repetitions=repetitions)
+    order = interleaved(systems=systems, entries=entries, **counts)
     Job.objects.bulk_create(
         Job(
             campaign=campaign,
@@ -166,9 +182,10 @@ def create_campaign(
             system=system,
             workload=made[place].workload,
             repetition=repetition,
+            session=session,
             position=position,
         )
-        for position, (repetition, place, system) in enumerate(order)
+        for position, (session, repetition, place, system) in enumerate(order)
     )
     record(Action.CAMPAIGN_CREATE, f"campaign {campaign.pk} {name}", after=counted(campaign.jobs.count(), "job"))
     return campaign
@@ -206,6 +223,18 @@ def _check_systems(systems: Sequence[System]) -> Iterator[FieldProblem]:
     for system in systems:
         if system.archived_at is not None:
             yield FieldProblem("systems", f"{system.slug} is archived", "choose a system that is in use")
+
+
+def _check_sessions(sessions: int, systems: Sequence[System]) -> Iterator[FieldProblem]:
+    if not 1 <= sessions <= MAX_SESSIONS:
+        yield FieldProblem("sessions", f"{sessions} is out of range", f"use 1 to {MAX_SESSIONS}")
+    for system in never_restarted(systems) if sessions > 1 else ():
+        message = f"no agent can start {system.slug} anew between sessions"
+        remedy = (
+            "name the command as `restart` in [systems.controls] of its agent's file (docs/howto/agent.md), or plan "
+            "one session and repeat the campaign on a schedule: each day is a session"
+        )
+        yield FieldProblem("sessions", message, remedy)
 
 
 def _check_entries(entries: Sequence[PlannedWorkload], systems: Sequence[System]) -> Iterator[FieldProblem]:

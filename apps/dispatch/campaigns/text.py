@@ -37,6 +37,8 @@ def of(campaign: Campaign) -> str:
     }
     remarks = [_remark(entry) for entry in entries if _remark(entry)]
     stated: dict[str, Any] = {"name": campaign.name, "systems": slugs, "repetitions": campaign.repetitions}
+    if campaign.sessions > 1:
+        stated["sessions"] = campaign.sessions
     if campaign.until:
         stated["until"] = campaign.until if campaign.until == "verdict" else _plain(float(campaign.until))
     stated["workloads"] = [_entry(entry, taking_part[entry.pk], slugs) for entry in entries]

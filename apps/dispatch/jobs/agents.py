@@ -1,10 +1,12 @@
 """Agents: registration, authentication, and the state that they report."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
 
 from apps.accounts.credentials import digest_of, new_secret
+from apps.catalog.models import System
 from apps.core import binary_cursor
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
@@ -74,6 +76,22 @@ def revoke_agent(*, name: str, now: datetime) -> bool:
 
 def _refused_name(message: str, remedy: str) -> Invalid:
     return Invalid([FieldProblem(field="name", message=message, remedy=remedy)])
+
+
+def restarts(agent: Agent) -> frozenset[str]:
+    """Slugs of the systems whose servers the agent can start anew, by its last hello."""
+    stated = agent.health.get("restarts")
+    listed = stated if isinstance(stated, list) else []
+    return frozenset(slug for slug in listed if isinstance(slug, str) and f"system:{slug}" in agent.labels)
+
+
+def never_restarted(systems: Sequence[System]) -> list[System]:
+    """Those that agents reach, none of which can start them anew; of one that no agent reached yet, nothing is known.
+    One query."""
+    agents = list(Agent.objects.filter(revoked_at=None).only("labels", "health"))
+    able = frozenset[str]().union(*map(restarts, agents))
+    reached = {label for agent in agents for label in agent.labels}
+    return [system for system in systems if f"system:{system.slug}" in reached and system.slug not in able]
 
 
 def agent_of_secret(*, secret: str, now: datetime) -> Agent | None:

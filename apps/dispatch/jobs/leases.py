@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.catalog.models import LoadLevel
-from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
+from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR, restarts
 from apps.dispatch.models import ACTIVE, FINAL, Agent, Job, JobRun, Skip
 from apps.runs.models import Run
 from workers.protocol import wire
@@ -60,6 +60,12 @@ def _taken(now: datetime) -> QuerySet[Job]:
     return Job.objects.filter(Q(state__in=ACTIVE) | waiting)
 
 
+def _of_earlier_sessions() -> QuerySet[Job]:
+    """Unfinished jobs of the campaign on the same system whose session comes before."""
+    same = Job.objects.filter(campaign=OuterRef("campaign"), system=OuterRef("system"))
+    return same.filter(session__lt=OuterRef("session")).exclude(state__in=FINAL)
+
+
 def _is_ready(now: datetime) -> Q:
     longest = RETRY_WAITS * MAX_ATTEMPTS + CLOCKS_DIFFER
     return Q(ready_at=None) | Q(ready_at__lte=now) | Q(ready_at__gt=now + longest)
@@ -69,6 +75,7 @@ def _match(agent: Agent, *, now: datetime) -> bool:
     fitting = (
         Job.objects.filter(_is_ready(now), state="queued", attempt__lt=MAX_ATTEMPTS)
         .filter(system__labels__contained_by=agent.labels)
+        .filter(Q(session=1) | Q(system__slug__in=restarts(agent)) & ~Exists(_of_earlier_sessions()))
         .exclude(system__in=_taken(now).values("system"))
         .order_by("campaign_id", "position")
     )
@@ -132,7 +139,15 @@ def _message(job: Job, *, agent: Agent) -> wire.JobMessage:
             for level in missing_levels(job)
         ],
         ladder=wire.RampMessage(least_gain=job.entry.least_gain) if job.entry.ends_when_refused else None,
+        restart=_begins_session(job),
     )
+
+
+def _begins_session(job: Job) -> bool:
+    """Whether the server is to be started anew first. Once a run came after a restart, no attempt of the session
+    repeats it: what it measured would then lie in two sessions."""
+    of_session = Job.objects.filter(campaign=job.campaign_id, system=job.system_id, session=job.session)
+    return job.session > 1 and not of_session.filter(restart_seconds__isnull=False).exists()
 
 
 def run_uid(*, job: Job, attempt: int, agent_id: int, load_level: LoadLevel) -> UUID:

@@ -81,6 +81,8 @@ def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime
             message=message,
         )
         _, is_new = JobRun.objects.get_or_create(run=run, defaults={"job": job, "attempt": message.attempt})
+        if is_new and message.restart_seconds is not None:
+            Job.objects.filter(pk=job.pk).update(restart_seconds=message.restart_seconds)
         if is_new:
             record(
                 Action.RUN_OPEN, f"run {run.pk} of {job.system.slug}", after=f"job {job.pk}, attempt {message.attempt}"

@@ -55,7 +55,7 @@ class PlannedLoadLevel(Strict):
 
 
 class CampaignPlan(Strict):
-    """Systems × workloads × load levels × repetitions, run interleaved (A B, B A, …)."""
+    """Systems × workloads × load levels × sessions × repetitions, run interleaved (A B, B A, …)."""
 
     name = serializers.CharField(max_length=campaigns_plan.MAX_NAME)
     systems = serializers.ListField(child=serializers.RegexField(SLUG, max_length=80), max_length=100)
@@ -65,6 +65,13 @@ class CampaignPlan(Strict):
         min_value=1,
         max_value=campaigns_plan.MAX_REPETITIONS,
         help_text=f"a plan makes at most {campaigns_plan.MAX_JOBS:,} jobs and {campaigns_plan.MAX_RUNS:,} runs",
+    )
+    sessions = serializers.IntegerField(
+        required=False,
+        default=1,
+        min_value=1,
+        max_value=campaigns_plan.MAX_SESSIONS,
+        help_text="of that many repetitions each; before each but the first the servers are started anew",
     )
     warmup = FiniteField(
         required=False, default=0.0, min_value=0, max_value=campaigns_plan.MAX_WARMUP, help_text="s of each run"
@@ -104,6 +111,7 @@ def plan(stated: dict[str, Any], *, by: User | None) -> Campaign:
                     duration=stated["duration"],
                 ),
                 repetitions=stated["repetitions"],
+                sessions=stated["sessions"],
                 created_by=by,
                 until=stated["until"],
             )

@@ -10,6 +10,7 @@ from workers.agent.measure.clock import RunClock, ServerClock
 from workers.agent.measure.measurement import RunMeasurement, ToolLoad, run_message
 from workers.agent.measure.ramp import LevelOutcome, Ramp
 from workers.agent.measure.recorder import Recorder
+from workers.agent.measure.restart import start_anew
 from workers.agent.runtime.config import Config, SystemConfig
 from workers.agent.runtime.journal import Journal, JournalEntry, Leftover, started_process
 from workers.agent.runtime.spool import Spool
@@ -48,6 +49,7 @@ class JobExecution:
         self._journal = journal
         self._work = work
         self._server = server
+        self._restarted: float | None = None
 
     def run(self) -> Stop | None:
         """None: succeeded. Afterwards the database is as before, or the journal has a leftover."""
@@ -87,6 +89,9 @@ class JobExecution:
         tool = tool_named(self.message.tool)
         data = tool.data_set(self.message.parameters)
         tool_version = tool.version()
+        if self.message.restart:
+            self._step("restart")
+            self._restarted = start_anew(system, self.switch)
         clean_leftovers(system, self._journal)
         # A tool without tables measures only the machine and leaves the database as it is.
         workspace = database.plan_workspace(system, data.tables) if data.tables else None
@@ -147,6 +152,7 @@ class JobExecution:
             load=load,
             tool_version=tool_version,
             bearing=self._server.last,
+            restarted=self._restarted,
         )
         recorder = Recorder(
             spool=self._spool,

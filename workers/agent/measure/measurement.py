@@ -310,8 +310,10 @@ def run_message(
     load: ToolLoad,
     tool_version: str,
     bearing: Bearing | None,
+    restarted: float | None,
 ) -> wire.RunMessage:
-    """The run as reported to the server at its start; `schema` is empty when the tool has no tables.
+    """The run as reported to the server at its start; `schema` is empty when the tool has no tables; `restarted`: s
+    that it took to start the system anew for the job.
 
     Raises database.DatabaseFailed.
     """
@@ -336,4 +338,5 @@ def run_message(
             for node in system.nodes
         ],
         data_bytes=database.data_bytes(system, schema) if schema else None,
+        restart_seconds=restarted,
     )

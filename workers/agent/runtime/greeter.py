@@ -8,6 +8,7 @@ from typing import Any
 from workers.agent import __version__
 from workers.agent.measure import database
 from workers.agent.measure.clock import ServerClock
+from workers.agent.measure.restart import can_restart
 from workers.agent.measure.wholeness import require_whole
 from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import PROXY, Config, SystemConfig
@@ -102,7 +103,13 @@ class Greeter:
             labels=[*config.labels, *(f"system:{system.slug}" for system in systems)],
             systems=systems,
             hardware=list(config.hardware),
-            health={**self._health(), "name": config.name, "unreachable": unreachable, "tools": _tools()},
+            health={
+                **self._health(),
+                "name": config.name,
+                "unreachable": unreachable,
+                "tools": _tools(),
+                "restarts": [system.slug for system in config.systems.values() if can_restart(system)],
+            },
         )
         try:
             answer = self._client.hello(message)
