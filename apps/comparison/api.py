@@ -56,6 +56,7 @@ from apps.comparison.sections.work import SECTION as WORK_SECTION
 from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.baselines import Pin
 from apps.comparison.selection.data import variables_of
+from apps.comparison.selection.session_noise import session_noise
 from apps.comparison.selection.sessions import Occurrence
 from apps.comparison.selection.sessions import numbered as session_numbers
 from apps.comparison.selection.sides import (
@@ -156,6 +157,7 @@ __all__ = [
     "memory",
     "newest",
     "schema_changes",
+    "session_noise",
     "session_numbers",
     "steadiness",
     "system_slug",

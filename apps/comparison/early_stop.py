@@ -8,6 +8,7 @@ from apps.comparison import compare
 from apps.comparison.selection.sides import FEWEST_SIDES, chosen_sides
 from apps.comparison.stats import sequential
 from apps.comparison.stats.power import FEWEST_RUNS
+from apps.comparison.stats.replicates import WITHIN_ONE
 from apps.comparison.stats.welch import Verdict, words
 from apps.comparison.values import DraftCell
 from apps.comparison.wording import interval_words, ratio_text
@@ -21,14 +22,15 @@ def until_decided(
     campaign: int,
     levels: Sequence[int],
     comparisons: int,
-    repetition: int,
+    looked: int,
     most: int,
+    unit: str,
     until: str,
 ) -> dict[int, str]:
     """Load level -> why. Every side is compared with the first of `systems` in the headline metric, with bounds that
-    allow for a look after each of at most `most` repetitions, and for all `comparisons` of the plan: those that are
-    decided count on. Empty while a run is missing."""
-    if len(systems) < FEWEST_SIDES or not FEWEST_RUNS <= repetition < most:
+    allow for a look after each of at most `most` repetitions or sessions (`unit`), of which `looked` are complete, and
+    for all `comparisons` of the plan: those that are decided count on. Empty while a run is missing."""
+    if len(systems) < FEWEST_SIDES or not FEWEST_RUNS <= looked < most:
         return {}
     try:
         (draft,) = compare.judge([chosen_sides(systems, workload_id)], campaign=campaign)
@@ -39,20 +41,28 @@ def until_decided(
     for cell in draft.cells:
         if cell.metric.primary and cell.ratio is not None and cell.level in levels:
             cells[cell.level].append(cell)
-    level = sequential.level_at(repetition, most, cells=comparisons)
+    level = sequential.level_at(looked, most, cells=comparisons)
     found: dict[int, str] = {}
     for pk, own in cells.items():
-        said = [_decided(cell, names[cell.side], level, until, repetition) for cell in own]
+        said = [_decided(cell, names[cell.side], level, until) for cell in own if _is_whole(cell, looked, unit)]
         if len(said) == len(systems) - 1 and all(said):
-            found[pk] = f"decided after {repetition} of {most} repetitions: {'; '.join(said)}"
+            found[pk] = f"decided after {looked} of {most} {unit}s: {'; '.join(said)}"
     return found
 
 
-def _decided(cell: DraftCell, name: str, level: float, until: str, repetition: int) -> str:
+def _is_whole(cell: DraftCell, looked: int, unit: str) -> bool:
+    """Sessions that the runs do not show, as where no Uptime was sampled, are none."""
+    if cell.ratio is None or len(cell.replicates) < looked:
+        return False
+    ratio = cell.ratio.alone
+    return unit != "session" or (ratio.replicates not in WITHIN_ONE and min(ratio.counts or (0,)) >= looked)
+
+
+def _decided(cell: DraftCell, name: str, level: float, until: str) -> str:
     """Empty: not yet."""
-    ratio = cell.ratio.alone if cell.ratio is not None else None
-    if ratio is None or len(cell.replicates) < repetition:
+    if cell.ratio is None:
         return ""
+    ratio = cell.ratio.alone
     interval = sequential.repeated_interval(ratio, level)
     if interval is None or not sequential.is_enough(interval, until):
         return ""

@@ -67,6 +67,7 @@ from apps.comparison.stats.power import (
     within_margin,
 )
 from apps.comparison.stats.replicates import FEWEST_HISTORY, MOST_EARLIER_RUNS, WITHIN_ONE, Replicates, Sample
+from apps.comparison.stats.session_power import SessionNoise, chance, least_effect, suffices
 from apps.comparison.stats.usl import Estimate, Fit
 from apps.comparison.stats.welch import DISCOVERY_RATE, Direction, Ratio, Verdict
 from apps.comparison.tables import verdict_table
@@ -161,6 +162,7 @@ __all__ = [
     "SchemaChanges",
     "Section",
     "SectionSource",
+    "SessionNoise",
     "Side",
     "SideLevels",
     "StepUp",
@@ -169,6 +171,7 @@ __all__ = [
     "Verdict",
     "Weight",
     "WriteRows",
+    "chance",
     "claim_limits",
     "correct_for_many",
     "differences",
@@ -176,6 +179,7 @@ __all__ = [
     "interval_words",
     "inverse",
     "label",
+    "least_effect",
     "limited_claims",
     "limits_between",
     "load_level_analysis",
@@ -184,6 +188,7 @@ __all__ = [
     "sessions_needed",
     "smallest_effect",
     "stated_operation",
+    "suffices",
     "title_of",
     "tones",
     "variables",

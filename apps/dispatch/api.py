@@ -5,6 +5,8 @@ from apps.dispatch.campaigns import early_stop, plan, progress
 from apps.dispatch.campaigns import file as campaign_file
 from apps.dispatch.campaigns import text as campaign_text
 from apps.dispatch.campaigns.cancel import Cancellation, cancel_campaign, cancel_job
+from apps.dispatch.campaigns.durations import Durations
+from apps.dispatch.campaigns.durations import measured as measured_durations
 from apps.dispatch.campaigns.file import LEAST_GAIN
 from apps.dispatch.campaigns.plan import (
     MAX_REPETITIONS,
@@ -20,6 +22,7 @@ from apps.dispatch.campaigns.plan import (
 from apps.dispatch.jobs.agents import (
     AGENT_ALIVE_FOR,
     agent_of_secret,
+    never_restarted,
     register_agent,
     rotate_agent,
 )
@@ -63,6 +66,7 @@ __all__ = [
     "CampaignDetail",
     "CampaignRow",
     "Cancellation",
+    "Durations",
     "JobCell",
     "JobGrid",
     "LeaseLost",
@@ -98,6 +102,8 @@ __all__ = [
     "job_on",
     "make_enrolment",
     "match_jobs",
+    "measured_durations",
+    "never_restarted",
     "open_run",
     "open_run_of",
     "plainly",

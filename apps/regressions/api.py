@@ -26,6 +26,7 @@ from apps.regressions.releases.values import (
     is_relevant,
     p_words,
 )
+from apps.regressions.session_plan import LEAST_DIFFERENCE, MOST_DIFFERENCE, POWERS, SessionPlan, session_plan
 from apps.regressions.thresholds import StoredThreshold
 from apps.regressions.trends import board as trend_board
 from apps.regressions.trends import follow as trend_follow
@@ -47,7 +48,10 @@ from apps.regressions.trends.variation import variations
 __all__ = [
     "CLOSED",
     "LATENCY_TOLERANCE",
+    "LEAST_DIFFERENCE",
+    "MOST_DIFFERENCE",
     "OPEN",
+    "POWERS",
     "SIGHTS",
     "TOLERANCE",
     "Board",
@@ -69,6 +73,7 @@ __all__ = [
     "RepeatPlan",
     "Result",
     "RowVerdict",
+    "SessionPlan",
     "SideRun",
     "StoredCheck",
     "StoredThreshold",
@@ -99,6 +104,7 @@ __all__ = [
     "percent",
     "release_check",
     "review",
+    "session_plan",
     "share",
     "sign_offs",
     "stored_checks",

@@ -1,4 +1,4 @@
-"""Campaigns that run until each load level is decided: compared after every complete repetition."""
+"""Campaigns that run until each load level is decided: compared after every complete repetition or session."""
 
 from datetime import datetime
 
@@ -16,8 +16,9 @@ def look(*, now: datetime) -> int:
             campaign=looked.campaign.pk,
             levels=looked.levels,
             comparisons=looked.comparisons,
-            repetition=looked.repetition,
-            most=looked.campaign.repetitions,
+            looked=looked.looked,
+            most=looked.most,
+            unit=looked.unit,
             until=looked.campaign.until,
         )
         ended += early_stop.leave_out(looked, reasons, now=now)

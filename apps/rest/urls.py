@@ -83,6 +83,7 @@ urlpatterns: list[URLPattern] = [
     path("campaigns/", campaigns.Campaigns.as_view(), name="campaigns"),
     path("campaigns/files/", campaigns_files.CampaignFiles.as_view(), name="campaign-files"),
     path("campaigns/file-schema/", campaigns_files.CampaignFileSchema.as_view(), name="campaign-file-schema"),
+    path("campaigns/sessions/", campaigns.SessionPlans.as_view(), name="campaign-sessions"),
     path("campaigns/<int:campaign_id>/", campaigns.OneCampaign.as_view(), name="campaign"),
     path("campaigns/<int:campaign_id>/cancel", campaigns.CancelCampaign.as_view(), name="cancel-campaign"),
     path("jobs/<int:job_id>/cancel", campaigns.CancelJob.as_view(), name="cancel-job"),

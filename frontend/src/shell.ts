@@ -3,6 +3,7 @@ import "./styles/index.css";
 import htmx from "htmx.org";
 import { printByKey } from "./page/print";
 import { copyFrom } from "./charts/actions";
+import { mountFilling } from "./page/fill";
 import { mountNarrowing } from "./page/narrow";
 import { mountSorts } from "./page/sort";
 import { localTime } from "./page/time";
@@ -84,6 +85,7 @@ function localTimes(root: ParentNode): void {
 }
 localTimes(document);
 mountSorts();
+mountFilling();
 mountNarrowing();
 document.addEventListener("htmx:load", (event) => {
   if (!(event.target instanceof Element)) return;

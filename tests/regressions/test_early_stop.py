@@ -23,7 +23,7 @@ def planned(until: str = "verdict", *, threads: tuple[int, ...] = (1, 4)) -> Cam
 
 
 def measured(campaign: Campaign, repetitions: int, value: Callable[[str, int], float]) -> None:
-    """`value` of a system (slug) at a number of threads."""
+    """`value` of a system (slug) at a number of threads; each session has its own start of the servers."""
     for job in campaign.jobs.filter(repetition__lte=repetitions, state="queued").select_related("system"):
         for level in job.entry.load_levels.all():
             run = a_measured_run(
@@ -33,6 +33,7 @@ def measured(campaign: Campaign, repetitions: int, value: Callable[[str, int], f
                 load_level=level,
                 repetition=job.repetition,
                 started_at=START + timedelta(minutes=job.position),
+                server_started_at=START + timedelta(minutes=job.position // 4 * 4 if job.session > 1 else -5),
             )
             JobRun.objects.create(run=run, job=job, attempt=1)
         Job.objects.filter(pk=job.pk).update(state="succeeded", finished_at=START)
@@ -131,3 +132,32 @@ def test_what_is_decided_makes_the_rest_no_easier_to_decide() -> None:
     measured(campaign, 4, better(rng, 1.0, 0.1))
     (rest,) = dispatch_stop.due()
     assert (len(rest.levels), rest.comparisons) == (1, 2)
+
+
+def in_sessions(sessions: int) -> Campaign:
+    """Of two repetitions each."""
+    return a_campaign(a_system("a"), a_system("b"), threads=(1, 4), sessions=sessions, repetitions=2, until="verdict")
+
+
+def test_sessions_are_looked_at_when_they_are_complete() -> None:
+    rng, campaign = random.Random(1), in_sessions(6)
+    measured(campaign, 5, better(rng))
+    assert early_stop.look(now=timezone.now()) == 0
+    assert campaign.entries.get().looked == 2
+    measured(campaign, 6, better(rng))
+    assert early_stop.look(now=timezone.now()) == 12
+    reason = Skip.objects.filter(job=campaign.jobs.get(position=20))[0].reason
+    assert reason.startswith("decided after 3 of 6 sessions: b better, 1.3")
+
+
+def test_sessions_that_the_runs_do_not_show_decide_nothing() -> None:
+    rng, campaign = random.Random(1), in_sessions(6)
+    measured(campaign, 6, better(rng))
+    Run.objects.update(server_started_at=None)
+    assert early_stop.look(now=timezone.now()) == 0
+
+
+def test_of_three_sessions_none_is_left_out() -> None:
+    with pytest.raises(Invalid) as refused:
+        in_sessions(3)
+    assert [(problem.field, "4 sessions" in problem.message) for problem in refused.value.errors] == [("until", True)]

@@ -9,16 +9,20 @@ from django.db import transaction
 from apps.dispatch.models import FINAL, Campaign, Entry, Job, JobRun, Skip
 
 LONGEST_REASON = 500
+REPETITION, SESSION = "repetition", "session"
 
 
 @dataclass(frozen=True)
 class RepeatedEntry:
-    """An entry of which a repetition is complete that nobody looked at yet. `levels`: ids still to be measured.
-    `comparisons`: of all its load levels and systems with the first system."""
+    """An entry of which a repetition is complete, or a session if there are several, that nobody looked at yet: `unit`
+    number `looked` of at most `most`. `levels`: ids still to be measured. `comparisons`: of all its load levels and
+    systems with the first system."""
 
     campaign: Campaign
     entry: Entry
-    repetition: int
+    looked: int
+    most: int
+    unit: str
     systems: tuple[str, ...]
     levels: tuple[int, ...]
     comparisons: int
@@ -37,16 +41,16 @@ def due() -> list[RepeatedEntry]:
 
 def _looked(entry: Entry) -> RepeatedEntry | None:
     jobs = list(entry.jobs.select_related("system").order_by("position"))
-    waiting = min((job.repetition for job in jobs if job.state not in FINAL), default=0)
-    repetition = waiting - 1
-    if repetition <= entry.looked:
+    unit = _unit(entry)
+    waiting = min((getattr(job, unit) for job in jobs if job.state not in FINAL), default=0)
+    complete = waiting - 1
+    if complete <= entry.looked:
         return None
-    of_done = JobRun.objects.filter(job__entry=entry, job__repetition__lte=repetition)
+    of_done = JobRun.objects.filter(job__entry=entry, **{f"job__{unit}__lte": complete})
     if of_done.exclude(run__state="sealed").exists():
         return None
-    skipped = set(
-        Skip.objects.filter(job__entry=entry, job__repetition__gt=repetition).values_list("load_level", flat=True)
-    )
+    coming = Skip.objects.filter(job__entry=entry, **{f"job__{unit}__gt": complete})
+    skipped = set(coming.values_list("load_level", flat=True))
     # As in the plan, whose first system the others are compared with.
     first = [job for job in jobs if job.repetition == 1]
     planned = [level.pk for level in entry.load_levels.all()]
@@ -54,22 +58,29 @@ def _looked(entry: Entry) -> RepeatedEntry | None:
     return RepeatedEntry(
         campaign=entry.campaign,
         entry=entry,
-        repetition=repetition,
+        looked=complete,
+        most=entry.campaign.sessions if unit == SESSION else entry.campaign.repetitions,
+        unit=unit,
         systems=systems,
         levels=tuple(level for level in planned if level not in skipped),
         comparisons=len(planned) * max(1, len(systems) - 1),
     )
 
 
+def _unit(entry: Entry) -> str:
+    """What a verdict takes as one independent repetition, and the field of a job that numbers it."""
+    return SESSION if entry.campaign.sessions > 1 else REPETITION
+
+
 @transaction.atomic
 def leave_out(looked: RepeatedEntry, reasons: Mapping[int, str], *, now: datetime) -> int:
-    """Skip the load levels (id -> reason) in the waiting jobs of later repetitions; a job without any left is done.
-    Returns the number of jobs that ended so."""
-    Entry.objects.filter(pk=looked.entry.pk).update(looked=looked.repetition)
+    """Skip the load levels (id -> reason) in the waiting jobs of later repetitions or sessions; a job without any left
+    is done. Returns the number of jobs that ended so."""
+    Entry.objects.filter(pk=looked.entry.pk).update(looked=looked.looked)
     if not reasons:
         return 0
-    waiting = looked.entry.jobs.select_for_update(of=("self",)).filter(state="queued", repetition__gt=looked.repetition)
-    jobs = list(waiting.order_by("pk"))
+    waiting = looked.entry.jobs.select_for_update(of=("self",)).filter(state="queued")
+    jobs = list(waiting.filter(**{f"{looked.unit}__gt": looked.looked}).order_by("pk"))
     Skip.objects.bulk_create(
         (
             Skip(job=job, load_level_id=level, reason=reason[:LONGEST_REASON])

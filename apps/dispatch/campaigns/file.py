@@ -51,9 +51,7 @@ class Checked:
 
     @property
     def size(self) -> PlanSize:
-        return size_of(
-            systems=len(self.systems), entries=self.entries, repetitions=self.repetitions, sessions=self.sessions
-        )
+        return size_of(systems=self.systems, entries=self.entries, repetitions=self.repetitions, sessions=self.sessions)
 
 
 def check(content: bytes, *, instead: Mapping[str, str] | None = None, repetitions: int | None = None) -> Checked:

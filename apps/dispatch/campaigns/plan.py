@@ -15,6 +15,7 @@ from apps.core.answers import Hidden, Name, Shown
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
+from apps.dispatch.campaigns.durations import Durations
 from apps.dispatch.jobs.agents import never_restarted
 from apps.dispatch.models import Campaign, Entry, Job
 from workers.protocol.workloads import WORKLOADS
@@ -94,21 +95,33 @@ def _plain(field: str) -> str:
     return "workloads" if plain == "workload" else plain
 
 
-def job_seconds(*, load_levels: int, warmup: float, duration: float) -> float:
-    """Planned duration of a job with this many load levels, s."""
-    return JOB_OVERHEAD + load_levels * (RUN_OVERHEAD + warmup + duration)
+def job_seconds(*, load_levels: int, warmup: float, duration: float, overhead: float | None = None) -> float:
+    """Planned duration of a job with this many load levels, s; `overhead` None: assumed."""
+    beside = JOB_OVERHEAD + load_levels * RUN_OVERHEAD if overhead is None else overhead
+    return beside + load_levels * (warmup + duration)
 
 
-def size_of(*, systems: int, entries: Sequence[PlannedWorkload], repetitions: int, sessions: int = 1) -> PlanSize:
-    """`systems`: number of systems that take part in an entry without its own list; `repetitions` of each session."""
+def size_of(
+    *,
+    systems: Sequence[System],
+    entries: Sequence[PlannedWorkload],
+    repetitions: int,
+    sessions: int = 1,
+    durations: Durations | None = None,
+) -> PlanSize:
+    """`repetitions` of each session; `durations` None: as assumed."""
+    known = durations or Durations()
     jobs = runs = 0
-    seconds = (sessions - 1) * systems * RESTART
+    seconds = (sessions - 1) * sum(known.restarts.get(system.pk, RESTART) for system in systems)
     for entry in entries:
-        levels = len(entry.load_levels)
-        own_jobs = (len(entry.systems) or systems) * sessions * repetitions
-        jobs += own_jobs
-        runs += own_jobs * levels
-        seconds += own_jobs * job_seconds(load_levels=levels, warmup=entry.warmup, duration=entry.duration)
+        levels, workload = len(entry.load_levels), entry.workload.pk if entry.workload else None
+        for system in entry.systems or systems:
+            overhead = known.overheads.get((system.pk, workload or 0))
+            jobs += sessions * repetitions
+            runs += sessions * repetitions * levels
+            seconds += (sessions * repetitions) * job_seconds(
+                load_levels=levels, warmup=entry.warmup, duration=entry.duration, overhead=overhead
+            )
     return PlanSize(jobs=jobs, runs=runs, seconds=seconds)
 
 
@@ -150,7 +163,7 @@ def problems_of(
     elif until and any(entry.ends_when_refused for entry in entries):
         message = "leaves out load levels, all of which a ramp or a storm needs"
         errors.append(FieldProblem("until", message, "give load_levels instead, or leave it out"))
-    size = size_of(systems=len(systems), entries=entries, repetitions=repetitions, sessions=sessions)
+    size = size_of(systems=systems, entries=entries, repetitions=repetitions, sessions=sessions)
     return errors or _check_size(size)
 
 

@@ -99,7 +99,7 @@ def _plan(finding: Finding, repetitions: int | None) -> RepeatPlan:
         entries=planned,
         repetitions=count,
         why=why,
-        size=size_of(systems=len(systems), entries=planned, repetitions=count),
+        size=size_of(systems=list(systems), entries=planned, repetitions=count),
         under_way=_under_way(finding),
     )
 

@@ -21,6 +21,7 @@ from apps.dispatch import api as dispatch
 from apps.dispatch.api import CampaignDetail, CampaignRow, Cancellation, queries
 from apps.dispatch.api import plan as campaigns_plan
 from apps.dispatch.models import Campaign, Job
+from apps.regressions.api import LEAST_DIFFERENCE, MOST_DIFFERENCE, POWERS, SessionPlan, session_plan
 from apps.rest.framework.derive import Answer, serializer_of
 from apps.rest.framework.fields import AddressField
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
@@ -37,6 +38,7 @@ class CampaignSerializer(Answer):
 
 CampaignDetailSerializer = serializer_of(CampaignDetail)
 CancellationSerializer = serializer_of(Cancellation)
+SessionPlanSerializer = serializer_of(SessionPlan)
 
 
 # ---------------------------------------------------------------- requests
@@ -46,6 +48,33 @@ class CampaignParameters(Parameters):
     limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=200, help_text="entries a page")
     cursor = serializers.IntegerField(
         required=False, min_value=1, max_value=LARGEST_ID, help_text="where the page begins: taken from `next`"
+    )
+
+
+class SessionPlanParameters(Parameters):
+    system = serializers.ListField(
+        child=serializers.RegexField(SLUG, max_length=80), min_length=2, max_length=100, help_text="slugs, two or more"
+    )
+    workload = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), min_length=1, max_length=100, help_text="ids"
+    )
+    threads = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=catalog.MAX_THREADS), min_length=1, max_length=100
+    )
+    warmup = FiniteField(required=False, default=0.0, min_value=0, max_value=campaigns_plan.MAX_WARMUP, help_text="s")
+    duration = FiniteField(min_value=0.1, max_value=campaigns_plan.MAX_DURATION, help_text="s")
+    difference = FiniteField(
+        required=False,
+        default=0.05,
+        min_value=LEAST_DIFFERENCE,
+        max_value=MOST_DIFFERENCE,
+        help_text="the smallest that is to be found, a share",
+    )
+    power = serializers.ChoiceField(
+        choices=[(f"{power:g}", f"{power:g}") for power in POWERS],
+        required=False,
+        default="0.9",
+        help_text="how sure it is to be found",
     )
 
 
@@ -169,6 +198,36 @@ class Campaigns(APIView):
             answer = detail_of(request, campaign.pk)
         tasks.enqueue(tasks.match_jobs)
         return Response(answer, status=201, headers={"Location": reverse("api:campaign", args=[campaign.pk])})
+
+
+class SessionPlans(APIView):
+    @extend_schema(operation_id="plan_sessions", parameters=[SessionPlanParameters], responses=SessionPlanSerializer)
+    def get(self, request: Request) -> Response:
+        """How many sessions of how many repetitions find a difference, and what they take; nothing is planned."""
+        asked = SessionPlanParameters.read(request)
+        slugs, ids = list(dict.fromkeys(asked["system"])), list(dict.fromkeys(asked["workload"]))
+        systems = {system.slug: system for system in System.objects.filter(slug__in=slugs)}
+        workloads = Workload.objects.in_bulk(ids)
+        errors = [
+            *_unknown("system", slugs, systems, "see /api/v1/systems/"),
+            *_unknown("workload", ids, workloads, "see /api/v1/workloads/"),
+        ]
+        if len(slugs) < 2:
+            errors.append(FieldProblem("system", "is the same twice", "name two or more"))
+        if errors:
+            raise Invalid(errors)
+        found = session_plan(
+            [systems[slug] for slug in slugs],
+            dispatch.alike(
+                workloads=[workloads[pk] for pk in ids],
+                load_levels=sorted(set(asked["threads"])),
+                warmup=asked["warmup"],
+                duration=asked["duration"],
+            ),
+            difference=asked["difference"],
+            power=float(asked["power"]),
+        )
+        return Response(SessionPlanSerializer(found, context={"request": request}).data)
 
 
 class OneCampaign(APIView):

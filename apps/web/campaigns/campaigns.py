@@ -115,10 +115,13 @@ def _size(form: PlanForm) -> dict[str, Any]:
         return {"size": None}
     chosen, repetitions = list(form.cleaned_data["systems"]), form.cleaned_data["repetitions"]
     unreached = queries.unreachable(chosen, now=timezone.now())
-    found = precision(chosen, form.counted_entries(), repetitions=repetitions)
+    sessions = form.cleaned_data["sessions"]
+    found = precision(chosen, form.counted_entries(), repetitions=repetitions) if sessions == 1 else ()
     return {
         "size": counted,
         "repetitions": repetitions,
+        "sessions": sessions,
+        "session_plan": form.session_plan(),
         "ramps": form.cleaned_data["climb"],
         "precision": found,
         "wanted": WANTED,

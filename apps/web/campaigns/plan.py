@@ -20,6 +20,9 @@ from apps.core.text import and_list
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import LEAST_GAIN, PlanSize
 from apps.dispatch.models import Campaign
+from apps.regressions.api import LEAST_DIFFERENCE as LEAST
+from apps.regressions.api import MOST_DIFFERENCE as MOST
+from apps.regressions.api import POWERS, SessionPlan, session_plan
 from apps.web.components.forms import FormProblem, PageForm
 from workers.protocol.workloads import WORKLOADS, sysbench
 from workers.protocol.workloads.kinds import KINDS, kind_of
@@ -39,6 +42,9 @@ LABELS = {
     "table_size": "Rows per table",
     "threads": "Threads",
     "repetitions": "Repetitions",
+    "sessions": "Sessions",
+    "difference": "Smallest difference",
+    "sure": "Found in",
     "until": "Stop early",
     "warmup": "Warm-up",
     "duration": "Measured",
@@ -51,6 +57,7 @@ UNTIL = (
     ("0.02", "at ±2\u00a0%"),
     ("0.05", "at ±5\u00a0%"),
 )
+SURE = tuple((f"{power:g}", f"{10 * power:.0f} of 10 cases") for power in reversed(POWERS))
 # Fields that a chosen workload may override, named with its key appended; empty: as for all others.
 OWN = ("threads", "warmup", "duration")
 NO_NUMBER = {"invalid": "is not a number: write one, for example 3", "required": "is empty: write a number"}
@@ -90,6 +97,9 @@ class PlanForm(PageForm):
     table_size = forms.IntegerField(required=False, initial=10_000)
     threads = forms.CharField(initial="1, 4, 8", required=False)
     repetitions = forms.IntegerField(initial=3)
+    sessions = forms.IntegerField(initial=1, required=False)
+    difference = forms.FloatField(initial=5, required=False)
+    sure = forms.ChoiceField(choices=SURE, required=False)
     until = forms.ChoiceField(choices=UNTIL, required=False)
     warmup = forms.FloatField(initial=5)
     duration = forms.FloatField(initial=30)
@@ -109,8 +119,20 @@ class PlanForm(PageForm):
                 self.fields[f"{name}_{key}"] = forms.FloatField(required=False, error_messages=NO_NUMBER)
         systems.error_messages["invalid_choice"] = "%(value)s is not a system in use: choose from the list"
         workloads.error_messages["invalid_choice"] = "%(value)s is not a known workload: choose from the list"
-        for name in ("tables", "table_size", "repetitions", "warmup", "duration"):
+        for name in ("tables", "table_size", "repetitions", "sessions", "difference", "warmup", "duration"):
             self.fields[name].error_messages |= NO_NUMBER
+
+    def clean_sessions(self) -> int:
+        given: int | None = self.cleaned_data["sessions"]
+        return 1 if given is None else given
+
+    def clean_difference(self) -> float:
+        """As a share."""
+        given: float | None = self.cleaned_data["difference"]
+        share = (5 if given is None else given) / 100
+        if not LEAST <= share <= MOST:
+            raise forms.ValidationError(f"is out of range: use {100 * LEAST:g} to {100 * MOST:g} %")
+        return share
 
     def clean(self) -> None:
         for name in [name for name in self.cleaned_data if name.partition("_")[0] == "threads"]:
@@ -150,7 +172,24 @@ class PlanForm(PageForm):
         data = self.cleaned_data
         if not entries:
             return None
-        return dispatch.size_of(systems=len(data["systems"]), entries=entries, repetitions=data["repetitions"])
+        systems, workloads = list(data["systems"]), [entry.workload.pk for entry in entries if entry.workload]
+        durations = dispatch.measured_durations(systems, [pk for pk in workloads if pk])
+        counts = {"repetitions": data["repetitions"], "sessions": data["sessions"]}
+        return dispatch.size_of(systems=systems, entries=entries, durations=durations, **counts)
+
+    def session_plan(self) -> SessionPlan | None:
+        """None while the plan is too incomplete, or compares nothing."""
+        entries = self.counted_entries()
+        data = self.cleaned_data
+        if not entries or data["climb"]:
+            return None
+        return session_plan(
+            list(data["systems"]),
+            entries,
+            difference=data["difference"],
+            power=float(data["sure"] or SURE[0][0]),
+            typed=(data["sessions"], data["repetitions"]),
+        )
 
     def counted_entries(self) -> list[dispatch.PlannedWorkload]:
         """Entries with numbers of threads instead of load levels; none while the plan is too incomplete to count."""
@@ -158,7 +197,7 @@ class PlanForm(PageForm):
         data = self.cleaned_data
         workloads = [*data.get("workloads", ()), *([Workload()] if data.get("test") else [])]
         entries = self._entries(workloads)
-        if self.errors or not (data["systems"] and workloads) or data["repetitions"] < 1:
+        if self.errors or not (data["systems"] and workloads) or min(data["repetitions"], data["sessions"]) < 1:
             return []
         return entries if all(entry.load_levels for entry in entries) else []
 
@@ -204,6 +243,7 @@ class PlanForm(PageForm):
                     systems=list(data["systems"]),
                     entries=[replace(entry, load_levels=_levels(entry.load_levels)) for entry in entries],
                     repetitions=data["repetitions"],
+                    sessions=data["sessions"],
                     created_by=user,
                     until=data["until"],
                 )
@@ -241,6 +281,7 @@ class PlanForm(PageForm):
             systems=list(data.get("systems", ())),
             entries=entries,
             repetitions=data.get("repetitions", 1),
+            sessions=data.get("sessions", 1),
             until=data.get("until", ""),
         )
         wrong = set(self.errors)
@@ -330,7 +371,9 @@ def _place(name: str) -> tuple[int, str]:
 def prefilled(query: QueryDict) -> dict[str, Any]:
     """Initial values from the query string, so that other pages can link to a proposed plan."""
     values: dict[str, Any] = {
-        key: query[key] for key in ("name", "threads", "repetitions", "warmup", "duration") if key in query
+        key: query[key]
+        for key in ("name", "threads", "repetitions", "sessions", "difference", "warmup", "duration")
+        if key in query
     }
     if query.getlist("system"):
         values["systems"] = query.getlist("system")

@@ -17,7 +17,8 @@ ARTICLES = "articles"
 ARTICLES_FILE = settings.BASE_DIR / "campaigns" / "articles.yaml"
 WITH_DATA = (Node.Role.WRITER, Node.Role.READER)
 # Fields in which a plan may differ from its preset; those of one workload have its key appended.
-COUNTED = ("systems", "workloads", "test", "tables", "table", "threads", "repetitions", "warmup", "duration", "climb")
+COUNTED = ("systems", "workloads", "test", "tables", "table", "threads", "repetitions", "sessions")
+COUNTED += ("warmup", "duration", "climb")
 SYSTEMS_LINE = re.compile(r"^(?P<indent> *)systems: \[(?P<slugs>.*)\]$", re.MULTILINE)
 SINGLE = "single"  # the file's system of one server: a workload without it is one of clusters alone
 
@@ -92,7 +93,7 @@ def is_changed(preset: Preset, typed: Mapping[str, Any]) -> bool:
     assert isinstance(typed, QueryDict)  # noqa: S101  for mypy
     given = {name: sorted(filter(None, values)) for name, values in typed.lists() if name.partition("_")[0] in COUNTED}
     new = {"tables", "table_size"} if not any(given.get("test", ())) else set()
-    own = {name: values for name, values in given.items() if values and name not in new}
+    own = {"sessions": ["1"]} | {name: values for name, values in given.items() if values and name not in new}
     return own != {name: _texts(value) for name, value in preset.values.items() if name != "name" and value}
 
 
@@ -158,6 +159,7 @@ def _values(
         "workloads": [workload.pk] if workload else [],
         "threads": threads,
         "repetitions": repetitions,
+        "sessions": 1,
         "warmup": seconds[0],
         "duration": seconds[1],
     }

@@ -203,6 +203,7 @@ export interface components {
             systems: components["schemas"]["NamedObject"][];
             entries: components["schemas"]["EntryRow"][];
             repetitions: number;
+            sessions: number;
             until: string;
             progress: components["schemas"]["Progress"];
             workloads: components["schemas"]["NamedObject"][];
@@ -224,6 +225,7 @@ export interface components {
             systems: components["schemas"]["NamedObject"][];
             entries: components["schemas"]["EntryRow"][];
             repetitions: number;
+            sessions: number;
             until: string;
             progress: components["schemas"]["Progress"];
             workloads: components["schemas"]["NamedObject"][];
@@ -247,6 +249,8 @@ export interface components {
             workloads: number[];
             load_levels: components["schemas"]["PlannedLoadLevel"][];
             repetitions: number;
+            /** @default 1 */
+            sessions: number;
             /**
              * Format: double
              * @default 0
@@ -1263,6 +1267,9 @@ export interface components {
             system: components["schemas"]["NamedObject"];
             workload: components["schemas"]["NamedObject"];
             repetition: number;
+            session: number;
+            /** Format: double */
+            restart_seconds: number | null;
             position: number;
             state: string;
             attempt: number;
@@ -2664,6 +2671,21 @@ export interface components {
             value: number;
             reset: string;
         };
+        SessionPlan: {
+            /** Format: double */
+            difference: number;
+            /** Format: double */
+            power: number;
+            splits: components["schemas"]["Split"][];
+            is_restart_measured: boolean;
+            cannot_restart: string[];
+            sentence: string;
+            /** Format: double */
+            between: number;
+            /** Format: double */
+            within: number;
+            sessions_seen: number;
+        };
         SettingDifference: {
             field: string;
             label: string;
@@ -2828,6 +2850,15 @@ export interface components {
             made_at: string;
             made_by: string;
             runs: number;
+        };
+        Split: {
+            sessions: number;
+            repetitions: number;
+            /** Format: double */
+            power: number;
+            /** Format: double */
+            seconds: number;
+            is_chosen: boolean;
         };
         SpreadBox: {
             side: number;
@@ -3574,6 +3605,8 @@ export interface components {
             runs: components["schemas"]["PlannedRun"][];
             /** @default null */
             ladder: components["schemas"]["RampMessage"] | null;
+            /** @default false */
+            restart: boolean;
         };
         /** PlannedRun */
         PlannedRun: {
@@ -3622,6 +3655,8 @@ export interface components {
             nodes: components["schemas"]["RunNodeMessage"][];
             /** @default null */
             data_bytes: number | null;
+            /** @default null */
+            restart_seconds: number | null;
         };
         /** RunNodeMessage */
         RunNodeMessage: {
@@ -3999,6 +4034,7 @@ export type SeriesEntry = components['schemas']['SeriesEntry'];
 export type SeriesIndex = components['schemas']['SeriesIndex'];
 export type SeriesOfRuns = components['schemas']['SeriesOfRuns'];
 export type SeriesRun = components['schemas']['SeriesRun'];
+export type SessionPlan = components['schemas']['SessionPlan'];
 export type SettingDifference = components['schemas']['SettingDifference'];
 export type ShortNameDescription = components['schemas']['ShortNameDescription'];
 export type Side = components['schemas']['Side'];
@@ -4018,6 +4054,7 @@ export type SkipCell = components['schemas']['SkipCell'];
 export type Slot = components['schemas']['Slot'];
 export type SlotList = components['schemas']['SlotList'];
 export type Snapshot = components['schemas']['Snapshot'];
+export type Split = components['schemas']['Split'];
 export type SpreadBox = components['schemas']['SpreadBox'];
 export type StaleRead = components['schemas']['StaleRead'];
 export type StateEnum = components['schemas']['StateEnum'];

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from apps.catalog.models import Workload
+from apps.catalog.models import System, Workload
 from apps.core.problems import Invalid
 from apps.dispatch import queries
 from apps.dispatch.campaigns import plan
@@ -143,7 +143,7 @@ def test_too_many_jobs_are_refused_before_any_is_made(db: None, monkeypatch: pyt
 
 def test_size_counts_runs_and_the_time_around_them() -> None:
     entries = plan.alike(workloads=[Workload()], load_levels=[1, 4, 8], warmup=1, duration=5)
-    size = plan.size_of(systems=2, entries=entries, repetitions=3)
+    size = plan.size_of(systems=[System(), System()], entries=entries, repetitions=3)
     assert (size.jobs, size.runs) == (6, 18)
     assert timedelta(seconds=size.seconds) == timedelta(seconds=6 * 10 + 18 * (2 + 6))
 
@@ -153,7 +153,7 @@ def test_size_of_a_mixed_plan_counts_each_entry_by_its_own(db: None) -> None:
         an_entry(threads=(1, 2), warmup=1, duration=3),
         an_entry(threads=(1,), duration=20, systems=[a_system()]),
     ]
-    size = plan.size_of(systems=3, entries=entries, repetitions=2)
+    size = plan.size_of(systems=[a_system(), a_system(), a_system()], entries=entries, repetitions=2)
     assert (size.jobs, size.runs) == (3 * 2 + 2, 3 * 2 * 2 + 2)
     assert size.seconds == 6 * (10 + 2 * 6) + 2 * (10 + 22)
 
