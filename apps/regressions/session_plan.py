@@ -29,6 +29,11 @@ class Split:
     seconds: Annotated[float, "one job after another, with preparation and restarts"]
     is_chosen: Annotated[bool, "the cheapest that is as sure as asked for"]
 
+    @property
+    def minutes(self) -> str:
+        """Of ten minutes or more, whole ones: durations of before are no more exact."""
+        return format_estimate(60 * round(self.seconds / 60) if self.seconds >= 600 else self.seconds)
+
 
 @dataclass(frozen=True)
 class SessionPlan:
@@ -40,6 +45,7 @@ class SessionPlan:
     noise: Hidden[SessionNoise]
     is_restart_measured: Annotated[bool, "false: 30 s assumed"]
     cannot_restart: Annotated[tuple[str, ...], "slugs of systems that no agent can start anew"]
+    smallest: Annotated[float, "difference that the largest split tried finds with the power asked for, a share"]
     as_typed: Hidden[float | None] = None
 
     @property
@@ -49,14 +55,13 @@ class SessionPlan:
     @property
     def sentence(self) -> Shown[str]:
         found, share = self.chosen, f"{100 * self.difference:.3g}\u00a0%"
-        if found is None:
-            return (
-                f"{MOST_SESSIONS} sessions are too few to find a difference of {share} in {10 * self.power:.0f} of 10 "
-                "cases: choose a larger one, or measure longer."
-            )
-        split = f"{counted(found.sessions, 'session')} of {counted(found.repetitions, 'repetition')}"
         cases = f"in {10 * self.power:.0f} of 10 cases"
-        return f"{split}: a difference of {share} is found {cases}; takes {format_estimate(found.seconds)}."
+        if found is None:
+            most = f"of {REPETITIONS[-1]} repetitions each they find {100 * self.smallest:.3g}\u00a0%"
+            remedy = "Choose a larger one, or measure longer runs."
+            return f"{MOST_SESSIONS} sessions do not find a difference of {share} {cases}; {most}. {remedy}"
+        split = f"{counted(found.sessions, 'session')} of {counted(found.repetitions, 'repetition')}"
+        return f"{split}: a difference of {share} is found {cases}; takes {found.minutes}."
 
     @property
     def between(self) -> Annotated[Shown[float], "standard deviation from session to session, a share"]:
@@ -89,13 +94,15 @@ def session_plan(
     known = _known(systems, entries)
     tables = [(len(each.load_levels), len(each.load_levels) * (len(each.systems or systems) - 1)) for each in entries]
     tables = [(levels, comparisons) for levels, comparisons in tables if comparisons]
+    if not tables:
+        return None
     workloads = [each.workload.pk for each in entries if each.workload and each.workload.pk]
     durations = measured_durations(systems, workloads)
     effect = math.log1p(difference)
 
     def split(wanted: float, repetitions: int) -> Split | None:
         noise = max(one.of_mean(repetitions) for one in known)
-        count = _fewest(effect / noise, repetitions, wanted, tables) if tables else None
+        count = _fewest(effect / noise, repetitions, wanted, tables)
         if count is None:
             return None
         reached = _chance(effect, noise, count, repetitions, tables)
@@ -115,7 +122,8 @@ def session_plan(
         noise=max(known, key=lambda one: one.of_mean(3)),
         is_restart_measured=all(system.pk in durations.restarts for system in systems),
         cannot_restart=tuple(system.slug for system in never_restarted(systems)),
-        as_typed=_of_typed(typed, effect, known, tables) if typed and tables else None,
+        smallest=_smallest(known, tables, power),
+        as_typed=_of_typed(typed, effect, known, tables) if typed else None,
     )
 
 
@@ -158,6 +166,15 @@ def _chance(effect: float, noise: float, sessions: int, repetitions: int, tables
         )
         for levels, comparisons in tables
     )
+
+
+def _smallest(known: Sequence[SessionNoise], tables: Sequence[tuple[int, int]], power: float) -> float:
+    noise = max(one.of_mean(REPETITIONS[-1]) for one in known)
+    least = (
+        least_effect(sessions=MOST_SESSIONS, levels=levels, comparisons=comparisons, power=power)
+        for levels, comparisons in tables
+    )
+    return math.expm1(max(least) * noise)
 
 
 def _of_typed(

@@ -13,7 +13,7 @@ from apps.comparison.stats.moderation import prior
 from apps.comparison.stats.power import RunNoise
 from apps.comparison.stats.replicates import FEWEST_SESSIONS
 from apps.comparison.stats.session_power import SessionNoise
-from apps.runs.models import COUNTED, Measurement
+from apps.runs.models import COUNTED, Measurement, Run
 
 # Newest runs read, of all systems and workloads together.
 MOST_READ = 1000
@@ -54,15 +54,8 @@ def session_noise(systems: Collection[int], workloads: Collection[int]) -> dict[
 
 
 def _rows(systems: Collection[int], workloads: Collection[int]) -> list[dict[str, Any]]:
-    counted = {f"run__{name}": value for name, value in dict(COUNTED.children).items()}
-    headline = Measurement.objects.filter(
-        **counted,
-        run__system__in=systems,
-        run__workload__in=workloads,
-        run__load_level__rate=None,
-        metric=F("run__workload__primary_metric"),
-        value__gt=0,
-    )
+    runs = Run.objects.filter(COUNTED, system__in=systems, workload__in=workloads, load_level__rate=None)
+    headline = Measurement.objects.filter(run__in=runs, metric=F("run__workload__primary_metric"), value__gt=0)
     fields = ("run_id", "run__system_id", "run__workload_id", "run__started_at", "run__server_started_at")
     more = {"threads": F("run__load_level__threads"), "host": F("run__host__name")}
     rows = headline.order_by("-run__started_at", "-run_id")

@@ -26,7 +26,7 @@ def measured(systems: Sequence[System], workloads: Iterable[int]) -> Durations:
     jobs = Job.objects.filter(system__in=systems).order_by("-pk")
     restarts: dict[int, list[float]] = defaultdict(list)
     for system, seconds in jobs.exclude(restart_seconds=None).values_list("system", "restart_seconds")[:MOST_READ]:
-        restarts[system].append(seconds)
+        restarts[system].append(seconds or 0.0)
     whole = jobs.filter(workload__in=list(workloads), state="succeeded", attempt=1, skips=None)
     overheads: dict[tuple[int, int], list[float]] = defaultdict(list)
     for job in whole.select_related("entry").prefetch_related("entry__load_levels")[:MOST_READ]:

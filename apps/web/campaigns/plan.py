@@ -43,12 +43,12 @@ LABELS = {
     "threads": "Threads",
     "repetitions": "Repetitions",
     "sessions": "Sessions",
-    "difference": "Smallest difference",
-    "sure": "Found in",
-    "until": "Stop early",
     "warmup": "Warm-up",
     "duration": "Measured",
     "climb": "Ramp until saturation",
+    "difference": "Smallest difference",
+    "sure": "Found in",
+    "until": "Stop early",
 }
 UNTIL = (
     ("", "never"),

@@ -17,8 +17,8 @@ ARTICLES = "articles"
 ARTICLES_FILE = settings.BASE_DIR / "campaigns" / "articles.yaml"
 WITH_DATA = (Node.Role.WRITER, Node.Role.READER)
 # Fields in which a plan may differ from its preset; those of one workload have its key appended.
-COUNTED = ("systems", "workloads", "test", "tables", "table", "threads", "repetitions", "sessions")
-COUNTED += ("warmup", "duration", "climb")
+PICKED = ("systems", "workloads", "test", "tables", "table")
+COUNTED = (*PICKED, "threads", "repetitions", "sessions", "warmup", "duration", "climb")
 SYSTEMS_LINE = re.compile(r"^(?P<indent> *)systems: \[(?P<slugs>.*)\]$", re.MULTILINE)
 SINGLE = "single"  # the file's system of one server: a workload without it is one of clusters alone
 

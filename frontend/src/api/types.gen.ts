@@ -2679,6 +2679,8 @@ export interface components {
             splits: components["schemas"]["Split"][];
             is_restart_measured: boolean;
             cannot_restart: string[];
+            /** Format: double */
+            smallest: number;
             sentence: string;
             /** Format: double */
             between: number;

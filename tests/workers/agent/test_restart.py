@@ -35,9 +35,9 @@ def _occurrence(number: int, run: SeenRun) -> Occurrence:
     assert run.opened is not None
     began = datetime.fromisoformat(run.opened.started_at)
     node = run.node("db1")
-    uptimes = {**node.constants, **node.changing}["mysql.status.Uptime"]
-    seen = [(t, value) for t, value in zip(node.clock, uptimes.values, strict=True) if value == value]
-    return Occurrence(number, "a", began, "host", began + timedelta(seconds=float(seen[0][0] - seen[0][1])), "")
+    uptimes = node.changing["mysql.status.Uptime"]
+    t, uptime = next((t, value) for t, value in zip(node.clock, uptimes.values, strict=True) if value == value)
+    return Occurrence(number, "a", began, "host", began + timedelta(seconds=float(t - uptime)), "")
 
 
 def test_a_session_begins_with_a_new_start_of_the_server_and_its_runs_show_it(
