@@ -5,7 +5,6 @@ from apps.dispatch.campaigns import early_stop, plan, progress
 from apps.dispatch.campaigns import file as campaign_file
 from apps.dispatch.campaigns import text as campaign_text
 from apps.dispatch.campaigns.cancel import Cancellation, cancel_campaign, cancel_job
-from apps.dispatch.campaigns.durations import Durations
 from apps.dispatch.campaigns.durations import measured as measured_durations
 from apps.dispatch.campaigns.file import LEAST_GAIN
 from apps.dispatch.campaigns.plan import (
@@ -66,7 +65,6 @@ __all__ = [
     "CampaignDetail",
     "CampaignRow",
     "Cancellation",
-    "Durations",
     "JobCell",
     "JobGrid",
     "LeaseLost",

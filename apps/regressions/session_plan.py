@@ -22,7 +22,7 @@ SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Split:
+class SessionSplit:
     sessions: int
     repetitions: Annotated[int, "of each session"]
     power: Annotated[float, "chance that the difference is found, at the noisiest load level"]
@@ -41,7 +41,7 @@ class SessionPlan:
 
     difference: Annotated[float, "a share: 0.05 is 5 %"]
     power: Annotated[float, "asked for"]
-    splits: tuple[Split, ...]
+    splits: tuple[SessionSplit, ...]
     noise: Hidden[SessionNoise]
     is_restart_measured: Annotated[bool, "false: 30 s assumed"]
     cannot_restart: Annotated[tuple[str, ...], "slugs of systems that no agent can start anew"]
@@ -49,7 +49,7 @@ class SessionPlan:
     as_typed: Hidden[float | None] = None
 
     @property
-    def chosen(self) -> Split | None:
+    def chosen(self) -> SessionSplit | None:
         return next((split for split in self.splits if split.is_chosen), None)
 
     @property
@@ -100,16 +100,16 @@ def session_plan(
     durations = measured_durations(systems, workloads)
     effect = math.log1p(difference)
 
-    def split(wanted: float, repetitions: int) -> Split | None:
+    def split(wanted: float, repetitions: int) -> SessionSplit | None:
         noise = max(one.of_mean(repetitions) for one in known)
         count = _fewest(effect / noise, repetitions, wanted, tables)
         if count is None:
             return None
         reached = _chance(effect, noise, count, repetitions, tables)
         size = size_of(systems=systems, entries=entries, repetitions=repetitions, sessions=count, durations=durations)
-        return Split(count, repetitions, reached, size.seconds, is_chosen=False)
+        return SessionSplit(count, repetitions, reached, size.seconds, is_chosen=False)
 
-    found: list[Split] = []
+    found: list[SessionSplit] = []
     for wanted in POWERS:
         of_power = sorted(filter(None, (split(wanted, each) for each in REPETITIONS)), key=_cost)
         if wanted == power and of_power:
@@ -186,11 +186,11 @@ def _of_typed(
     return _chance(effect, max(one.of_mean(repetitions) for one in known), sessions, repetitions, tables)
 
 
-def _cost(split: Split) -> tuple[float, int]:
+def _cost(split: SessionSplit) -> tuple[float, int]:
     return split.seconds, split.sessions
 
 
-def _once(splits: Sequence[Split]) -> list[Split]:
+def _once(splits: Sequence[SessionSplit]) -> list[SessionSplit]:
     """By duration; one that is the cheapest of both powers once, chosen if it is of either."""
     own = {(each.sessions, each.repetitions): each for each in sorted(splits, key=lambda each: each.is_chosen)}
     return sorted(own.values(), key=_cost)

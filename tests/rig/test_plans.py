@@ -52,6 +52,7 @@ LARGE = {
 # What does not answer a GET with a page: messages of agents, forms that are only sent, links used once.
 NOT_READ = {
     *("web:campaign-cancel", "web:job-cancel", "web:sign-in-link", "web:sign-out", "web:campaign-size"),
+    "api:campaign-sessions",
     *("web:examples-remove", "web:agent-system", "web:agent-enrolment", "api:agent-enrol"),
     *("web:account", "web:token-revoke", "web:session-end", "web:sessions-end", "web:audit", "api:audit"),
     *("web:people", "web:person", "web:person-link", "web:person-unbind", "web:password"),

@@ -114,8 +114,7 @@ class RampMessage(msgspec.Struct, frozen=True, kw_only=True):
 class JobMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Server to agent: the claimed job. `runs` in the order of measurement.
 
-    `ladder`: the ramp; None: every run must succeed. `restart`: start the server anew first, by the agent's own
-    command; only for systems that its hello names in `health["restarts"]`.
+    `ladder`: the ramp; None: every run must succeed. `restart`: first start the server anew, by its own command.
     """
 
     id: int
@@ -166,9 +165,7 @@ class RunMessage(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     host: dict[str, Any] = {}
     nodes: list[RunNodeMessage] = []
-    data_bytes: int | None = (
-        None  # size of the workload's tables with their indexes, from the server; None: not queried
-    )
+    data_bytes: int | None = None  # size of the workload's tables with their indexes; None: not queried
     # How long the attempt took to start the server anew; None: it did not.
     restart_seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
 

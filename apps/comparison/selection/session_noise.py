@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from django.db.models import F
@@ -13,10 +14,11 @@ from apps.comparison.stats.moderation import prior
 from apps.comparison.stats.power import RunNoise
 from apps.comparison.stats.replicates import FEWEST_SESSIONS
 from apps.comparison.stats.session_power import SessionNoise
-from apps.runs.models import COUNTED, Measurement, Run
+from apps.runs.api import places
+from apps.runs.models import Measurement
 
-# Newest runs read, of all systems and workloads together.
-MOST_READ = 1000
+# Newest runs read, of each system, workload and load level, and of all together.
+NEWEST, MOST_READ = 60, 2000
 # A system, a workload and a number of threads without a rate.
 Place = tuple[int, int, int]
 
@@ -33,7 +35,7 @@ class _Seen:
 
 def session_noise(systems: Collection[int], workloads: Collection[int]) -> dict[Place, SessionNoise]:
     """In the headline metric, of the newest server version of each place; variances are moderated over the places of a
-    workload, as Compare does. Missing: places without two sessions. One query."""
+    workload, as Compare does. Missing: places without two sessions. Two queries."""
     places: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     by_workload: dict[int, list[Occurrence]] = defaultdict(list)
     for row in _rows(systems, workloads):
@@ -54,12 +56,17 @@ def session_noise(systems: Collection[int], workloads: Collection[int]) -> dict[
 
 
 def _rows(systems: Collection[int], workloads: Collection[int]) -> list[dict[str, Any]]:
-    runs = Run.objects.filter(COUNTED, system__in=systems, workload__in=workloads, load_level__rate=None)
-    headline = Measurement.objects.filter(run__in=runs, metric=F("run__workload__primary_metric"), value__gt=0)
+    found = places.counted(pairs=list(product(set(systems), set(workloads))), most=0, newest=NEWEST)
+    headline = Measurement.objects.filter(
+        run__in=sorted({run for place in found for run in place.newest}, reverse=True)[:MOST_READ],
+        run__load_level__rate=None,
+        metric=F("run__workload__primary_metric"),
+        value__gt=0,
+    )
     fields = ("run_id", "run__system_id", "run__workload_id", "run__started_at", "run__server_started_at")
     more = {"threads": F("run__load_level__threads"), "host": F("run__host__name")}
     rows = headline.order_by("-run__started_at", "-run_id")
-    return list(rows.values(*fields, "run__session", "run__server_version", "value", **more)[:MOST_READ])
+    return list(rows.values(*fields, "run__session", "run__server_version", "value", **more))
 
 
 def _seen(rows: Sequence[Mapping[str, Any]], sessions: Mapping[int, int]) -> _Seen:

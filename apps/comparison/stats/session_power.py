@@ -41,7 +41,7 @@ class SessionNoise:
 
 
 @dataclass(frozen=True)
-class Limits:
+class DrawnLimits:
     """By draw: the difference that is found, and the standard error of the difference, where a session's mean has the
     standard deviation 1."""
 
@@ -79,7 +79,7 @@ def least_effect(*, sessions: int, levels: int, comparisons: int, power: float) 
 
 
 @lru_cache(maxsize=256)
-def _limits(sessions: int, levels: int, comparisons: int) -> Limits:
+def _limits(sessions: int, levels: int, comparisons: int) -> DrawnLimits:
     random, own = np.random.default_rng(SEED), sessions - 1
     scale = np.exp(random.normal(0, UNLIKE, (DRAWS, 1, levels)))
     seen = scale**2 * random.chisquare(own, (DRAWS, 2, levels)) / own
@@ -91,7 +91,7 @@ def _limits(sessions: int, levels: int, comparisons: int) -> Limits:
     alone = special.stdtrit(welch, (1 + CONFIDENCE) / 2)
     corrected = special.stdtrit(np.sqrt(welch * least), 1 - (1 - CONFIDENCE) / (2 * comparisons))
     limit = np.maximum(alone, corrected) * np.sqrt(squares.sum(axis=1))
-    return Limits(limit, scale[:, 0, 0] * math.sqrt(2 / sessions))
+    return DrawnLimits(limit, scale[:, 0, 0] * math.sqrt(2 / sessions))
 
 
 def _moderated(seen: Array, own: int) -> tuple[Array, Array]:

@@ -22,15 +22,16 @@ class Durations:
 
 
 def measured(systems: Sequence[System], workloads: Iterable[int]) -> Durations:
-    """Two queries."""
-    jobs = Job.objects.filter(system__in=systems).order_by("-pk")
+    """Three queries."""
+    wanted = set(workloads)
     restarts: dict[int, list[float]] = defaultdict(list)
-    for system, seconds in jobs.exclude(restart_seconds=None).values_list("system", "restart_seconds")[:MOST_READ]:
-        restarts[system].append(seconds or 0.0)
-    whole = jobs.filter(workload__in=list(workloads), state="succeeded", attempt=1, skips=None)
     overheads: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for job in whole.select_related("entry").prefetch_related("entry__load_levels")[:MOST_READ]:
-        if job.started_at and job.finished_at:
+    newest = Job.objects.filter(system__in=systems, state="succeeded").order_by("-pk")
+    for job in newest.select_related("entry").prefetch_related("entry__load_levels", "skips")[:MOST_READ]:
+        if job.restart_seconds is not None:
+            restarts[job.system_id].append(job.restart_seconds)
+        is_whole = job.attempt == 1 and not job.skips.all()
+        if is_whole and job.workload_id in wanted and job.started_at and job.finished_at:
             levels = len(job.entry.load_levels.all())
             took = (job.finished_at - job.started_at).total_seconds() - (job.restart_seconds or 0)
             beside = took - levels * (job.entry.warmup + job.entry.duration)

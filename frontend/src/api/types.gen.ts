@@ -2676,7 +2676,7 @@ export interface components {
             difference: number;
             /** Format: double */
             power: number;
-            splits: components["schemas"]["Split"][];
+            splits: components["schemas"]["SessionSplit"][];
             is_restart_measured: boolean;
             cannot_restart: string[];
             /** Format: double */
@@ -2687,6 +2687,15 @@ export interface components {
             /** Format: double */
             within: number;
             sessions_seen: number;
+        };
+        SessionSplit: {
+            sessions: number;
+            repetitions: number;
+            /** Format: double */
+            power: number;
+            /** Format: double */
+            seconds: number;
+            is_chosen: boolean;
         };
         SettingDifference: {
             field: string;
@@ -2852,15 +2861,6 @@ export interface components {
             made_at: string;
             made_by: string;
             runs: number;
-        };
-        Split: {
-            sessions: number;
-            repetitions: number;
-            /** Format: double */
-            power: number;
-            /** Format: double */
-            seconds: number;
-            is_chosen: boolean;
         };
         SpreadBox: {
             side: number;
@@ -4037,6 +4037,7 @@ export type SeriesIndex = components['schemas']['SeriesIndex'];
 export type SeriesOfRuns = components['schemas']['SeriesOfRuns'];
 export type SeriesRun = components['schemas']['SeriesRun'];
 export type SessionPlan = components['schemas']['SessionPlan'];
+export type SessionSplit = components['schemas']['SessionSplit'];
 export type SettingDifference = components['schemas']['SettingDifference'];
 export type ShortNameDescription = components['schemas']['ShortNameDescription'];
 export type Side = components['schemas']['Side'];
@@ -4056,7 +4057,6 @@ export type SkipCell = components['schemas']['SkipCell'];
 export type Slot = components['schemas']['Slot'];
 export type SlotList = components['schemas']['SlotList'];
 export type Snapshot = components['schemas']['Snapshot'];
-export type Split = components['schemas']['Split'];
 export type SpreadBox = components['schemas']['SpreadBox'];
 export type StaleRead = components['schemas']['StaleRead'];
 export type StateEnum = components['schemas']['StateEnum'];

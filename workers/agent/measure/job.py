@@ -10,9 +10,9 @@ from workers.agent.measure.clock import RunClock, ServerClock
 from workers.agent.measure.measurement import RunMeasurement, ToolLoad, run_message
 from workers.agent.measure.ramp import LevelOutcome, Ramp
 from workers.agent.measure.recorder import Recorder
-from workers.agent.measure.restart import start_anew
 from workers.agent.runtime.config import Config, SystemConfig
 from workers.agent.runtime.journal import Journal, JournalEntry, Leftover, started_process
+from workers.agent.runtime.restart import start_anew
 from workers.agent.runtime.spool import Spool
 from workers.agent.runtime.stop import AGENT_STOPPED, Stop, Stopped, StopSwitch, failed
 from workers.agent.tools import InvalidToolParameters, Invocation, Target, Tool, ToolMissing

@@ -8,10 +8,10 @@ from typing import Any
 from workers.agent import __version__
 from workers.agent.measure import database
 from workers.agent.measure.clock import ServerClock
-from workers.agent.measure.restart import can_restart
 from workers.agent.measure.wholeness import require_whole
 from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import PROXY, Config, SystemConfig
+from workers.agent.runtime.restart import can_restart
 from workers.agent.tools import ToolMissing
 from workers.agent.tools.registry import TOOLS
 from workers.protocol import wire

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from workers.agent.measure import database, restart
+from workers.agent.measure import database
 from workers.agent.runtime import config as configuration
+from workers.agent.runtime import restart
 from workers.agent.runtime.config import SystemConfig
 from workers.agent.runtime.stop import CANCELLED, Stopped, StopSwitch
 
