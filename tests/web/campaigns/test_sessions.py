@@ -79,7 +79,13 @@ def test_the_page_of_a_campaign_says_how_long_a_restart_took(engineer: Client, a
 
 
 def test_the_api_says_the_same(engineer: Client, able: None) -> None:
-    asked = {"system": ["a", "b"], "workload": [a_workload().pk], "threads": [1, 4, 8], "warmup": 1, "duration": 5}
+    asked: dict[str, Any] = {
+        "system": ["a", "b"],
+        "workload": [a_workload().pk],
+        "threads": [1, 4, 8],
+        "warmup": 1,
+        "duration": 5,
+    }
     answer = engineer.get(ADDRESS, asked | {"difference": "0.1", "power": "0.9"})
     assert answer.status_code == 200, answer.content
     found = answer.json()
@@ -105,7 +111,7 @@ def test_the_api_says_the_same(engineer: Client, able: None) -> None:
     ],
 )
 def test_the_api_refuses_by_field(engineer: Client, able: None, change: dict[str, Any], field: str) -> None:
-    asked = {"system": ["a", "b"], "workload": [a_workload().pk], "threads": [1], "duration": 5}
+    asked: dict[str, Any] = {"system": ["a", "b"], "workload": [a_workload().pk], "threads": [1], "duration": 5}
     answer = engineer.get(ADDRESS, asked | change)
     assert answer.status_code in (400, 422), answer.content
     assert [error["field"] for error in answer.json()["errors"]] == [field]
