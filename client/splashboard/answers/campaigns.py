@@ -49,7 +49,8 @@ class Campaign:
     cancelled_at: Optional[datetime]
     systems: list[NamedObject]
     entries: list[EntryRow]  # workloads, each with its load levels and times
-    repetitions: int
+    repetitions: int  # of each session
+    sessions: int  # before each but the first, the servers are started anew
     until: str  # when a load level needs no more repetitions: verdict, or the half width of an interval; empty: never
     progress: Progress
     workloads: list[NamedObject]
@@ -89,7 +90,9 @@ class Job:
     entry: int  # id of the campaign's entry
     system: NamedObject
     workload: NamedObject
-    repetition: int
+    repetition: int  # counted through all sessions
+    session: int
+    restart_seconds: Optional[float]  # s until the server, started anew for this job, answered; None: it was not
     position: int  # place in the campaign's execution order
     state: str  # queued, matched, running, cancelling, succeeded, failed or cancelled
     attempt: int

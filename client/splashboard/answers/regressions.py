@@ -54,14 +54,18 @@ class CheckRow:
     high: Optional[float]
     p: Optional[float]  # adjusted for all rows (Benjamini-Hochberg)
     smallest: float  # smallest relative difference that counts
+    # share by which it may be worse and pass, as set when it was compared; None: the `tolerance`, of latency at
+    # least 0.5; errors have none
+    margin: Optional[float]
     worst: Optional[float]  # greatest share by which it may be worse, by its interval
-    failing: Optional[float]  # of errors: the share of the release's transactions that may fail
+    failing: Optional[float]  # of errors: the share of the release's transactions that may fail; of dips: of its time
     needed: Optional[int]  # per side for a conclusive result at 80 % power; 1001: more than 1,000
     # of baseline and release, if they are what repeats: `needed` counts these; None: runs
     sessions: Optional[tuple[int, int]]
     reason: str
     origins: list[str]  # of its runs
-    primary: bool  # the workload's primary metric, not latency or errors beside it
+    primary: bool  # the workload's primary metric, not latency, errors, dips or work beside it
+    suspect: bool  # of errors and dips: more by its own interval, but not among all rows
     finding: Optional[int]  # id of its finding
     finding_state: str
     is_accepted: bool  # accepted as worse, and the acceptance has not ended
@@ -71,7 +75,7 @@ class CheckRow:
     # better, a rise where lower is
     visible: Optional[float]
     compare: str  # query of /api/v1/comparisons/ and of the page Compare
-    is_coarse: bool  # inconclusive, and may be worse by more than tolerated
+    is_coarse: bool  # neither worse nor better, and may be worse by more than its margin
 
 
 Result = Literal["fine", "regression", "cannot tell"]
@@ -188,6 +192,48 @@ class TrendLevel:
 
 
 @dataclass(frozen=True)
+class TrendDrift:
+    change: float  # share of the value, in a week or in 100 runs
+    low: float  # lower end of the 95 % interval
+    high: float
+    per: str  # “week” or “100 runs”
+    total: float  # over all runs since the last reset, share of the value
+    verdict: str  # better or worse
+
+
+@dataclass(frozen=True)
+class TrendEffect:
+    name: str  # “Monday”, or the load generator's name
+    effect: float  # share of the value, around 0
+    low: float  # lower end of the 95 % interval
+    high: float
+
+
+@dataclass(frozen=True)
+class TrendSeason:
+    weekdays: list[TrendEffect]  # those with three runs or more, Monday first
+    range: float  # between the highest and the lowest weekday
+    p: float
+
+
+@dataclass(frozen=True)
+class TrendBurst:
+    place: int  # index in the points, from 0
+    runs: int
+    effect: float  # share of the level
+    low: float  # lower end of the 95 % interval
+    high: float
+
+
+@dataclass(frozen=True)
+class TrendPatterns:
+    drift: Optional[TrendDrift]  # None: none found
+    season: Optional[TrendSeason]  # None: none found
+    machines: list[TrendEffect]  # empty: one, or not known apart
+    bursts: list[TrendBurst]
+
+
+@dataclass(frozen=True)
 class Limits:
     smallest: float  # share of the value
     significant: float  # p
@@ -199,4 +245,5 @@ class TrendDetail(Trend):
     points: list[SeriesRun]
     changes_told: list[TrendChange]
     levels: list[TrendLevel]
+    patterns: TrendPatterns
     threshold: Limits

@@ -287,5 +287,6 @@ class SubmittedRun:
     outcome: str  # succeeded, failed, cancelled; empty: it still runs
     reason: str  # why it failed
     measurements: list[Measurement]
+    format: str  # what the output was read as: as stated, or as recognised by its content
     unparsed_lines: int  # how many lines no parser understood; the run shows them
     warnings: list[str]  # what was added to the catalog

@@ -2301,7 +2301,7 @@ export interface components {
             reason: string;
         };
         /** @enum {string} */
-        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "pgbench" | "pgbench-log" | "fio" | "failover-report" | "schema-change-report";
+        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report" | "pgbench" | "pgbench-log" | "fio";
         RunDetail: {
             id: number;
             readonly address: string;
@@ -2386,7 +2386,7 @@ export interface components {
             tag?: string[];
         };
         /** @enum {string} */
-        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "pgbench" | "pgbench-log" | "fio" | "failover-report" | "schema-change-report";
+        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report" | "pgbench" | "pgbench-log" | "fio";
         RunGrowth: {
             run: number;
             side: string;
