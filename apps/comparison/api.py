@@ -68,7 +68,7 @@ from apps.comparison.selection.sides import (
     check_systems,
     system_slug,
 )
-from apps.comparison.tables import beside_speed, matrix
+from apps.comparison.tables import dips_and_work, matrix
 from apps.comparison.tables.matrix import FEWEST_SIDES as FEWEST_MATRIX_SIDES
 from apps.comparison.tables.matrix import LATENCY, PRIMARY, Matrix, MatrixRow, MatrixSide, compare_systems
 from apps.comparison.tables.matrix import MOST_SIDES as MOST_MATRIX_SIDES
@@ -140,13 +140,13 @@ __all__ = [
     "acknowledgements",
     "all_metrics",
     "baselines",
-    "beside_speed",
     "check_systems",
     "choices",
     "claims",
     "compare",
     "compare_systems",
     "cost",
+    "dips_and_work",
     "everything",
     "lasting_facts",
     "latency",

@@ -27,7 +27,7 @@ PACKAGES = {
     "git": "git",
     "mysqlslap": "mariadb-client",
     "pgbench": "postgresql",
-    # Monitoring systems as others have them: tests/client/test_attach.py.
+    # Monitoring systems as others have them: tests/client/monitoring/test_attach.py.
     "prometheus": "prometheus",
     "promtool": "prometheus",
     "prometheus-mysqld-exporter": "prometheus-mysqld-exporter",

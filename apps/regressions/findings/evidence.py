@@ -11,7 +11,7 @@ from typing import Annotated
 from django.db.models import F
 
 from apps.catalog.models import LoadLevel
-from apps.comparison.api import beside_speed, compare, variables_of, work_of
+from apps.comparison.api import compare, dips_and_work, variables_of, work_of
 from apps.comparison.pure import ClaimLimit, Comparison, Difference, FieldGroup, Weight, limits_between, variables
 from apps.comparison.pure import differences as comparability_differences
 from apps.core.answers import Hidden, Inline, Name, OneOf, Rounded, Shown, Words
@@ -222,8 +222,8 @@ def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
     by_id = {row["id"]: row for row in rows}
     key = change.metric.key if change.metric else ""
     values = dict(Measurement.objects.filter(run__in=sides, metric__key=key).order_by().values_list("run", "value"))
-    if key in {metric.key for metric in beside_speed.METRICS}:
-        costs = beside_speed.run_costs(list(sides)).values()
+    if key in {metric.key for metric in dips_and_work.METRICS}:
+        costs = dips_and_work.run_costs(list(sides)).values()
         values = {run: own[key] for run, own in costs.items() if key in own}
     found = [
         SideRun(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from apps.catalog.models import LoadLevel, Metric, System, Workload
-from apps.comparison.api import Chosen, ChosenSide, beside_speed, compare
+from apps.comparison.api import Chosen, ChosenSide, compare, dips_and_work
 from apps.comparison.pure import (
     CONFIDENCE,
     FEWEST_RUNS,
@@ -67,7 +67,7 @@ def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Releas
     wanted = {workload for pair in pairs for workload, _ in where[pair.baseline.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk(wanted)
     found = [(pair, draft) for batch in _batches(pairs) for pair, draft in _compared(batch, workloads, where)]
-    beside = beside_speed.cells_of([draft for _, draft in found])
+    beside = dips_and_work.cells_of([draft for _, draft in found])
     cells = [[*_judged(draft), *more] for (_, draft), more in zip(found, beside, strict=True)]
     keys = {cell.metric.key for own in cells for cell in own}
     metrics = dict(Metric.objects.filter(key__in=keys).values_list("key", "pk")) if keys else {}
@@ -133,7 +133,7 @@ def rows(judged: Sequence[ReleaseWorkload], *, limits: Thresholds) -> Iterator[C
 
 def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
     pair, comparison = judged.pair, judged.comparison
-    metrics = {metric.key: metric for metric in (*comparison.metrics, *beside_speed.METRICS)}
+    metrics = {metric.key: metric for metric in (*comparison.metrics, *dips_and_work.METRICS)}
     levels = {level.id: level for level in comparison.levels}
     origins = tuple(sorted({origin for side in comparison.sides for origin in side.origins}))
     by_row: dict[tuple[int, str], list[Cell]] = defaultdict(list)
@@ -230,7 +230,7 @@ def _is_exactly_alike(before: Cell, after: Cell, least: float) -> bool:
 
 def _floor(before: Cell, after: Cell) -> float | None:
     """Of work: what a run of either side stays below; None: none does."""
-    floor = beside_speed.FLOORS.get(before.metric)
+    floor = dips_and_work.FLOORS.get(before.metric)
     seen = [each.value for each in (*before.replicates, *after.replicates)]
     return floor if floor is not None and min(seen) < floor else None
 

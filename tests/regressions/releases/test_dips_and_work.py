@@ -8,7 +8,7 @@ import pytest
 
 from apps.catalog import services as catalog
 from apps.catalog.models import System
-from apps.comparison.tables.beside_speed import DIPS, METRICS
+from apps.comparison.tables.dips_and_work import DIPS, METRICS
 from apps.regressions.api import evidence
 from apps.regressions.findings.queries import load_finding
 from apps.regressions.look import compare
