@@ -33,6 +33,7 @@ DIGITS, COMMIT_LENGTH = 4, 12
 MOST_NAMED = 3
 WORST, NEWEST, NAME = "worst", "newest", "name"
 SORTS = {WORST: "worst first", NEWEST: "newest change first", NAME: "by name"}
+DAY_AND_HOUR = 3  # columns that a label of both covers
 # Width and height of a sparkline, and the least that it spans on both sides of the baseline.
 SPARK_WIDTH, SPARK_HEIGHT, EQUAL = 72.0, 20.0, 0.02
 
@@ -250,14 +251,20 @@ def _time(key: str) -> str:
 
 
 def _heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Day, and the month where it begins; of campaigns the minute, and day and hour where they begin."""
-    last = ""
-    for key in times:
+    """Day, and the month where it begins; of campaigns the minute, and day and hour where they begin, as far as the
+    label before leaves room."""
+    day, shown, free = "", "", 0
+    for place, key in enumerate(times):
         at = datetime.fromisoformat(key)
         has_time = " " in key
-        own = f"{at.day}{NBSP}{at:%b}{NBSP}{at:%H}{NBSP}h" if has_time else f"{at:%b}"
-        yield f":{at:%M}" if has_time else str(at.day), own if own != last else ""
-        last = own
+        hour = f"{at:%H}{NBSP}h" if has_time else ""
+        label, of_day = (f"{at:%b}", f"{at:%b}") if not has_time else (f"{at:%d%b}{hour}", f"{at.day}{NBSP}{at:%b}")
+        words = ""
+        if label != shown and place >= free:
+            is_same_day = has_time and of_day == day
+            words = hour if is_same_day else f"{of_day}{NBSP}{hour}" if has_time else of_day
+            day, shown, free = of_day, label, place + (DAY_AND_HOUR if has_time and not is_same_day else 1)
+        yield f":{at:%M}" if has_time else str(at.day), words
 
 
 def _group(group: BoardGroup, rows: Sequence[BoardRow], by: str, *, roomy: bool) -> ShownGroup:
