@@ -295,11 +295,11 @@ def is_coarse(row: CheckRow, tolerance: float) -> bool:
 
 
 def margin_of(row: CheckRow, tolerance: float) -> float:
-    """That of the row; without one, `tolerance`, of latency beside the primary metric LATENCY_TOLERANCE if that is
-    more."""
+    """That of the row; without one, `tolerance`, beside the primary metric LATENCY_TOLERANCE if that is more, and at
+    least what is no finding."""
     if row.margin is not None:
         return row.margin
-    return tolerance if row.primary else max(tolerance, LATENCY_TOLERANCE)
+    return max(row.smallest, tolerance if row.primary else max(tolerance, LATENCY_TOLERANCE))
 
 
 def is_relevant(row: CheckRow, tolerance: float) -> bool:
