@@ -251,8 +251,7 @@ def _time(key: str) -> str:
 
 
 def _heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Day, and the month where it begins; of campaigns the minute, and day and hour where they begin, as far as the
-    label before leaves room."""
+    """Day, and the month where it begins; of campaigns the minute, and day and hour where there is room for them."""
     day, shown, free = "", "", 0
     for place, key in enumerate(times):
         at = datetime.fromisoformat(key)
