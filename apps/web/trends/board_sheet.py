@@ -156,7 +156,7 @@ def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> Bo
         others=f"{'; '.join(claims[1:MOST_NAMED])}." if claims[1:] else "" if claims else _detected(every),
         counts=tuple((kind, SIGNS[kind], kinds[kind]) for kind in SIGNS if kind != "base"),
         finding=next((row.findings[-1].number for row in worst if row.findings), None),
-        heads=tuple(_heads(board.times)) or tuple(("", "") for _ in range(width)),
+        heads=tuple(heads(board.times)) or tuple(("", "") for _ in range(width)),
         groups=tuple(_group(group, rows, by, roomy=width <= ROOMY) for group, rows in groups),
         baseline=_baseline(every),
         has_changes=not every or any(row.changes or row.metric == row.trend.metric for row in every),
@@ -250,7 +250,7 @@ def _time(key: str) -> str:
     return f"{words}{NBSP}{at:%H:%M}" if " " in key else words
 
 
-def _heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
+def heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Day, and the month where it begins; of campaigns the minute, and day and hour where there is room for them."""
     day, shown, free = "", "", 0
     for place, key in enumerate(times):

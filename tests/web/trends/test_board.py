@@ -15,7 +15,7 @@ from apps.regressions.findings.titles import percent
 from apps.regressions.models import Change, Trend
 from apps.regressions.trends.board import MOST_COLUMNS, BoardFilter, load_board
 from apps.runs.models import Configuration, Measurement, Run, RunNode
-from apps.web.trends.board_sheet import board_sheet
+from apps.web.trends.board_sheet import board_sheet, heads
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
 from tests.support.builders import START, a_job, a_load_level, a_metric, a_user, a_workload
 from tests.support.pages import data, element, elements, states
@@ -247,3 +247,16 @@ def test_a_cell_opens_its_card_by_key_and_by_click(browser_page: Page) -> None:
     expect(card.get_by_role("link", name="Open series")).to_be_visible()
     browser_page.keyboard.press("Escape")
     expect(card).to_be_hidden()
+
+
+def test_labels_of_hours_leave_room_for_each_other() -> None:
+    times = [f"2026-11-27 {at}:00" for at in ("05:02", "05:10", "06:25", "12:20", "12:30")] + ["2026-11-28 01:00:00"]
+    found = [(head, label.replace("\N{NO-BREAK SPACE}", " ")) for head, label in heads(times)]
+    assert found == [
+        (":02", "27 Nov 05 h"),
+        (":10", ""),
+        (":25", ""),
+        (":20", "12 h"),
+        (":30", ""),
+        (":00", "28 Nov 01 h"),
+    ]
