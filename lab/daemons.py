@@ -89,11 +89,20 @@ def end(pid_file: Path, mark: str, *, timeout: float, group: bool = False) -> No
 def await_end(pid: int, *, timeout: float) -> bool:
     """Waits for the process, not its pid file: mariadbd removes that before writing its data. False: still running."""
     deadline = time.monotonic() + timeout
-    while command_line(pid):
+    while not _has_ended(pid):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.02)
     return True
+
+
+def _has_ended(pid: int) -> bool:
+    """Its files are closed, so that its ports are free: some time after its command line is gone."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+        return status.rpartition(")")[2].split()[0] in "ZX" and len(os.listdir(f"/proc/{pid}/task")) <= 1
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def send(pid: int, number: int, *, group: bool = False) -> None:

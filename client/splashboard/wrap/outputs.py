@@ -17,6 +17,8 @@ FIRST_LINES = (
     (re.compile(rb'^\s*"fio version" : "fio-\d.*$'), "fio"),
     (re.compile(rb"^[A-Za-z0-9_]*,[a-z]+(?:,\d+\.\d{3}){3},\d+,\d+$"), "mysqlslap"),
 )
+# The line before those, which belongs to them.
+BEFORE = {"tpcc-mysql": b"***", "fio": b"{"}
 # Its one run has several such lines.
 ONCE = ("hammerdb", "iibench-py")
 SYSBENCH_RUN = re.compile(rb"^Running (?:the test|memory speed test) with following options", re.MULTILINE)
@@ -124,7 +126,7 @@ class OutputReader:
             begun = self._begun(line.rstrip(b"\r\n"))
             if begun:
                 self.stretches.append(ToolStretch(begun, t, t))
-                if self._last.startswith({"tpcc-mysql": b"***", "fio": b"{"}.get(begun, b"\n")):
+                if begun in BEFORE and self._last.startswith(BEFORE[begun]):
                     self.stretches[-1].lines.append(self._last)
                 self._on_begin(self.stretches[-1])
             if self.stretches:

@@ -7,6 +7,7 @@ from django.test import Client
 
 from apps.core.problems import Invalid
 from apps.regressions import thresholds
+from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.look import compare
 from apps.regressions.models import CheckedRelease, Pending
 from apps.regressions.releases import check, stored_checks
@@ -19,7 +20,7 @@ THROUGHPUT = "client.throughput"
 
 
 def keep(margin: float | None, **fields: Any) -> None:
-    given = {"workload": None, "metric": None, "smallest": 0.005, "significant": 1e-6, **fields}
+    given = {"workload": None, "metric": None, "smallest": 0.005, "significant": DEFAULT_LIMITS.significant, **fields}
     thresholds.keep(margin=margin, by=a_user(), **given)
 
 

@@ -154,6 +154,6 @@ def test_latencies_out_of_order_and_negative_numbers_are_named(headlines: dict[s
 
 @pytest.mark.django_db
 def test_two_runs_in_one_file_are_refused_at_the_second() -> None:
-    with pytest.raises(NotThisFormat, match="another begins here") as refused:
+    with pytest.raises(NotThisFormat, match="this begins another") as refused:
         formats.SUBMITTED["sysbench"].read((WHOLE + WHOLE).encode())
     assert refused.value.line == WHOLE.count("\n") + 1

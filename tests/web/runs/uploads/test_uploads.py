@@ -108,7 +108,7 @@ def test_the_first_line_that_is_not_of_the_format_stands_beside_the_file(enginee
 @pytest.mark.parametrize(
     ("fields", "field", "said"),
     [
-        ({"format": "pgbench"}, "format", ""),
+        ({"format": "pgbouncer"}, "format", ""),
         ({"file": None}, "file", "is missing"),
         ({"parameters": ""}, "workload", "choose one, or describe a new one"),
         ({"parameters": "warehouses"}, "parameters", "write name=value"),
