@@ -80,6 +80,19 @@ def name_metrics(keys: Iterable[str], kinds: Mapping[str, str] | None = None) ->
         _make_metrics(missing, kinds)
 
 
+def state_metrics(specs: Iterable[counter_rules.MetricSpec]) -> None:
+    """Creates missing metrics as their sender describes them. Raises InvalidField for one that is known with another
+    unit or direction."""
+    stated = {spec.key: spec for spec in specs}
+    rows = [_row(spec, curated=False) for _, spec in sorted(stated.items())]
+    Metric.objects.bulk_create(rows, ignore_conflicts=True)
+    for known in Metric.objects.filter(key__in=stated):
+        spec = stated[known.key]
+        same = (known.unit, known.direction) == (spec.unit, spec.direction)
+        unit = known.unit or "plain numbers"
+        _require(same, known.key, f"is known in {unit}, {known.get_direction_display()}: state these, or another name")
+
+
 def _make_metrics(keys: Iterable[str], kinds: Mapping[str, str] | None = None) -> None:
     # Sorted, so that concurrent inserts cannot deadlock; a conflict means that the other one was first.
     Metric.objects.bulk_create([_new_metric(key, kinds or {}) for key in sorted(keys)], ignore_conflicts=True)
@@ -109,8 +122,9 @@ def load_level_for(*, threads: int, rate: float | None = None) -> LoadLevel:
     return LoadLevel.objects.get_or_create(threads=threads, rate=rate)[0]
 
 
-def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") -> Workload:
-    """The workload of these parameters; an existing one keeps its name. Raises InvalidField."""
+def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "", primary: str = "") -> Workload:
+    """The workload of these parameters; an existing one keeps its name and primary metric. `primary`: that of a new
+    one; empty: the tool's. Raises InvalidField."""
     spec, checked, content_hash = _content(tool, parameters)
     _require(len(name) <= 120, "name", "must have at most 120 characters")
     title = _workload_name(checked) if spec is sysbench.SPEC else title_of(spec, checked)
@@ -120,7 +134,7 @@ def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") ->
             "tool": tool,
             "name": name or title[:120],
             "parameters": checked,
-            "primary_metric": metrics_for([spec.primary_metric])[spec.primary_metric],
+            "primary_metric": metrics_for([primary or spec.primary_metric])[primary or spec.primary_metric],
         },
     )
     return workload

@@ -114,19 +114,23 @@ def _silence(stream: TextIO) -> None:
 
 def _submit(options: argparse.Namespace) -> int:
     if options.pending:
-        if options.file or options.series or options.description:
+        if options.file or options.series or options.description or options.mapping or options.split:
             raise Misuse("--pending: sends what `splashboard run` kept, and takes no file")
         return flow.send_pending(_server(options), submitting.describe({}, vars(options)))
     if options.file is None:
         raise Misuse("which output? Give its FILE, or --pending for what `splashboard run` kept")
     stated = files.read_object(options.description) if options.description else {}
-    run = submitting.submit(
-        _server(options),
-        output=options.file,
-        series=options.series,
-        description=submitting.describe(stated, vars(options)),
-    )
-    _print(run, submitting.sentences(run), as_json=options.json)
+    if options.split and options.uid:
+        raise Misuse("--uid: is one run's, and --split sends several: leave it out")
+    server, description = _server(options), submitting.describe(stated, vars(options))
+    parts = submitting.divided(options.file, options.split)
+    for output in parts:
+        if len(parts) > 1 and not options.json:
+            print(output[0])
+        run = submitting.submit(
+            server, output=output, description=description, series=options.series, mapping=options.mapping
+        )
+        _print(run, submitting.sentences(run), as_json=options.json)
     return Exit.FINE
 
 
@@ -266,6 +270,9 @@ def _add_submit(commands: Any) -> None:
     add("--description", metavar="JSON", help="file with the description; the options below override it")
     add("--series", metavar="FILE", help="separate file of the tool's series, if it writes one")
     add("--format", help="format of the output (default sysbench)")
+    add("--mapping", metavar="FILE", help="for --format own: YAML or JSON, which of its values are which metrics")
+    words = "send a CSV as several runs, one for the rows of each value of the column; may be repeated"
+    add("--split", action="append", default=[], metavar="COLUMN", help=words)
     add("--system", metavar="SLUG", help="system that was measured")
     add("--workload", type=int, metavar="ID", help="workload of the run")
     add("--started-at", metavar="TIME", help="ISO 8601; without a zone it is UTC")

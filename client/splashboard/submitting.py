@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from splashboard import files, shapes
+from splashboard.failures import Misuse
 from splashboard.server import Server
 
 # Options with the same name in the description.
@@ -30,12 +32,48 @@ def describe(stated: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str,
     return description
 
 
-def submit(server: Server, *, output: str, series: str | None, description: Mapping[str, Any]) -> dict[str, Any]:
-    """The run from the server's answer. Raises Misuse, RequestRefused, ServerUnreachable."""
-    parts = [("description", "description.json", json.dumps(description).encode()), _part("output", output)]
-    if series is not None:
-        parts.append(_part("series", series))
+def submit(
+    server: Server,
+    *,
+    output: tuple[str, bytes],
+    description: Mapping[str, Any],
+    series: str | None = None,
+    mapping: str | None = None,
+) -> dict[str, Any]:
+    """The run from the server's answer. `output`: name and content.
+
+    Raises Misuse, RequestRefused, ServerUnreachable.
+    """
+    parts = [("description", "description.json", json.dumps(description).encode()), ("output", *output)]
+    parts += [_part(field, path) for field, path in (("series", series), ("mapping", mapping)) if path is not None]
     return send(server, parts)
+
+
+def divided(path: str, columns: Sequence[str]) -> list[tuple[str, bytes]]:
+    """The file's name and content; with `columns` of a CSV one file for the rows of each of their values, in the order
+    of the rows, each below the first line. Raises Misuse."""
+    content = files.read(path)
+    name = Path(path).name
+    if not columns:
+        return [(name, content)]
+    try:
+        lines = [line for line in content.decode("utf-8-sig").splitlines(keepends=True) if line.strip()]
+    except UnicodeDecodeError as error:
+        raise Misuse(f"{path} is not text in UTF-8") from error
+    head = lines[0] if lines else ""
+    separator = next((sign for sign in "\t;" if sign in head), ",")
+    names, *rows = ([cell.strip() for cell in row] for row in csv.reader(lines or [""], delimiter=separator))
+    lacking = [column for column in columns if column not in names]
+    if lacking or len(rows) != len(lines) - 1:
+        known = f"has no column {lacking[0]!r}; there are {', '.join(names)}" if lacking else "has a row of two lines"
+        raise Misuse(f"--split: {path} {known}")
+    places = [names.index(column) for column in columns]
+    parts: dict[str, list[str]] = {}
+    for row, line in zip(rows, lines[1:]):
+        values = [row[place] if place < len(row) else "" for place in places]
+        key = ", ".join(f"{column} {value}" for column, value in zip(columns, values))
+        parts.setdefault(key, [head]).append(line)
+    return [(f"{name} ({key})", "".join(text).encode()) for key, text in parts.items()]
 
 
 def send(server: Server, parts: list[tuple[str, str, bytes]]) -> dict[str, Any]:

@@ -45,15 +45,16 @@ def submit(
 
     Raises ApiProblem or Invalid: 422 with the field, 409 when the uid belongs to another run.
     """
-    chosen = SUBMITTED[description["format"]]
+    chosen = _mapped(description)
     said = _read(chosen, output)
     outcome, reason = ingest_submit.outcome_of(
         said, chosen=chosen, outcome=description["outcome"], reason=description["reason"]
     )
     level = description["load_level"]
+    description["repetition"] = ingest_submit.repetition_of(said, repetition=description["repetition"])
     threads, rate = ingest_submit.load_of(said, threads=level.get("threads"), rate=level.get("rate", said.rate))
     with transaction.atomic():
-        parts = _parts(description, chosen, threads=threads, rate=rate)
+        parts = _parts(description, chosen, said, threads=threads, rate=rate)
         uid = description.get("uid") or ingest_submit.uid_of(
             system=parts.system,
             workload=parts.workload,
@@ -64,7 +65,7 @@ def submit(
         )
         held = Run.objects.select_for_update().filter(uid=uid).first()
         if held is not None:
-            _refuse_another(held, description, parts, output, series)
+            _refuse_another(held, description, parts, {"output": output, "series": series, "mapping": chosen.mapping})
             return Submission(run_id=held.pk, created=False, warnings=parts.warnings)
         try:
             run = ingest_submit.submit(
@@ -96,6 +97,14 @@ def submit(
     return Submission(run_id=run.pk, created=True, warnings=parts.warnings)
 
 
+def _mapped(description: dict[str, Any]) -> Submitted:
+    chosen = SUBMITTED[description["format"]]
+    try:
+        return ingest_submit.mapped(chosen, description["mapping"], started_at=description["started_at"])
+    except Refused as error:
+        raise invalid(error.field, error.message) from error
+
+
 def _read(chosen: Submitted, output: bytes) -> SubmittedOutput:
     try:
         return ingest_submit.read(chosen=chosen, output=output)
@@ -103,15 +112,16 @@ def _read(chosen: Submitted, output: bytes) -> SubmittedOutput:
         raise invalid(error.field, error.message, f"send {chosen.made_by}, or name the format that it is") from error
 
 
-def _parts(description: dict[str, Any], chosen: Submitted, *, threads: int, rate: float | None) -> Parts:
+def _parts(
+    description: dict[str, Any], chosen: Submitted, said: SubmittedOutput, *, threads: int, rate: float | None
+) -> Parts:
     system, warnings = _system(description["system"])
     try:
         level = catalog.load_level_for(threads=threads, rate=rate)
     except catalog.InvalidField as error:
         raise invalid(f"load_level.{error.field}", error.message) from error
-    return Parts(
-        system=system, workload=_workload(description["workload"], chosen), load_level=level, warnings=warnings
-    )
+    workload = _workload(description["workload"], chosen, said)
+    return Parts(system=system, workload=workload, load_level=level, warnings=warnings)
 
 
 def _system(stated: str | dict[str, Any]) -> tuple[System, tuple[str, ...]]:
@@ -124,15 +134,17 @@ def _system(stated: str | dict[str, Any]) -> tuple[System, tuple[str, ...]]:
     return system, ()
 
 
-def _workload(stated: int | dict[str, Any], chosen: Submitted) -> Workload:
+def _workload(stated: int | dict[str, Any], chosen: Submitted, said: SubmittedOutput) -> Workload:
     if isinstance(stated, dict):
         tool = stated["tool"] or chosen.tool
         if tool != chosen.tool:
             raise invalid("workload.tool", f"is {tool}, but {chosen.title} is the output of {chosen.tool}")
         try:
-            return catalog.workload_for(**stated | {"tool": tool})
+            return ingest_submit.workload_of(said, chosen=chosen, parameters=stated["parameters"], name=stated["name"])
         except catalog.InvalidField as error:
             raise invalid(f"workload.{error.field}", error.message) from error
+        except Refused as error:
+            raise invalid(error.field, error.message) from error
     workload = Workload.objects.filter(pk=stated).first()
     if workload is None:
         raise invalid("workload", f"there is no workload {stated}", "give its parameters, or see /api/v1/workloads/")
@@ -141,8 +153,8 @@ def _workload(stated: int | dict[str, Any], chosen: Submitted) -> Workload:
     return workload
 
 
-def _refuse_another(held: Run, description: dict[str, Any], parts: Parts, output: bytes, series: bytes | None) -> None:
-    differing = list(_differences(held, description, parts, {"output": output, "series": series}))
+def _refuse_another(held: Run, description: dict[str, Any], parts: Parts, files: dict[str, bytes | None]) -> None:
+    differing = list(_differences(held, description, parts, files))
     if differing:
         message = f"run {held.pk} was submitted under this uid with another {', '.join(differing)}"
         raise conflict(differing[0] if "uid" not in description else "uid", message)

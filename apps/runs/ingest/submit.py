@@ -8,7 +8,8 @@ from uuid import UUID, uuid4, uuid5
 
 from django.db import transaction
 
-from apps.catalog.models import LoadLevel, System, Workload
+from apps.catalog.api import InvalidField, metrics_for, state_metrics, workload_for
+from apps.catalog.models import LoadLevel, Metric, System, Workload
 from apps.core import limits
 from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_json
@@ -46,10 +47,41 @@ def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
         len(output) <= limits.ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {limits.ARTIFACT}"
     )
     require_no_secret("output", output)
+    if chosen.mapping is not None:
+        _require(len(chosen.mapping) <= limits.MAPPING, "mapping", f"may have at most {limits.MAPPING} bytes")
+        require_no_secret("mapping", chosen.mapping)
+    _require(
+        chosen.name != formats.OWN or chosen.mapping is not None, "mapping", "is missing: a file of your own needs one"
+    )
     try:
         return chosen.read(output)
     except formats.NotThisFormat as error:
         raise Refused("output", f"is not an output of {chosen.title}: {error}") from error
+
+
+def mapped(chosen: Submitted, document: object, *, started_at: datetime) -> Submitted:
+    """The format with the sender's mapping; None: there is none. Raises Refused."""
+    if document is None:
+        return chosen
+    _require(chosen.name == formats.OWN, "mapping", f"belongs to the format {formats.OWN}, not to {chosen.name}")
+    try:
+        return formats.mapped(document, started_at)
+    except formats.BadMapping as error:
+        raise Refused(error.field, error.message) from error
+
+
+def workload_of(
+    submitted: SubmittedOutput, *, chosen: Submitted, parameters: Mapping[str, Any], name: str = ""
+) -> Workload:
+    """The workload of a submission by its parameters. That of a file of the sender's own is judged by the first of its
+    values that has a direction. Raises Refused, InvalidField."""
+    if chosen.mapping is None:
+        return workload_for(tool=chosen.tool, parameters=parameters, name=name)
+    _state(submitted)
+    keys = [line.metric for line in submitted.output.headlines]
+    known = metrics_for(keys)
+    primary = next((key for key in keys if known[key].direction != Metric.Direction.NEUTRAL), keys[0])
+    return workload_for(tool=chosen.tool, parameters=parameters, name=name, primary=primary)
 
 
 def may_have_started(started_at: datetime, *, now: datetime) -> bool:
@@ -91,6 +123,14 @@ def load_of(submitted: SubmittedOutput, *, threads: int | None, rate: float | No
         described = "no rate" if rate is None else f"{rate:g}/s"
         raise _invalid("load_level.rate", f"{described} in the description, {text} in the output", "omit it")
     return int(threads), None if rate is None else float(rate)
+
+
+def repetition_of(submitted: SubmittedOutput, *, repetition: int | None) -> int:
+    """From the output or as given, else 1. Raises Invalid when both are stated and differ."""
+    stated = submitted.repetition
+    if repetition is not None and stated is not None and repetition != stated:
+        raise _invalid("repetition", f"{repetition} in the description, {stated} in the output", "omit it")
+    return repetition or stated or 1
 
 
 def uid_of(
@@ -148,6 +188,9 @@ def submit(
     offset = _sampled(samples, uid).offset or 0.0
     submitted = read(chosen=chosen, output=output)
     files = {chosen.artifact: output, **_series(chosen, series)}
+    if chosen.mapping is not None:
+        files[formats.MAPPING] = chosen.mapping
+        _state(submitted)
     _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
     for tag in tags:
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
@@ -190,7 +233,7 @@ def submit(
             held, created = Artifact.objects.get_or_create(
                 run=run, name=name, defaults={"sha256": hashes[name], "size": len(content)}
             )
-            field = "output" if name == chosen.artifact else "series"
+            field = {chosen.artifact: "output", formats.MAPPING: "mapping"}.get(name, "series")
             _require(held.sha256 == hashes[name], field, f"run {run.uid} was submitted with other {field}")
         if created:
             Run.objects.filter(pk=run.pk).update(tags=sorted(set(tags)), session=session)
@@ -266,6 +309,14 @@ def _require(holds: bool, field: str, message: str) -> None:
 
 def _invalid(field: str, message: str, remedy: str = "") -> Invalid:
     return Invalid([FieldProblem(field=field, message=message, remedy=remedy)])
+
+
+def _state(submitted: SubmittedOutput) -> None:
+    """Raises Refused."""
+    try:
+        state_metrics(submitted.output.described)
+    except InvalidField as error:
+        raise Refused(f"mapping.{error.field}", error.message) from error
 
 
 def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:

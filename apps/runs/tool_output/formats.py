@@ -3,17 +3,21 @@
 Names of stored files begin with their format, so that newer parsers can read them again.
 """
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 
-from apps.runs.tool_output import foreign, report_values, sysbench_values
+from apps.runs.tool_output import foreign, mapping, report_values, sysbench_values
+from apps.runs.tool_output.mapping import BadMapping, FileMapping
 from apps.runs.tool_output.parsers import (
     benchbase,
     digests,
     hammerdb,
     iibench_py,
     mysqlslap,
+    own,
     perf,
     pt_query_digest,
     report,
@@ -26,11 +30,16 @@ from apps.runs.tool_output.values import Output
 __all__ = [
     "ATTACHED",
     "DEFAULT",
+    "MAPPING",
+    "OWN",
     "SUBMITTED",
     "Attached",
+    "BadMapping",
     "NotThisFormat",
     "Submitted",
     "SubmittedOutput",
+    "mapped",
+    "mapped_again",
     "of_artifact",
     "series_for",
 ]
@@ -38,17 +47,19 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SubmittedOutput:
-    """A parsed file, and the load it states; None: not stated."""
+    """A parsed file, and the load and the repetition it states; None: not stated."""
 
     output: Output
     threads: int | None = None
     rate: float | None = None
+    repetition: int | None = None
 
 
 @dataclass(frozen=True)
 class Submitted:
     """A format of a run's output. `tool`: the tool of its workloads. `made_by`: the file's source. `series_of`: for a
-    format with series, the format of the same tool's totals that they supplement."""
+    format with series, the format of the same tool's totals that they supplement. `mapping`: of the sender, kept beside
+    the file, for a format that needs one; see `mapped`."""
 
     name: str
     title: str
@@ -57,6 +68,7 @@ class Submitted:
     made_by: str
     read: Callable[[bytes], SubmittedOutput]
     series_of: str = ""
+    mapping: bytes | None = None
 
     @property
     def artifact(self) -> str:
@@ -102,12 +114,44 @@ def _read_report(content: bytes, tool: str) -> SubmittedOutput:
 def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Callable[[bytes], SubmittedOutput]:
     def read(content: bytes) -> SubmittedOutput:
         found = parse(content)
-        return SubmittedOutput(foreign.output_of(found, parser=name, version=version), found.threads)
+        return SubmittedOutput(
+            foreign.output_of(found, parser=name, version=version), found.threads, found.rate, found.repetition
+        )
 
     return read
 
 
-DEFAULT = "sysbench"
+def _read_unmapped(_: bytes) -> SubmittedOutput:
+    raise NotThisFormat(1, "", "a mapping beside the file, which says which of its values are which metrics")
+
+
+def mapped(document: object, started_at: datetime) -> Submitted:
+    """The format of a file of the sender's own, by the mapping. Raises BadMapping."""
+    found = mapping.read(document)
+    read = _read(OWN, own.VERSION, partial(own.parse, mapping=found, started_at=started_at))
+    kept = {"mapping": document, "started_at": started_at.isoformat()}
+    return replace(
+        SUBMITTED[OWN],
+        read=lambda content: _described(read(content), found),
+        mapping=json.dumps(kept, ensure_ascii=False, indent=1).encode(),
+    )
+
+
+def mapped_again(kept: bytes) -> Submitted:
+    """As `mapped`, from the mapping as it was kept. Raises NotThisFormat."""
+    try:
+        held = json.loads(kept)
+        return mapped(held["mapping"], datetime.fromisoformat(held["started_at"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotThisFormat(1, "", f"a mapping kept with the run; {error}") from error
+
+
+def _described(submitted: SubmittedOutput, found: FileMapping) -> SubmittedOutput:
+    return replace(submitted, output=replace(submitted.output, described=found.own))
+
+
+DEFAULT, OWN = "sysbench", "own"
+MAPPING = "own-mapping.json"  # its name among a run's files
 # Kind of test -> format and tool of its workloads.
 FORMAT_OF = {"oltp": DEFAULT, "cpu": "cpu", "memory": "memory", "fileio": "fileio"}
 _ALL = (
@@ -152,6 +196,7 @@ _ALL = (
         *("schema-change-report", "schema change, report", "ddl_under_load", "jsonl"),
         *("splashboard-agent report schema-change", partial(_read_report, tool="ddl_under_load")),
     ),
+    Submitted(OWN, "CSV or JSON of your own", "own", "txt", "a CSV or JSON file, with a mapping", _read_unmapped),
 )
 SUBMITTED: Mapping[str, Submitted] = {one.name: one for one in _ALL}
 ATTACHED: Mapping[str, Attached] = {

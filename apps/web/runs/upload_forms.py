@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
-from apps.core import limits
+from apps.core import limits, yaml_text
 from apps.core.problems import Invalid
 from apps.core.query import whole_number
 from apps.runs.api import QuotaExceeded, Refused, submit
 from apps.runs.models import Run
-from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted
+from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted, SubmittedOutput
 from apps.web.components.forms import PageForm
 
 # Field names in errors -> the form's, where they differ.
@@ -50,6 +50,9 @@ class Upload(PageForm):
     )
     series = forms.FileField(
         label="Its series", required=False, error_messages={"empty": "is empty: choose another, or none"}
+    )
+    mapping = forms.FileField(
+        label="Its mapping", required=False, error_messages={"empty": "is empty: choose another, or none"}
     )
     system = forms.ModelChoiceField(
         System.objects.none(),
@@ -96,6 +99,13 @@ class Upload(PageForm):
         file = self.cleaned_data["series"]
         return _content(file, limits.ARTIFACT) if file else None
 
+    def clean_mapping(self) -> Any:
+        file = self.cleaned_data["mapping"]
+        try:
+            return yaml_text.load_with_lines(_content(file, limits.MAPPING), aliases=False)[0] if file else None
+        except yaml_text.NotYaml as error:
+            raise forms.ValidationError(f"line {error.line}: {error}") from error
+
     def clean_started_at(self) -> datetime:
         started_at: datetime = self.cleaned_data["started_at"]
         if not submit.may_have_started(started_at, now=timezone.now()):
@@ -141,6 +151,7 @@ class Upload(PageForm):
 
     def _submit(self) -> Uploaded:
         data, chosen = self.cleaned_data, SUBMITTED[self.cleaned_data["format"]]
+        chosen = submit.mapped(chosen, data["mapping"], started_at=data["started_at"])
         submitted = submit.read(chosen=chosen, output=data["file"])
         outcome, reason = submit.outcome_of(
             submitted, chosen=chosen, outcome="failed" if data["reason"] else "succeeded", reason=data["reason"]
@@ -148,10 +159,10 @@ class Upload(PageForm):
         threads, rate = submit.load_of(submitted, threads=data["threads"], rate=data["rate"])
         what = {
             "system": data["system"],
-            "workload": self._workload(chosen),
+            "workload": self._workload(chosen, submitted),
             "load_level": catalog.load_level_for(threads=threads, rate=rate),
             "started_at": data["started_at"],
-            "repetition": data["repetition"],
+            "repetition": submitted.repetition or data["repetition"],
             "output": data["file"],
         }
         uid = submit.uid_of(**what)
@@ -171,11 +182,14 @@ class Upload(PageForm):
         )
         return Uploaded(run, created=True)
 
-    def _workload(self, chosen: Submitted) -> Workload:
+    def _workload(self, chosen: Submitted, submitted: SubmittedOutput) -> Workload:
         known: Workload | None = self.cleaned_data["workload"]
-        return known or catalog.workload_for(tool=chosen.tool, parameters=self.cleaned_data["parameters"])
+        parameters = self.cleaned_data["parameters"]
+        return known or submit.workload_of(submitted, chosen=chosen, parameters=parameters)
 
     def _add(self, field: str, message: str) -> None:
+        if field.startswith("mapping."):
+            field, message = "mapping", f"{field}: {message}"
         name = FIELDS.get(field, "parameters" if field.startswith("workload.") else field)
         self.add_error(name if name in self.fields else None, message)
 

@@ -43,6 +43,7 @@ REQUIRED = {
     "hammerdb": ("warehouses",),
     "benchbase": ("benchmark", "scale_factor"),
     "fileio": ("mode",),
+    "own": ("benchmark",),
 }
 
 

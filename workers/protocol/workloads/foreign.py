@@ -74,6 +74,15 @@ MEMORY = WorkloadSpec(
     needs_database=False,
     free=True,
 )
+OWN = WorkloadSpec(
+    tool="own",
+    title="Own",
+    description="A benchmark of one's own: its results come as CSV or JSON with a mapping.",
+    parameters=(Parameter("benchmark", "text", "name of the benchmark"),),
+    seeds=(),
+    free=True,
+    named_by=("benchmark",),
+)
 FOREIGN: Mapping[str, WorkloadSpec] = {
-    spec.tool: spec for spec in (TPCC_MYSQL, IIBENCH_PY, HAMMERDB, BENCHBASE, SLAP, MEMORY)
+    spec.tool: spec for spec in (TPCC_MYSQL, IIBENCH_PY, HAMMERDB, BENCHBASE, SLAP, MEMORY, OWN)
 }

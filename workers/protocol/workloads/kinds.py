@@ -95,6 +95,7 @@ TOOLS: Mapping[str, tuple[str, str | Callable[[Parameters], str]]] = {
     "iibench.py": ("iibench.py", _of_iibench_py),
     "hammerdb": ("HammerDB", TPCC),
     "benchbase": ("BenchBase", _of_benchbase),
+    "own": ("own", OTHER),
 }
 
 
