@@ -21,7 +21,13 @@ IN_COMMANDS = (
     re.compile(r"((?:^|\s)-p)(?!\d+(?:\s|$))([^\s]+)"),
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
     re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w++=)([^\s]+)"),
+    # `-p db.passwd=value` of YCSB, as a shell quotes it, and plain.
+    re.compile(r"""((?:^|\s)'(?=[\w.]*?(?:passw|secret|credential))[\w.]++=)([^'\n]+)""", re.IGNORECASE),
+    re.compile(r"""((?:^|\s)(?=[\w.]*?(?:passw|secret|credential))[\w.]++=)([^\s]+)""", re.IGNORECASE),
 )
+# `-p value` of go-tpc.
+GO_TPC = re.compile(r"go-tpc|tiup-bench")
+ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s++))('[^']*'|[^\s]+)")
 
 
 # In outputs, logs and other files: options, addresses and variables as in command lines, and the following.
@@ -58,7 +64,7 @@ def without_secret_options(command: str) -> str:
     """A command line with `*` for each value that may be a secret."""
     for pattern in IN_COMMANDS:
         command = pattern.sub(rf"\g<1>{HIDDEN}", command)
-    return command
+    return ITS_PASSWORD.sub(rf"\g<1>{HIDDEN}", command) if GO_TPC.search(command) else command
 
 
 def without_secrets_in(content: bytes) -> bytes:
@@ -83,6 +89,9 @@ def _hidden_once(content: bytes) -> bytes:
     if " -p" in text:
         text = "\n".join(
             IN_COMMANDS[1].sub(rf"\g<1>{HIDDEN}", line) if CLIENTS.search(line) else line for line in text.split("\n")
+        )
+        text = "\n".join(
+            ITS_PASSWORD.sub(rf"\g<1>{HIDDEN}", line) if GO_TPC.search(line) else line for line in text.split("\n")
         )
     return text.encode("latin-1")
 

@@ -173,7 +173,7 @@ PROMETHEUS = "prometheus."
 PROMETHEUS_COUNTERS = ("*_total", "*_count", "*_sum", "*_bucket")
 PROMETHEUS_UNITS = (("*_seconds", "s"), ("*_bytes", "bytes"), ("*_celsius", "°C"), ("*_volts", "V"))
 # Latency of one transaction type, such as new_order.
-TYPE_LATENCY = re.compile(r"client\.([a-z][a-z_]*)\.latency\.[a-z0-9_]+")
+TYPE_LATENCY = re.compile(r"client\.([a-z][a-z0-9_]*)\.latency\.[a-z0-9_]+")
 
 
 def describe(key: str) -> MetricSpec:

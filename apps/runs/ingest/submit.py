@@ -14,7 +14,7 @@ from apps.core import limits
 from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.ingest import quota
+from apps.runs.ingest import quota, sysbench_checks
 from apps.runs.ingest.accept import Refused, accept_batch, end_run, open_run, require_no_secret
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
@@ -24,20 +24,12 @@ from apps.runs.tool_output import formats
 from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
 from workers.protocol import wire
+from workers.protocol.workloads.foreign import FOREIGN
 
-# sysbench's tests by their statements, and the options that can remove statements from oltp_read_write.
-READ_TESTS = ("oltp_point_select", "oltp_read_only")
-WRITE_TESTS = ("oltp_write_only", "oltp_insert", "oltp_update_index")
-BOTH_TEST = "oltp_read_write"
-MIX_OPTIONS = {
-    *("point_selects", "range_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges"),
-    *("index_updates", "non_index_updates", "delete_inserts"),
-}
 # Namespace of the uid of runs submitted without one, so that a resend is the same run.
 SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCKS_DIFFER_BY = timedelta(days=1)
-# Small, because attached files are parsed for each view of the run.
 
 
 def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
@@ -73,12 +65,14 @@ def mapped(chosen: Submitted, document: object, *, started_at: datetime) -> Subm
 def workload_of(
     submitted: SubmittedOutput, *, chosen: Submitted, parameters: Mapping[str, Any], name: str = ""
 ) -> Workload:
-    """The workload of a submission by its parameters. That of a file of the sender's own is judged by the first of its
-    values that has a direction. Raises Refused, InvalidField."""
-    if chosen.mapping is None:
-        return workload_for(tool=chosen.tool, parameters=parameters, name=name)
+    """The workload of a submission by its parameters. A new one, of a file of the sender's own or of another tool whose
+    primary metric is not in the output, is judged by the first value that has a direction. Raises Refused,
+    InvalidField."""
     _state(submitted)
     keys = [line.metric for line in submitted.output.headlines]
+    usual = FOREIGN.get(chosen.tool)
+    if usual is None or not keys or (chosen.mapping is None and usual.primary_metric in keys):
+        return workload_for(tool=chosen.tool, parameters=parameters, name=name)
     known = metrics_for(keys)
     primary = next((key for key in keys if known[key].direction != Metric.Direction.NEUTRAL), keys[0])
     return workload_for(tool=chosen.tool, parameters=parameters, name=name, primary=primary)
@@ -196,7 +190,7 @@ def submit(
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
     _require(workload.tool == chosen.tool, "workload", f"is one of {workload.tool}, the output of {chosen.title}")
     if chosen.name in formats.FORMAT_OF.values():
-        _check_sysbench(sysbench.parse(output), workload=workload, load_level=load_level, warmup=warmup)
+        sysbench_checks.check(sysbench.parse(output), workload=workload, load_level=load_level, warmup=warmup)
     else:
         warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)
@@ -358,40 +352,6 @@ def _check_foreign(submitted: SubmittedOutput, *, load_level: LoadLevel, warmup:
     text = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
     _require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {text}: omit it")
     return stated
-
-
-def _check_sysbench(
-    parsed: sysbench.ParsedSysbench, *, workload: Workload, load_level: LoadLevel, warmup: float
-) -> None:
-    """Raises Refused when the description contradicts the output."""
-    if parsed.threads is not None and parsed.threads != load_level.threads:
-        raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {parsed.threads}")
-    if parsed.threads is not None and parsed.rate != load_level.rate:
-        raise Refused("load_level.rate", f"is {load_level.rate}, but the output has {parsed.rate}")
-    remedy = f"run sysbench with --report-checkpoints={warmup:g}, or give 0"
-    cut = bool(parsed.checkpoints) or not parsed.complete
-    _require(warmup == 0 or cut, "warmup", f"is {warmup:g} s, but the totals cover it too: {remedy}")
-    begin = parsed.checkpoints[-1].second if parsed.checkpoints else warmup
-    _require(
-        abs(begin - warmup) <= 1, "warmup", f"is {warmup:g} s, but the totals begin at the checkpoint at {begin} s"
-    )
-    _check_mix(parsed, workload.parameters)
-
-
-def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -> None:
-    """Raises Refused when the totals do not fit the test, such as writes of a read-only one; unknown tests may have any
-    mix."""
-    if not {"reads", "writes", "transactions"} <= parsed.totals.keys():
-        return
-    test = str(parameters.get("test"))
-    reads, writes = (int(parsed.totals[name].value) for name in ("reads", "writes"))
-    counts = f"is {test}, but the output counts {reads:,} reads and {writes:,} writes"
-    remedy = "name the test that printed it, or send the output of this one"
-    ran_both = (
-        bool(reads and writes) or not parsed.totals["transactions"].value or bool(MIX_OPTIONS & parameters.keys())
-    )
-    possible = {**dict.fromkeys(READ_TESTS, not writes), **dict.fromkeys(WRITE_TESTS, not reads), BOTH_TEST: ran_both}
-    _require(possible.get(test, True), "workload.parameters.test", f"{counts}: {remedy}")
 
 
 def _nodes(

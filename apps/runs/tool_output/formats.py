@@ -14,6 +14,8 @@ from apps.runs.tool_output.mapping import BadMapping, FileMapping
 from apps.runs.tool_output.parsers import (
     benchbase,
     digests,
+    go_tpc,
+    go_ycsb,
     hammerdb,
     iibench_py,
     mysqlslap,
@@ -23,6 +25,7 @@ from apps.runs.tool_output.parsers import (
     report,
     sysbench,
     tpcc_mysql,
+    ycsb,
 )
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, OutputTable, ParsedOutput, first_line
 from apps.runs.tool_output.values import Output
@@ -195,6 +198,18 @@ _ALL = (
     Submitted(
         *("schema-change-report", "schema change, report", "ddl_under_load", "jsonl"),
         *("splashboard-agent report schema-change", partial(_read_report, tool="ddl_under_load")),
+    ),
+    Submitted(
+        *("go-tpc", "go-tpc: tpcc, tpch, ch", "go-tpc", "txt", "what go-tpc … run prints, in plain style"),
+        _read("go-tpc", go_tpc.VERSION, go_tpc.parse),
+    ),
+    Submitted(
+        *("ycsb", "YCSB", "ycsb", "txt", "what ycsb run or load prints, with -s its status lines too"),
+        _read("ycsb", ycsb.VERSION, ycsb.parse),
+    ),
+    Submitted(
+        *("go-ycsb", "go-ycsb", "go-ycsb", "txt", "what go-ycsb run or load prints, in plain style"),
+        _read("go-ycsb", go_ycsb.VERSION, go_ycsb.parse),
     ),
     Submitted(OWN, "CSV or JSON of your own", "own", "txt", "a CSV or JSON file, with a mapping", _read_unmapped),
 )

@@ -16,7 +16,7 @@ from apps.core import limits
 OWN = "client.own."
 KEY = re.compile(r"client\.own\.[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*")
 # Statistics of a latency beside those in the catalog: of all transactions, or of one type.
-LATENCY = re.compile(r"client\.(?:[a-z][a-z_]*\.)?latency\.(?:avg|min|max|p\d{1,5})")
+LATENCY = re.compile(r"client\.(?:[a-z][a-z0-9_]*\.)?latency\.(?:avg|min|max|p\d{1,5})")
 PERCENTILE = re.compile(r".*[._]p\d+")
 DIRECTIONS = ("higher", "lower", "neutral")
 NAMES = ("totals", "series", "time", "rows", "threads", "rate", "repetition", "warmup")

@@ -14,10 +14,22 @@ FIRST_LINES = (
     (re.compile(rb"^(?:HammerDB CLI v\S+|Vuser \d+:.*)$"), "hammerdb"),
     (re.compile(rb"^(?:#rows #seconds #total_seconds .*|i_sec\tt_sec\t.*)$"), "iibench-py"),
     (re.compile(rb"^[A-Za-z0-9_]*,[a-z]+(?:,\d+\.\d{3}){3},\d+,\d+$"), "mysqlslap"),
+    (re.compile(rb"^\d{4}/\d\d/\d\d [\d:]+ maxprocs: "), "go-tpc"),
+    (re.compile(rb"^\*+ properties \*+$"), "go-ycsb"),
+    (re.compile(rb"^Command line: -"), "ycsb"),
 )
+# Where those are not printed; not within one that has begun.
+LATER_LINES = (
+    (re.compile(rb"^\[(?:Current|Summary)\] [A-Z]"), "go-tpc"),
+    (re.compile(rb"^(?:YCSB Client \d|\[OVERALL\], RunTime)"), "ycsb"),
+)
+# Lines without which a stretch is no run: its tool prepared or removed tables.
+OF_A_RUN = {
+    "sysbench": re.compile(rb"^Running (?:the test|memory speed test) with following options", re.MULTILINE),
+    "go-tpc": re.compile(rb"^\[(?:Current|Summary)\] ", re.MULTILINE),
+}
 # Its one run has several such lines.
 ONCE = ("hammerdb", "iibench-py")
-SYSBENCH_RUN = re.compile(rb"^Running (?:the test|memory speed test) with following options", re.MULTILINE)
 SYSBENCH_KINDS = (
     (re.compile(rb"^(?:CPU speed:|Prime numbers limit: )", re.MULTILINE), "cpu"),
     (re.compile(rb"^Running memory speed test|MiB transferred \(", re.MULTILINE), "memory"),
@@ -66,8 +78,9 @@ class ToolStretch:
 
     @property
     def is_run(self) -> bool:
-        """False: sysbench prepared or removed its tables."""
-        return self.format != "sysbench" or bool(SYSBENCH_RUN.search(self.content))
+        """False: the tool prepared or removed its tables."""
+        needed = OF_A_RUN.get(self.format)
+        return needed is None or bool(needed.search(self.content))
 
     @property
     def kind(self) -> str:
@@ -128,4 +141,8 @@ class OutputReader:
         name = next((name for pattern, name in FIRST_LINES if pattern.match(line)), "")
         if name in ONCE and any(each.format == name for each in self.stretches):
             return ""
+        if not name:
+            open_format = self.stretches[-1].format if self.stretches else ""
+            later = (name for pattern, name in LATER_LINES if name != open_format and pattern.match(line))
+            name = next(later, "")
         return name

@@ -20,7 +20,13 @@ IN_COMMANDS = (
     re.compile(r"((?:^|\s)-p)(?!\d+(?:\s|$))([^\s]+)"),
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
     re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w+=)([^\s]+)"),
+    # `-p db.passwd=value` of YCSB, as a shell quotes it, and plain.
+    re.compile(r"""((?:^|\s)'(?=[\w.]*?(?:passw|secret|credential))[\w.]+=)([^'\n]+)""", re.IGNORECASE),
+    re.compile(r"""((?:^|\s)(?=[\w.]*?(?:passw|secret|credential))[\w.]+=)([^\s]+)""", re.IGNORECASE),
 )
+# `-p value` of go-tpc.
+GO_TPC = re.compile(r"go-tpc|tiup-bench")
+ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s+))('[^']*'|[^\s]+)")
 ANYWHERE = (
     *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3]),
     re.compile(
@@ -42,7 +48,7 @@ def command(text: str, passwords: Iterable[str] = ()) -> str:
         text = text.replace(password, HIDDEN) if len(password) >= LONG else text
     for pattern in IN_COMMANDS:
         text = pattern.sub(rf"\g<1>{HIDDEN}", text)
-    return text
+    return ITS_PASSWORD.sub(rf"\g<1>{HIDDEN}", text) if GO_TPC.search(text) else text
 
 
 def output(content: bytes, passwords: Iterable[str] = ()) -> bytes:
@@ -65,6 +71,9 @@ def _once(content: bytes) -> bytes:
     if " -p" in text:
         text = "\n".join(
             IN_COMMANDS[1].sub(rf"\g<1>{HIDDEN}", line) if CLIENTS.search(line) else line for line in text.split("\n")
+        )
+        text = "\n".join(
+            ITS_PASSWORD.sub(rf"\g<1>{HIDDEN}", line) if GO_TPC.search(line) else line for line in text.split("\n")
         )
     return text.encode("latin-1")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Union
+from dataclasses import dataclass
+from typing import Any
 
-Value = Union[str, int, float, bool]
+from splashboard.wrap import key_value_tools
+from splashboard.wrap.tool_command import PLAIN, ToolCommand, Value, short, value_of, whole
 
 # sysbench's own tests: the server knows the work of these alone.
 SYSBENCH_TESTS = (
@@ -31,11 +32,11 @@ NO_PARAMETER = re.compile(
     r"|luajit-cmd|config-file|test|help|version|concurrency|host|port|socket|user|password|protocol|csv|silent|verbose"
     r"|iterations|create-schema|no-drop|defaults.*|ssl.*|delimiter|query|create|pre-.*|post-.*|plugin-dir|default-auth"
 )
-PLAIN = re.compile(r"[\w.,:+-]{1,60}")
 SIZE = re.compile(r"(\d+)([KMGT]?)", re.IGNORECASE)
 SHELLS = ("sh", "bash", "dash", "ksh", "zsh")
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 MIB = 2**20
+GO_TOOLS = ("go-tpc", "tiup-bench", "go-ycsb")
 # Parameters that no default supplies, by tool.
 REQUIRED = {
     "sysbench": ("test",),
@@ -43,23 +44,10 @@ REQUIRED = {
     "hammerdb": ("warehouses",),
     "benchbase": ("benchmark", "scale_factor"),
     "fileio": ("mode",),
+    "ycsb": ("workload",),
+    "go-ycsb": ("workload",),
     "own": ("benchmark",),
 }
-
-
-@dataclass(frozen=True)
-class ToolCommand:
-    """A load tool's command line. `tool` and `format` as the server names them. `file`: where it writes its result;
-    empty: it prints it. `host`: of its server; empty: not stated. `problem`: why it could not be submitted."""
-
-    tool: str
-    format: str
-    parameters: Mapping[str, Value] = field(default_factory=dict)
-    threads: int | None = None
-    host: str = ""
-    schema: str = ""
-    file: str = ""
-    problem: str = ""
 
 
 def find(argv: Sequence[str]) -> ToolCommand | None:
@@ -87,13 +75,6 @@ def family(form: str) -> str:
 
 def lacking(tool: str, parameters: Mapping[str, Value]) -> list[str]:
     return [name for name in REQUIRED.get(tool, ()) if name not in parameters]
-
-
-def value_of(text: str) -> Value:
-    """A number where it is one."""
-    if re.fullmatch(r"-?\d{1,18}", text):
-        return int(text)
-    return float(text) if re.fullmatch(r"-?\d{1,18}\.\d{1,18}", text) else text
 
 
 def _words(argv: Sequence[str]) -> list[str]:
@@ -128,10 +109,6 @@ def _free(options: Mapping[str, str]) -> dict[str, Value]:
     }
 
 
-def _whole(text: str | None) -> int | None:
-    return int(text) if text and re.fullmatch(r"\d{1,9}", text) else None
-
-
 def _bytes(text: str) -> int:
     match = SIZE.fullmatch(text)
     return int(match[1]) * UNITS[match[2].upper()] if match else 0
@@ -145,7 +122,7 @@ def _sysbench(words: Sequence[str]) -> ToolCommand | None:
     named = options.get("test", "") or (plain[0] if plain[0] != "run" else "")
     test = named.rpartition("/")[2]
     test = test[:-4] if test.endswith(".lua") else test
-    threads = _whole(options.get("threads", options.get("num-threads", "1")))
+    threads = whole(options.get("threads", options.get("num-threads", "1")))
     if test in MACHINE_TESTS:
         return ToolCommand(test, test, MACHINE[test](options), threads)
     tables = {
@@ -167,40 +144,30 @@ def _sysbench(words: Sequence[str]) -> ToolCommand | None:
 def _fileio(options: Mapping[str, str]) -> dict[str, Value]:
     found: dict[str, Value] = {
         "size_mb": _bytes(options.get("file-total-size", "2G")) // MIB,
-        "files": _whole(options.get("file-num", "128")) or 128,
+        "files": whole(options.get("file-num", "128")) or 128,
         "block_kb": _bytes(options.get("file-block-size", "16384")) // 1024,
         "direct": "direct" in options.get("file-extra-flags", ""),
-        "fsync_freq": _whole(options.get("file-fsync-freq", "100")) or 0,
+        "fsync_freq": whole(options.get("file-fsync-freq", "100")) or 0,
     }
     return {**found, "mode": options["file-test-mode"]} if "file-test-mode" in options else found
 
 
 MACHINE: Mapping[str, Callable[[Mapping[str, str]], dict[str, Value]]] = {
-    "cpu": lambda options: {"max_prime": _whole(options.get("cpu-max-prime")) or 10_000},
+    "cpu": lambda options: {"max_prime": whole(options.get("cpu-max-prime")) or 10_000},
     "memory": _free,
     "fileio": _fileio,
 }
 
 
-def _short(words: Sequence[str], name: str) -> str:
-    """The value of `-n value` or `-nvalue`; empty: not given."""
-    for place, word in enumerate(words):
-        if word == f"-{name}":
-            return words[place + 1] if place + 1 < len(words) else ""
-        if word.startswith(f"-{name}") and not word.startswith("--"):
-            return word[2:]
-    return ""
-
-
 def _tpcc_mysql(words: Sequence[str]) -> ToolCommand | None:
-    warehouses = _whole(_short(words, "w"))
+    warehouses = whole(short(words, "w"))
     return ToolCommand(
         "tpcc-mysql",
         "tpcc-mysql",
         {"warehouses": warehouses} if warehouses else {},
-        _whole(_short(words, "c")),
-        host=_short(words, "h"),
-        schema=_short(words, "d"),
+        whole(short(words, "c")),
+        host=short(words, "h"),
+        schema=short(words, "d"),
     )
 
 
@@ -213,8 +180,8 @@ def _mysqlslap(words: Sequence[str]) -> ToolCommand | None:
         "mysqlslap",
         "mysqlslap",
         _free(options),
-        _whole(options.get("concurrency") or _short(words, "c")),
-        host=options.get("host", "") or _short(words, "h"),
+        whole(options.get("concurrency") or short(words, "c")),
+        host=options.get("host", "") or short(words, "h"),
         schema=options.get("create-schema", "mysqlslap"),
         file="" if file == "on" else file,
         problem=f"mysqlslap does not {printed}" if not file else "give one --concurrency a run" if several else "",
@@ -231,7 +198,7 @@ def _iibench(words: Sequence[str]) -> ToolCommand | None:
 
 
 def _benchbase(words: Sequence[str]) -> ToolCommand | None:
-    benchmark = _short(words, "b") or _options(words).get("bench", "")
+    benchmark = short(words, "b") or _options(words).get("bench", "")
     return ToolCommand(
         "benchbase",
         "benchbase-summary",
@@ -248,6 +215,7 @@ READERS: Mapping[str, Callable[[Sequence[str]], ToolCommand | None]] = {
     "hammerdbcli": _hammerdb,
     "iibench.py": _iibench,
     "benchbase.jar": _benchbase,
+    **key_value_tools.READERS,
 }
 
 
@@ -279,7 +247,7 @@ def adapted(argv: Sequence[str], asked: Asked) -> list[str]:
         return found
     name = typed[place].rpartition("/")[2]
     if threads and not any("{threads}" in word for word in typed):
-        if name == "sysbench":
+        if name in ("sysbench", *GO_TOOLS):
             found = _with(found, place, "threads", threads)
         elif name in ("mysqlslap", "mariadb-slap"):
             found = _with(found, place, "concurrency", threads)
@@ -305,7 +273,7 @@ def _with(argv: Sequence[str], place: int, name: str, value: str) -> list[str]:
 def takes_threads(argv: Sequence[str]) -> bool:
     """Whether `--threads` reaches the tool without a script's help."""
     place = own_place(argv)
-    names = ("sysbench", "mysqlslap", "mariadb-slap")
+    names = ("sysbench", "mysqlslap", "mariadb-slap", *GO_TOOLS)
     return any("{threads}" in word for word in argv) or (place is not None and argv[place].rpartition("/")[2] in names)
 
 

@@ -2,7 +2,18 @@
 
 from collections.abc import Callable
 
-from apps.runs.tool_output.parsers import benchbase, hammerdb, iibench_py, mysqlslap, perf, pt_query_digest, tpcc_mysql
+from apps.runs.tool_output.parsers import (
+    benchbase,
+    go_tpc,
+    go_ycsb,
+    hammerdb,
+    iibench_py,
+    mysqlslap,
+    perf,
+    pt_query_digest,
+    tpcc_mysql,
+    ycsb,
+)
 from apps.runs.tool_output.parsers.parsed_output import OutputTable, ParsedOutput
 from tests.paths import DATA
 
@@ -18,6 +29,12 @@ RUNS: dict[str, Callable[[bytes], ParsedOutput]] = {
     "benchbase/tpcc.summary.json": benchbase.parse_summary,
     "benchbase/tpcc.results.csv": benchbase.parse_csv,
     "benchbase/tpcc.samples.csv": benchbase.parse_csv,
+    "go_tpc/tpcc.txt": go_tpc.parse,
+    "go_tpc/ch.txt": go_tpc.parse,
+    "go_tpc/tpch.txt": go_tpc.parse,
+    "go_ycsb/run.txt": go_ycsb.parse,
+    "go_ycsb/load.txt": go_ycsb.parse,
+    "ycsb/workloada.txt": ycsb.parse,
 }
 TABLES: dict[str, Callable[[bytes], OutputTable]] = {
     "hammerdb/timing.json": hammerdb.parse_timing,
