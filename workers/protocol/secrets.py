@@ -14,7 +14,7 @@ STARS = re.compile(rb"\*{2,}")
 # The value behind each.
 IN_COMMANDS = (
     re.compile(
-        r"""((?:^|\s)(?=-[\w.-]*?(?:pass|secret|token|credential))-[\w.-]*+(?:=|\s++))(\\"[^"\\]*\\"|"[^"]*"|'[^']*'|[^\s"']+)""",
+        r"""((?:^|\s)(?=-[\w.-]*?(?:pass|secret|token|credential))-[\w.-]*+(?:=|\s++)?)(\\"[^"\\]*\\"|"[^"]*"|'[^']*'|[^\s"']+)""",
         re.IGNORECASE,
     ),
     # mysql's own short form; `-p3306` is a port.
@@ -25,14 +25,14 @@ IN_COMMANDS = (
     re.compile(r"""((?:^|\s)'(?=[\w.]*?(?:passw|secret|credential))[\w.]++=)([^'\n]+)""", re.IGNORECASE),
     re.compile(r"""((?:^|\s)(?=[\w.]*?(?:passw|secret|credential))[\w.]++=)([^\s]+)""", re.IGNORECASE),
 )
-# `-p value` of go-tpc.
+# `-p value`, `-p=value`, `-pvalue` of go-tpc.
 GO_TPC = re.compile(r"go-tpc|tiup-bench")
-ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s++))('[^']*'|[^\s]+)")
+ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s++)?)('[^']*'|[^\s]+)")
 
 
 # In outputs, logs and other files: options, addresses and variables as in command lines, and the following.
 ANYWHERE = (
-    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3]),
+    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3], IN_COMMANDS[4]),
     # `password = value`, `"mysql_pass": "value"`, `[pass]: value`
     re.compile(
         r"""((?<![\w.-])(?=[\w.-]*?(?:passw|passphrase|secret|_?pass\b|sst_auth|credential))"""

@@ -24,11 +24,11 @@ IN_COMMANDS = (
     re.compile(r"""((?:^|\s)'(?=[\w.]*?(?:passw|secret|credential))[\w.]+=)([^'\n]+)""", re.IGNORECASE),
     re.compile(r"""((?:^|\s)(?=[\w.]*?(?:passw|secret|credential))[\w.]+=)([^\s]+)""", re.IGNORECASE),
 )
-# `-p value` of go-tpc.
+# `-p value`, `-p=value`, `-pvalue` of go-tpc.
 GO_TPC = re.compile(r"go-tpc|tiup-bench")
-ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s+))('[^']*'|[^\s]+)")
+ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s+)?)('[^']*'|[^\s]+)")
 ANYWHERE = (
-    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3]),
+    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3], IN_COMMANDS[4]),
     re.compile(
         r"""((?<![\w.-])(?=[\w.-]*?(?:passw|passphrase|secret|_?pass\b|sst_auth|credential))"""
         r"""[\w.-]+["'\]]?[ \t]*[:=][ \t]*)"""

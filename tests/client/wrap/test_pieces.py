@@ -16,6 +16,7 @@ from splashboard.wrap.target import LoadedServer, of_dsn, of_file
 from splashboard.wrap.tools import Asked, adapted, blocks, find
 from tests.paths import ROOT
 from tests.rest.submissions import POINT_SELECT
+from tests.runs.tool_output.parsers.outputs import RUNS
 from workers.protocol import secrets
 from workers.protocol.workloads import sysbench
 
@@ -112,7 +113,9 @@ def test_their_runs_are_found_in_what_a_script_prints(name: str, before: bytes) 
         reader.add(line, float(second))
     found = reader.runs()
     assert [each.kind for each in found] == [name.partition("/")[0].replace("_", "-")] * 2
-    assert all(each.content in text for each in found)
+    whole = {value.metric: value.value for value in RUNS[name](text).values}
+    for each in found:
+        assert {value.metric: value.value for value in RUNS[name](each.content).values} == whole
 
 
 def test_levels_come_in_blocks_of_alternating_order() -> None:

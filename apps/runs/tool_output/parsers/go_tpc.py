@@ -148,7 +148,9 @@ def _output(reading: _GoTpcLog) -> ParsedOutput:
     # ch prints both results.
     complete = complete and not (reading.summary.keys() - transactions.keys() and reading.qphh is None)
     elapsed = _elapsed(transactions)
-    clock, series = _series(reading.blocks, elapsed if complete else None)
+    clock, series = (
+        _series(reading.blocks) if not complete or _has_all_blocks(reading, transactions, elapsed) else ((), {})
+    )
     interval = clock[0] if clock else 0.0
     length = max([elapsed if complete else 0.0, *clock])
     warnings = []
@@ -180,12 +182,25 @@ def _elapsed(rows: dict[str, _GoRow]) -> float:
     return exact if abs(exact - takes) <= 0.1 else takes
 
 
-def _series(
-    blocks: list[dict[str, _GoRow]], elapsed: float | None
-) -> tuple[tuple[float, ...], dict[str, tuple[float | None, ...]]]:
-    interval = max((row.number(b"Takes") for block in blocks for row in block.values()), default=0.0)
-    # One more than fits: the first may end before a transaction did.
-    if not interval or (elapsed is not None and not -1 <= len(blocks) - int(elapsed / interval) <= 1):
+def _interval(blocks: list[dict[str, _GoRow]]) -> float:
+    return max((row.number(b"Takes") for block in blocks for row in block.values()), default=0.0)
+
+
+def _has_all_blocks(reading: _GoTpcLog, transactions: dict[str, _GoRow], elapsed: float) -> bool:
+    """Whether no block is missing, by the time after the last one and the transactions in it: one that lasts as long as
+    a block and has next to none was a block's, somewhere."""
+    interval, number = _interval(reading.blocks), len(reading.blocks)
+    if not interval:
+        return False
+    rest = (elapsed - number * interval) / interval
+    printed = sum(row.number(b"Count") for block in reading.blocks for row in block.values())
+    after = sum(row.number(b"Count") for row in transactions.values()) - printed
+    return -1 < rest < 1 and (rest < 0.5 or after > rest * printed / number / 4)
+
+
+def _series(blocks: list[dict[str, _GoRow]]) -> tuple[tuple[float, ...], dict[str, tuple[float | None, ...]]]:
+    interval = _interval(blocks)
+    if not interval:
         return (), {}
     clock = tuple(round(interval * number, 6) for number in range(1, len(blocks) + 1))
     rates, errors, orders = [], [], []

@@ -113,10 +113,12 @@ def test_go_tpcs_blocks_follow_each_other_at_equal_intervals_of_its_longest_take
 
 
 def test_where_a_block_of_go_tpc_is_missing_no_series_is_read() -> None:
-    text = content("go_tpc/tpcc.txt").splitlines(keepends=True)
-    found = go_tpc.parse(b"".join([*text[:1], *text[11:]]))
-    assert (found.reason, found.clock, found.series) == ("", (), {})
-    assert "no series" in found.events[0].label
+    block = b"[Current] PAYMENT - Takes(s): 10.0, Count: 100, TPM: 600.0, Sum(ms): 1.0\n"
+    for takes, tpm, fits in (("29.8", "604.0", True), ("39.8", "452.3", False), ("49.9", "360.7", False)):
+        total = f"[Summary] PAYMENT - Takes(s): {takes}, Count: 300, TPM: {tpm}, Sum(ms): 1.0\ntpmC: 1.0\n"
+        found = go_tpc.parse(block * 3 + total.encode())
+        assert found.clock == ((10.0, 20.0, 30.0) if fits else ())
+        assert ["no series" in event.label for event in found.events] == [True] * (not fits)
 
 
 def test_go_tpcs_failures_are_errors_and_no_throughput() -> None:
