@@ -14,7 +14,7 @@ STARS = re.compile(rb"\*{2,}")
 # The value behind each.
 IN_COMMANDS = (
     re.compile(
-        r"""((?:^|\s)(?=-[\w.-]*?(?:pass|secret|token|credential))-[\w.-]*+(?:=|\s++)?)(\\"[^"\\]*\\"|"[^"]*"|'[^']*'|[^\s"']+)""",
+        r"""((?:^|\s)(?=-[\w.-]*?(?:pass|secret|token|credential))-[\w.-]*+(?:=|\s++))(\\"[^"\\]*\\"|"[^"]*"|'[^']*'|[^\s"']+)""",
         re.IGNORECASE,
     ),
     # mysql's own short form; `-p3306` is a port.

@@ -2260,8 +2260,8 @@ export interface components {
              * @default 0
              */
             warmup: number;
-            /** @default 1 */
-            repetition: number;
+            repetition?: number;
+            mapping?: unknown | null;
             tags?: string[];
             /** @default  */
             session: string;
@@ -2288,7 +2288,7 @@ export interface components {
             reason: string;
         };
         /** @enum {string} */
-        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report";
+        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report" | "go-tpc" | "ycsb" | "go-ycsb" | "own";
         RunDetail: {
             id: number;
             readonly address: string;
@@ -2352,6 +2352,8 @@ export interface components {
             /** Format: uri */
             series?: string | null;
             samples?: string[];
+            /** Format: uri */
+            mapping?: string | null;
             description?: components["schemas"]["RunDescription"];
             format?: components["schemas"]["RunFormFormatEnum"];
             system?: string;
@@ -2373,7 +2375,7 @@ export interface components {
             tag?: string[];
         };
         /** @enum {string} */
-        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report";
+        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report" | "go-tpc" | "ycsb" | "go-ycsb" | "own";
         RunGrowth: {
             run: number;
             side: string;
