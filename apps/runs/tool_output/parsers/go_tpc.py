@@ -36,6 +36,7 @@ RESULT = re.compile(
 )
 QPHH = re.compile(rb"^QphH: (?P<rate>\d{1,15}\.\d)$")
 FAILED = re.compile(rb"^(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] )?(?P<label>execute run failed, err .*)$")
+OLAP = re.compile(rb"^Finished: \d{1,6} OLTP workers, [1-9]\d{0,5} OLAP workers$")
 OTHER_STYLE = re.compile(rb'^(?:\+-{5,}|\| +PREFIX |\[\{")')
 NOTICE = re.compile(
     rb"^(?:\s*|Finished(?:: .*)?|\[(?:Current|Summary)\] (?:KEYINGTIME|THINKINGTIME)-.*"
@@ -67,6 +68,7 @@ class _GoTpcLog:
     seen: set[str] = field(default_factory=set)
     result: tuple[TextLine, re.Match[bytes]] | None = None
     qphh: tuple[TextLine, re.Match[bytes]] | None = None
+    is_ch: bool = False
     errors: dict[tuple[str, int], int] = field(default_factory=dict)
     unparsed: list[str] = field(default_factory=list)
 
@@ -101,6 +103,8 @@ def _consume(reading: _GoTpcLog, line: TextLine) -> None:
     elif found := FAILED.match(text):
         key = (found["label"].decode("utf-8", "backslashreplace"), len(reading.blocks))
         reading.errors[key] = reading.errors.get(key, 0) + 1
+    elif OLAP.match(text):
+        reading.is_ch = True
     elif OTHER_STYLE.match(text):
         raise line.refuse("go-tpc's plain output: leave --output out")
     elif not NOTICE.match(text):
@@ -146,7 +150,7 @@ def _output(reading: _GoTpcLog) -> ParsedOutput:
     whole = reading.result or reading.qphh or reading.queries
     complete = bool(whole) and reading.seen <= reading.summary.keys() | reading.queries.keys()
     # ch prints both results.
-    complete = complete and not (reading.summary.keys() - transactions.keys() and reading.qphh is None)
+    complete = complete and not ((reading.is_ch or reading.summary.keys() - transactions.keys()) and not reading.qphh)
     elapsed = _elapsed(transactions)
     clock, series = (
         _series(reading.blocks) if not complete or _has_all_blocks(reading, transactions, elapsed) else ((), {})

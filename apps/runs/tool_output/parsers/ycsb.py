@@ -115,11 +115,7 @@ def _status(reading: _YcsbOutput, line: TextLine, found: re.Match[bytes]) -> Non
 def _output(reading: _YcsbOutput) -> ParsedOutput:
     overall = reading.totals.get("OVERALL", {})
     shown = {each["type"].decode() for found in reading.status.values() for each in TYPE.finditer(found["rest"])}
-    # Each section of operations ends with what they returned.
-    closed = all(
-        any(name.startswith(b"Return=") for name in reading.totals[section]) or _is_failed(section)
-        for section in reading.operations()
-    )
+    closed = all(_is_closed(reading, section) for section in reading.operations() if not _is_failed(section))
     lacking = {name for name in shown if not name.startswith(ASIDE)} - reading.totals.keys()
     complete = {b"RunTime(ms)", b"Throughput(ops/sec)"} <= overall.keys() and bool(reading.operations()) and closed
     complete = complete and not lacking
@@ -136,6 +132,18 @@ def _output(reading: _YcsbOutput) -> ParsedOutput:
         unparsed=tuple(reading.unparsed),
         measured=(0.0, max([length or 0.0, *clock])) if length or clock else None,
     )
+
+
+def _is_closed(reading: _YcsbOutput, name: str) -> bool:
+    """Whether a section of operations has what they returned: it ends with that; failures are counted apart, too."""
+    section = reading.totals[name]
+    good, bad = (sum(_read(each) for each in _returned(section, ok=ok)) for ok in (True, False))
+    failed = reading.totals.get(f"{name}-FAILED", {}).get(b"Operations")
+    return good + bad > 0 and (failed is None or bad >= _read(failed))
+
+
+def _returned(section: "Section", *, ok: bool) -> list[tuple[TextLine, re.Match[bytes]]]:
+    return [each for name, each in section.items() if name.startswith(b"Return=") and (name == b"Return=OK") is ok]
 
 
 def _is_failed(section: str) -> bool:
@@ -194,8 +202,7 @@ Section = Mapping[bytes, tuple[TextLine, re.Match[bytes]]]
 
 def _over_all(sections: Mapping[str, Section]) -> list[ParsedValue | None]:
     """Totals over the types of operations: where there is one, all of its statistics."""
-    returned = [each for section in sections.values() for name, each in section.items() if name.startswith(b"Return=")]
-    failed = sum(_read(each) for each in returned if each[1]["name"] != b"Return=OK")
+    failed = sum(_read(each) for section in sections.values() for each in _returned(section, ok=False))
     places = [line for section in sections.values() for line, _ in section.values()]
     start, end = places[0].start, places[-1].start + len(places[-1].text)
     values: list[ParsedValue | None] = [ParsedValue("client.errors.total", failed, start, end)]

@@ -143,7 +143,7 @@ def test_go_ycsb_gives_totals_and_rates_of_intervals_from_its_cumulative_rows() 
     assert (read["client.throughput"], read["client.latency.p99"]) == (5487.3, 5.779)
     assert (read["client.update.latency.p9999"], read["client.transactions"]) == (22.031, 15000)
     assert (found.threads, found.measured) == (4, (0.0, 2.736189023))
-    later = "READ   - Takes(s): 4.0, Count: 9999, OPS: 1.0\nTOTAL  - Takes(s): 4.0, Count: 13789, OPS: 1.0\n"
+    later = "READ   - Takes(s): 4.0, Count: 6999, OPS: 1.0\nTOTAL  - Takes(s): 4.0, Count: 13789, OPS: 1.0\n"
     end = "**********************************************\nRun finished"
     found = parsed("go_ycsb/run.txt", (end, later + end))
     assert (found.clock, found.series) == ((2.0, 4.0), {"client.throughput": (12789 / 2, 500.0)})
@@ -154,7 +154,7 @@ def test_ycsb_gives_each_operations_latency_in_ms_and_merges_no_percentiles() ->
     read = values(found)
     assert (read["client.throughput"], read["client.elapsed"]) == (1535.7208673751459, 32.558)
     assert (read["client.read.latency.p99"], read["client.update.latency.max"]) == (15.287, 121.087)
-    assert read["client.latency.avg"] == pytest.approx((25020 * 2.8804182 + 24980 * 7.403212) / 50000)
+    assert read["client.latency.avg"] == pytest.approx((25020 * 2.8804182 + 24978 * 7.403212) / 49998)
     assert "client.latency.p99" not in read
     assert (read["client.errors.total"], found.threads) == (2, 8)
     assert found.clock == (9.958, 19.957, 29.957, 32.56)
