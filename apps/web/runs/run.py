@@ -14,7 +14,7 @@ from apps.comparison.pure import tones
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
-from apps.runs.pure import CLIENT, TimelineEntry, timeline
+from apps.runs.pure import CLIENT, OWN_METRICS, TimelineEntry, timeline
 from apps.web.components.addresses import price_address, runs_address, timeline_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments
@@ -23,6 +23,7 @@ from apps.web.runs import timeline as runs_timeline
 from apps.web.runs.default_series import choose
 from apps.web.runs.latency import LatencyChart
 from workers.protocol.workloads import WORKLOADS
+from workers.protocol.workloads.foreign import FOREIGN
 
 # Headline numbers in page order; other measurements are in a table.
 HEADLINES = (
@@ -37,6 +38,7 @@ HEADLINES = (
     "client.latency.max",
     "client.errors.total",
 )
+MOST_OWN = 6  # of the sender's own metrics
 LATEST = ("client.throughput", "client.latency.p50", "client.latency.p95", "client.latency.p99", "client.errors")
 
 
@@ -165,8 +167,9 @@ def headlines(run: RunDetail) -> list[MeasurementDetail]:
 
 def headline_keys(run: RunDetail) -> list[str]:
     """The primary metric first, then metrics specific to the tool."""
-    spec = WORKLOADS.get(run.row.workload_tool)
+    spec = WORKLOADS.get(run.row.workload_tool) or FOREIGN.get(run.row.workload_tool)
     own = [key for key in spec.metrics if key not in HEADLINES] if spec else []
+    own += [one.metric for one in run.measurements if one.metric.startswith(OWN_METRICS)][:MOST_OWN]
     return list(dict.fromkeys([run.primary_metric, *own, *HEADLINES]))
 
 

@@ -35,7 +35,7 @@ LATENCY = re.compile(
     rb"(?:(?P<statistic>Average|Min|Max)Latency|(?P<p>\d{1,2}(?:\.\d{1,3})?)(?:st|nd|rd|th)?PercentileLatency)\((?P<unit>us|ms)\)"
 )
 STATISTICS = {b"Average": "avg", b"Min": "min", b"Max": "max"}
-INTERVAL = {b"Avg": "avg", b"Max": "max", b"50": "p50", b"90": "p90", b"99": "p99", b"99.9": "p999", b"99.99": "p9999"}
+INTERVAL = {b"Avg": "avg", b"Max": "max", b"50": "p50", b"90": "p90", b"99": "p99", b"99.9": "p999"}
 NUMBER = re.compile(rb"\d{1,15}(?:[.,]\d{1,4})?")
 CLIENT = re.compile(rb"^YCSB Client (?P<version>\d[\w.-]{0,30})$")
 COMMAND = re.compile(rb"^Command line: (?P<words>.*)$")
