@@ -1,12 +1,12 @@
 """Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.catalog import prices, queries, services
+from apps.catalog.own_metrics import state_metrics
 from apps.catalog.services import (
     InvalidField,
     load_level_for,
     metrics_for,
     name_metrics,
-    state_metrics,
     workload_for,
 )
 from apps.catalog.systems import new_short_name, set_short_name

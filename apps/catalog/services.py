@@ -80,19 +80,6 @@ def name_metrics(keys: Iterable[str], kinds: Mapping[str, str] | None = None) ->
         _make_metrics(missing, kinds)
 
 
-def state_metrics(specs: Iterable[counter_rules.MetricSpec]) -> None:
-    """Creates missing metrics as their sender describes them. Raises InvalidField for one that is known with another
-    unit or direction."""
-    stated = {spec.key: spec for spec in specs}
-    rows = [_row(spec, curated=False) for _, spec in sorted(stated.items())]
-    Metric.objects.bulk_create(rows, ignore_conflicts=True)
-    for known in Metric.objects.filter(key__in=stated):
-        spec = stated[known.key]
-        same = (known.unit, known.direction) == (spec.unit, spec.direction)
-        unit = known.unit or "plain numbers"
-        _require(same, known.key, f"is known in {unit}, {known.get_direction_display()}: state these, or another name")
-
-
 def _make_metrics(keys: Iterable[str], kinds: Mapping[str, str] | None = None) -> None:
     # Sorted, so that concurrent inserts cannot deadlock; a conflict means that the other one was first.
     Metric.objects.bulk_create([_new_metric(key, kinds or {}) for key in sorted(keys)], ignore_conflicts=True)
@@ -219,7 +206,7 @@ def seed() -> None:
         | {key: spec for key in members if (spec := derived_metrics.find(key))}
     )
     Metric.objects.bulk_create(
-        [_row(spec, curated=True) for spec in specs.values()],
+        [metric_row(spec, curated=True) for spec in specs.values()],
         update_conflicts=True,
         unique_fields=["key"],
         update_fields=["name", "unit", "kind", "direction", "resource", "aspect", "description", "curated"],
@@ -248,10 +235,10 @@ def _new_metric(key: str, kinds: Mapping[str, str]) -> Metric:
         bool(KEY.match(key)) and len(key) <= 160, "metric", f"{key[:80]!r} must have 1 to 160 characters, no blank"
     )
     spec, curated = derived_metrics.describe(key)
-    return _row(replace(spec, kind=kinds.get(key, spec.kind)), curated=curated)
+    return metric_row(replace(spec, kind=kinds.get(key, spec.kind)), curated=curated)
 
 
-def _row(spec: counter_rules.MetricSpec, *, curated: bool) -> Metric:
+def metric_row(spec: counter_rules.MetricSpec, *, curated: bool) -> Metric:
     return Metric(
         key=spec.key,
         name=spec.name,

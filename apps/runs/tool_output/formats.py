@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from apps.runs.tool_output import foreign, mapping, report_values, sysbench_values
-from apps.runs.tool_output.mapping import BadMapping, FileMapping
+from apps.runs.tool_output import file_map, foreign, report_values, sysbench_values
+from apps.runs.tool_output.file_map import BadMapping, FileMapping
 from apps.runs.tool_output.parsers import (
     benchbase,
     digests,
@@ -130,7 +130,7 @@ def _read_unmapped(_: bytes) -> SubmittedOutput:
 
 def mapped(document: object, started_at: datetime) -> Submitted:
     """The format of a file of the sender's own, by the mapping. Raises BadMapping."""
-    found = mapping.read(document)
+    found = file_map.read(document)
     read = _read(OWN, own.VERSION, partial(own.parse, mapping=found, started_at=started_at))
     kept = {"mapping": document, "started_at": started_at.isoformat()}
     return replace(

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
 
-from apps.runs.tool_output.mapping import ABSOLUTE, OVER_ROWS, TIMES, FileMapping, Source, TimeColumn
+from apps.runs.tool_output.file_map import ABSOLUTE, OVER_ROWS, TIMES, FileMapping, Source, TimeColumn
 from apps.runs.tool_output.parsers.own_rows import CSV_EXPECTED, OwnFile, csv_file, json_file
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput, ParsedValue
 
