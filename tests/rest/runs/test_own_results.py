@@ -38,7 +38,8 @@ def values_of(answer: Any) -> dict[str, tuple[float, str, str]]:
 def test_the_documented_csv_becomes_a_run_with_totals_and_series(engineer: APIClient) -> None:
     answer = send(engineer, describe(), CSV, mapping=a_file(YAML, "checkout.yaml"))
     throughput, errors = (values_of(answer)[key] for key in ("client.throughput", "client.errors.total"))
-    assert throughput == (pytest.approx(1510.3333), "transactions/s", "higher")
+    assert throughput[0] == pytest.approx(1510.3333)
+    assert throughput[1:] == ("transactions/s", "higher")
     assert errors == (1.0, "errors", "lower")
     assert (answer.json()["state"], answer.json()["outcome"]) == ("sealed", "succeeded")
     address = answer.json()["api"]

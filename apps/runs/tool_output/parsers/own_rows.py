@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from json.decoder import scanstring
 from typing import Any, NoReturn
 
 from apps.core import limits
@@ -284,7 +283,7 @@ def _members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     while text[at] not in "}]":
         key = str(number)
         if is_object:
-            key, at = scanstring(text, at + 1)
+            key, at = decoder.raw_decode(text, at)
             at = _blank(text, _blank(text, at) + 1)
         _, end = decoder.raw_decode(text, at)
         yield key, at, end
