@@ -19,6 +19,7 @@ LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")
 OF_TYPE = re.compile(r"client\.(?P<type>[a-z_]+)\.latency\.p\d+")
 # px, as the style sheet has them: a row of a lane, and scale and edges; and rows that a lane of several entries has.
 LANE_ROW, LANES_EDGES, USUAL_ROWS = 22, 40, 3
+MOST_LINES = 4  # that one platform's colours and dashes tell apart
 PERCENTILES = {
     **{"p50": "median", "p90": "90th percentile", "p95": "95th percentile", "p99": "99th percentile"},
     **{"p999": "99.9th percentile", "p9999": "99.99th percentile"},
@@ -105,8 +106,9 @@ def _of_each_type(metrics: Sequence[str]) -> Drawn | None:
     if not common:
         return None
     chosen = "p99" if "p99" in common else max(common)
-    drawn = tuple(f"{beginning}.{chosen}" for beginning in types)
-    return Drawn("Latency", f"{PERCENTILES.get(chosen, chosen)} of each interval, by type", drawn)
+    drawn = tuple(f"{beginning}.{chosen}" for beginning in types)[:MOST_LINES]
+    part = "" if len(drawn) == len(types) else f", {len(drawn)} of {len(types)} types"
+    return Drawn("Latency", f"{PERCENTILES.get(chosen, chosen)} of each interval, by type{part}", drawn)
 
 
 def _percentile(metrics: Iterable[str]) -> str:
