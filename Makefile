@@ -30,7 +30,7 @@ bench: ## Speed and size beside named peers, into docs/reference/performance.md;
 check: ## Formatting, lint, types, imports, templates, migrations, front end
 	@$(LAUNCH) check
 
-types: ## Renew the front end's types of the API
+types: ## Renew the types of the API, of the front end and the client
 	@$(LAUNCH) types
 
 lock: ## Renew the hashed locks from pyproject.toml

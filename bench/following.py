@@ -79,7 +79,8 @@ def _systems() -> list[System]:
     ]
     return [
         System.objects.create(
-            slug=f"history-bench-{number}", name=f"history bench {number}", release=release, hardware_class=hardware,
+            slug=f"history-bench-{number}", name=f"history bench {number}", short_name=f"hist{number}",
+            release=release, hardware_class=hardware,
             settings={}, settings_hash=canonical_hash({}), labels=[],
         )
         for number, release in enumerate(releases)

@@ -5,7 +5,7 @@ changes, as in the runs from which the methods of docs/why/change-points.md were
 """
 
 import gzip
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Interval = tuple[float, float]
 Places = tuple[int, ...]
 
 RUNS = 200
@@ -22,14 +23,20 @@ LABELLED = Path(__file__).parent / "data" / "latency_traces.json.gz"
 APART, CLOSEST = 12, 4
 # A detection within this many runs of a true change counts as found.
 NEAR = 7
+RESAMPLED = 2000
+ASIDE = 0.025  # on either side of a 95 % interval
+WILSON = 1.96
+LEAST_F1 = 1e-3  # of a peer, in a ratio
 
 
 @dataclass(frozen=True)
 class KnownSeries:
-    """Values (runs,) and the first runs of new levels."""
+    """Values (runs,) and the first runs of new levels. `days`, `machines`: of each run; empty: not known."""
 
     values: Floats
     changes: tuple[int, ...]
+    days: tuple[int, ...] = ()
+    machines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,62 @@ class Score:
     def delay(self) -> float:
         """Median, runs; nan if none was found."""
         return float(np.median(self.delays)) if self.delays else float("nan")
+
+
+class ScorePairs:
+    """Scores of the same series, ours and a peer's (None: it is missing). Intervals: series drawn with replacement
+    (bootstrap, Efron 1979), of false alarms at least Wilson's over the runs."""
+
+    def __init__(self, mine: Sequence[Score], theirs: Sequence[Score] | None) -> None:
+        self.mine, self.theirs = list(mine), None if theirs is None else list(theirs)
+
+    def total(self) -> Score:
+        return sum(self.mine, Score())
+
+    def peer(self) -> Score | None:
+        return None if self.theirs is None else sum(self.theirs, Score())
+
+    def false(self) -> Interval:
+        """Of our false alarms per 1,000 runs."""
+        counts = self._drawn(self.mine)
+        total = self.total()
+        share, runs = total.false / total.runs, total.runs
+        middle = (share + WILSON**2 / (2 * runs)) / (1 + WILSON**2 / runs)
+        half = WILSON * np.sqrt(share * (1 - share) / runs + (WILSON / (2 * runs)) ** 2) / (1 + WILSON**2 / runs)
+        low, high = _interval(1000 * counts[:, 1] / counts[:, 3])
+        return max(min(low, 1000 * float(middle - half)), 0.0), max(high, 1000 * float(middle + half))
+
+    def f1(self) -> Interval:
+        return _interval(_f1(self._drawn(self.mine)))
+
+    def ahead(self) -> Interval | None:
+        """Of our F1 less the peer's, over the same series."""
+        return None if self.theirs is None else _interval(_f1(self._drawn(self.mine)) - _f1(self._drawn(self.theirs)))
+
+    def ratio(self) -> Interval | None:
+        """Of our F1 to the peer's, over the same series."""
+        if self.theirs is None:
+            return None
+        theirs = np.maximum(_f1(self._drawn(self.theirs)), LEAST_F1)
+        return _interval(_f1(self._drawn(self.mine)) / theirs)
+
+    @staticmethod
+    def _drawn(scores: Sequence[Score]) -> Floats:
+        """Sums of found, false, missed and runs (times, 4). The same series are drawn for any scores of as many."""
+        counts = np.array([(s.found, s.false, s.missed, s.runs) for s in scores], dtype=np.float64)
+        rng = np.random.default_rng(0)
+        sums: Floats = counts[rng.integers(len(counts), size=(RESAMPLED, len(counts)))].sum(axis=1)
+        return sums
+
+
+def _f1(counts: Floats) -> Floats:
+    found: Floats = 2 * counts[:, 0] / np.maximum(2 * counts[:, 0] + counts[:, 1] + counts[:, 2], 1)
+    return found
+
+
+def _interval(values: Floats) -> Interval:
+    low, high = np.quantile(values, [ASIDE, 1 - ASIDE])
+    return float(low), float(high)
 
 
 def synthetic(seed: int, *, series: int, runs: int = RUNS) -> list[KnownSeries]:
@@ -175,14 +238,3 @@ def _odd(rng: np.random.Generator, runs: int, noise: float) -> Floats:
     is_odd = rng.random(runs) < rng.uniform(0, 0.03)
     side = rng.choice([-1, 1]) * np.where(rng.random(runs) < 0.8, 1, -1)
     return np.where(is_odd, side * rng.exponential(5 * noise, runs), 0.0)
-
-
-def resampled(
-    scores: Sequence[tuple[Score, Score]], rng: np.random.Generator, *, times: int
-) -> Iterator[tuple[float, float]]:
-    """F1 of both sides over series drawn with replacement, the same for both (bootstrap, Efron 1979)."""
-    counts = np.array([[(s.found, s.false, s.missed) for s in pair] for pair in scores], dtype=np.float64)
-    for _ in range(times):
-        drawn = counts[rng.integers(len(counts), size=len(counts))].sum(axis=0)
-        f1 = 2 * drawn[:, 0] / np.maximum(2 * drawn[:, 0] + drawn[:, 1] + drawn[:, 2], 1)
-        yield float(f1[0]), float(f1[1])

@@ -1,19 +1,27 @@
 """Apache Otava, the peer of our detector: a library with pinned dependencies, in an environment of its own."""
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.histories import KnownSeries
+from apps.regressions.detection import SHORTEST
+from bench import histories
+from bench.histories import KnownSeries, Score
 from bench.servers import Failed
 
 NAME = "Apache Otava"
 REPLAY = Path(__file__).with_name("otava_replay.py")
 PINNED = Path(__file__).with_name("otava.txt")
 VERSION = next(line.partition("==")[2] for line in PINNED.read_text().splitlines() if line.startswith("apache-otava"))
+
+
+# It takes five times as long as ours.
+PROCESSES = 3
 
 
 class Unavailable(Exception):
@@ -41,12 +49,26 @@ def installed(folder: Path) -> Path:
     return python
 
 
-def replayed(python: Path, histories: Sequence[KnownSeries], *, first: int) -> list[Replayed]:
+def replayed(python: Path, series: Sequence[KnownSeries], *, first: int) -> list[Replayed]:
     """Each series analysed again after every run from `first` on; `first` equal to its length: once. Raises Failed."""
-    lines = [json.dumps({"values": history.values.tolist(), "first": first}) for history in histories]
+    lines = [json.dumps({"values": history.values.tolist(), "first": first}) for history in series]
+    size = math.ceil(len(lines) / PROCESSES)
+    shares = ["\n".join(lines[start : start + size]) for start in range(0, len(lines), size)]
     # Isolated mode: the modules beside the script are ours.
-    found = _run([str(python), "-I", str(REPLAY)], text="\n".join(lines))
-    return [Replayed(**json.loads(line)) for line in found.splitlines()]
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        found = list(pool.map(lambda text: _run([str(python), "-I", str(REPLAY)], text=text), shares))
+    return [Replayed(**json.loads(line)) for own in found for line in own.splitlines()]
+
+
+def scored(series: Sequence[KnownSeries], replays: Sequence[Replayed], *, first: int) -> list[Score]:
+    return [
+        histories.scored(history, histories.alarms_of(replay.indices, first=first))
+        for history, replay in zip(series, replays, strict=True)
+    ]
+
+
+def scores(python: Path, series: Sequence[KnownSeries], *, first: int = SHORTEST) -> list[Score]:
+    return scored(series, replayed(python, series, first=first), first=first)
 
 
 def _run(command: Sequence[str], *, text: str = "") -> str:

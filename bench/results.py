@@ -33,6 +33,9 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     better: Literal["lower", "higher"]
     measured_on: str  # ISO date
     ours: float | None = None
+    # 95 % interval of our own value.
+    ours_low: float | None = None
+    ours_high: float | None = None
     theirs: float | None = None
     ratio: float | None = None
     low: float | None = None
@@ -147,9 +150,15 @@ def sentence(figure: Figure) -> str:
     bar = _bar(figure)
     verdict = {None: "", True: f": meets {bar}", False: f": MISSES {bar}"}[figure.passed]
     if figure.theirs is None:
-        return f"{figure.title}: {_short(figure.ours)} {figure.unit}{verdict}"
-    values = f"{_short(figure.ours)} against {figure.peer}'s {_short(figure.theirs)} {figure.unit}"
+        return f"{figure.title}: {_own(figure)} {figure.unit}{verdict}"
+    values = f"{_own(figure)} against {figure.peer}'s {_short(figure.theirs)} {figure.unit}"
     return f"{figure.title}: {values}, ratio {_spread(figure)}{verdict}"
+
+
+def _own(figure: Figure) -> str:
+    """Our value, with its interval if it has one."""
+    own = f" ({_short(figure.ours_low)} – {_short(figure.ours_high)})" if figure.ours_low is not None else ""
+    return _short(figure.ours) + own
 
 
 def _rows(figures: Iterable[Figure]) -> list[str]:
@@ -167,7 +176,7 @@ def _cells(figure: Figure) -> Sequence[str]:
     if figure.skipped:
         return what, figure.peer, "", "", f"not measured: {figure.skipped}", _bar(figure), "", ""
     verdict = {None: "", True: "yes", False: "**no**"}[figure.passed]
-    values = _short(figure.ours), _short(figure.theirs), _spread(figure)
+    values = _own(figure), _short(figure.theirs), _spread(figure)
     return what, figure.peer, *values, _bar(figure), verdict, figure.measured_on
 
 

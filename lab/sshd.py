@@ -12,6 +12,8 @@ from lab.packages import LabError, program
 from lab.ports import is_free
 
 PRIVILEGE_SEPARATION = Path("/run/sshd")  # required by root's sshd
+# bash reads the user's .bashrc for a command by ssh, but not within another shell: one that waits or prints stops MHA.
+NESTED = {"SHLVL": "1"}
 READY_TIMEOUT = 180.0  # s; an ended process is detected at once
 
 
@@ -60,7 +62,7 @@ class Sshd:
         self._daemon.stop()
 
     def _configuration(self) -> str:
-        environment = " ".join(f"{name}={value}" for name, value in self._environment.items())
+        environment = " ".join(f"{name}={value}" for name, value in {**self._environment, **NESTED}.items())
         return "\n".join(
             [
                 f"Port {self.port}",

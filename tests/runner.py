@@ -1,5 +1,6 @@
 """How the tests run: side by side on several processes, slow ones first; what was skipped or retried is reported."""
 
+import gc
 import os
 import re
 from collections import Counter
@@ -34,6 +35,7 @@ SYSTEMS = ("galera", "mha", "group")  # of which one serves all tests
 SLOW = ("tests/e2e", "tests/launch", "tests/faults", "tests/workers/agent", "tests/workers_tasks", "tests/lab")
 WHOLE = ("tests/e2e", "tests/faults")  # whose tests share one running product
 MISSING = "not on PATH: "
+YOUNG = 50_000  # objects made before the collector looks for those that nothing refers to
 SHOWN = 60  # lines of what a test that was retried had printed
 
 
@@ -86,6 +88,13 @@ def _place(item: pytest.Item) -> int:
         return SYSTEMS.index(system)
     slow = (place for place, start in enumerate(SLOW) if item.nodeid.startswith(start))
     return len(SYSTEMS) + next(slow, len(SLOW))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: the collector need not look through it after every few tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

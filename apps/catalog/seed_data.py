@@ -64,6 +64,13 @@ PLATFORMS: tuple[dict[str, Any], ...] = (
         "description": "A single MariaDB server.",
     },
     {
+        "slug": "postgresql",
+        "name": "PostgreSQL",
+        "color": 6,
+        "replication": "none: a single server",
+        "description": "A single PostgreSQL server, measured by pgbench or BenchBase; agents do not sample it.",
+    },
+    {
         "slug": "rds-mysql",
         "name": "RDS MySQL",
         "color": 4,

@@ -15,7 +15,7 @@ COUNTS = frozenset(
         *("errors", "transactions", "queries", "statements", "calls", "connections", "threads", "events", "requests"),
         *("pages", "rows", "reads", "writes", "fsyncs", "waits", "deadlocks", "packets", "messages", "faults"),
         *("misses", "passes", "switches", "tasks", "tables", "nodes", "groups", "processes", "write sets", "CPUs"),
-        *("reconnects", "runs", "jobs", "count"),
+        *("reconnects", "runs", "jobs", "count", "tries"),
     }
 )
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

@@ -1,6 +1,5 @@
 """Sends deliveries: claimed by one worker, retried with growing pauses, finally given up with the reason."""
 
-import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,11 +7,13 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from apps.core.audit.api import Action, record
+from apps.notifications.chat import encoded
 from apps.notifications.email import mail
 from apps.notifications.encryption import UNREADABLE
 from apps.notifications.models import Delivery, Subscription
 from apps.notifications.webhooks import signatures
 from apps.notifications.webhooks.outcome import Outcome
+from apps.notifications.webhooks.remedies import remedy_of
 
 # Longer than any attempt. If a worker dies meanwhile, the next one takes over and may send a second copy.
 LEASE = timedelta(minutes=2)
@@ -42,11 +43,12 @@ def send(*, delivery_id: int, now: datetime) -> bool:
         return False
     delivery = Delivery.objects.select_related("subscription").get(pk=delivery_id)
     outcome = _attempt(delivery, now=now)
-    kept: dict[str, Any] = {"answer": outcome.words.replace("\0", " ")[:LONGEST_ANSWER]}
+    kept: dict[str, Any] = {"answer": _answer(delivery, outcome)}
     if outcome.is_sent:
         kept["sent_at"] = now
     elif outcome.again and delivery.attempts <= len(PAUSES):
-        kept["next_at"] = now + timedelta(minutes=PAUSES[delivery.attempts - 1])
+        pause = timedelta(minutes=PAUSES[delivery.attempts - 1])
+        kept["next_at"] = now + max(pause, timedelta(seconds=outcome.after))
     else:
         kept["given_up_at"] = now
     Delivery.objects.filter(pk=delivery_id).update(**kept)
@@ -75,16 +77,19 @@ def _attempt(delivery: Delivery, *, now: datetime) -> Outcome:
     from apps.notifications.webhooks.post import post  # noqa: PLC0415
 
     body = {"delivery": delivery.pk, **delivery.content["body"]}
-    if subscription.kind == Subscription.Kind.SLACK:
-        return post(subscription.address, _encoded(delivery.content["body"]), headers={})
-    encoded = _encoded(body)
+    if subscription.is_chat:
+        return post(subscription.address, encoded(delivery.content["body"]), headers={})
+    content = encoded(body)
     at = int(now.timestamp())
     headers = {
-        signatures.HEADER: signatures.signed(encoded, secret=subscription.secret, at=at),
+        signatures.HEADER: signatures.signed(content, secret=subscription.secret, at=at),
         "X-Splashboard-Delivery": str(delivery.pk),
     }
-    return post(subscription.address, encoded, headers=headers)
+    return post(subscription.address, content, headers=headers)
 
 
-def _encoded(body: dict[str, Any]) -> bytes:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+def _answer(delivery: Delivery, outcome: Outcome) -> str:
+    """The receiver's words, cut where they leave no room for the remedy."""
+    remedy = remedy_of(delivery.subscription.kind if delivery.subscription else "", outcome)
+    words = outcome.words.replace("\0", " ")
+    return f"{words[: LONGEST_ANSWER - len(remedy) - 3]} ({remedy})" if remedy else words[:LONGEST_ANSWER]

@@ -64,7 +64,9 @@ class Subscription(models.Model):
     class Kind(models.TextChoices):
         EMAIL = "e-mail", "E-mail"
         WEBHOOK = "webhook"
-        SLACK = "slack", "Slack-compatible webhook"
+        SLACK = "slack", "Slack"
+        TEAMS = "teams", "Microsoft Teams"
+        MATTERMOST = "mattermost"
 
     class Digest(models.TextChoices):
         AT_ONCE = "at once"
@@ -72,7 +74,7 @@ class Subscription(models.Model):
         WEEKLY = "weekly"
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="subscriptions")
-    kind = models.CharField(max_length=8, choices=Kind.choices)
+    kind = models.CharField(max_length=12, choices=Kind.choices)
     address = EncryptedTextField(blank=True)  # a chat webhook's is its secret
     secret = EncryptedTextField(blank=True)
     asks = models.JSONField(default=dict, blank=True)
@@ -89,7 +91,8 @@ class Subscription(models.Model):
         ordering = ["team__name", "id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind__in=["e-mail", "webhook", "slack"]), name="subscription_kind_known"
+                condition=Q(kind__in=["e-mail", "webhook", "slack", "teams", "mattermost"]),
+                name="subscription_kind_known",
             ),
             models.CheckConstraint(
                 condition=Q(digest__in=["at once", "daily", "weekly"]), name="subscription_digest_known"
@@ -98,6 +101,11 @@ class Subscription(models.Model):
             models.CheckConstraint(condition=Q(kind="e-mail") | ~Q(address=""), name="webhook_has_address"),
             models.CheckConstraint(condition=~Q(kind="webhook") | ~Q(secret=""), name="webhook_is_signed"),
         ]
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether who knows the address may post to the channel, so that it is the secret."""
+        return self.kind not in (self.Kind.EMAIL, self.Kind.WEBHOOK)
 
 
 class Considered(models.Model):

@@ -1,7 +1,7 @@
 """Teams, subscriptions and deliveries for pages and API, as seen by a `viewer`; None: not signed in.
 
-Viewers without write permission see masked addresses; anonymous ones see no names of members. Deliveries to a person
-are shown to that person and to administrators.
+Viewers without write permission see masked addresses, and nobody sees that of a chat whole; anonymous ones see no names
+of members. Deliveries to a person are shown to that person and to administrators.
 """
 
 import json
@@ -17,10 +17,12 @@ from apps.accounts.models import User
 from apps.core.answers import Hidden, Name, OneOf, component
 from apps.core.problems import Invalid
 from apps.core.units import NBSP
+from apps.notifications import chat
+from apps.notifications.encryption import UNREADABLE
 from apps.notifications.models import CHOOSABLE, Delivery, Notice, NotificationEvent, Subscription, Team
 from apps.regressions.api import filters
 
-MASKED = "in part for who may not write"
+MASKED = "a chat's in part, as it is a secret; others in part for who may not write"
 RECENT = timedelta(days=7)
 MOST_FINDINGS = 3
 STATES = {
@@ -176,7 +178,7 @@ def _subscription_row(subscription: Subscription, *, may_see: bool, has_mailbox:
         team=subscription.team.name,
         kind=subscription.kind,
         kind_words=subscription.get_kind_display(),
-        address=subscription.address if may_see else masked(subscription.address),
+        address=subscription.address if may_see and not subscription.is_chat else masked(subscription.address),
         secret=subscription.secret if may_see else "",
         asks=subscription.asks,
         asks_words=_asks_words(subscription.asks),
@@ -208,8 +210,8 @@ def _asks_words(asks: dict[str, Any]) -> str:
 
 def masked(address: str) -> str:
     """Recognisable, but not usable."""
-    if not address:
-        return ""
+    if address in ("", UNREADABLE):
+        return address
     if "://" in address:
         parts = urlsplit(address)
         return f"{parts.scheme}://{parts.netloc}/…"
@@ -256,7 +258,7 @@ def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
         subscription=delivery.subscription_id,
         to=subscription.team.name if subscription else person,
         kind=subscription.get_kind_display() if subscription else Subscription.Kind.EMAIL.label,
-        address=address if may_see else masked(address),
+        address=address if may_see and not (subscription and subscription.is_chat) else masked(address),
         is_test=not found,
         findings=tuple(NotifiedFinding(pk, title) for pk, title in list(found.items())[:MOST_FINDINGS]),
         total=len(found),
@@ -304,6 +306,6 @@ def message_of(delivery: Delivery) -> str:
     body = delivery.content.get("body")
     if body is None:
         return f"{delivery.content['subject']}\n\n{delivery.content['text']}"
-    if set(body) == {"text"}:
-        return str(body["text"])
+    if (text := chat.text_of(body)) is not None:
+        return text
     return json.dumps({"delivery": delivery.pk, **body}, ensure_ascii=False, indent=2)

@@ -21,6 +21,7 @@ from apps.notifications.collect import receivers_of
 from apps.notifications.deliver import waiting
 from apps.notifications.encryption import UNREADABLE
 from apps.notifications.models import CHOOSABLE, Delivery, Subscription, Team
+from apps.notifications.queries import masked
 from apps.notifications.webhooks import addresses
 from apps.regressions.api import filters
 from apps.regressions.models import Note
@@ -101,14 +102,16 @@ def keep_subscription(
     secret: str = "",
     is_enabled: bool = True,
 ) -> Subscription:
-    """Create or change a subscription; its kind is fixed. An empty `secret` keeps the present one, or generates one.
+    """Create or change a subscription; its kind is fixed. An empty `secret` keeps the present one, or generates one;
+    an empty or masked `address` of a chat keeps the present one.
+
     Raises Invalid naming each field, NoSuchNotification."""
     subscription = Subscription(created_by=by) if subscription_id is None else subscription_of(subscription_id)
     problems: list[FieldProblem] = []
     values: dict[str, Any] = {
         "team": Team.objects.filter(pk=team).first(),
         "kind": kind,
-        "address": _address(kind, address, problems),
+        "address": _address(subscription, kind, address, problems),
         "secret": _secret(subscription, kind, secret, problems),
         "events": [each.value for each in CHOOSABLE if each in events],
         "asks": _asks(asks, problems),
@@ -192,7 +195,10 @@ def send_test(*, subscription_id: int, now: datetime) -> list[Delivery]:
     ]
 
 
-def _address(kind: str, address: str, problems: list[FieldProblem]) -> str:
+def _address(subscription: Subscription, kind: str, address: str, problems: list[FieldProblem]) -> str:
+    known: str = subscription.address
+    if subscription.pk and subscription.is_chat and known != UNREADABLE and address.strip() in ("", masked(known)):
+        return known  # never shown whole: kept unless another is given
     if kind != Kind.EMAIL:
         try:
             return addresses.check(address)

@@ -1,6 +1,6 @@
-"""Content of a delivery: e-mail, generic webhook, Slack-compatible webhook."""
+"""Content of a delivery: e-mail, generic webhook, chat."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,27 +8,35 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from apps.core.text import visible
+from apps.core.text import counted, visible
+from apps.core.units import with_unit
+from apps.notifications import chat
 from apps.notifications.models import Notice, NotificationEvent, Subscription
-from apps.regressions.api import FindingRow, activity
+from apps.regressions.api import ChangeRow, FindingRow, activity, percent
 from apps.regressions.api import finding_queries as queries
 from apps.regressions.models import Finding, Note
 
-# Findings in a mail or chat message; the list of findings has the rest. A generic webhook gets all.
+# Findings in a mail; the list of findings has the rest. A generic webhook gets all.
 MOST_SHOWN = 30
 LONGEST_SUBJECT = 150
 LONGEST_SENTENCE = 500
+CHATS: dict[str, Callable[[chat.ChatMessage], dict[str, Any]]] = {
+    Subscription.Kind.SLACK: chat.slack,
+    Subscription.Kind.TEAMS: chat.teams,
+    Subscription.Kind.MATTERMOST: chat.mattermost,
+}
 TEST = "This is a test of a subscription of Splashboard. No event occurred."
 
 
 @dataclass(frozen=True)
 class FindingNotice:
     """A finding with its events, in order. `size`: its largest change at the time of sending, with interval and values;
-    empty: none."""
+    empty: none. `answer`: the same as a sentence."""
 
     finding: Finding
     notices: tuple[Notice, ...]
     size: str
+    answer: str
 
     @property
     def address(self) -> str:
@@ -70,7 +78,10 @@ def by_finding(notices: Sequence[Notice]) -> list[FindingNotice]:
     for notice in notices:
         by_finding.setdefault(notice.note.finding, []).append(notice)
     rows = queries.load_rows(finding.pk for finding in by_finding)
-    return [FindingNotice(finding, tuple(own), _size(rows[finding.pk])) for finding, own in by_finding.items()]
+    return [
+        FindingNotice(finding, tuple(own), _size(rows[finding.pk]), one_line(answer(rows[finding.pk])))
+        for finding, own in by_finding.items()
+    ]
 
 
 def _size(row: FindingRow) -> str:
@@ -81,6 +92,66 @@ def _size(row: FindingRow) -> str:
     return one_line(row.shown.words) + (f" (the largest of {alike} changes)" if alike > 1 else "")
 
 
+def answer(row: FindingRow) -> str:
+    """Verdict, size with interval, values with unit, direction and place of the largest change. A title would have the
+    size without its interval."""
+    change = row.shown
+    if change is None:
+        return (
+            f"No change of its own: merged into finding {row.merged_into}."
+            if row.merged_into
+            else "No change is recorded."
+        )
+    if change.metric is None:
+        return f"{change.verdict.capitalize()}: {row.title}{f' ({change.reason})' if change.reason else ''}."
+    verdict = change.verdict.capitalize() if change.holds else f"Not confirmed by newer runs, formerly {change.verdict}"
+    before, after = (with_unit(value, change.metric.unit) for value in (change.before, change.after))
+    better = {"higher": "higher is better", "lower": "lower is better"}.get(
+        change.metric.direction, "no better direction"
+    )
+    place = [_versions(row, change), change.workload.name, change.load_level]
+    place += [row.hardware_class.name] if row.hardware_class else []
+    alike = row.holding or row.changes
+    more = f" The largest of {counted(alike, 'change')}." if alike > 1 else ""
+    return f"{verdict}: {change.metric.name} {_amount(change)}, {before} → {after}, {better}; {', '.join(place)}.{more}"
+
+
+def _amount(change: ChangeRow) -> str:
+    """The relative change with its interval, never without."""
+    if change.ratio is None:
+        return "without a ratio"
+    if change.low is None or change.high is None:
+        return "inconclusive (too few repetitions for an interval)"
+    return f"{percent(change.ratio)} (95 % interval {percent(change.low)} to {percent(change.high)})"
+
+
+def _versions(row: FindingRow, change: ChangeRow) -> str:
+    if row.release is None:
+        return change.system.name
+    return f"{row.release.name} against {row.baseline.name}" if row.baseline else row.release.name
+
+
+def _event(note: Note) -> str:
+    """Of a growth without its sizes, which have no interval."""
+    if note.what != "grown":
+        return sentence(note)
+    detail = {name: value for name, value in note.detail.items() if name != "from"}
+    return activity.sentence(what=note.what, by="", text=note.text.strip(), detail=detail)
+
+
+def _chat_message(findings: Sequence[FindingNotice]) -> chat.ChatMessage:
+    items = (
+        chat.ChatItem(
+            sentence=each.answer,
+            label=f"{_headline(each.notices)}: finding {each.finding.pk}",
+            address=each.address,
+            events=tuple(one_line(_event(notice.note)) for notice in each.notices),
+        )
+        for each in findings
+    )
+    return chat.ChatMessage(opening=TEST, items=tuple(items), address=page("web:findings"))
+
+
 def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any]:
     """Content of a delivery of `kind` (Subscription.Kind) to `team`, empty for a person's own mail; no notices: a test.
 
@@ -89,8 +160,8 @@ def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any
     findings, team = by_finding(notices), one_line(team)
     if kind == Subscription.Kind.WEBHOOK:
         return {"body": {"test": not findings, "team": team, "findings": [_as_json(each) for each in findings]}}
-    if kind == Subscription.Kind.SLACK:
-        return {"body": {"text": _for_chat(findings)}}
+    if kind in CHATS:
+        return {"body": CHATS[kind](_chat_message(findings))}
     subject = _subject(findings)
     values = {
         "subject": subject,
@@ -135,24 +206,6 @@ def _headline(notices: Sequence[Notice]) -> str:
         NotificationEvent.ASSIGNED: "Assigned to you",
         NotificationEvent.MENTIONED: "You were mentioned",
     }[event]
-
-
-def _for_chat(findings: Sequence[FindingNotice]) -> str:
-    if not findings:
-        return TEST
-    lines = []
-    for each in findings[:MOST_SHOWN]:
-        lines.append(f"*{_headline(each.notices)}:* <{each.address}|{_escaped(each.title)}>")
-        lines += [_escaped(each.size)] if each.size else []
-        lines += [f"• {_escaped(one_line(text))}" for text in each.sentences]
-    if len(findings) > MOST_SHOWN:
-        lines.append(f"and {len(findings) - MOST_SHOWN} more: <{page('web:findings')}|all findings>")
-    return "\n".join(lines)
-
-
-def _escaped(text: str) -> str:
-    """Escapes text, so that a finding cannot mention everybody or insert links."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _as_json(each: FindingNotice) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from apps.regressions.trends import follow as trend_follow
 from apps.regressions.trends import queries as trend_queries
 from apps.regressions.trends.board import Board, BoardColumn, BoardFilter, BoardGroup, BoardRow
 from apps.regressions.trends.board_cells import BoardCell
+from apps.regressions.trends.patterns import TrendBurst, TrendDrift, TrendEffect, TrendPatterns, TrendSeason
 from apps.regressions.trends.queries import (
     SIGHTS,
     TrendChange,
@@ -69,10 +70,15 @@ __all__ = [
     "SideRun",
     "StoredCheck",
     "StoredThreshold",
+    "TrendBurst",
     "TrendChange",
     "TrendDetail",
+    "TrendDrift",
+    "TrendEffect",
     "TrendFilter",
+    "TrendPatterns",
     "TrendRow",
+    "TrendSeason",
     "Tried",
     "TriedSeries",
     "activity",

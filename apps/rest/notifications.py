@@ -48,7 +48,8 @@ class NewSubscription(Strict):
     kind = ChoiceField(choices=Subscription.Kind.values)
     address = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=500,
-        help_text="of a mailbox or a webhook; empty for e-mail: each member's own mailbox",
+        help_text="of a mailbox or a webhook; empty for e-mail: each member's own mailbox; empty, or in part as it is "
+        "shown, for a chat: the present one",
     )  # fmt: skip
     secret = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=LONGEST_SECRET,

@@ -12,24 +12,24 @@ from datetime import datetime, timezone
 from typing import Any
 
 from splashboard import files
+from splashboard.answers.attached import AttachedSeries
+from splashboard.answers.runs import NodeDetail, RunDetail
 from splashboard.failures import Exit, Failure, Misuse, RequestRefused, ServerUnreachable
 from splashboard.prometheus.collect import Collected, NodeTargets, collect, hosts
 from splashboard.prometheus.source import Access, PrometheusSource, PrometheusTrouble
 from splashboard.server import Server
-from splashboard.shapes import NUMBER
+from splashboard.shapes import part
 
 PASSWORD, BEARER = "SPLASHBOARD_PROMETHEUS_PASSWORD", "SPLASHBOARD_PROMETHEUS_BEARER"
 CLOCKS_DIFFER = 1.0  # s
 KIND = "application/gzip"
-RUN = {"id": int, "state": str, "started_at": str, "ended_at": (str, type(None)), "nodes": [{"name": str}]}
-DONE = {
-    "run": int,
-    "artifact": str,
-    "nodes": [
-        {"name": str, "metrics": [str], **dict.fromkeys(("own", "known"), int), "interval": NUMBER, "moved": NUMBER}
-    ],
-    "warnings": [str],
+RUN = part(RunDetail, "id state started_at ended_at", nodes=[part(NodeDetail, "name")])
+# Options that a program need not state.
+DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(("user", "password_file", "bearer_file", "tenant", "ca", "save"), ""),
+    "insecure": False,
 }
+DONE = part(AttachedSeries, "run artifact nodes warnings")
 
 
 def add_command(commands: Any, command: Callable[..., Any], *, connect: Any, show: Any) -> None:

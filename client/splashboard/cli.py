@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
 from splashboard import __version__, attach, campaigns, files, gate, submitting
+from splashboard.ci import build, comment
 from splashboard.failures import Exit, Failure, Misuse, RequestRefused
 from splashboard.progress import ProgressLine
-from splashboard.server import Server
+from splashboard.server import Server, token_of
 from splashboard.wrap import flow
 from splashboard.wrap import options as wrap_options
 
@@ -120,18 +121,11 @@ def _submit(options: argparse.Namespace) -> int:
     if options.file is None:
         raise Misuse("which output? Give its FILE, or --pending for what `splashboard run` kept")
     stated = files.read_object(options.description) if options.description else {}
-    if options.split and options.uid:
-        raise Misuse("--uid: is one run's, and --split sends several: leave it out")
-    server, description = _server(options), submitting.describe(stated, vars(options))
-    parts = submitting.divided(options.file, options.split)
-    for output in parts:
-        if len(parts) > 1 and not options.json:
-            print(output[0])
-        run = submitting.submit(
-            server, output=output, description=description, series=options.series, mapping=options.mapping
-        )
-        _print(run, submitting.sentences(run), as_json=options.json)
-    return Exit.FINE
+    parts = submitting.parts_of(options.file, submitting.describe(stated, vars(options)), options.split)
+    runs, refused = submitting.submit(_server(options), parts, series=options.series, mapping=options.mapping)
+    words = [line for run in runs for line in submitting.sentences(run)]
+    _print(runs if len(parts) > 1 else runs[0], words, as_json=options.json)
+    return _failed(Exit.REFUSED, *(line for each in refused for line in _words(each))) if refused else Exit.FINE
 
 
 def _wrap(options: argparse.Namespace) -> int:
@@ -162,16 +156,38 @@ def _follow(server: Server, campaign: int, options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    _checked(options)
+    _checked(options, _server(options))
     return Exit.FINE
 
 
 def _gate(options: argparse.Namespace) -> int:
-    return gate.exit_of(_checked(options))
+    check, _ = _checked(options, _server(options))
+    return gate.exit_of(check)
 
 
-def _checked(options: argparse.Namespace) -> dict[str, Any]:
-    server = _server(options)
+def _comment(options: argparse.Namespace) -> int:
+    here = build.this_build(os.environ, number=options.pull_request)
+    report = comment.BuildReport(
+        here,
+        key=options.key or f"gate {options.platform} {options.hardware or ''}".strip(),
+        author=options.author,
+        dotenv=options.dotenv,
+        timeout=options.timeout or ANSWERS_WITHIN,
+        warn=lambda words: print(words, file=sys.stderr),
+    )
+    try:
+        check, formats = _checked(options, _server(options))
+        text = formats.text("markdown")
+    except Failure as failure:
+        words = comment.failed(failure, release=f"{options.platform} {options.release}")
+        report.show(words, result="no answer", code=failure.code)
+        raise
+    code = comment.code_of(gate.exit_of(check), fail_on=options.fail_on)
+    report.show(text, result=check["result"], code=code, worse=comment.worse(check), address=check["address"])
+    return code
+
+
+def _checked(options: argparse.Namespace, server: Server) -> tuple[dict[str, Any], gate.Formats]:
     asked = gate.GateRequest(
         platform=options.platform,
         release=options.release,
@@ -185,7 +201,7 @@ def _checked(options: argparse.Namespace) -> dict[str, Any]:
     for path in options.output:
         files.write(path, formats.text(gate.format_of(path, options.format or "terminal")))
     print(formats.text("terminal" if options.output else options.format or "terminal"), end="")
-    return check
+    return check, formats
 
 
 def _print(document: Any, sentences: list[str], *, as_json: bool) -> None:
@@ -200,20 +216,10 @@ def _server(options: argparse.Namespace) -> Server:
         raise Misuse("which server? Give its address as --url or in SPLASHBOARD_URL")
     return Server(
         url=options.url,
-        token=_token(options.token_file),
+        token=token_of(path=options.token_file),
         timeout=options.timeout or ANSWERS_WITHIN,
         on_retry=lambda words: print(words, file=sys.stderr),
     )
-
-
-def _token(path: str | None) -> str:
-    """From the option's file, else from the environment; empty: none."""
-    named = path or (None if os.environ.get("SPLASHBOARD_TOKEN") else os.environ.get("SPLASHBOARD_TOKEN_FILE"))
-    token = files.read(named).decode("latin-1") if named else os.environ.get("SPLASHBOARD_TOKEN", "")
-    token = token.strip()
-    if not token.isascii() or len(token.split()) > 1 or not token.isprintable():
-        raise Misuse(f"{named or 'SPLASHBOARD_TOKEN'} does not hold a token: one word, without blanks")
-    return token
 
 
 def _seconds(text: str) -> float:
@@ -265,11 +271,11 @@ def _add_submit(commands: Any) -> None:
     words = "submit a finished run: a load tool's output and its description"
     submit = _command(commands, "submit", words, _submit, timeout=ANSWER)
     add = submit.add_argument
-    add("file", nargs="?", metavar="FILE", help="the load tool's output, unchanged")
+    add("file", nargs="?", metavar="FILE", help="the load tool's output, unchanged; of several runs, each becomes one")
     add("--pending", action="store_true", help="send the runs that `splashboard run` kept; other options change them")
     add("--description", metavar="JSON", help="file with the description; the options below override it")
     add("--series", metavar="FILE", help="separate file of the tool's series, if it writes one")
-    add("--format", help="format of the output (default sysbench)")
+    add("--format", help="format of the output (default: recognised by its content)")
     add("--mapping", metavar="FILE", help="for --format own: YAML or JSON, which of its values are which metrics")
     words = "send a CSV as several runs, one for the rows of each value of the column; may be repeated"
     add("--split", action="append", default=[], metavar="COLUMN", help=words)
@@ -304,6 +310,7 @@ def _add_comparing(commands: Any) -> None:
     for name, words, run in (
         ("compare", "compare a release with an earlier one; always exits 0", _compare),
         ("gate", "like compare; exits 0 (pass), 1 (regression) or 2 (cannot tell)", _gate),
+        ("comment", comment.WORDS, _comment),
     ):
         command = _command(commands, name, words, run, timeout=ANSWER)
         add = command.add_argument
@@ -322,3 +329,9 @@ def _add_comparing(commands: Any) -> None:
         add("--all", action="store_true", help=ALL)
         add("--tolerance", type=float, metavar="SHARE", help=TOLERANCE)
         add("--allow-missing", action="store_true", help="ignore rows without runs of the release")
+    # Of the last, `comment`.
+    add("--pull-request", type=int, metavar="N", help="pull or merge request (default: that of the build)")
+    add("--key", default="", metavar="NAME", help="one comment of each name (default: platform and hardware)")
+    add("--author", default="", metavar="LOGIN", help="writer of the comments (default: who the token is of)")
+    add("--dotenv", default="", metavar="FILE", help="add the outputs as SPLASHBOARD_…=… to FILE, for GitLab")
+    add("--fail-on", choices=comment.FAIL_ON, default=comment.FAIL_ON[0], help=comment.FAILS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 
 
 class Exit(enum.IntEnum):
@@ -29,15 +30,33 @@ class Misuse(Failure):
     code = Exit.USE
 
 
+@dataclass(frozen=True)
+class RefusedField:
+    """`field`: empty: none in particular. `remedy`: empty: none is known."""
+
+    field: str
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        words = f"{self.field}: {self.message}" if self.field else self.message
+        return f"{words} ({self.remedy})" if self.remedy else words
+
+
 class RequestRefused(Failure):
-    """`fields`: a sentence about each invalid field."""
+    """`status`: of HTTP. `problems`: what is wrong with each invalid field."""
 
     code = Exit.REFUSED
 
-    def __init__(self, text: str, *, status: int, fields: tuple[str, ...] = ()) -> None:
+    def __init__(self, text: str, *, status: int, problems: tuple[RefusedField, ...] = ()) -> None:
         super().__init__(text)
         self.status = status
-        self.fields = fields
+        self.problems = problems
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """A sentence about each invalid field."""
+        return tuple(map(str, self.problems))
 
 
 class ServerUnreachable(Failure):

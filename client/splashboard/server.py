@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import random
 import socket
@@ -18,8 +19,8 @@ from functools import partial
 from http.client import HTTPException
 from typing import Any
 
-from splashboard import __version__, shapes
-from splashboard.failures import Misuse, RequestRefused, ServerUnreachable
+from splashboard import __version__, files, shapes
+from splashboard.failures import Misuse, RefusedField, RequestRefused, ServerUnreachable
 
 API = "/api/v1/"
 LONGEST_PAUSE = 15.0  # s between two attempts
@@ -33,8 +34,8 @@ class ServerAnswer:
     headers: Mapping[str, str]
     body: bytes
 
-    def json(self, shape: Mapping[str, Any]) -> Any:
-        """The body, checked against `shape`. Raises ServerUnreachable when the answer is not Splashboard's."""
+    def json(self, shape: Any) -> Any:
+        """The body as `shapes.checked` returns it. Raises ServerUnreachable when the answer is not Splashboard's."""
         try:
             document = json.loads(self.body)
         except (ValueError, RecursionError) as error:
@@ -81,6 +82,8 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 class Server:
     """`timeout`: s per request including all retries. `on_retry` is called for each failed attempt."""
+
+    api = API
 
     def __init__(
         self,
@@ -147,9 +150,8 @@ class Server:
         headers = {"Accept": "*/*", "User-Agent": f"splashboard-client/{__version__}"}
         if kind:
             headers["Content-Type"] = kind
-        if self._token:
-            headers["Authorization"] = f"Token {self._token}"
-        request = urllib.request.Request(f"{self.url}{API}{path}", body, headers, method=method)  # noqa: S310  see _base
+        address = f"{self.url}{self.api}{path}"
+        request = urllib.request.Request(address, body, {**headers, **self._headers()}, method=method)  # noqa: S310  see _base
         try:
             with self._opener.open(request, timeout=wait) as answer:
                 return ServerAnswer(answer.status, _lower(answer.headers), answer.read())
@@ -163,6 +165,9 @@ class Server:
         except UnicodeError as error:  # a name that DNS cannot hold
             raise Misuse(f"{self.url!r} is not a server's address") from error
 
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Token {self._token}"} if self._token else {}
+
     def _checked(self, answer: ServerAnswer) -> ServerAnswer:
         if 200 <= answer.status < 300:
             return answer
@@ -171,12 +176,26 @@ class Server:
             raise Misuse(f"{self.url} redirects to {there}: give that address as --url")
         problem = _problem(answer)
         errors = problem.get("errors")
-        fields = tuple(_sentence(each) for each in errors if isinstance(each, dict)) if isinstance(errors, list) else ()
-        sentence = answer_text(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
+        problems = (
+            tuple(_problem_of(each) for each in errors if isinstance(each, dict)) if isinstance(errors, list) else ()
+        )
+        sentence = answer_text(answer) if len(problems) < 2 else f"{answer.status}, {len(problems)} fields are wrong"
         words = f"the server refused this: {sentence}" if problem else f"{answer.status}; is {self.url} a Splashboard?"
         if answer.status in (401, 403):
             words += f" ({LOGIN})"
-        raise RequestRefused(words, status=answer.status, fields=fields)
+        raise RequestRefused(words, status=answer.status, problems=problems)
+
+
+def token_of(stated: str = "", *, path: str | None = None) -> str:
+    """`stated`, else from the file `path`, else from the environment; empty: none. Raises Misuse."""
+    named = path or (None if os.environ.get("SPLASHBOARD_TOKEN") else os.environ.get("SPLASHBOARD_TOKEN_FILE"))
+    named = None if stated else named
+    token = files.read(named).decode("latin-1") if named else stated or os.environ.get("SPLASHBOARD_TOKEN", "")
+    token = token.strip()
+    if not token.isascii() or len(token.split()) > 1 or not token.isprintable():
+        source = named or ("token" if stated else "SPLASHBOARD_TOKEN")
+        raise Misuse(f"{source} does not hold a token: one word, without blanks")
+    return token
 
 
 def _within(wait: float, ask: Callable[[], ServerAnswer]) -> ServerAnswer:
@@ -202,7 +221,8 @@ def _within(wait: float, ask: Callable[[], ServerAnswer]) -> ServerAnswer:
 
 def answer_text(answer: ServerAnswer) -> str:
     """Status and the server's error text, in one line."""
-    detail = printable(str(_problem(answer).get("detail", "")))
+    problem = _problem(answer)
+    detail = printable(str(problem.get("detail") or problem.get("message") or problem.get("error") or ""))
     if not detail and answer.headers.get("content-type", "").startswith("text/plain"):
         detail = printable(answer.body[:200]).strip()
     return f"{answer.status}, {detail}" if detail else str(answer.status)
@@ -219,9 +239,8 @@ def _problem(answer: ServerAnswer) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _sentence(error: Mapping[str, Any]) -> str:
-    words = f"{error['field']}: {error.get('message', '')}" if error.get("field") else str(error.get("message", ""))
-    return printable(f"{words} ({error['remedy']})" if error.get("remedy") else words)
+def _problem_of(error: Mapping[str, Any]) -> RefusedField:
+    return RefusedField(*(printable(str(error.get(name) or "")) for name in ("field", "message", "remedy")))
 
 
 def _base(url: str) -> str:

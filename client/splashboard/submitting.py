@@ -6,16 +6,20 @@ import csv
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from splashboard import files, shapes
-from splashboard.failures import Misuse
+from splashboard import division, files, shapes
+from splashboard.failures import Misuse, RequestRefused
 from splashboard.server import Server
 
 # Options with the same name in the description.
 PLAIN = ("format", "system", "workload", "started_at", "warmup", "repetition", "session", "server_version", "uid")
 LOAD = ("threads", "rate")
+OWN = "own"
+UNPROCESSABLE = 422
 
 
 def describe(stated: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,30 +36,76 @@ def describe(stated: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str,
     return description
 
 
+@dataclass(frozen=True)
+class PartOfFile:
+    """The output of one run. `where`: its place in a file of several, for refusals; `said`: the same, for answers."""
+
+    name: str
+    content: bytes
+    description: Mapping[str, Any]
+    where: str = ""
+    said: Mapping[str, Any] = MappingProxyType({})
+
+
+def parts_of(output: str, description: Mapping[str, Any], split: Sequence[str] = ()) -> list[PartOfFile]:
+    """The runs of a file: of a load tool as it printed them, of a CSV of one's own by the columns `split`.
+
+    Raises Misuse.
+    """
+    content, name, named = files.read(output), Path(output).name, description.get("format")
+    if split:
+        if named != OWN:
+            raise Misuse(f"--split: is for --format {OWN}; several runs of a load tool in one file need no option")
+        rows = _divided(output, content, split)
+        if len(rows) > 1 and "uid" in description:
+            raise Misuse("--uid: is one run's, and --split sends several: leave it out")
+        return [
+            PartOfFile(name, text, description, f"{name} ({key})", {"part": f"{name} ({key})"} if len(rows) > 1 else {})
+            for key, text in rows
+        ]
+    found = division.parts(content, named=named)
+    if not found:
+        return [PartOfFile(name, content, description)]
+    return [
+        PartOfFile(
+            *(name, part.content, own, f"the run that begins in line {part.line}"),
+            {"line": part.line, "repetition": own["repetition"], "started_at": own.get("started_at")},
+        )
+        for part, own in zip(found, list(division.described(found, description)))
+    ]
+
+
 def submit(
-    server: Server,
-    *,
-    output: tuple[str, bytes],
-    description: Mapping[str, Any],
-    series: str | None = None,
-    mapping: str | None = None,
-) -> dict[str, Any]:
-    """The run from the server's answer. `output`: name and content.
+    server: Server, parts: Sequence[PartOfFile], *, series: str | None = None, mapping: str | None = None
+) -> tuple[list[dict[str, Any]], list[RequestRefused]]:
+    """The server's answers, and its refusals of runs of a file of several.
 
     Raises Misuse, RequestRefused, ServerUnreachable.
     """
-    parts = [("description", "description.json", json.dumps(description).encode()), ("output", *output)]
-    parts += [_part(field, path) for field, path in (("series", series), ("mapping", mapping)) if path is not None]
-    return send(server, parts)
+    if series is not None and len(parts) > 1:
+        raise Misuse(f"--series: {parts[0].name} has {len(parts)} runs: send each by itself")
+    apart = [
+        (kind, Path(path).name, files.read(path))
+        for kind, path in (("series", series), ("mapping", mapping))
+        if path is not None
+    ]
+    runs, refused = [], []
+    for part in parts:
+        described = ("description", "description.json", json.dumps(part.description).encode())
+        try:
+            run = send(server, [described, ("output", part.name, part.content), *apart])
+        except RequestRefused as problem:
+            if problem.status != UNPROCESSABLE or len(parts) == 1:
+                raise
+            refused.append(RequestRefused(f"{part.where}: {problem}", status=problem.status, problems=problem.problems))
+        else:
+            runs.append({**run, **part.said})
+    return runs, refused
 
 
-def divided(path: str, columns: Sequence[str]) -> list[tuple[str, bytes]]:
-    """The file's name and content; with `columns` of a CSV one file for the rows of each of their values, in the order
-    of the rows, each below the first line. Raises Misuse."""
-    content = files.read(path)
-    name = Path(path).name
-    if not columns:
-        return [(name, content)]
+def _divided(path: str, content: bytes, columns: Sequence[str]) -> list[tuple[str, bytes]]:
+    """Values of these columns of a CSV, and a file of the rows with them, each below the first line, in the order of
+    the rows. Raises Misuse."""
     try:
         lines = [line for line in content.decode("utf-8-sig").splitlines(keepends=True) if line.strip()]
     except UnicodeDecodeError as error:
@@ -73,7 +123,7 @@ def divided(path: str, columns: Sequence[str]) -> list[tuple[str, bytes]]:
         values = [row[place] if place < len(row) else "" for place in places]
         key = ", ".join(f"{column} {value}" for column, value in zip(columns, values))
         parts.setdefault(key, [head]).append(line)
-    return [(f"{name} ({key})", "".join(text).encode()) for key, text in parts.items()]
+    return [(key, "".join(text).encode()) for key, text in parts.items()]
 
 
 def send(server: Server, parts: list[tuple[str, str, bytes]]) -> dict[str, Any]:
@@ -100,10 +150,6 @@ def encode(parts: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
     return b"".join(lines), f"multipart/form-data; boundary={boundary}"
 
 
-def _part(field: str, path: str) -> tuple[str, str, bytes]:
-    return field, Path(path).name, files.read(path)
-
-
 def _quoted(name: str) -> str:
     """Quotes a file name like browsers do."""
     return name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
@@ -113,7 +159,11 @@ def sentences(run: Mapping[str, Any]) -> list[str]:
     """The result of the submission, for users."""
     result = "submitted" if run["created"] else "already stored, identical"
     words = f"Run {run['id']} is {result}; {run['outcome']}" + (f": {run['reason']}" if run["reason"] else "")
-    texts = [words, f"  {run['address']}"]
+    texts = [*([run["part"]] if "part" in run else []), words, f"  {run['address']}"]
+    if "format" in run:  # older servers do not name it
+        texts.append(f"  read as {run['format']}")
+    if "line" in run:
+        texts.append(f"  from line {run['line']} on, repetition {run['repetition']}, began {run['started_at']}")
     texts += [f"  {each['metric']} {each['value']:g} {each['unit']}" for each in run["measurements"]]
     if run["state"] != "sealed":
         texts.append("  its figures are being stored")

@@ -17,7 +17,12 @@ class CodeCheck:
     node: bool = False  # `argv` is npm's
 
 
-API_TYPES = CodeCheck("types", ("run", "api-types"), FRONTEND, node=True)
+WRITE_CLIENT_TYPES = (VENV / "bin" / "python", "manage.py", "write_client_types")
+# Of the API, for the front end and for the client.
+API_TYPES = [
+    CodeCheck("types", ("run", "api-types"), FRONTEND, node=True),
+    CodeCheck("client's types", WRITE_CLIENT_TYPES),
+]
 
 
 def all_checks() -> list[CodeCheck]:
@@ -29,6 +34,7 @@ def all_checks() -> list[CodeCheck]:
         CodeCheck("types", (tools / "mypy",)),
         CodeCheck("templates", (tools / "djlint", "--lint", "apps")),
         CodeCheck("migrations", (tools / "python", "manage.py", "makemigrations", "--check", "--dry-run")),
+        CodeCheck("client's types of the API", (*WRITE_CLIENT_TYPES, "--check")),
         CodeCheck("front end's formatting", ("run", "--if-present", "format"), FRONTEND, node=True),
         CodeCheck("front end's lint", ("run", "--if-present", "lint"), FRONTEND, node=True),
         CodeCheck("front end's types of the API", ("run", "api-types", "--", "--check"), FRONTEND, node=True),

@@ -52,7 +52,7 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
     commands.add_parser("run", help="start everything")
     commands.add_parser("stop", help="stop what `run` started")
     commands.add_parser("check", help="formatting, lint, types, imports, templates, front end")
-    commands.add_parser("types", help="renew the front end's types of the API")
+    commands.add_parser("types", help="renew the types of the API, of the front end and the client")
     commands.add_parser("test", help="run every check and every test; further arguments are passed to pytest")
     commands.add_parser("bench", help="measure speed and size beside named peers; further arguments: parts to measure")
     commands.add_parser("lock", help="renew requirements.txt and requirements-server.txt from pyproject.toml")
@@ -71,7 +71,7 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
         "run": lambda: supervisor.run(setup, screen),
         "stop": lambda: stop(setup, screen),
         "check": lambda: checks.run(setup, screen),
-        "types": lambda: checks.run(setup, screen, [checks.API_TYPES]),
+        "types": lambda: checks.run(setup, screen, checks.API_TYPES),
         "test": lambda: suite.run(setup, screen, arguments),
         "bench": lambda: bench.run(setup, screen, arguments),
         "backup": lambda: backup.back_up(setup, screen, arguments, lambda: _environ(setup)),

@@ -23,8 +23,10 @@ PACKAGES = {
     "cc": "gcc",  # of a library of tests/faults
     "chromium": "chromium",
     "curl": "curl",
+    "fio": "fio",
     "git": "git",
     "mysqlslap": "mariadb-client",
+    "pgbench": "postgresql",
     # Monitoring systems as others have them: tests/client/test_attach.py.
     "prometheus": "prometheus",
     "promtool": "prometheus",

@@ -46,6 +46,6 @@ def test_close_series_have_two_changes_nearer_than_the_others() -> None:
 
 
 def test_the_difference_to_itself_is_none() -> None:
-    score = Score(3, 1, 2, 200)
-    drawn = list(histories.resampled([(score, score)] * 5, np.random.default_rng(1), times=10))
-    assert {mine - theirs for mine, theirs in drawn} == {0.0}
+    scores = [Score(3, 1, 2, 200), Score(1, 0, 0, 200)]
+    assert histories.ScorePairs(scores, scores).ahead() == (0.0, 0.0)
+    assert histories.ScorePairs(scores, scores).ratio() == (1.0, 1.0)

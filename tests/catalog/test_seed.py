@@ -27,6 +27,7 @@ def test_it_fills_an_empty_catalog() -> None:
         "group-replication",
         "mysql",
         "mariadb",
+        "postgresql",
         "rds-mysql",
     }
     named = {"m4.xlarge", "db.r3.xlarge", "c3.8xlarge", "db.r3.8xlarge", "m2.4xlarge", "c4.4xlarge", "r4.4xlarge"}

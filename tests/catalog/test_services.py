@@ -62,7 +62,7 @@ def test_one_option_in_two_spellings_is_one_workload() -> None:
 @pytest.mark.parametrize(
     ("tool", "change", "field"),
     [
-        ("pgbench", {}, "tool"),
+        ("wrk", {}, "tool"),
         ("sysbench", {"test": "oltp_everything"}, "parameters.test"),
         ("sysbench", {"test": None}, "parameters.test"),
         ("sysbench", {"tables": 0}, "parameters.tables"),

@@ -1,15 +1,19 @@
 """The client as people call it, against a real server; and a server that answers as it is told."""
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
+from apps.catalog.models import Workload
 from splashboard import cli
-from tests.support.builders import a_token, a_user
+from tests.comparison.sampled import a_sampled_run, seconds_of
+from tests.support.builders import START, a_load_level, a_system, a_token, a_user, a_workload
 
 
 @dataclass(frozen=True)
@@ -87,3 +91,29 @@ def fake() -> Iterator[FakeServer]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def study(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> int:
+    """The id of a workload under which three systems ran five times at two load levels, all named as in the examples.
+
+    The environment names the server and an engineer's token.
+    """
+    monkeypatch.setenv("SPLASHBOARD_URL", live_server.url)
+    monkeypatch.setenv("SPLASHBOARD_TOKEN", a_token(a_user(), "laptop")[1])
+    workload = a_workload("oltp_read_write")
+    Workload.objects.filter(pk=workload.pk).update(tool="sysbench_oltp", name="sysbench OLTP, oltp_read_write")
+    speeds = {"example-single": 400.0, "example-galera": 240.0, "example-mha": 230.0}
+    systems = {slug: a_system(slug) for slug in speeds}
+    for slug, threads, repetition in itertools.product(speeds, (1, 4), range(1, 6)):
+        speed = speeds[slug] * threads**0.5 * (1 + repetition / 100)
+        a_sampled_run(
+            [seconds_of([speed - 1, speed, speed + 1])],
+            {"client.throughput": speed, "client.latency.p95": 1000 * threads / speed},
+            system=systems[slug],
+            workload=workload,
+            load_level=a_load_level(threads),
+            repetition=repetition,
+            started_at=START + timedelta(hours=repetition),
+        )
+    return workload.pk

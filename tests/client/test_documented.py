@@ -3,8 +3,6 @@
 import itertools
 import re
 import shlex
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +10,7 @@ import yaml
 
 from splashboard import cli, gate
 from splashboard.failures import Exit
-from tests.paths import DOCS
+from tests.paths import DOCS, ROOT
 
 DOCUMENT = (DOCS / "howto" / "client.md").read_text()
 
@@ -21,7 +19,7 @@ def test_every_option_and_exit_code_that_it_names_is_there(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    for name in ("run", "submit", "campaign", "wait", "compare", "gate"):
+    for name in ("run", "submit", "campaign", "wait", "compare", "gate", "comment"):
         assert f"| `{name}" in DOCUMENT
         with pytest.raises(SystemExit):
             cli.main([name, "--help"])
@@ -35,24 +33,33 @@ def test_every_option_and_exit_code_that_it_names_is_there(
 def test_the_commands_of_its_pipelines_are_read_as_they_stand() -> None:
     github, gitlab = _pipelines()
     steps = [step["run"] for step in github["jobs"]["benchmark"]["steps"] if "run" in step]
-    scripts = [steps, gitlab["measure"]["script"], gitlab["gate"]["script"]]
-    commands = [[line for line in script if line.startswith("splashboard ")] for script in scripts]
-    assert [len(each) for each in commands] == [2, 1, 1]
+    commands = [[line for line in script if line.startswith("splashboard ")] for script in (steps, _measure(gitlab))]
+    assert [len(each) for each in commands] == [1, 1]
     for line in itertools.chain(*commands):
         cli.parser().parse_args(shlex.split(line)[1:])
 
 
-def test_no_pipeline_passes_on_a_campaign_that_was_too_slow_or_fails_for_a_summary_that_is_not_there(
-    tmp_path: Path,
-) -> None:
+def test_its_pipelines_state_inputs_that_action_and_component_have_and_the_page_names_all_of_them() -> None:
     github, gitlab = _pipelines()
+    action = yaml.safe_load((ROOT / "client" / "ci" / "github" / "action.yml").read_text())
+    (step,) = [each for each in github["jobs"]["benchmark"]["steps"] if "client/ci/github@" in each.get("uses", "")]
+    (included,) = gitlab["include"]
+    component = yaml.safe_load((ROOT / included["file"].lstrip("/")).read_text().split("\n---\n")[0])
+    for stated, known in ((step["with"], action["inputs"]), (included["inputs"], component["spec"]["inputs"])):
+        needed = {name for name, each in known.items() if each.get("required") or "default" not in each}
+        assert needed <= set(stated) <= set(known)
+        assert [name for name in {*known} - {*stated} if f"`{name}`" not in DOCUMENT] == []
+    assert [name for name in action["outputs"] if f"`{name}`" not in DOCUMENT] == []
+
+
+def test_no_pipeline_passes_on_a_campaign_that_was_too_slow() -> None:
+    _, gitlab = _pipelines()
     assert "allow_failure" not in gitlab["measure"]
-    (summary,) = [step["run"] for step in github["jobs"]["benchmark"]["steps"] if "cat gate.md" in step.get("run", "")]
-    where = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
-    subprocess.run(["/bin/sh", "-ec", summary], cwd=tmp_path, env=where, check=True)
-    (tmp_path / "gate.md").write_text("worse")
-    subprocess.run(["/bin/sh", "-ec", summary], cwd=tmp_path, env=where, check=True)
-    assert (tmp_path / "summary").read_text() == "worse"
+
+
+def _measure(gitlab: Any) -> list[str]:
+    script: list[str] = gitlab["measure"]["script"]
+    return script
 
 
 def _pipelines() -> list[Any]:

@@ -13,6 +13,7 @@ from tests.paths import ROOT
 
 CLIENT = ROOT / "client"
 SOURCES = sorted((CLIENT / "splashboard").rglob("*.py"))
+TYPED = CLIENT / "splashboard" / "py.typed"
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +32,11 @@ def test_the_package_holds_the_client_and_asks_for_nothing(installed: Path) -> N
     # Without what Python compiled when another test ran it.
     found = [file for file in (installed / "splashboard").rglob("*.*") if file.suffix != ".pyc"]
     assert sorted(str(file.relative_to(installed)) for file in found) == sorted(
-        str(file.relative_to(CLIENT)) for file in SOURCES
+        str(file.relative_to(CLIENT)) for file in [*SOURCES, TYPED]
     )
     (metadata,) = installed.glob("*.dist-info/METADATA")
     needed = [line for line in metadata.read_text().splitlines() if line.startswith("Requires-Dist")]
-    assert all("extra == 'sampling'" in line for line in needed)
-    assert len(needed) == 1
+    assert sorted(line.rpartition("extra == ")[2] for line in needed) == ["'pandas'", "'polars'", "'sampling'"]
     assert "Requires-Python: >=3.9" in metadata.read_text()
     (entry,) = installed.glob("*.dist-info/entry_points.txt")
     assert "splashboard = splashboard.cli:main" in entry.read_text()

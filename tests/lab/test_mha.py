@@ -1,6 +1,7 @@
 """A real source with two replicas, MHA and HAProxy; its faults by the commands that the agent is given."""
 
 import json
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,9 @@ import pytest
 
 from lab import systems
 from lab.mha import MHA
+from lab.ports import free_port
 from lab.replication import has_parted
+from lab.sshd import Sshd
 from lab.table import system_named
 from tests.lab.talk import await_writer, controls, kill, run, through_proxy
 from tests.support.databases import discard
@@ -145,3 +148,17 @@ def test_a_source_alone_waits_for_a_replica_and_so_does_its_successor(waiting: M
     assert waiting.status(source) == "replicates"
     assert semi_sync(waiting, source)["master_status"] == "OFF"
     assert semi_sync(waiting, successor)["master_clients"] == "2"
+
+
+@pytest.mark.needs("sshd", "ssh", "bash")
+def test_commands_by_ssh_do_not_wait_for_what_the_users_shell_does_at_its_start(tmp_path: Path) -> None:
+    sshd = Sshd(tmp_path, port=free_port(tmp_path), environment={"WHERE": "here"})
+    sshd.start()
+    try:
+        command = f"ssh {sshd.options} -p {sshd.port} {sshd.user}@127.0.0.1"
+        # bash reads .bashrc for a command by ssh where SHLVL is not yet set: the command itself then sees 1.
+        said = subprocess.check_output([*command.split(), "bash -c 'echo $WHERE $SHLVL'"], text=True)
+    finally:
+        sshd.stop()
+    assert said.split()[0] == "here"
+    assert int(said.split()[1]) > 1

@@ -65,6 +65,9 @@ def a_subscription(**fields: Any) -> Subscription:
 class Receiver:
     """`answers`: status codes, the last for all that follow; `received`: (path, headers, body)."""
 
+    said: bytes = b"said by the receiver"
+    retry_after: str = ""
+
     url: str = ""
     answers: list[int] = field(default_factory=lambda: [200])
     received: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
@@ -79,8 +82,10 @@ def a_receiver() -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             receiver.received.append((self.path, dict(self.headers), body))
             status = receiver.answers.pop(0) if len(receiver.answers) > 1 else receiver.answers[0]
-            said = b"said by the receiver"
+            said = receiver.said
             self.send_response(status)
+            if receiver.retry_after:
+                self.send_header("Retry-After", receiver.retry_after)
             if 300 <= status < 400:
                 self.send_header("Location", f"{receiver.url}/elsewhere")
             self.send_header("Content-Length", str(len(said)))

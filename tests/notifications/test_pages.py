@@ -7,7 +7,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.notifications import collect, deliver
+from apps.notifications import collect, deliver, services
+from apps.notifications.encryption import UNREADABLE
 from apps.notifications.models import Delivery, Subscription, Team
 from tests.notifications.made import Receiver, a_finding, a_note, a_subscription, a_team
 from tests.support.builders import a_user
@@ -234,3 +235,43 @@ def tell() -> None:
     a_note(a_finding())
     collect.collect()
     collect.bundle(now=timezone.now())
+
+
+@pytest.mark.parametrize("kind", ["slack", "teams", "mattermost"])
+def test_the_address_of_a_chat_is_shown_in_part_and_kept_when_it_is_left(engineer: Client, kind: str) -> None:
+    secret = "https://hooks.example/services/T0/B0/s3cret?sig=s3cret"
+    team = a_team()
+    engineer.post("/notifications/subscriptions/new/", FORM | {"team": team.pk, "channel": kind, "address": secret})
+    subscription = Subscription.objects.get()
+    assert subscription.address == secret
+    services.send_test(subscription_id=subscription.pk, now=timezone.now())
+    delivery, own = Delivery.objects.get(), f"/notifications/subscriptions/{subscription.pk}/"
+    for address in ("/notifications/", own, f"/notifications/deliveries/{delivery.pk}/", "/api/v1/subscriptions/"):
+        shown = engineer.get(address).content.decode()
+        assert "https://hooks.example/…" in shown
+        assert "s3cret" not in shown
+    for left in ("https://hooks.example/…", "", " https://hooks.example/… "):
+        form = FORM | {"team": team.pk, "channel": kind, "address": left, "hour": "9"}
+        assert engineer.post(own, form).status_code == 302
+        subscription.refresh_from_db()
+        assert (subscription.address, subscription.hour) == (secret, 9)
+    engineer.post(own, FORM | {"team": team.pk, "channel": kind, "address": "https://hooks.example/new"})
+    subscription.refresh_from_db()
+    assert subscription.address == "https://hooks.example/new"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT address FROM notifications_subscription")
+        assert "hooks.example" not in str(cursor.fetchall()), "encrypted"
+
+
+def test_a_masked_address_makes_no_new_subscription_and_an_unreadable_one_is_asked_for(engineer: Client) -> None:
+    team = a_team()
+    form = FORM | {"team": team.pk, "channel": "slack", "address": ""}
+    assert engineer.post("/notifications/subscriptions/new/", form).status_code == 422
+    subscription = a_subscription(kind="slack", team=team)
+    own = f"/notifications/subscriptions/{subscription.pk}/"
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE notifications_subscription SET address = 'of another key'")
+    page = engineer.get(own).content.decode()
+    assert "SPLASHBOARD_SECRET_KEY has changed" in page
+    for left in (UNREADABLE, ""):
+        assert engineer.post(own, form | {"address": left}).status_code == 422

@@ -181,7 +181,7 @@ def test_histories_are_found_by_what_can_be_seen_in_them(workload: int, sight: s
     ("given", "sentence"),
     [
         ({"smallest": 1.0}, "smallest: is a share above 0 and below 1 (0.02 ignores changes below 2 %)"),
-        ({"significant": 0.5}, "significant: is a p from 1e-30 to 0.0001 (the default is 1e-06)"),
+        ({"significant": 0.5}, "significant: is a p from 1e-30 to 0.0001 (the default is 1e-05)"),
     ],
 )
 def test_a_threshold_out_of_bounds_is_refused_with_its_bounds(given: dict[str, float], sentence: str) -> None:

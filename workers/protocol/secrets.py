@@ -21,6 +21,11 @@ IN_COMMANDS = (
     re.compile(r"((?:^|\s)-p)(?!\d+(?:\s|$))([^\s]+)"),
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
     re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w++=)([^\s]+)"),
+    # libpq's connection strings and addresses, also quoted once more by a shell.
+    re.compile(
+        r"""((?<![\w.-])(?:ssl)?password\s*+=\s*+)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'|[^\s'"&]+)""",
+        re.IGNORECASE,
+    ),
     # `-p db.passwd=value` of YCSB, as a shell quotes it, and plain.
     re.compile(r"""((?:^|\s)'(?=[\w.]*?(?:passw|secret|credential))[\w.]++=)([^'\n]+)""", re.IGNORECASE),
     re.compile(r"""((?:^|\s)(?=[\w.]*?(?:passw|secret|credential))[\w.]++=)([^\s]+)""", re.IGNORECASE),
@@ -32,7 +37,7 @@ ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s++)?)('[^']*'|[^\s]+)")
 
 # In outputs, logs and other files: options, addresses and variables as in command lines, and the following.
 ANYWHERE = (
-    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3], IN_COMMANDS[4]),
+    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3], IN_COMMANDS[5]),
     # `password = value`, `"mysql_pass": "value"`, `[pass]: value`
     re.compile(
         r"""((?<![\w.-])(?=[\w.-]*?(?:passw|passphrase|secret|_?pass\b|sst_auth|credential))"""

@@ -30,6 +30,8 @@ client.latency.min | latency, shortest | ms | distribution | lower | - | -
     The fastest transaction.
 client.latency.avg | latency, mean | ms | distribution | lower | - | -
     Sum of the transactions' times divided by their number.
+client.latency.stddev | latency, standard deviation | ms | distribution | lower | - | -
+    How far the transactions' times scatter around their mean.
 client.latency.max | latency, longest | ms | distribution | lower | - | -
     The slowest transaction.
 client.errors | errors | errors/s | gauge | lower | - | errors

@@ -17,6 +17,10 @@ SINGLE_EVENTS = (
     "client.latency.max",
     "client.execution_latency.max",
     "client.execution_time.max",
+    "client.start_delay.max",
+    "client.file_read.latency.max",
+    "client.file_write.latency.max",
+    "client.file_fsync.latency.max",
 )
 
 
@@ -25,7 +29,58 @@ def is_single_event(key: str) -> bool:
     return any(key == each or (each.endswith(".") and key.startswith(each)) for each in SINGLE_EVENTS)
 
 
+# fio's latencies, of each kind of request.
+_OF_REQUESTS = """
+client.file_{0}.latency | {1} latency | ms | distribution | lower | disk | -
+    From {2} to its completion, all of them in a histogram.
+client.file_{0}.latency.avg | {1} latency, mean | ms | distribution | lower | disk | -
+    Sum of the times divided by their number.
+client.file_{0}.latency.stddev | {1} latency, standard deviation | ms | distribution | lower | disk | -
+    How far the times scatter around their mean.
+client.file_{0}.latency.min | {1} latency, shortest | ms | distribution | lower | disk | -
+    The fastest one.
+client.file_{0}.latency.p50 | {1} latency, median | ms | distribution | lower | disk | -
+    Half of them took no longer.
+client.file_{0}.latency.p90 | {1} latency, 90th percentile | ms | distribution | lower | disk | -
+    90 of 100 took no longer.
+client.file_{0}.latency.p95 | {1} latency, 95th percentile | ms | distribution | lower | disk | -
+    95 of 100 took no longer.
+client.file_{0}.latency.p99 | {1} latency, 99th percentile | ms | distribution | lower | disk | -
+    99 of 100 took no longer.
+client.file_{0}.latency.p99.9 | {1} latency, 99.9th percentile | ms | distribution | lower | disk | -
+    999 of 1,000 took no longer.
+client.file_{0}.latency.max | {1} latency, longest | ms | distribution | lower | disk | -
+    The slowest one.
+"""
+OF_REQUESTS = "".join(
+    _OF_REQUESTS.strip().format(*words) + "\n"
+    for words in (
+        ("read", "file read", "the submission of a read"),
+        ("write", "file write", "the submission of a write"),
+        ("fsync", "fsync", "the call of fsync"),
+    )
+)
 METRICS = """
+client.start_delay.avg | schedule lag, mean | ms | gauge | lower | - | -
+    From the scheduled start of a transaction at a fixed rate to its start, whatever the cause: part of its latency.
+client.start_delay.max | schedule lag, longest | ms | gauge | lower | - | -
+    The transaction that began latest.
+client.skipped | skipped transactions | transactions/s | gauge | lower | - | errors
+    Transactions at a fixed rate that were given up before they began, since they were already late.
+client.skipped.total | skipped transactions, total | transactions | gauge | lower | - | errors
+    The same over the measured phase.
+client.late | late transactions | % | gauge | lower | - | -
+    Share of the transactions that took longer than the latency limit.
+client.retries | retries | tries/s | gauge | lower | - | errors
+    Tries of transactions after the first, after serialization failures and deadlocks.
+client.retries.total | retries, total | tries | gauge | lower | - | errors
+    The same over the measured phase.
+client.retried.total | retried transactions | transactions | gauge | lower | - | errors
+    Transactions that needed more than one try.
+client.connect.first | time to connect all clients | ms | gauge | lower | - | -
+    From the start of pgbench's connections to the last one, before the load.
+client.connect.avg | connection time, mean | ms | gauge | lower | - | -
+    Of a connection where each transaction opens its own.
 ddl.gap | longest time without a transaction | s | gauge | lower | - | -
     Longest time, to 50 ms, in which no transaction ended, from a statement's start until 3 s after its end.
 ddl.gap_before | longest time without a transaction, before | s | gauge | lower | - | -
@@ -84,19 +139,21 @@ failover.errors | failed tries | errors | gauge | lower | - | -
 client.events | events | events/s | gauge | higher | cpu | -
     Events of sysbench's cpu test, each a search for primes up to a limit.
 client.file_reads | file reads | reads/s | gauge | higher | disk | utilization
-    Read requests of sysbench's fileio.
+    Read requests of sysbench's fileio or of fio.
 client.file_writes | file writes | writes/s | gauge | higher | disk | utilization
-    Write requests of sysbench's fileio.
+    Write requests of sysbench's fileio or of fio.
 client.file_fsyncs | file fsyncs | fsyncs/s | gauge | higher | disk | utilization
-    fsync calls of sysbench's fileio.
+    fsync calls of sysbench's fileio or of fio.
+client.file_requests | file requests | requests/s | gauge | higher | disk | utilization
+    Reads and writes of fio together: IOPS.
 client.memory_mib | memory transferred | MiB/s | gauge | higher | memory | utilization
     Memory that sysbench's memory test read or wrote.
 client.memory_operations | memory operations | operations/s | gauge | higher | memory | utilization
     Blocks that sysbench's memory test read or wrote.
 client.file_read_mib | file data read | MiB/s | gauge | higher | disk | utilization
-    Data that sysbench's fileio read.
+    Data that sysbench's fileio or fio read.
 client.file_write_mib | file data written | MiB/s | gauge | higher | disk | utilization
-    Data that sysbench's fileio wrote.
+    Data that sysbench's fileio or fio wrote.
 data_load.duration | time to load | s | gauge | lower | - | -
     From the first byte of the dump sent to the client until the client ended.
 data_load.bytes | size of the dump | bytes | gauge | neutral | - | -

@@ -13,13 +13,20 @@ PASSING = re.compile(
     r"((mysql|pgsql)-)?(host|port|socket|user|db)|(.*-)?password|config-file|secrets|db-driver"
     r"|threads|time|rate|events|warmup|duration|report-checkpoints|[hPSup]"
 )
+# The same of tools whose letters and words mean other things elsewhere.
+PASSING_OF = {
+    "pgbench": re.compile(r"client|jobs|dbname|username|transactions|progress|[cdjtPRTU]"),
+    "fio": re.compile(r"numjobs|runtime|output|directory|filename|name"),
+}
 
 QUOTES, BLANKS = re.compile(r"""['"\\]"""), re.compile(r"[ \t\r\n]+")
 
 
 def options(command: str) -> tuple[str, ...]:
     """ "name=value", sorted; the name alone if it has no value."""
-    known = ((name, value) for name, value in _given(command) if name and not PASSING.fullmatch(name))
+    own = PASSING_OF.get(program(command).rpartition(" ")[2], PASSING)
+    named = ((name, value) for name, value in _given(command) if name)
+    known = ((name, value) for name, value in named if not (PASSING.fullmatch(name) or own.fullmatch(name)))
     return tuple(sorted(f"{name}={value}" if value else name for name, value in known))
 
 

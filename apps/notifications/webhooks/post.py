@@ -7,6 +7,7 @@ from apps.notifications.webhooks.outcome import Outcome, is_retryable
 
 # s, each.
 CONNECT, ANSWER = 5.0, 10.0
+LONGEST_WAIT = 86_400.0
 # Bytes read of a response: enough for the reason of a rejection.
 READ = 400
 
@@ -59,4 +60,15 @@ def _outcome(answer: httpx.Response) -> Outcome:
         words += f": {text}"
     if answer.is_redirect:
         words = f"{words} (redirects are not followed: subscribe the address it leads to)"
-    return Outcome(is_sent=answer.is_success, again=is_retryable(answer.status_code), words=words)
+    return Outcome(
+        is_sent=answer.is_success,
+        again=is_retryable(answer.status_code),
+        words=words,
+        status=answer.status_code,
+        after=_seconds(answer.headers.get("retry-after", "")),
+    )
+
+
+def _seconds(header: str) -> float:
+    """Of a Retry-After in seconds, at most a day; 0: none."""
+    return min(float(header), LONGEST_WAIT) if header.isascii() and header.isdecimal() else 0.0

@@ -1,11 +1,14 @@
 """Changes of level in a series of results. Pure: numbers in, numbers out; nothing is stored.
 
-Build a `ResultSeries`, then call `changes` (all at once), `follow` (after runs were added to an analysed series) or
-`detectable` (the smallest change that can be found). `resets` finds changed conditions. The modules are internal.
+Build a `ResultSeries`, then call `changes` (all at once), `follow` (after runs were added to an analysed series),
+`detectable` (the smallest change that can be found) or `patterns` (drift, weekdays, machines, bursts). `resets` finds
+changed conditions. The modules are internal.
 """
 
 from apps.regressions.detection.analyses import RULES, Followed, changes, follow
 from apps.regressions.detection.conditions import Conditions, resets
+from apps.regressions.detection.covariates import Effect, Season
+from apps.regressions.detection.drift import Burst, Drift, Patterns, patterns
 from apps.regressions.detection.power import Detectable, detectable
 from apps.regressions.detection.series import (
     DEFAULT_LIMITS,
@@ -21,14 +24,20 @@ __all__ = [
     "LEAST_SIGNIFICANT",
     "RULES",
     "SHORTEST",
+    "Burst",
     "ChangeLimits",
     "ChangePoint",
     "Conditions",
     "Detectable",
+    "Drift",
+    "Effect",
     "Followed",
+    "Patterns",
     "ResultSeries",
+    "Season",
     "changes",
     "detectable",
     "follow",
+    "patterns",
     "resets",
 ]

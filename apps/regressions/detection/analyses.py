@@ -29,7 +29,7 @@ from apps.regressions.detection.series import (
 )
 
 # Version of the detection rules: stored trends with another version are analysed again.
-RULES = 3
+RULES = 4
 # Runs before the new ones that are analysed again: back to a known change, or all.
 CONTEXT = 100
 # Of a mean on either side of any split, in standard errors: below it no test could find a change. Outliers are clipped.
@@ -174,7 +174,7 @@ def _with_new_run(series: ResultSeries, y: Floats, known: Sequence[ChangePoint])
 
 def _analyse_window(window: Window, known: Sequence[ChangePoint]) -> Followed:
     """All of a window's changes, searched again and matched with known ones."""
-    detected, limit = search(window), window.limits.significant
+    detected, limit = search(window, [change.index for change in known]), window.limits.significant
     kept, lost = list[ChangePoint](), list[ChangePoint]()
     for change in known:
         others = [other.index for other in (*detected, *known) if other is not change]
@@ -224,9 +224,9 @@ def _is_another(window: Window, new: int, reported: Sequence[int], others: Seque
 
 
 def _are_two(window: Window, known: int, new: int, others: Sequence[int], limit: float) -> bool:
-    """Whether two places within ALIKE runs are two changes: the new one has p below `limit` beside the known one, and
-    the known one does not fade beside the new one. `others`: places of all changes."""
-    if known == new:
+    """Whether two places within ALIKE runs are two changes: a release begins near, the new one has p below `limit`
+    beside the known one, and the known one does not fade beside the new one. `others`: places of all changes."""
+    if known == new or not (window.is_near_release(known) or window.is_near_release(new)):
         return False
     beside = [place for place in others if place not in (known, new)]
     return all(

@@ -5,15 +5,19 @@ logarithms. docs/why/change-points.md has the effect of each choice on simulated
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import special
 
 from apps.regressions.detection import noise as noises
+from apps.regressions.detection.autocorrelation import Explained
+from apps.regressions.detection.covariates import is_separable
 from apps.regressions.detection.noise import Floats, SeriesNoise
-from apps.regressions.detection.series import FEWEST_ASIDE, ChangePoint, Split, Window
+from apps.regressions.detection.series import ALIKE, FEWEST_ASIDE, MOST_ASIDE, ChangePoint, Split, Window
 
 CONFIDENCE = 0.95
 WINSORISED = 2.5  # deviations
@@ -21,12 +25,15 @@ WINSORISED = 2.5  # deviations
 BORROWED = 8
 # Of KernelCPD, in units of its cost; runs of a segment.
 PENALTY, SEGMENT = 5.0, 3
+# Runs on each side of a pilot's candidate, and of a level between two changes that may be a burst.
+PILOT_ASIDE, SHORT = 6, 15
 
 
-def search(window: Window) -> list[ChangePoint]:
-    """Changes of a window at least two segments long."""
+def search(window: Window, known: Collection[int] = ()) -> list[ChangePoint]:
+    """Changes of a window at least two segments long. Those within ALIKE runs of `known` ones alone are not tried again
+    beside noise that wanders."""
     places = candidates(window)
-    tests = [welch(window, window.split(place, places)) for place in places]
+    tests = [_held(window, window.split(place, places)) for place in places]
     while tests:
         weakest = max(range(len(tests)), key=lambda number: tests[number].p)
         if tests[weakest].p < window.limits.significant:
@@ -34,8 +41,65 @@ def search(window: Window) -> list[ChangePoint]:
         del tests[weakest], places[weakest]
         # The neighbours of the dropped change have new neighbours.
         for number in {weakest - 1, weakest} & set(range(len(tests))):
-            tests[number] = welch(window, window.split(places[number], places))
-    return tests
+            tests[number] = _held(window, window.split(places[number], places))
+    tests = _lasting(window, tests)
+    is_known = all(any(abs(test.index - place) <= ALIKE for place in known) for test in tests)
+    return tests if is_known else _persistent(window, tests)
+
+
+def _held(window: Window, split: Split) -> ChangePoint:
+    """The test of a new change. p is 1 where a burst of odd runs or a change of machine looks the same: where fewer
+    runs than are needed are at the level of their side, or no machine has runs on both sides."""
+    tested = welch(window, split)
+    if tested.p >= window.limits.significant:
+        return tested
+    at = split.at
+    left, right = (window.y[side] for side in split.sides)
+    middle = (noises.median(left) + noises.median(right)) / 2
+    is_up = tested.ratio > 1
+    held = min(int(((left < middle) == is_up).sum()), int(((right > middle) == is_up).sum()))
+    is_held = held >= (FEWEST_ASIDE if window.is_near_release(at) else window.held)
+    return tested if is_held and is_separable(window.machines, *split.sides) else replace(tested, p=1.0)
+
+
+def _lasting(window: Window, tests: list[ChangePoint]) -> list[ChangePoint]:
+    """Without the two ends of a level of fewer than SHORT runs after which the one before returned, near no release."""
+    places = [test.index for test in tests]
+    number = 0
+    while number < len(places) - 1:
+        first, second = places[number], places[number + 1]
+        start = places[number - 1] if number else 0
+        end = places[number + 2] if number + 2 < len(places) else len(window.y)
+        before, own, after = (
+            noises.median(window.y[begin:stop])
+            for begin, stop in (
+                (max(start, first - MOST_ASIDE), first),
+                (first, second),
+                (second, min(end, second + MOST_ASIDE)),
+            )
+        )
+        has_returned = abs(after - before) < min(abs(own - before), abs(own - after)) / 2
+        if second - first < SHORT and has_returned and not any(window.is_near_release(at) for at in (first, second)):
+            del places[number : number + 2]
+            number = max(number - 1, 0)
+        else:
+            number += 1
+    if len(places) == len(tests):
+        return tests
+    again = [welch(window, window.split(place, places)) for place in places]
+    return [test for test in again if test.p < window.limits.significant]
+
+
+def _persistent(window: Window, tests: list[ChangePoint]) -> list[ChangePoint]:
+    """Without those that noise which wanders, or a slope, explains as well."""
+    places = [test.index for test in tests]
+    if not places:
+        return tests
+    y, noise = window.y, window.noise
+    bounds = [0, *places, len(y)]
+    clipped = np.concatenate([winsorise(y[start:end], noise) for start, end in pairwise(bounds)])
+    kept = Explained(clipped, places).kept(expected=window.is_near_release)
+    return [welch(window, window.split(place, kept)) for place in kept] if len(kept) < len(places) else tests
 
 
 def candidates(window: Window) -> list[int]:
@@ -51,7 +115,13 @@ def candidates(window: Window) -> list[int]:
     kernel = KernelCPD("rbf", min_size=SEGMENT).fit(scaled)
     found: list[Any] = kernel.predict(pen=PENALTY * math.sqrt(noise.inflation))
     places = [int(place) for place in found[:-1]]
-    more = [place for place in noise.bounds[1:-1] if all(abs(place - other) >= FEWEST_ASIDE for other in places)]
+    others = [0, *places, len(y)]
+    more = [
+        place
+        for place in noise.bounds[1:-1]
+        if min(abs(place - other) for other in others)
+        >= (FEWEST_ASIDE if window.is_near_release(place) else PILOT_ASIDE)
+    ]
     return sorted([*places, *more])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 # Planned warm-ups and lengths, and sizes of the data, within these shares of each other count as equal.
 LENGTH, SIZE = 0.02, 0.1
 MOST_NAMED = 3
+MACHINE = "load generator's name"
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,19 @@ class Conditions:
 
 def resets(runs: Sequence[Conditions]) -> dict[int, str]:
     """Run index -> differences of its conditions, as text. A run is compared with everything known of the runs since
-    the last reset, so that runs with missing facts do not hide a difference."""
+    the last reset, so that runs with missing facts do not hide a difference. Another load generator of a pool, whose
+    machines return, is no difference: the detector takes their effects out."""
     found: dict[int, str] = {}
     known: dict[str, Any] = {}
+    names = [(conditions.host or {}).get("name") for conditions in runs]
+    last = {name: number for number, name in enumerate(names)}
+    returns = -1  # the last run of any machine seen so far
     for number, conditions in enumerate(runs):
         own = dict(_facts(conditions))
+        if returns >= number:
+            own.pop(MACHINE, None)
+        if names[number] is not None:
+            returns = max(returns, last[names[number]])
         differences = [
             f"{name} {_text(name, own[name])} instead of {_text(name, known[name])}"
             for name in own

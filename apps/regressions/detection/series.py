@@ -9,13 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from apps.regressions.detection import covariates
 from apps.regressions.detection import noise as noises
+from apps.regressions.detection.covariates import Adjusted
 from apps.regressions.detection.noise import Floats, SeriesNoise
 
 # Runs: the most that are analysed, and the fewest.
 LONGEST, SHORTEST = 500, 10
 # Runs needed on each side of a change before it is tested, and the most that are used.
 FEWEST_ASIDE, MOST_ASIDE = 4, 40
+# Runs of a new level that begins near no release, and of one between two changes: more than a burst has.
+FEWEST_HELD = 7
+# Of a series with BURSTS bursts of ODD_RUNS odd runs, or more.
+BURSTY_HELD, BURSTS, ODD_RUNS = 12, 2, 3
 LEAST_SIGNIFICANT = 1e-4
 # Changes at most this many runs apart are one, unless each passes the test beside the other (see analyses).
 ALIKE = 7
@@ -28,7 +34,7 @@ class ChangeLimits:
     the limit used where runs are skipped and where a known change is kept. Raises ValueError."""
 
     smallest: float = 0.005
-    significant: float = 1e-6
+    significant: float = 1e-5
 
     def __post_init__(self) -> None:
         if not 0 < self.smallest < 1:
@@ -85,22 +91,50 @@ def split_at(at: int, places: Iterable[int], end: int) -> Split:
 @dataclass(frozen=True, eq=False)
 class Window:
     """Consecutive runs between two resets that are analysed together: logarithms `y` (runs,), their `noise`, and the
-    `boundaries` of releases, all relative to the window's first run."""
+    `boundaries` of releases, all relative to the window's first run. `machines`: names; empty: not known."""
 
     y: Floats
     noise: SeriesNoise
     limits: ChangeLimits
     boundaries: Sequence[int] = ()
+    machines: Sequence[str] = ()
 
     def split(self, at: int, places: Iterable[int]) -> Split:
         return split_at(at, places, len(self.y))
+
+    def is_near_release(self, at: int) -> bool:
+        return any(abs(boundary - at) <= ALIKE for boundary in self.boundaries)
+
+    @cached_property
+    def held(self) -> int:
+        """Runs for which a new level must hold that begins near no release: more where odd runs came in bursts."""
+        return BURSTY_HELD if len(bursts(self.y, self.noise)) >= BURSTS else FEWEST_HELD
+
+
+def bursts(y: Floats, noise: SeriesNoise) -> list[tuple[int, int]]:
+    """Start and end of each stretch of three odd runs or more, to one side, and of each level that soon returned."""
+    found, start = list[tuple[int, int]](), 0
+    levels = [float(np.median(y[start:end])) for start, end in pairwise(noise.bounds)]
+    middle = np.repeat(levels, np.diff(noise.bounds))
+    odd = np.where(np.abs(y - middle) > noises.ODD * noise.scale, np.sign(y - middle), 0)
+    for end in [*(np.flatnonzero(np.diff(odd)) + 1), len(y)]:
+        if odd[start] and end - start >= ODD_RUNS:
+            found.append((start, int(end)))
+        start = end
+    for number in range(1, len(levels) - 1):
+        before, own, after = levels[number - 1 : number + 2]
+        start, end = noise.bounds[number : number + 2]
+        if end - start < BURSTY_HELD and abs(after - before) < min(abs(own - before), abs(own - after)) / 2:
+            found.append((start, end))
+    return sorted(found)
 
 
 @dataclass(frozen=True, eq=False)
 class ResultSeries:
     """Positive `values` of one metric (runs,), in order, without excluded runs. `resets`: indices from which on
     hardware or configuration differ; changes there are not reported, and runs before are not compared with runs after.
-    `boundaries`: first runs of releases, to which a new change nearby is attributed.
+    `boundaries`: first runs of releases, to which a new change nearby is attributed. `days` (ordinals) and `machines`
+    (names) of each run, whose effects are taken out; empty: not known.
 
     Raises ValueError for a value without a logarithm, naming its run, and for a reset outside the series."""
 
@@ -108,12 +142,17 @@ class ResultSeries:
     resets: Sequence[int] = ()
     boundaries: Sequence[int] = ()
     limits: ChangeLimits = DEFAULT_LIMITS
+    days: Sequence[int] = ()
+    machines: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.values.ndim != 1:
             raise ValueError(f"a series has one dimension, not {self.values.ndim}")
         if any(not 0 <= reset <= len(self.values) for reset in self.resets):
             raise ValueError(f"resets {list(self.resets)} are not all within the series of {len(self.values)} runs")
+        for name, known in (("days", self.days), ("machines", self.machines)):
+            if len(known) not in (0, len(self.values)):
+                raise ValueError(f"{name} are those of {len(known)} runs, the series has {len(self.values)}")
         fine = np.isfinite(self.values) & (self.values > 0)
         if not fine.all():
             run = int(np.argmin(fine))
@@ -123,8 +162,17 @@ class ResultSeries:
 
     @cached_property
     def logarithms(self) -> Floats:
+        """Without the effects of weekdays and machines."""
         logs: Floats = np.log(self.values)
+        for start, end in self.stretches() if self.days or self.machines else ():
+            first = max(start, end - LONGEST)
+            logs[first:end] = self.adjusted(first, end).y
         return logs
+
+    def adjusted(self, first: int, end: int) -> Adjusted:
+        return covariates.adjusted(
+            np.log(self.values[first:end]), days=self.days[first:end], machines=self.machines[first:end]
+        )
 
     def stretches(self, places: Iterable[int] = ()) -> list[tuple[int, int]]:
         """Start and end of each stretch between resets and changes at `places`."""
@@ -151,5 +199,5 @@ class ResultSeries:
         if (first, end) not in self._windows:
             y = self.logarithms[first:end]
             boundaries = [boundary - first for boundary in self.boundaries]
-            self._windows[first, end] = Window(y, noises.estimate(y), self.limits, boundaries)
+            self._windows[first, end] = Window(y, noises.estimate(y), self.limits, boundaries, self.machines[first:end])
         return self._windows[first, end]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from apps.catalog.models import Metric
 from apps.comparison.api import Occurrence, baselines, session_numbers
@@ -14,9 +14,11 @@ from apps.comparison.pure import Direction
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions import thresholds
 from apps.regressions.models import Change, Trend
-from apps.regressions.trends import queries
+from apps.regressions.thresholds import Thresholds
+from apps.regressions.trends import follow, patterns, queries
 from apps.regressions.trends import series as trends_series
 from apps.regressions.trends.board_cells import BoardCell, ColumnSeries, badness, board_cells, worse_since
+from apps.regressions.trends.patterns import TrendPatterns
 from apps.regressions.trends.series import SeriesRun
 from apps.runs.models import RunNode
 
@@ -73,7 +75,8 @@ class BoardFinding:
 
 @dataclass(frozen=True)
 class BoardRow:
-    """`points`: the series' runs, to which the cells refer. `pinned`: a baseline was chosen or pinned for it."""
+    """`points`: the series' runs, to which the cells refer. `pinned`: a baseline was chosen or pinned for it.
+    `patterns`: only of metrics that are followed."""
 
     trend: Trend
     metric: Metric
@@ -82,6 +85,7 @@ class BoardRow:
     changes: tuple[BoardChange, ...]
     findings: tuple[BoardFinding, ...]
     pinned: bool
+    patterns: TrendPatterns
 
     @property
     def worse_since(self) -> int | None:
@@ -172,9 +176,8 @@ def _usual(points: Iterable[Sequence[SeriesRun]]) -> str:
 
 
 def _trends(chosen: BoardFilter) -> "QuerySet[Trend]":
-    return queries.with_changes(
-        Trend.objects.filter(platform__slug=chosen.platform) if chosen.platform else Trend.objects.all()
-    )
+    primary = Trend.objects.filter(metric=F("workload__primary_metric"))
+    return queries.with_changes(primary.filter(platform__slug=chosen.platform) if chosen.platform else primary)
 
 
 def _metric(name: str) -> Metric | None:
@@ -228,7 +231,7 @@ def _rows(
                 smallest=limits.of(trend.workload_id, own.pk).smallest,
                 sessions=_sessions(runs),
                 resets=[place for place, run in enumerate(runs) if run.reset],
-                changes=sorted(_places(stored[trend.pk], runs)),
+                changes=sorted(_places(stored[trend.pk], runs, {own.pk, trend.metric_id})),
                 pinned=_pinned(chosen, runs, columns, keys[_place(trend)], pin.system_id if pin else None),
             )
         )
@@ -238,12 +241,22 @@ def _rows(
             metric=metric or trend.metric,
             points=points[trend.pk],
             cells=cells,
-            changes=_marks(stored[trend.pk], points[trend.pk], each.columns) if metric in (None, trend.metric) else (),
+            changes=_marks(stored[trend.pk], points[trend.pk], each.columns, metric or trend.metric),
             findings=_findings(stored[trend.pk], points[trend.pk], each.columns, metric or trend.metric),
             pinned=each.pinned is not None,
+            patterns=_patterns(trend, metric or trend.metric, points[trend.pk], each, limits),
         )
         for trend, each, cells in zip(wanted, series, board_cells(series), strict=True)
     ]
+
+
+def _patterns(
+    trend: Trend, metric: Metric, points: Sequence[SeriesRun], own: ColumnSeries, limits: Thresholds
+) -> TrendPatterns:
+    if metric != trend.metric and metric.key != follow.LATENCY:
+        return TrendPatterns()
+    series = trends_series.trend_series(trend, points, limits.of(trend.workload_id, metric.pk))
+    return patterns.of(series.results, own.changes, direction=metric.direction)
 
 
 def _place(trend: Trend) -> Place:
@@ -271,7 +284,7 @@ def _pinned(
 
 
 def _changes(trends: Sequence[Trend]) -> dict[int, list[Change]]:
-    """Trend -> changes that hold: along it, and of its systems' releases. One query."""
+    """Trend -> changes that hold, of any metric: along its runs, and of its systems' releases. One query."""
     found: dict[int, list[Change]] = {trend.pk: [] for trend in trends}
     places = {(*_place(each), each.workload_id, each.load_level_id): each.pk for each in trends}
     related = ("finding", "first_run__system__release", "system__release")
@@ -280,23 +293,23 @@ def _changes(trends: Sequence[Trend]) -> dict[int, list[Change]]:
     for change in stored.select_related(*related).order_by("pk"):
         system = change.system
         at = (system.release.platform_id, system.hardware_class_id, system.settings_hash)
-        trend = change.history_id or places.get((*at, change.workload_id, change.load_level_id or 0))
-        if trend in found:
+        if trend := places.get((*at, change.workload_id, change.load_level_id or 0)):
             found[trend].append(change)
     return found
 
 
-def _places(changes: Iterable[Change], runs: Sequence[SeriesRun]) -> set[int]:
-    """Indices of runs at which a change along the series begins."""
-    found = {trends_series.place_of(runs, change.first_run) for change in changes if change.first_run}
+def _places(changes: Iterable[Change], runs: Sequence[SeriesRun], metrics: set[int]) -> set[int]:
+    """Indices of runs at which a change of one of the metrics begins."""
+    own = [change.first_run for change in changes if change.first_run and change.metric_id in metrics]
+    found = {trends_series.place_of(runs, run) for run in own}
     return {place for place in found if 0 < place < len(runs)}
 
 
 def _marks(
-    changes: Iterable[Change], runs: Sequence[SeriesRun], columns: Sequence[int | None]
+    changes: Iterable[Change], runs: Sequence[SeriesRun], columns: Sequence[int | None], metric: Metric
 ) -> tuple[BoardChange, ...]:
     found = []
-    for change in changes:
+    for change in (each for each in changes if each.metric_id == metric.pk):
         if change.first_run and 0 < (place := trends_series.place_of(runs, change.first_run)) < len(runs):
             column = columns[place]
             found += [BoardChange(column, change.verdict)] if column is not None else []

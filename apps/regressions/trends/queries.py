@@ -17,8 +17,9 @@ from apps.regressions.models import Change, Trend
 from apps.regressions.releases import threshold_preview
 from apps.regressions.releases.threshold_preview import TriedReleases
 from apps.regressions.thresholds import Key
-from apps.regressions.trends import follow
+from apps.regressions.trends import follow, patterns
 from apps.regressions.trends import series as trends_series
+from apps.regressions.trends.patterns import TrendPatterns
 from apps.regressions.trends.series import SeriesRun, TrendSeries
 
 RELATED = ("platform", "hardware_class", "workload", "load_level", "metric")
@@ -118,6 +119,7 @@ class TrendDetail:
     points: tuple[SeriesRun, ...]
     changes: Annotated[tuple[TrendChange, ...], Name("changes_told")]
     levels: tuple[TrendLevel, ...]
+    patterns: TrendPatterns
     limits: Hidden[ChangeLimits]
     source: Hidden[str]
 
@@ -212,11 +214,14 @@ def detail(trend_id: int) -> TrendDetail | None:
     (series,) = trends_series.read([found], chosen)
     stored = found.changes.select_related("first_run__system__release", "finding").order_by("pk")
     changes = tuple(each for change in stored if (each := _change(series.points, change)) is not None)
+    holding = [change.place for change in changes if change.gone_at is None]
+    seen = patterns.of(series.results, holding, direction=found.metric.direction)
     return TrendDetail(
         row=listed([found])[0],
         points=tuple(series.points),
         changes=tuple(sorted(changes, key=lambda change: (change.place, change.run))),
-        levels=levels(series, [change.place for change in changes if change.gone_at is None]),
+        levels=levels(series, holding),
+        patterns=seen,
         limits=series.results.limits,
         source=words_of(chosen.source(found.workload_id, found.metric_id)),
     )

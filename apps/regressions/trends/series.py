@@ -54,7 +54,8 @@ ORDER BY version_key, version, started_at, run
 @dataclass(frozen=True)
 class SeriesRun:
     """A run of a series. `reset`: compared with the runs before. `build`: version that the server reported;
-    `slug`: of the system; `campaign`: its start where asked for, as 2026-11-25 21:04:30, UTC."""
+    `slug`: of the system; `campaign`: its start where asked for, as 2026-11-25 21:04:30, UTC; `machine`: name of the
+    load generator, empty: not known."""
 
     run: int
     system: Hidden[int]
@@ -67,6 +68,7 @@ class SeriesRun:
     build: Hidden[str] = ""
     slug: Hidden[str] = ""
     campaign: Hidden[str] = ""
+    machine: Hidden[str] = ""
 
     @property
     def order(self) -> tuple[tuple[int, ...], str, datetime, int]:
@@ -116,6 +118,8 @@ def trend_series(trend: Trend, points: Sequence[SeriesRun], limits: ChangeLimits
         resets=[place for place, point in enumerate(points) if point.reset],
         boundaries=[place for place in range(1, len(points)) if points[place].release != points[place - 1].release],
         limits=limits,
+        days=[point.started_at.toordinal() for point in points],
+        machines=[point.machine for point in points] if all(point.machine for point in points) else (),
     )
     return TrendSeries(trend, points, results)
 
@@ -133,7 +137,9 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
     resets = detection.resets([_conditions(row) for row in rows])
     return [
         SeriesRun(
-            run, system, release, version, tuple(key), at, value, resets.get(number, ""), build, slug, row[14] or ""
+            *(run, system, release, version, tuple(key), at, value, resets.get(number, ""), build, slug),
+            campaign=row[14] or "",
+            machine=str(_facts(row[13]).get("name") or ""),
         )
         for number, row in enumerate(rows)
         for run, system, release, version, key, at, value, build, slug in [row[:9]]

@@ -24,14 +24,14 @@ class ThresholdDescription(Strict):
         required=False, allow_null=True, default=None, max_length=160, help_text="a metric's key; null: of all"
     )
     smallest = FiniteField(help_text=thresholds.SMALLEST)
-    significant = FiniteField(required=False, default=1e-6, help_text=thresholds.SIGNIFICANT)
+    significant = FiniteField(required=False, default=1e-5, help_text=thresholds.SIGNIFICANT)
 
 
 class PreviewParameters(Parameters):
     workload = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID, help_text="none: all")
     metric = serializers.CharField(required=False, max_length=160, help_text="a metric's key; none: all")
     smallest = FiniteField(help_text=thresholds.SMALLEST)
-    significant = FiniteField(required=False, default=1e-6, help_text=thresholds.SIGNIFICANT)
+    significant = FiniteField(required=False, default=1e-5, help_text=thresholds.SIGNIFICANT)
 
 
 class ThresholdList(APIView):
@@ -40,7 +40,7 @@ class ThresholdList(APIView):
         responses=listing(serializer_of(StoredThreshold), name="Threshold"),
     )
     def get(self, request: Request) -> Response:
-        """List all thresholds; the defaults are 0.005 and 1e-6.
+        """List all thresholds; the defaults are 0.005 and 1e-5.
 
         The most specific one applies, in the order: workload and metric, workload, metric, all.
         """

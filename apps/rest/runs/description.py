@@ -17,7 +17,7 @@ from apps.rest.framework.bodies import InvalidJson, decode_json
 from apps.rest.framework.problems import invalid
 from apps.rest.framework.strict import SLUG, ChoiceField, FiniteField, ScalarField, Strict
 from apps.runs.api import may_have_started
-from apps.runs.pure import DEFAULT, SUBMITTED
+from apps.runs.pure import SUBMITTED
 
 LONGEST_COMMAND = 20_000
 LONGEST_WARMUP = 30 * 24 * 3600.0  # s
@@ -106,8 +106,7 @@ class RunDescription(Strict):
     format = ChoiceField(
         choices=[(one.name, one.title) for one in SUBMITTED.values()],
         required=False,
-        default=DEFAULT,
-        help_text="what the output is; never found out by looking at it",
+        help_text="what the output is; left out: recognised by its content",
     )
     system = SystemReference()
     workload = WorkloadReference()

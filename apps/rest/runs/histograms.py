@@ -39,5 +39,5 @@ class Distributions(APIView):
         etag = etag_of([run], "distributions")
         if response := unchanged(request, etag):
             return response
-        found = RunDistributions(run.pk, queries.distributions([run.pk]))
+        found = RunDistributions(run.pk, queries.distributions([run.pk], None))
         return Response(serializer_of(RunDistributions)(found).data, headers=caching(etag))

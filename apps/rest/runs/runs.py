@@ -163,7 +163,7 @@ def _too_large() -> ApiProblem:
 
 def _submitted(request: Request, done: Submission) -> dict[str, Any]:
     detail = queries.load_run(done.run_id)
-    submitted = SubmittedRun(detail, len(detail.unparsed_lines), tuple(done.warnings))
+    submitted = SubmittedRun(detail, done.chosen.name, len(detail.unparsed_lines), tuple(done.warnings))
     return SubmittedRunSerializer(submitted, context={"request": request}).data
 
 

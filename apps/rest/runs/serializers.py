@@ -34,6 +34,7 @@ SUBMITTED = ("id", "uid", "address", "api", "state", "outcome", "reason", "measu
 @dataclass(frozen=True)
 class SubmittedRun:
     detail: Annotated[RunDetail, Inline(*SUBMITTED)]
+    format: Annotated[str, "what the output was read as: as stated, or as recognised by its content"]
     unparsed_lines: Annotated[int, "how many lines no parser understood; the run shows them"]
     warnings: Annotated[tuple[str, ...], "what was added to the catalog"]
 

@@ -14,7 +14,7 @@ from apps.rest.framework.problems import conflict, invalid
 from apps.runs.api import Refused
 from apps.runs.api import submit as ingest_submit
 from apps.runs.models import Run
-from apps.runs.pure import DEFAULT, SUBMITTED, Submitted, SubmittedOutput
+from apps.runs.pure import DEFAULT, Submitted, SubmittedOutput
 from workers import tasks
 from workers.protocol.secrets import without_secret_options
 
@@ -25,6 +25,7 @@ class Submission:
 
     run_id: int
     created: bool
+    chosen: Submitted
     warnings: tuple[str, ...]
 
 
@@ -45,7 +46,7 @@ def submit(
 
     Raises ApiProblem or Invalid: 422 with the field, 409 when the uid belongs to another run.
     """
-    chosen = _mapped(description)
+    chosen = _mapped(ingest_submit.format_of(description.get("format"), output=output), description)
     said = _read(chosen, output)
     outcome, reason = ingest_submit.outcome_of(
         said, chosen=chosen, outcome=description["outcome"], reason=description["reason"]
@@ -65,8 +66,9 @@ def submit(
         )
         held = Run.objects.select_for_update().filter(uid=uid).first()
         if held is not None:
-            _refuse_another(held, description, parts, {"output": output, "series": series, "mapping": chosen.mapping})
-            return Submission(run_id=held.pk, created=False, warnings=parts.warnings)
+            files = {"output": output, "series": series, "mapping": chosen.mapping}
+            _refuse_another(held, description, chosen, parts, files)
+            return Submission(run_id=held.pk, created=False, chosen=chosen, warnings=parts.warnings)
         try:
             run = ingest_submit.submit(
                 system=parts.system,
@@ -94,11 +96,10 @@ def submit(
         except Refused as error:
             raise invalid(error.field, error.message) from error
     tasks.seal_at_once(run.pk)
-    return Submission(run_id=run.pk, created=True, warnings=parts.warnings)
+    return Submission(run_id=run.pk, created=True, chosen=chosen, warnings=parts.warnings)
 
 
-def _mapped(description: dict[str, Any]) -> Submitted:
-    chosen = SUBMITTED[description["format"]]
+def _mapped(chosen: Submitted, description: dict[str, Any]) -> Submitted:
     try:
         return ingest_submit.mapped(chosen, description["mapping"], started_at=description["started_at"])
     except Refused as error:
@@ -109,7 +110,9 @@ def _read(chosen: Submitted, output: bytes) -> SubmittedOutput:
     try:
         return ingest_submit.read(chosen=chosen, output=output)
     except Refused as error:
-        raise invalid(error.field, error.message, f"send {chosen.made_by}, or name the format that it is") from error
+        raise invalid(
+            error.field, error.message, f"send {chosen.made_by}, of one run, or name the format that it is"
+        ) from error
 
 
 def _parts(
@@ -153,14 +156,18 @@ def _workload(stated: int | dict[str, Any], chosen: Submitted, said: SubmittedOu
     return workload
 
 
-def _refuse_another(held: Run, description: dict[str, Any], parts: Parts, files: dict[str, bytes | None]) -> None:
-    differing = list(_differences(held, description, parts, files))
+def _refuse_another(
+    held: Run, description: dict[str, Any], chosen: Submitted, parts: Parts, files: dict[str, bytes | None]
+) -> None:
+    differing = list(_differences(held, description, chosen, parts, files))
     if differing:
         message = f"run {held.pk} was submitted under this uid with another {', '.join(differing)}"
         raise conflict(differing[0] if "uid" not in description else "uid", message)
 
 
-def _differences(held: Run, description: dict[str, Any], parts: Parts, files: dict[str, bytes | None]) -> Iterator[str]:
+def _differences(
+    held: Run, description: dict[str, Any], chosen: Submitted, parts: Parts, files: dict[str, bytes | None]
+) -> Iterator[str]:
     kept = set(held.artifacts.values_list("sha256", flat=True))
     same = {
         "system": held.system_id == parts.system.pk,
@@ -168,7 +175,7 @@ def _differences(held: Run, description: dict[str, Any], parts: Parts, files: di
         "load_level": held.load_level_id == parts.load_level.pk,
         "started_at": held.started_at == description["started_at"],
         # Other tools' outputs contain it.
-        "warmup": held.warmup == description["warmup"] or description["format"] != DEFAULT,
+        "warmup": held.warmup == description["warmup"] or chosen.name != DEFAULT,
         "repetition": held.repetition == description["repetition"],
         "tags": sorted(held.tags) == description["tags"],
         "session": held.session == description["session"],

@@ -14,15 +14,16 @@ from apps.core import limits
 from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.ingest import quota, sysbench_checks
+from apps.runs.ingest import output_checks, quota
 from apps.runs.ingest.accept import Refused, accept_batch, end_run, open_run, require_no_secret
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
 from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.storage import artifacts
-from apps.runs.tool_output import formats
+from apps.runs.tool_output import foreign, formats, plain_text
 from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
+from apps.runs.tool_output.recognition import NotRecognised, recognised
 from workers.protocol import wire
 from workers.protocol.workloads.foreign import FOREIGN
 
@@ -30,6 +31,16 @@ from workers.protocol.workloads.foreign import FOREIGN
 SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCKS_DIFFER_BY = timedelta(days=1)
+
+
+def format_of(name: str | None, *, output: bytes) -> Submitted:
+    """The format of that name; None: recognised by the content. Raises Invalid."""
+    if name is not None:
+        return formats.SUBMITTED[name]
+    try:
+        return recognised(output)
+    except NotRecognised as error:
+        raise _invalid("output", str(error), error.remedy) from error
 
 
 def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
@@ -45,6 +56,9 @@ def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
     _require(
         chosen.name != formats.OWN or chosen.mapping is not None, "mapping", "is missing: a file of your own needs one"
     )
+    plain = plain_text.of(output).content
+    if plain != output:
+        require_no_secret("output", plain)
     try:
         return chosen.read(output)
     except formats.NotThisFormat as error:
@@ -65,10 +79,12 @@ def mapped(chosen: Submitted, document: object, *, started_at: datetime) -> Subm
 def workload_of(
     submitted: SubmittedOutput, *, chosen: Submitted, parameters: Mapping[str, Any], name: str = ""
 ) -> Workload:
-    """The workload of a submission by its parameters. A new one, of a file of the sender's own or of another tool whose
-    primary metric is not in the output, is judged by the first value that has a direction. Raises Refused,
-    InvalidField."""
+    """The workload of a submission by its parameters, as given, and those that only the output states. A new one, of a
+    file of the sender's own or of another tool whose primary metric is not in the output, is judged by the first value
+    that has a direction. Raises Refused, InvalidField."""
     _state(submitted)
+    named = {str(each).replace("-", "_") for each in parameters}
+    parameters = {**{each: value for each, value in submitted.parameters.items() if each not in named}, **parameters}
     keys = [line.metric for line in submitted.output.headlines]
     usual = FOREIGN.get(chosen.tool)
     if usual is None or not keys or (chosen.mapping is None and usual.primary_metric in keys):
@@ -111,6 +127,10 @@ def load_of(submitted: SubmittedOutput, *, threads: int | None, rate: float | No
         raise _invalid(
             "load_level.threads", f"{threads} in the description, {submitted.threads} in the output", "omit it"
         )
+    if submitted.is_rated and rate is None:
+        raise _invalid("load_level.rate", "missing, but the output shows that a rate limited the load", "state it")
+    if submitted.is_rated is False and rate is not None:
+        raise _invalid("load_level.rate", f"{rate:g}/s in the description, no rate in the output", "omit it")
     # Only sysbench's header states the rate, or that there was none.
     if submitted.threads is not None and submitted.output.parser == formats.DEFAULT and rate != submitted.rate:
         text = "no rate" if submitted.rate is None else f"{submitted.rate:g}/s"
@@ -181,7 +201,7 @@ def submit(
     uid = uid or uuid4()
     offset = _sampled(samples, uid).offset or 0.0
     submitted = read(chosen=chosen, output=output)
-    files = {chosen.artifact: output, **_series(chosen, series)}
+    files = {chosen.artifact: output, **_series(chosen, submitted, series)}
     if chosen.mapping is not None:
         files[formats.MAPPING] = chosen.mapping
         _state(submitted)
@@ -190,9 +210,10 @@ def submit(
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
     _require(workload.tool == chosen.tool, "workload", f"is one of {workload.tool}, the output of {chosen.title}")
     if chosen.name in formats.FORMAT_OF.values():
-        sysbench_checks.check(sysbench.parse(output), workload=workload, load_level=load_level, warmup=warmup)
+        parsed = sysbench.parse(plain_text.of(output).content)
+        output_checks.check_sysbench(parsed, workload=workload, load_level=load_level, warmup=warmup)
     else:
-        warmup = _check_foreign(submitted, load_level=load_level, warmup=warmup)
+        warmup = output_checks.check_foreign(submitted, workload=workload, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)
     with transaction.atomic():
         quota.charge(sum(map(len, [*files.values(), *samples])))
@@ -313,7 +334,7 @@ def _state(submitted: SubmittedOutput) -> None:
         raise Refused(f"mapping.{error.field}", error.message) from error
 
 
-def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
+def _series(chosen: Submitted, submitted: SubmittedOutput, content: bytes | None) -> dict[str, bytes]:
     """Artifact name -> content of the file of series. Raises Refused."""
     if content is None:
         return {}
@@ -321,9 +342,12 @@ def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
     if apart is None:
         raise Refused("series", f"is not accepted: {chosen.title} has no separate series")
     try:
-        read(chosen=apart, output=content)
+        found = read(chosen=apart, output=content)
     except Refused as error:
         raise Refused("series", error.message) from error
+    if apart.counts_all:
+        problem = foreign.lacking_transactions(submitted.output, found.output)
+        _require(not problem, "series", problem)
     return {apart.artifact: content}
 
 
@@ -342,16 +366,6 @@ def _sampled(samples: Sequence[bytes], uid: UUID) -> DecodedSamples:
         head = wire.from_json(dict[str, Any], wire.read_lines(payload)[0])
         _require(head == own, "samples", f"batch {number} begins with {head!r:.80}, not {own}: send them in order")
     return found
-
-
-def _check_foreign(submitted: SubmittedOutput, *, load_level: LoadLevel, warmup: float) -> float:
-    """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
-    if submitted.threads is not None and submitted.threads != load_level.threads:
-        raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {submitted.threads}")
-    stated = submitted.output.measured[0] if submitted.output.measured else 0.0
-    text = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
-    _require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {text}: omit it")
-    return stated
 
 
 def _nodes(

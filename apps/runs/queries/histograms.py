@@ -31,9 +31,10 @@ class DistributionDetail:
     parser_version: str
 
 
-def distributions(run_ids: Sequence[int], metric: str = LATENCY) -> list[DistributionDetail]:
-    """Histograms by run, node and time, without entries for runs that have none. One query."""
-    rows = Row.objects.filter(run_id__in=list(run_ids), metric__key=metric).select_related("metric", "artifact")
+def distributions(run_ids: Sequence[int], metric: str | None = LATENCY) -> list[DistributionDetail]:
+    """Histograms by run, node and time, of all metrics for None, without entries for runs that have none. One query."""
+    rows = Row.objects.filter(run_id__in=list(run_ids)).select_related("metric", "artifact")
+    rows = rows if metric is None else rows.filter(metric__key=metric)
     return [
         DistributionDetail(
             run_id=row.run_id,
@@ -51,5 +52,5 @@ def distributions(run_ids: Sequence[int], metric: str = LATENCY) -> list[Distrib
             parser=row.parser,
             parser_version=row.parser_version,
         )
-        for row in rows.order_by("run_id", "node", "starts_at")
+        for row in rows.order_by("run_id", "node", "starts_at", "metric__key")
     ]

@@ -176,7 +176,39 @@ class HdrGrid:
         return (self._range(bucket)[1] - 1) / self.PER_MS[self.unit]
 
 
+@dataclass(frozen=True)
+class FioGrid(HdrGrid):
+    """fio's grid of its stat.c, in ns: 64 buckets to each power of two, reported by their middles."""
+
+    lowest: int = 1
+    highest: int = (1 << 34) - 1  # of 29 groups; longer times are in the last bucket
+    digits: int = 2
+    unit: str = "ns"
+
+    @property
+    def id(self) -> str:
+        return "fio"
+
+    @cached_property
+    def _half(self) -> int:
+        return 6
+
+    def value(self, bucket: int) -> float:
+        low, high = self._range(bucket)
+        return (low + (high - low) // 2) / self.PER_MS[self.unit]
+
+    def printed(self, values: Sequence[int]) -> tuple[int, ...]:
+        """Buckets of ascending values in ns as fio prints them. Raises OffGrid."""
+        found = tuple(self._index(min(value, self.highest)) for value in values)
+        for value, bucket in zip(values, found, strict=True):
+            low, high = self._range(bucket)
+            if value != low + (high - low) // 2:
+                raise OffGrid(f"{value} ns is not the middle of a bucket of fio's")
+        return found
+
+
 SYSBENCH = SysbenchGrid()
+FIO = FioGrid()
 
 
 @lru_cache
@@ -190,6 +222,8 @@ def grid_of(text: str) -> Grid:
         elif kind == "hdr":
             low, high, digits, unit = parts
             grid = HdrGrid(int(low), int(high), int(digits), unit)
+        elif text == FIO.id:
+            grid = FIO
         else:
             raise UnknownGrid(f"{text[:80]!r} is not a grid's id")
     except ValueError as error:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from apps.runs.tool_output import formats, report_values, sysbench_values
+from apps.runs.tool_output import formats, plain_text, report_values, sysbench_values
 from apps.runs.tool_output.formats import DEFAULT, MAPPING, OWN, SUBMITTED, NotThisFormat, series_for
 from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution, moved
 
@@ -40,7 +40,8 @@ def read(tool: str, content: bytes, *, artifact: str = "", mapping: bytes = b"")
     """Parses output stored under the name `artifact`; empty: in the tool's own format. `mapping`: kept with it."""
     foreign = next((one for one in SUBMITTED.values() if one.artifact == artifact and one.name != DEFAULT), None)
     if foreign is None:
-        return READERS.get(tool, report_values.read)(content)
+        plain = plain_text.of(content)
+        return plain.placed(READERS.get(tool, report_values.read)(plain.content))
     try:
         return (formats.mapped_again(mapping) if mapping else foreign).read(content).output
     except NotThisFormat as error:

@@ -1,11 +1,15 @@
 """Converts the results of parsers of foreign tools to Output. Pure."""
 
+from itertools import pairwise
+
 from apps.runs.ingest.clean_text import printable
 from apps.runs.storage.codec import Number
 from apps.runs.tool_output.parsers.parsed_output import ParsedOutput
 from apps.runs.tool_output.sysbench_values import LABEL_LIMIT, unparsed_lines
-from apps.runs.tool_output.values import Headline, Output
+from apps.runs.tool_output.values import Headline, Output, ReadDistribution
 from workers.protocol.wire import EventMessage
+
+THROUGHPUT, TRANSACTIONS = "client.throughput", "client.transactions"
 
 
 def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
@@ -18,9 +22,29 @@ def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
         headlines=tuple(Headline(value.metric, value.value, value.start, value.end) for value in parsed.values),
         intervals=_intervals(parsed),
         measured=parsed.measured,
+        distributions=tuple(
+            ReadDistribution(one.metric, *(parsed.measured or (0.0, 0.0)), one.counts, one.start, one.end)
+            for one in parsed.distributions
+        ),
         events=tuple(_events(parsed)),
         unparsed=tuple(unparsed_lines(list(parsed.unparsed))),
     )
+
+
+def lacking_transactions(totals: Output, series: Output) -> str:
+    """Why separate series are not of these totals: they lack the transactions of more than one interval, or have more.
+    Empty: they fit, or one of the two does not count."""
+    said, counted = (
+        next((one.value for one in each.headlines if one.metric == TRANSACTIONS), None) for each in (totals, series)
+    )
+    if said is None or counted is None:
+        return ""
+    length = min((b - a for a, b in pairwise(sorted(series.intervals))), default=0.0)
+    busiest = max((float(row.get(THROUGHPUT) or 0) for row in series.intervals.values()), default=0.0)
+    if said - 1.5 * busiest * length - 1 <= counted <= 1.01 * said + 1:
+        return ""
+    remedy = "send the logs of all worker threads in one file, and of all transactions"
+    return f"counts {counted:,.0f} of {said:,.0f} transactions: {remedy}"
 
 
 def _intervals(parsed: ParsedOutput) -> dict[float, dict[str, Number]]:

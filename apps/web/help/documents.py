@@ -3,6 +3,7 @@
 CommonMark with tables; embedded HTML is shown as text. Anchors of headings are those of GitHub.
 """
 
+import json
 import posixpath
 import re
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 INDEX = "README"
+NOTEBOOK = ".ipynb"
 # Markers around generated parts.
 _COMMENT = re.compile(r"^<!--.*?-->\n?", re.MULTILINE | re.DOTALL)
 MOST_HITS = 30
@@ -57,7 +59,9 @@ def anchor_of(heading: str) -> str:
 
 
 def names(folder: Path) -> tuple[str, ...]:
-    return tuple(sorted(str(file.relative_to(folder).with_suffix("")) for file in folder.rglob("*.md")))
+    """Of pages in Markdown and of notebooks."""
+    files = (file for ending in (".md", NOTEBOOK) for file in folder.rglob(f"*{ending}"))
+    return tuple(sorted(str(file.relative_to(folder).with_suffix("")) for file in files))
 
 
 def load(
@@ -66,7 +70,7 @@ def load(
     """`name` is one of `known`; `address` gives the address of a page by its name, `picture` that of a picture of
     docs/screenshots. Raises OSError."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = markdown.parse(_COMMENT.sub("", (folder / f"{name}.md").read_text()))
+    tokens = markdown.parse(_COMMENT.sub("", _source(folder, name)))
     sections, headings, title = [], [], name
     heading, lines = ("", ""), list[str]()
     for place, token in enumerate(tokens):
@@ -94,6 +98,15 @@ def load(
     )
     kept = tuple(section for section in sections if section.title or section.text)
     return HelpDocument(name, title, html, kept, tuple(headings))
+
+
+def _source(folder: Path, name: str) -> str:
+    """A page as Markdown; of a notebook its texts and its code."""
+    notebook = folder / f"{name}{NOTEBOOK}"
+    if not notebook.exists():
+        return (folder / f"{name}.md").read_text()
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(notebook.read_text())["cells"]]
+    return "\n\n".join(text if kind == "markdown" else f"```python\n{text}\n```" for kind, text in cells)
 
 
 def search(documents: Sequence[HelpDocument], words: Sequence[str]) -> list[HelpHit]:
@@ -127,7 +140,8 @@ def _lead(token: Token, name: str, known: Sequence[str], address: Callable[[str]
         if child.type == "link_open":
             link = str(child.attrGet("href"))
             path, _, anchor = link.partition("#")
-            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)).removesuffix(".md")
+            page = path.removesuffix(".md").removesuffix(NOTEBOOK)
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), page))
             if re.match(r"[a-z]+:", link) or not path:
                 pass
             elif target in known:

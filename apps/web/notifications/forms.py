@@ -167,6 +167,8 @@ def _kept(known: Subscription) -> dict[str, Any]:
     own: dict[str, Any] = model_to_dict(
         known, ["team", "address", "secret", "events", "digest", "hour", "zone", "is_enabled"]
     )
+    if known.is_chat:
+        own["address"] = queries.masked(known.address)
     return {**known.asks, **own, "channel": known.kind, "label": ", ".join(known.asks.get("label", ()))}
 
 

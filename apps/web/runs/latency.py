@@ -17,6 +17,10 @@ ONE_IN = {1: "0", 2: "50", 10: "90", 100: "99", 1000: "99.9", 10_000: "99.99", 1
 # Fewer round numbers than these do not make a logarithmic axis readable.
 FEWEST_TICKS = 3
 ROOM = 1.04
+OF_REQUESTS = (
+    "fio measures reads, writes and fsyncs, not transactions: their percentiles are among the values, and with "
+    "--output-format=json+ their histograms in the API."
+)
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,11 @@ def missing(run: RunDetail) -> str:
     if not run.measurements:
         return f"{tool} printed no final report, so there is no histogram."
     if tool != "sysbench":
-        return f"{tool}printed no histogram of all transactions; the latencies that it printed are above."
+        return (
+            OF_REQUESTS
+            if tool == "fio"
+            else f"{tool} printed no histogram of all transactions; the latencies that it printed are above."
+        )
     read = [one for one in ("client.latency.p50", "client.latency.p99") if run.measurement(one)]
     if len(read) == 2:
         return "This run was stored before histograms existed: manage.py reseal reads it from the output again."

@@ -167,7 +167,7 @@ def headlines(run: RunDetail) -> list[MeasurementDetail]:
 
 def headline_keys(run: RunDetail) -> list[str]:
     """The primary metric first, then metrics specific to the tool."""
-    spec = WORKLOADS.get(run.row.workload_tool) or FOREIGN.get(run.row.workload_tool)
+    spec = {**FOREIGN, **WORKLOADS}.get(run.row.workload_tool)
     own = [key for key in spec.metrics if key not in HEADLINES] if spec else []
     own += [one.metric for one in run.measurements if one.metric.startswith(OWN_METRICS)][:MOST_OWN]
     return list(dict.fromkeys([run.primary_metric, *own, *HEADLINES]))

@@ -16,7 +16,7 @@ from apps.core.problems import Invalid
 from apps.core.query import whole_number
 from apps.runs.api import QuotaExceeded, Refused, submit
 from apps.runs.models import Run
-from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted, SubmittedOutput
+from apps.runs.pure import ATTACHED, SUBMITTED, Submitted, SubmittedOutput
 from apps.web.components.forms import PageForm
 
 # Field names in errors -> the form's, where they differ.
@@ -39,8 +39,8 @@ class Uploaded:
 
 class Upload(PageForm):
     format = forms.ChoiceField(
-        choices=[("", "choose"), *((one.name, one.title) for one in SUBMITTED.values())],
-        error_messages={"required": "is not chosen: choose the file's format; it is never guessed"},
+        choices=[("", "recognised by its content"), *((one.name, one.title) for one in SUBMITTED.values())],
+        required=False,
     )
     file = forms.FileField(
         error_messages={
@@ -120,8 +120,11 @@ class Upload(PageForm):
 
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
+        chosen = SUBMITTED.get(data.get("format", ""))
         if {"workload", "parameters"} <= data.keys() and bool(data["workload"]) == bool(data["parameters"]):
             both = data["workload"] is not None
+            if not both and chosen is not None and chosen.states_work:
+                return data
             self.add_error(
                 "parameters" if both else "workload",
                 "describes another workload: choose one, or describe a new one"
@@ -150,7 +153,8 @@ class Upload(PageForm):
         return None
 
     def _submit(self) -> Uploaded:
-        data, chosen = self.cleaned_data, SUBMITTED[self.cleaned_data["format"]]
+        data = self.cleaned_data
+        chosen = submit.format_of(data["format"] or None, output=data["file"])
         chosen = submit.mapped(chosen, data["mapping"], started_at=data["started_at"])
         submitted = submit.read(chosen=chosen, output=data["file"])
         outcome, reason = submit.outcome_of(
@@ -230,7 +234,7 @@ def attached_made_by() -> list[tuple[str, str]]:
 
 
 def first_values(format_name: str) -> dict[str, Any]:
-    return {"repetition": 1, "format": format_name if format_name in SUBMITTED else DEFAULT}
+    return {"repetition": 1, "format": format_name if format_name in SUBMITTED else ""}
 
 
 def _content(file: Any, most: int) -> bytes:

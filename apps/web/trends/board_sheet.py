@@ -22,6 +22,7 @@ from apps.regressions.api import (
     percent,
     trend_board,
 )
+from apps.web.trends import pattern_words
 
 SIGNS = {"worse": "▼", "better": "▲", "equivalent": "≈", "unknown": "?", "base": ""}
 KINDS = {None: "base", RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
@@ -67,7 +68,7 @@ class SparkLine:
 @dataclass(frozen=True)
 class ShownRow:
     """`full`: with tool and load. `cells` by column; None: not measured. `last`: change in the last cell; `interval`:
-    of it, in per cent; `reason`: both, and why the verdict is so."""
+    of it, in per cent; `reason`: both, and why the verdict is so; `patterns`: words and sentences, the drift first."""
 
     id: int
     name: str
@@ -82,6 +83,7 @@ class ShownRow:
     reason: str
     spark: SparkLine
     when: tuple[str, ...]
+    patterns: Sequence[tuple[str, str]]
 
     @property
     def shown(self) -> list[tuple[ShownCell | None, str]]:
@@ -156,7 +158,7 @@ def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> Bo
         heads=tuple(_heads(board.times)) or tuple(("", "") for _ in range(width)),
         groups=tuple(_group(group, rows, by, roomy=width <= ROOMY) for group, rows in groups),
         baseline=_baseline(every),
-        has_changes=not every or all(row.metric == row.trend.metric for row in every),
+        has_changes=not every or any(row.changes or row.metric == row.trend.metric for row in every),
         is_dense=width > ROOMY,
     )
 
@@ -315,6 +317,7 @@ def _row(row: BoardRow, when: Sequence[str], *, roomy: bool) -> ShownRow:
         reason=" ".join(filter(None, [_interval(last), last.verdict or "baseline", last.reason])),
         spark=_spark(row, len(when)),
         when=tuple(when),
+        patterns=pattern_words.marks(row.patterns),
     )
 
 

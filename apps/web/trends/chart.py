@@ -3,6 +3,7 @@
 Fields shared with the REST API have the same names; all values are computed in the server.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -64,9 +65,13 @@ class TrendPoint:
 
 @dataclass(frozen=True)
 class LevelLine:
+    """From `first` to `last`, which differ by the drift; `value`: between."""
+
     start: int
     end: int
     value: float
+    first: float
+    last: float
     text: str
 
 
@@ -110,11 +115,14 @@ def chart(
     unit: str,
     label: str,
     smallest: float | None = None,
+    slope: float = 0.0,
 ) -> TrendChart | None:
-    """`smallest`: smallest reported difference, as a share of the value. None: there is no run."""
+    """`smallest`: smallest reported difference, as a share of the value; `slope`: of the logarithm, per run since the
+    last reset. None: there is no run."""
     if not runs:
         return None
     first = max(0, len(runs) - MOST)
+    since = max((place for place, run in enumerate(runs) if run.reset), default=0)
     return TrendChart(
         anchor=anchor,
         color=color,
@@ -128,26 +136,27 @@ def chart(
             for run in runs[first:]
         ),
         levels=tuple(
-            LevelLine(
-                level.start,
-                level.end,
-                level.value,
-                f"median of {level.end - level.start} runs: {with_unit(level.value, unit)}",
-            )
-            for level in levels
-            if level.end > first
+            _line(level, slope if level.start >= since else 0.0, unit) for level in levels if level.end > first
         ),
         changes=tuple(change for change in changes if change.place >= first),
-        band=_band(levels, smallest),
+        band=_band(levels, smallest, slope),
     )
+
+
+def _line(level: LevelLike, slope: float, unit: str) -> LevelLine:
+    runs = level.end - level.start
+    reach = math.exp(slope * runs / 2)
+    text = f"median of {runs} runs: {with_unit(level.value, unit)}{'; the line has the drift' * bool(slope)}"
+    return LevelLine(level.start, level.end, level.value, level.value / reach, level.value * reach, text)
 
 
 def _text(run: RunLike, unit: str) -> str:
     return f"run {run.run}, {run.version}, {run.started_at:%Y-%m-%d %H:%M} UTC: {with_unit(run.value, unit)}"
 
 
-def _band(levels: Sequence[LevelLike], smallest: float | None) -> ThresholdBand | None:
+def _band(levels: Sequence[LevelLike], smallest: float | None, slope: float) -> ThresholdBand | None:
     if not levels or smallest is None:
         return None
     last = levels[-1]
-    return ThresholdBand(last.start, last.value * (1 - smallest), last.value * (1 + smallest))
+    value = last.value * math.exp(slope * (last.end - last.start) / 2)
+    return ThresholdBand(last.start, value * (1 - smallest), value * (1 + smallest))

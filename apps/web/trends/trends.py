@@ -20,6 +20,7 @@ from apps.regressions.models import Trend
 from apps.web.components.pages import render_page
 from apps.web.findings.thresholds import percent_of
 from apps.web.templatetags.changes import share
+from apps.web.trends import pattern_words
 from apps.web.trends.chart import ChangeMark, TrendChart, chart
 
 
@@ -62,6 +63,7 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
         "charts": [trend] if trend else [],
         "releases": releases(found),
         "changes": [(change, percent(change.ratio) if change.ratio else "changed") for change in found.changes],
+        "patterns": [sentence for _, sentence in pattern_words.marks(found.patterns)],
         "resets": [point for point in found.points if point.reset],
         "smallest": percent_of(found.limits.smallest),
         "page_url": reverse("web:trend", args=[history_id]),
@@ -103,7 +105,11 @@ def lede(found: TrendDetail) -> str:
     """Current changes, and the smallest detectable one."""
     row = found.row
     holding = [change for change in found.changes if change.gone_at is None][::-1]
-    text = "; ".join(_words(change, row.unit) for change in holding) or "no active change"
+    drift = found.patterns.drift
+    text = "; ".join(_words(change, row.unit) for change in holding) or (
+        "no change point" if drift else "no active change"
+    )
+    text = f"{pattern_words.drift(drift)}; {text}" if drift else text
     if row.reason:
         return f"{text[:1].upper()}{text[1:]}. {row.reason[:1].upper()}{row.reason[1:]}."
     seen = f"a change of {share(row.effect)} would be detected within ten runs" if row.effect is not None else ""
@@ -141,6 +147,7 @@ def drawn(found: TrendDetail) -> TrendChart | None:
         unit=row.unit,
         label=label,
         smallest=found.limits.smallest,
+        slope=found.patterns.slope,
     )
 
 

@@ -10,18 +10,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from splashboard.failures import Misuse
-from splashboard.wrap import machine, redact
+from splashboard.wrap import machine, postgresql, redact
 from splashboard.wrap.measure import WrappedRun
 from splashboard.wrap.plan import BenchmarkPlan, SystemOptions
 from splashboard.wrap.target import LoadedServer, is_local
 from splashboard.wrap.tool_command import ToolCommand
-from splashboard.wrap.tools import MACHINE_TESTS, Asked
+from splashboard.wrap.tools import STATES_WORK, WITHOUT_DATABASE, Asked
 
 NUMBERS = re.compile(r"\d+(?:\.\d+)+")
-NAMES = {"mariadb": "MariaDB", "mysql": "MySQL", "percona": "Percona Server", "aurora": "Aurora"}
+NAMES = {
+    "mariadb": "MariaDB",
+    "mysql": "MySQL",
+    "percona": "Percona Server",
+    "aurora": "Aurora",
+    "postgresql": "PostgreSQL",
+}
 NO_SYSTEM = (
     "which server does the command load? Give --dsn (its facts are then recorded and sampled), or --platform and "
     "--server-version, or --system with the key of one that is registered"
+)
+NO_POSTGRESQL = (
+    "--server-version: psql could not ask the server that pgbench loads: state it, for example --server-version 15.18, "
+    "or give --system with the key of one that is registered"
 )
 NO_WORKLOAD = (
     "workload: not known, since no command line of a load tool was seen: give --workload ID, or --parameter NAME=VALUE "
@@ -52,7 +62,12 @@ def system_of(
     platform, version = options.platform, options.server_version
     if facts is not None:
         platform, version = platform or platform_of(facts), version or facts["server_version"]
-    elif tool is not None and tool.tool in MACHINE_TESTS and not platform:
+    elif tool is not None and tool.tool == "pgbench":
+        platform = platform or "postgresql"
+        version = version or postgresql.server_version(tool.connection)
+        if not version and not options.system:
+            raise Misuse(NO_POSTGRESQL)
+    elif tool is not None and tool.tool in WITHOUT_DATABASE and not platform:
         platform, version = this_platform.system().lower(), version or this_platform.release()
     if not platform or not version:
         if options.system and not options.variant:
@@ -91,13 +106,13 @@ def key_of(system: str | Mapping[str, Any]) -> str:
 
 
 def workload_of(
-    stated: str | None, parameters: Mapping[str, Any], tool: ToolCommand | None
+    stated: str | None, parameters: Mapping[str, Any], tool: ToolCommand | None, form: str = ""
 ) -> int | dict[str, Any] | None:
-    """An id, or the tool with its parameters; None: not known. `stated`: an id or a name."""
+    """An id, or the tool with its parameters; None: not known. `stated`: an id or a name; `form`: the output's."""
     if stated and stated.isdecimal():
         return int(stated)
     known = {**(tool.parameters if tool else {}), **parameters}
-    if tool is None and not parameters:
+    if tool is None and not parameters and form not in STATES_WORK:
         return None
     found: dict[str, Any] = {"parameters": known}
     if tool is not None:
@@ -127,23 +142,30 @@ def run_of(
     """`stated`: the system; `repetitions`: counts runs by what they repeat; `reason`: why the command failed, if so."""
     stretch, tool = run.stretch, run.tool
     kind = plan.format or (tool.format if tool and tool.format != "sysbench" else stretch.kind)
-    workload = workload_of(plan.workload, plan.parameters, tool)
+    workload = workload_of(plan.workload, plan.parameters, tool, kind)
     threads = stretch.threads or asked.threads or (tool.threads if tool else None)
-    repetitions[f"{workload}, {threads}"] += 1
+    # Where only the output states the work, the command line tells one from another.
+    repeated = f"{workload}, {threads}, {run.command if kind in STATES_WORK else ''}"
+    repetitions[repeated] += 1
+    rate = tool.rate if tool is not None else None
+    load = {
+        **({"threads": threads} if stretch.threads is None and threads is not None else {}),
+        **({"rate": rate} if rate is not None else {}),
+    }
     variant = plan.system.variant
     description: dict[str, Any] = {
         "uid": run.uid,
-        "format": kind,
         "system": stated,
         "started_at": run.started_at,
-        "repetition": repetitions[f"{workload}, {threads}"],
+        "repetition": repetitions[repeated],
         "tags": sorted({*plan.tags, *([variant] if variant else [])}),
         "command": redact.command(run.command, plan.passwords)[:LONGEST_COMMAND],
         "host": machine.facts(),
     }
     known = {
+        "format": kind,
         "workload": workload,
-        "load_level": {"threads": threads} if stretch.threads is None and threads is not None else None,
+        "load_level": load,
         "server_version": facts.get("server_version") or plan.system.server_version,
         "variables": facts.get("variables"),
         "defaults": facts.get("defaults"),
@@ -164,8 +186,6 @@ def run_of(
 
 
 def _problem(plan: BenchmarkPlan, tool: ToolCommand | None, description: Mapping[str, Any]) -> str:
-    if not description["format"]:
-        return "format: not recognised: name it by `splashboard submit --pending --format NAME`"
     if "workload" not in description:
         return NO_WORKLOAD
     described_here = not isinstance(description["system"], str) and plan.target is None and not plan.system.hardware

@@ -28,7 +28,14 @@ SEALED_WITHIN = 60.0
 # Shown of each run, as far as its tool prints them.
 FIGURES = (
     *("client.throughput", "client.events", "client.rows", "client.new_orders.per_minute", "client.memory_mib"),
-    *("client.execution_time.avg", "client.latency.p95", "client.latency.p99", "client.errors"),
+    *(
+        "client.file_requests",
+        "client.execution_time.avg",
+        "client.latency.avg",
+        "client.latency.p95",
+        "client.latency.p99",
+        "client.errors",
+    ),
 )
 NO_ACCESS = (401, 403)
 SYSTEM = {"slug": str}
@@ -67,7 +74,9 @@ class BenchmarkSession:
             raise Misuse(problem)
         if plan.levels != [None] and tools.own_place(plan.argv) is not None and not tools.takes_threads(plan.argv):
             raise Misuse("--threads: write {threads} in the command where its number of threads stands")
-        target = plan.target or (LoadedServer(user="", host=tool.host) if tool is not None and tool.host else None)
+        target = plan.target
+        if target is None and tool is not None and tool.host:
+            target = LoadedServer(user="", host=tool.host, port=tool.port or LoadedServer.port)
         if plan.target is not None:
             self.sampling = ServerSampling(plan.target)
         facts = self.sampling.facts if self.sampling else None

@@ -22,7 +22,7 @@ from splashboard.wrap.watch import ToolWatch
 # s of samples before a load begins and after it ends: counts need one on each side.
 MARGIN = 1.5
 # Printed at the end only: these begin where the command, or the result before, does.
-RESULTS = ("mysqlslap",)
+RESULTS = ("mysqlslap", "fio")
 
 
 @dataclass

@@ -13,6 +13,8 @@ FIRST_LINES = (
     (re.compile(rb"^\*\*\* .*TPC-C Load Generator \*\*\*$"), "tpcc-mysql"),
     (re.compile(rb"^(?:HammerDB CLI v\S+|Vuser \d+:.*)$"), "hammerdb"),
     (re.compile(rb"^(?:#rows #seconds #total_seconds .*|i_sec\tt_sec\t.*)$"), "iibench-py"),
+    (re.compile(rb"^(?:pgbench \(\d.*\)|starting vacuum.*|transaction type: .*)$"), "pgbench"),
+    (re.compile(rb'^\s*"fio version" : "fio-\d.*$'), "fio"),
     (re.compile(rb"^[A-Za-z0-9_]*,[a-z]+(?:,\d+\.\d{3}){3},\d+,\d+$"), "mysqlslap"),
     (re.compile(rb"^\d{4}/\d\d/\d\d [\d:]+ maxprocs: "), "go-tpc"),
     (re.compile(rb"^\*+ properties \*+$"), "go-ycsb"),
@@ -35,9 +37,19 @@ SYSBENCH_KINDS = (
     (re.compile(rb"^Running memory speed test|MiB transferred \(", re.MULTILINE), "memory"),
     (re.compile(rb"^(?:File operations:|Extra file open flags: )", re.MULTILINE), "fileio"),
 )
-SYSBENCH_THREADS = re.compile(rb"^Number of threads: (\d+)$", re.MULTILINE)
-SYSBENCH_INTERVAL = re.compile(rb"^\[ (\d+)s \] (?!Checkpoint)")
-CHECKPOINT = re.compile(rb"^\[ (\d+)s \] Checkpoint report:$", re.MULTILINE)
+THREADS = {
+    "sysbench": re.compile(rb"^Number of threads: (\d+)\r?$", re.MULTILINE),
+    "pgbench": re.compile(rb"^number of clients: (\d+)\r?$", re.MULTILINE),
+}
+# The end of an interval, s on the tool's clock.
+INTERVALS = {
+    "sysbench": re.compile(rb"^\[ (\d+)s \] (?!Checkpoint)"),
+    "pgbench": re.compile(rb"^progress: (\d{1,7}\.\d) s, "),
+}
+# pgbench's first lines come from two streams: each begins a run that has one already, or has ended.
+PGBENCH_BEGINS = (re.compile(rb"^pgbench \("), re.compile(rb"^starting vacuum"), re.compile(rb"^transaction type: "))
+PGBENCH_END = re.compile(rb"^tps = .*\((?!including connections)", re.MULTILINE)
+CHECKPOINT = re.compile(rb"^\[ (\d+)s \] Checkpoint report:\r?$", re.MULTILINE)
 STARTED = b"Threads started!"
 FATAL = re.compile(rb"^(?:FATAL|ALERT): (.+)$", re.MULTILINE)
 ROUNDED_UP = 0.1  # share of a tool's lines whose second may be rounded up
@@ -61,13 +73,13 @@ class ToolStretch:
     def add(self, line: bytes, t: float) -> None:
         self.lines.append(line)
         self.ended = t
-        if self.format != "sysbench":
+        if self.format not in INTERVALS:
             return
         if line.rstrip() == STARTED and self._started is None:
             self._started = t
-        found = SYSBENCH_INTERVAL.match(line)
+        found = INTERVALS[self.format].match(line)
         if found:
-            self._early.append(t - int(found[1]))
+            self._early.append(t - float(found[1]))
 
     @property
     def zero(self) -> float:
@@ -91,7 +103,7 @@ class ToolStretch:
 
     @property
     def threads(self) -> int | None:
-        found = SYSBENCH_THREADS.search(self.content) if self.format == "sysbench" else None
+        found = THREADS[self.format].search(self.content) if self.format in THREADS else None
         return int(found[1]) if found else None
 
     @property
@@ -125,7 +137,7 @@ class OutputReader:
             begun = self._begun(line.rstrip(b"\r\n"))
             if begun:
                 self.stretches.append(ToolStretch(begun, t, t))
-                if begun == "tpcc-mysql" and self._last.startswith(b"***"):
+                if self._last.startswith({"tpcc-mysql": b"***", "fio": b"{"}.get(begun, b"\n")):
                     self.stretches[-1].lines.append(self._last)
                 self._on_begin(self.stretches[-1])
             if self.stretches:
@@ -141,6 +153,12 @@ class OutputReader:
         name = next((name for pattern, name in FIRST_LINES if pattern.match(line)), "")
         if name in ONCE and any(each.format == name for each in self.stretches):
             return ""
+        if name == "pgbench" and self.stretches and self.stretches[-1].format == name:
+            before = self.stretches[-1]
+            begin = next(pattern for pattern in PGBENCH_BEGINS if pattern.match(line))
+            ended = PGBENCH_END.search(before.content) or any(begin.match(each) for each in before.lines)
+            # The warnings of -C and the lines of single tables belong to it.
+            return name if ended and not (begin is PGBENCH_BEGINS[1] and not PGBENCH_END.search(before.content)) else ""
         if not name:
             open_format = self.stretches[-1].format if self.stretches else ""
             later = (name for pattern, name in LATER_LINES if name != open_format and pattern.match(line))

@@ -20,6 +20,9 @@ IN_COMMANDS = (
     re.compile(r"((?:^|\s)-p)(?!\d+(?:\s|$))([^\s]+)"),
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
     re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w+=)([^\s]+)"),
+    re.compile(
+        r"""((?<![\w.-])(?:ssl)?password\s*=\s*)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'|[^\s'"&]+)""", re.IGNORECASE
+    ),
     # `-p db.passwd=value` of YCSB, as a shell quotes it, and plain.
     re.compile(r"""((?:^|\s)'(?=[\w.]*?(?:passw|secret|credential))[\w.]+=)([^'\n]+)""", re.IGNORECASE),
     re.compile(r"""((?:^|\s)(?=[\w.]*?(?:passw|secret|credential))[\w.]+=)([^\s]+)""", re.IGNORECASE),
@@ -28,7 +31,7 @@ IN_COMMANDS = (
 GO_TPC = re.compile(r"go-tpc|tiup-bench")
 ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s+)?)('[^']*'|[^\s]+)")
 ANYWHERE = (
-    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3], IN_COMMANDS[4]),
+    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3], IN_COMMANDS[5]),
     re.compile(
         r"""((?<![\w.-])(?=[\w.-]*?(?:passw|passphrase|secret|_?pass\b|sst_auth|credential))"""
         r"""[\w.-]+["'\]]?[ \t]*[:=][ \t]*)"""

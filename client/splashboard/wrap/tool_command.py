@@ -14,7 +14,8 @@ PLAIN = re.compile(r"[\w.,:+-]{1,60}")
 @dataclass(frozen=True)
 class ToolCommand:
     """A load tool's command line. `tool` and `format` as the server names them. `file`: where it writes its result;
-    empty: it prints it. `host`: of its server; empty: not stated. `problem`: why it could not be submitted."""
+    empty: it prints it. `host`, `port`: of its server; empty, 0: not stated. `rate`: 1/s; None: none, or the output
+    states it. `connection`: arguments of psql. `problem`: why it could not be submitted."""
 
     tool: str
     format: str
@@ -24,6 +25,9 @@ class ToolCommand:
     schema: str = ""
     file: str = ""
     problem: str = ""
+    port: int = 0
+    rate: float | None = None
+    connection: Sequence[str] = ()
 
 
 def value_of(text: str) -> Value:

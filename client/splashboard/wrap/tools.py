@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from splashboard.wrap import key_value_tools
+from splashboard.wrap import key_value_tools, postgresql
 from splashboard.wrap.tool_command import PLAIN, ToolCommand, Value, short, value_of, whole
 
 # sysbench's own tests: the server knows the work of these alone.
@@ -25,6 +25,10 @@ SYSBENCH_TESTS = (
     "select_random_ranges",
 )
 MACHINE_TESTS = ("cpu", "memory", "fileio")
+# Tools without a database.
+WITHOUT_DATABASE = (*MACHINE_TESTS, "fio")
+# Formats that state the workload's parameters: the server reads them there.
+STATES_WORK = ("pgbench", "fio")
 # Neither the data set nor the work done on it.
 NO_PARAMETER = re.compile(
     r"(mysql|pgsql)[-_](?!storage-engine).*|db[-_](driver|debug)|threads|num-threads|time|max-time|rate|tx-rate|events|max-requests"
@@ -207,6 +211,51 @@ def _benchbase(words: Sequence[str]) -> ToolCommand | None:
     )
 
 
+def _pgbench(words: Sequence[str]) -> ToolCommand | None:
+    found = postgresql.read(words)
+    if found is None:
+        return None
+    return ToolCommand(
+        *("pgbench", "pgbench", {}, found.clients),
+        host=found.host or "localhost",
+        port=found.port,
+        rate=found.rate,
+        connection=found.connection,
+    )
+
+
+def _fio(words: Sequence[str]) -> ToolCommand | None:
+    options = _options(_joined(words, ("output", "output-format")))
+    if not words or {"version", "help", "cmdhelp", "enghelp", "parse-only", "server"} & set(options):
+        return None
+    formats = options.get("output-format", "normal").split(",")
+    problem = "" if {"json", "json+"} & set(formats) else "fio does not print JSON: add --output-format=json, or json+"
+    if "status-interval" in options and not options.get("output"):
+        problem = problem or "--status-interval prints a result each time: write them to a file by --output=FILE"
+    return ToolCommand(
+        *("fio", "fio", {}, whole(options.get("numjobs", "1")) if _is_one_fio_job(words) else None),
+        file=options.get("output", ""),
+        problem=problem,
+    )
+
+
+def _joined(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """`--name value` as `--name=value`."""
+    found: list[str] = []
+    for word in words:
+        if found and found[-1][2:] in names and found[-1].startswith("--"):
+            found[-1] += f"={word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _is_one_fio_job(words: Sequence[str]) -> bool:
+    """Whether the command line describes one job itself, so that --numjobs there counts."""
+    named = sum(word.startswith("--name") for word in words)
+    return named == 1 and not any(re.search(r"\.(?:fio|job|ini)$", word) for word in words)
+
+
 READERS: Mapping[str, Callable[[Sequence[str]], ToolCommand | None]] = {
     "sysbench": _sysbench,
     "tpcc_start": _tpcc_mysql,
@@ -216,6 +265,8 @@ READERS: Mapping[str, Callable[[Sequence[str]], ToolCommand | None]] = {
     "iibench.py": _iibench,
     "benchbase.jar": _benchbase,
     **key_value_tools.READERS,
+    "pgbench": _pgbench,
+    "fio": _fio,
 }
 
 
@@ -251,6 +302,10 @@ def adapted(argv: Sequence[str], asked: Asked) -> list[str]:
             found = _with(found, place, "threads", threads)
         elif name in ("mysqlslap", "mariadb-slap"):
             found = _with(found, place, "concurrency", threads)
+        elif name == "pgbench":
+            found = postgresql.with_clients(found, place, threads)
+        elif name == "fio" and _is_one_fio_job(found[place + 1 :]):
+            found = _with(found, place, "numjobs", threads)
     if asked.warmup and name == "sysbench" and "report-checkpoints" not in _options(found[place:]):
         # Its totals then begin after the warm-up, and cover as long as was asked for.
         time = float(_options(found[place:]).get("time", "10"))
@@ -273,8 +328,11 @@ def _with(argv: Sequence[str], place: int, name: str, value: str) -> list[str]:
 def takes_threads(argv: Sequence[str]) -> bool:
     """Whether `--threads` reaches the tool without a script's help."""
     place = own_place(argv)
-    names = ("sysbench", "mysqlslap", "mariadb-slap", *GO_TOOLS)
-    return any("{threads}" in word for word in argv) or (place is not None and argv[place].rpartition("/")[2] in names)
+    name = "" if place is None else argv[place].rpartition("/")[2]
+    names = ("sysbench", "mysqlslap", "mariadb-slap", "pgbench", *GO_TOOLS)
+    if any("{threads}" in word for word in argv) or name in names:
+        return True
+    return name == "fio" and place is not None and _is_one_fio_job(argv[place + 1 :])
 
 
 def shown(argv: Sequence[str]) -> str:

@@ -1337,6 +1337,10 @@ export interface components {
             end: number;
             /** Format: double */
             value: number;
+            /** Format: double */
+            first: number;
+            /** Format: double */
+            last: number;
             text: string;
         };
         LevelQuantile: {
@@ -1654,7 +1658,7 @@ export interface components {
             is_enabled: boolean;
         };
         /** @enum {string} */
-        NewSubscriptionKindEnum: "e-mail" | "webhook" | "slack";
+        NewSubscriptionKindEnum: "e-mail" | "webhook" | "slack" | "teams" | "mattermost";
         NewTeam: {
             name: string;
             members?: string[];
@@ -2248,8 +2252,7 @@ export interface components {
             is_excluded: boolean;
         };
         RunDescription: {
-            /** @default sysbench */
-            format: components["schemas"]["RunDescriptionFormatEnum"];
+            format?: components["schemas"]["RunDescriptionFormatEnum"];
             system: string | components["schemas"]["SystemDescription"];
             workload: number | components["schemas"]["WorkloadDescription"];
             load_level?: components["schemas"]["LoadLevelDescription"];
@@ -2288,7 +2291,7 @@ export interface components {
             reason: string;
         };
         /** @enum {string} */
-        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report" | "go-tpc" | "ycsb" | "go-ycsb" | "own";
+        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "pgbench" | "pgbench-log" | "fio" | "go-tpc" | "ycsb" | "go-ycsb" | "failover-report" | "schema-change-report" | "own";
         RunDetail: {
             id: number;
             readonly address: string;
@@ -2375,7 +2378,7 @@ export interface components {
             tag?: string[];
         };
         /** @enum {string} */
-        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report" | "go-tpc" | "ycsb" | "go-ycsb" | "own";
+        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "pgbench" | "pgbench-log" | "fio" | "go-tpc" | "ycsb" | "go-ycsb" | "failover-report" | "schema-change-report" | "own";
         RunGrowth: {
             run: number;
             side: string;
@@ -2920,6 +2923,7 @@ export interface components {
             outcome: string;
             reason: string;
             measurements: components["schemas"]["Measurement"][];
+            format: string;
             unparsed_lines: number;
             warnings: string[];
         };
@@ -3053,7 +3057,7 @@ export interface components {
             smallest: number;
             /**
              * Format: double
-             * @default 0.000001
+             * @default 0.00001
              */
             significant: number;
         };
@@ -3142,6 +3146,16 @@ export interface components {
             /** Format: date-time */
             analysed_at: string | null;
         };
+        TrendBurst: {
+            place: number;
+            runs: number;
+            /** Format: double */
+            effect: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
+        };
         TrendChange: {
             place: number;
             run: number;
@@ -3203,7 +3217,29 @@ export interface components {
             points: components["schemas"]["SeriesRun"][];
             changes_told: components["schemas"]["TrendChange"][];
             levels: components["schemas"]["TrendLevel"][];
+            patterns: components["schemas"]["TrendPatterns"];
             threshold: components["schemas"]["Limits"];
+        };
+        TrendDrift: {
+            /** Format: double */
+            change: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
+            per: string;
+            /** Format: double */
+            total: number;
+            verdict: string;
+        };
+        TrendEffect: {
+            name: string;
+            /** Format: double */
+            effect: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
         };
         TrendLevel: {
             start: number;
@@ -3216,6 +3252,12 @@ export interface components {
             next: string | null;
             results: components["schemas"]["Trend"][];
         };
+        TrendPatterns: {
+            drift: components["schemas"]["TrendDrift"] | null;
+            season: components["schemas"]["TrendSeason"] | null;
+            machines: components["schemas"]["TrendEffect"][];
+            bursts: components["schemas"]["TrendBurst"][];
+        };
         TrendPoint: {
             run: number;
             version: string;
@@ -3225,6 +3267,13 @@ export interface components {
             value: number;
             reset: string;
             text: string;
+        };
+        TrendSeason: {
+            weekdays: components["schemas"]["TrendEffect"][];
+            /** Format: double */
+            range: number;
+            /** Format: double */
+            p: number;
         };
         TrialGroup: {
             system: string;
@@ -3994,12 +4043,17 @@ export type TimelinePageData = components['schemas']['TimelinePageData'];
 export type TimeoutShare = components['schemas']['TimeoutShare'];
 export type ToolAgreement = components['schemas']['ToolAgreement'];
 export type Trend = components['schemas']['Trend'];
+export type TrendBurst = components['schemas']['TrendBurst'];
 export type TrendChange = components['schemas']['TrendChange'];
 export type TrendChart = components['schemas']['TrendChart'];
 export type TrendDetail = components['schemas']['TrendDetail'];
+export type TrendDrift = components['schemas']['TrendDrift'];
+export type TrendEffect = components['schemas']['TrendEffect'];
 export type TrendLevel = components['schemas']['TrendLevel'];
 export type TrendList = components['schemas']['TrendList'];
+export type TrendPatterns = components['schemas']['TrendPatterns'];
 export type TrendPoint = components['schemas']['TrendPoint'];
+export type TrendSeason = components['schemas']['TrendSeason'];
 export type TrialGroup = components['schemas']['TrialGroup'];
 export type TrialPhase = components['schemas']['TrialPhase'];
 export type TrialSpread = components['schemas']['TrialSpread'];

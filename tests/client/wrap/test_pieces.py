@@ -13,8 +13,8 @@ import pytest
 
 from splashboard.wrap import outputs, redact, tools
 from splashboard.wrap.target import LoadedServer, of_dsn, of_file
-from splashboard.wrap.tools import Asked, adapted, blocks, find
-from tests.paths import ROOT
+from splashboard.wrap.tools import Asked, adapted, blocks, find, takes_threads
+from tests.paths import DATA, ROOT
 from tests.rest.submissions import POINT_SELECT
 from tests.runs.tool_output.parsers.outputs import RUNS
 from workers.protocol import secrets
@@ -154,6 +154,61 @@ def test_tools_are_recognised_by_their_command_lines() -> None:
         assert (known.tool, known.parameters) == (tool, parameters)
     for other in (["sysbench", "oltp_insert", "prepare"], ["sh", "-c", "sysbench oltp_insert run"], ["./bench.sh"]):
         assert find(other) is None
+
+
+def test_pgbench_is_recognised_with_its_load_and_server() -> None:
+    found = find(["nice", "pgbench", "-Sc", "8", "-R", "250", "-h", "db1", "-p5433", "-U", "me", "bench"])
+    assert found is not None
+    assert (found.tool, found.parameters, found.threads, found.rate) == ("pgbench", {}, 8, 250.0)
+    assert (found.host, found.port, found.connection) == (
+        "db1",
+        5433,
+        ["-h", "db1", "-p", "5433", "-U", "me", "-d", "bench"],
+    )
+    for database in ("postgresql://me:x@db2:99/b", "host=db2 port=99 dbname=b"):
+        by_text = find(["pgbench", "-N", database])
+        assert by_text is not None
+        assert (by_text.host, by_text.port) == ("db2", 99)
+    assert find(["pgbench", "-i", "-s", "10"]) is None
+    assert find(["pgbench", "--no-such-option"]) is None
+
+
+def test_threads_become_pgbenchs_clients_and_worker_threads() -> None:
+    assert adapted(["pgbench", "-S", "-c", "4", "-j4", "b"], Asked(16)) == [
+        "pgbench",
+        "--client=16",
+        "--jobs=16",
+        "-S",
+        "b",
+    ]
+    assert adapted(["pgbench", "--client=8", "--jobs", "2"], Asked(1)) == ["pgbench", "--client=1", "--jobs=1"]
+    assert adapted(["pgbench", "-c8", "-j", "2"], Asked(64)) == ["pgbench", "--client=64", "--jobs=2"]
+
+
+def test_fio_is_recognised_if_it_prints_json_and_its_jobs_are_set_where_it_has_one() -> None:
+    command = ["fio", "--name=a", "--rw=read", "--numjobs=2", "--output-format", "json+", "--output=r.json"]
+    found = find(command)
+    assert found is not None
+    assert (found.format, found.threads, found.file, found.problem) == ("fio", 2, "r.json", "")
+    assert "--numjobs=8" in adapted(command, Asked(8))
+    assert (takes_threads(command), takes_threads(["fio", "jobs.fio"])) == (True, False)
+    plain = find(["fio", "jobs.fio"])
+    assert plain is not None
+    assert "add --output-format=json" in plain.problem
+
+
+def test_outputs_of_pgbench_and_fio_are_divided_into_their_runs() -> None:
+    names = ("pgbench/select.txt", "pgbench/version_13.txt", "pgbench/killed.txt", "pgbench/limit.txt", "fio/noise.txt")
+    texts = [(DATA / "outputs" / name).read_bytes() for name in names]
+    reader = outputs.OutputReader()
+    for t, line in enumerate(b"".join(texts).splitlines(keepends=True)):
+        reader.add(line, float(t))
+    found = reader.runs()
+    assert [(each.format, each.threads) for each in found] == [
+        *(("pgbench", 4), ("pgbench", 8), ("pgbench", None), ("pgbench", 2), ("fio", None))
+    ]
+    assert [each.content for each in found[:3]] == texts[:3]
+    assert found[4].content.startswith(b'{\n  "fio version"')
 
 
 def test_an_output_is_divided_into_its_runs() -> None:

@@ -32,7 +32,7 @@ def test_small_changes_are_reported_at_the_run_with_which_their_release_begins()
     """docs/why/change-points.md has 120 series of each kind."""
     blind = [places_of(series(seed), start=40, boundaries=()) for seed in range(10)]
     found = [places_of(series(seed), start=40) for seed in range(10)]
-    assert [len(each) for each in found] == [len(each) for each in blind]
+    assert all(len(own) >= len(other) for own, other in zip(found, blind, strict=True))
     assert sum(each != [45] for each in blind if each) >= 3
     assert sum(each != [45] for each in found if each) <= 1
 
@@ -88,8 +88,8 @@ def test_a_size_is_of_the_runs_on_both_sides_of_where_it_was_reported() -> None:
 
 def test_a_size_follows_with_every_run_also_where_nothing_else_is_looked_at() -> None:
     values = series(2, size=-0.1, runs=80)
-    last: Followed = follow(ResultSeries(values[:50]))
-    for count in range(51, len(values) + 1):
+    last: Followed = follow(ResultSeries(values[:55]))
+    for count in range(56, len(values) + 1):
         last = follow(ResultSeries(values[:count]), last.changes, analysed=count - 1)
         (change,) = last.changes
         assert change.runs_after == count - change.index

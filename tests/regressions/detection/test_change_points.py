@@ -97,8 +97,20 @@ def test_three_runs_of_another_level_are_no_change_yet(side: int) -> None:
     assert changes_in(values[::-1]) == []
 
 
-def test_four_runs_of_another_level_are_a_change() -> None:
-    assert the_change(a_series((RUNS - 4, 0.5), variation=0.005)).index == RUNS - 4
+def test_four_runs_of_another_level_are_a_change_where_a_release_begins() -> None:
+    values = a_series((RUNS - 4, 0.5), variation=0.005)
+    assert [change.index for change in changes_in(values, boundaries=[RUNS - 4])] == [RUNS - 4]
+
+
+def test_elsewhere_seven_runs_are_a_change_and_six_may_be_a_burst() -> None:
+    assert changes_in(a_series((RUNS - 6, 0.5), variation=0.005)) == []
+    assert the_change(a_series((RUNS - 7, 0.5), variation=0.005)).index == RUNS - 7
+
+
+def test_a_level_that_returns_within_fifteen_runs_is_a_burst_unless_a_release_brought_it() -> None:
+    values = a_series((30, 0.8), (38, 1.25), variation=0.005)
+    assert changes_in(values) == []
+    assert [change.index for change in changes_in(values, boundaries=[30, 38])] == [30, 38]
 
 
 def test_single_odd_runs_are_no_change() -> None:

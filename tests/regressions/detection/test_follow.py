@@ -163,7 +163,7 @@ def test_a_series_that_was_shortened_is_refused() -> None:
 def test_made_up_changes_are_found_with_few_false_alarms() -> None:
     """The bench does this on 200 series; 25 are enough to see that nothing broke."""
     series = histories.synthetic(23, series=25)
-    total = sum((histories.scored(history, detection.ours(history.values)) for history in series), Score())
+    total = sum((histories.scored(history, detection.ours(history)) for history in series), Score())
     assert total.f1 >= 0.74
     assert total.false_per_1000 <= 1
     assert total.delay <= 8

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 
 from apps.regressions.models import Change, Finding, Trend
-from apps.regressions.trends import follow, queries
-from apps.runs.models import Run
+from apps.regressions.trends import board, follow, queries
+from apps.runs.models import Measurement, Run
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
 from tests.support.builders import START, a_metric, a_run, a_workload
 from tests.support.waiting import LIMIT
@@ -261,6 +261,42 @@ def test_a_host_that_is_only_busier_or_less_known_is_the_same(db: None) -> None:
     assert Finding.objects.exists()
 
 
+def test_load_generators_in_turns_are_one_series_and_one_that_stays_begins_another(db: None) -> None:
+    turns = [runs_of(a_release("10.11.19"), LOWER[:8], day=day, host={"name": name}) for day, name in enumerate("abab")]
+    last = runs_of(a_release("10.11.20"), LOWER[:12], day=5, host={"name": "c"})
+    followed(turns[1][-1:])
+    followed(last[-1:])
+    assert Trend.objects.get().resets == [last[0].pk]
+
+
+def test_two_load_generators_of_which_none_returned_are_two_series(db: None) -> None:
+    runs_of(a_release("10.11.19"), LOWER[:12], host={"name": "a"})
+    other = runs_of(a_release("10.11.19"), LOWER[:12], day=1, host={"name": "b"})
+    followed(other[-1:])
+    assert Trend.objects.get().resets == [other[0].pk]
+
+
+@pytest.fixture
+def drifting(db: None) -> Trend:
+    """A run a day; each week lower by .7 %."""
+    system, numbers = a_release("10.11.19"), values(runs=70, noise=0.005)
+    for day, value in enumerate(numbers):
+        last = runs_of(system, [value * 0.999**day], day=day)
+    followed(last)
+    return Trend.objects.get()
+
+
+def test_a_slow_fall_is_a_drift_with_its_interval_and_no_finding(drifting: Trend) -> None:
+    found = queries.detail(drifting.pk)
+    assert found is not None
+    drift = found.patterns.drift
+    assert drift is not None
+    assert drift.low < 0.999**7 - 1 < drift.high < 0
+    assert (drift.per, drift.verdict) == ("week", "worse")
+    assert drift.total == pytest.approx(0.999**69 - 1, rel=0.2)
+    assert not Finding.objects.exists()
+
+
 def test_a_series_that_is_too_short_or_too_noisy_says_so(db: None) -> None:
     followed(runs_of(a_release("10.11.19"), values(runs=6)))
     own = Trend.objects.get()
@@ -269,6 +305,34 @@ def test_a_series_that_is_too_short_or_too_noisy_says_so(db: None) -> None:
     own.refresh_from_db()
     assert own.reason.startswith("too noisy: only changes of ")
     assert (own.effect or 0) > 0.25
+
+
+def test_a_latency_is_followed_beside_the_throughput_and_its_rise_is_a_finding(db: None) -> None:
+    latency = a_metric("client.latency.p95", direction="lower", unit="ms")
+    release = a_release("10.11.19")
+    runs = [run for day, value in enumerate(values(runs=24)) for run in runs_of(release, [value], day=day)]
+    numbers = values(runs=24, changes=[(14, 1.2)], seed=3)
+    Measurement.objects.bulk_create(
+        Measurement(**{**own, "id": None, "metric_id": latency.pk, "value": value / 100})
+        for run, value in zip(runs, numbers, strict=True)
+        for own in run.measurements.values()
+    )
+    findings = followed(runs)
+    throughput, other = Trend.objects.order_by("metric__direction")
+    assert (throughput.metric, other.metric) == (runs[0].workload.primary_metric, latency)
+    change = Change.objects.get()
+    assert (change.history, change.verdict, change.first_run) == (other, "worse", runs[14])
+    assert findings[0] == change.finding
+    (group,) = board.load_board(board.BoardFilter()).groups
+    assert [row.trend for row in group.rows] == [throughput]
+
+
+def test_the_latency_of_made_up_runs_is_not_followed(db: None) -> None:
+    (run,) = runs_of(a_release("10.11.19"), [1000.0], provenance="example")
+    (own,) = run.measurements.values()
+    Measurement.objects.create(**{**own, "id": None, "metric_id": a_metric("client.latency.p95", direction="lower").pk})
+    followed([run])
+    assert Trend.objects.get().metric == run.workload.primary_metric
 
 
 def test_failed_runs_begin_no_history(db: None) -> None:

@@ -41,7 +41,7 @@ def test_a_history_has_its_runs_levels_and_changes(reader: APIClient, fell: Tren
     assert change["run"] == answer["points"][change["place"]]["run"]
     assert change["verdict"] == "worse"
     assert [(level["start"], level["end"]) for level in answer["levels"]] == [(0, 24), (24, 36)]
-    assert answer["threshold"] == {"smallest": 0.005, "significant": 1e-6, "set_for": "the default"}
+    assert answer["threshold"] == {"smallest": 0.005, "significant": 1e-5, "set_for": "the default"}
     assert reader.get(f"{API}trends/{fell.pk + 9}/").status_code == 404
 
 
@@ -60,7 +60,7 @@ def test_a_threshold_is_tried_set_and_dropped(
         fell.workload_id,
         None,
         0.3,
-        1e-6,
+        1e-5,
     )
     assert reader.get(f"{API}thresholds/").json()["results"] == [kept]
     assert engineer.delete(f"{API}thresholds/{kept['id']}/").status_code == 204

@@ -11,6 +11,7 @@ from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Run
 from apps.runs.pure import DEFAULT, SUBMITTED
 from tests.rest.submissions import POINT_SELECT, a_description, a_file, fields_of, send
+from tests.runs.tool_output.deformed import DEFORMED
 from tests.runs.tool_output.parsers.outputs import content
 from tests.support.builders import a_run, a_system
 
@@ -21,6 +22,9 @@ WORKLOADS: dict[str, dict[str, Any]] = {
     "hammerdb": {"parameters": {"warehouses": 100}},
     "benchbase-summary": {"parameters": {"benchmark": "tpcc", "scale_factor": 1}},
     "benchbase-windows": {"parameters": {"benchmark": "tpcc", "scale_factor": 1}},
+    "pgbench": {"parameters": {}},
+    "pgbench-log": {"parameters": {"script": "select-only"}},
+    "fio": {"parameters": {}},
     "cpu": {"parameters": {}},
     "memory": {"parameters": {"block_size": "1K"}},
     "fileio": {"parameters": {"mode": "rndrw"}},
@@ -35,6 +39,9 @@ FILES = {
     "hammerdb": ("hammerdb/mariadb.log", "server.transactions.per_minute", 28676.0, "transactions/min"),
     "benchbase-summary": ("benchbase/tpcc.summary.json", "client.latency.p99", 31.007, "ms"),
     "benchbase-windows": ("benchbase/tpcc.samples.csv", "client.throughput", 425.0, "transactions/s"),
+    "pgbench": ("pgbench/select.txt", "client.throughput", 3227.502644, "transactions/s"),
+    "pgbench-log": ("pgbench/aggregated.log", "client.throughput", 947.0, "transactions/s"),
+    "fio": ("fio/randrw.json", "client.file_read.latency.p99", 7.569408, "ms"),
     "cpu": ("sysbench/cpu.txt", "client.events", 4414.03, "events/s"),
     "memory": ("sysbench/memory.txt", "client.memory_mib", 6305.55, "MiB/s"),
     "fileio": ("sysbench/fileio.txt", "client.file_reads", 39659.51, "reads/s"),
@@ -55,9 +62,9 @@ def test_each_format_is_sent_here_once() -> None:
 
 def describe(name: str, **changes: Any) -> dict[str, Any]:
     description = a_description(format=name, workload=WORKLOADS[name], load_level={"threads": 4})
-    if name in ("tpcc-mysql", "hammerdb", "cpu", "memory", "fileio", "ycsb", "go-ycsb"):
+    if name in ("tpcc-mysql", "hammerdb", "cpu", "memory", "fileio", "pgbench", "fio", "ycsb", "go-ycsb"):
         del description["load_level"]  # their outputs say it
-    return description | changes
+    return {field: value for field, value in (description | changes).items() if value is not ...}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -70,6 +77,47 @@ def test_each_format_becomes_a_run_with_its_numbers_in_their_unit(engineer: APIC
     assert values[metric] == (value, unit)
     assert (document["state"], document["outcome"], document["unparsed_lines"]) == ("sealed", "succeeded", 0)
     assert engineer.get(document["api"]).json()["provenance"] == "submitted"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_format_that_is_left_out_is_recognised_and_the_answer_names_it(engineer: APIClient, name: str) -> None:
+    file, metric, value, _ = FILES[name]
+    answer = send(engineer, describe(name, format=...), content(file))
+    assert (answer.status_code, answer.json()["format"]) == (201, name), answer.content
+    assert {one["metric"]: one["value"] for one in answer.json()["measurements"]}[metric] == value
+
+
+def test_an_output_of_no_known_format_is_refused_with_what_was_looked_for(engineer: APIClient) -> None:
+    answer = send(engineer, a_description(), b"\n\nhello\n")
+    assert (answer.status_code, fields_of(answer)) == (422, ["output"])
+    (error,) = answer.json()["errors"]
+    assert "line 3 is 'hello'; looked for “sysbench 1.0.20 (using …)” (sysbench)" in error["message"]
+    assert error["remedy"].startswith("state format, one of sysbench, ")
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["UTF-16 LE", "docker compose logs -t", "ANSI"])
+def test_a_deformed_output_is_kept_as_it_came_and_sealed_again_with_the_same_numbers(
+    engineer: APIClient, name: str
+) -> None:
+    raw = DEFORMED[name](POINT_SELECT.read_bytes())
+    answer = send(engineer, a_description(), raw)
+    assert (answer.status_code, answer.json()["unparsed_lines"]) == (201, 0), answer.content
+    measurements = answer.json()["measurements"]
+    throughput = next(one for one in measurements if one["metric"] == "client.throughput")
+    assert throughput["value"] == 44980.11
+    assert raw[throughput["byte_start"] : throughput["byte_end"]].replace(b"\0", b"") == b"44980.11"
+    artifact = Artifact.objects.get()
+    assert b"".join(engineer.get(f"{answer.json()['api']}artifacts/{artifact.name}")) == raw
+    assert seal.reseal(run_id=answer.json()["id"])
+    assert engineer.get(answer.json()["api"]).json()["measurements"] == measurements
+
+
+def test_a_password_in_utf_16_is_refused_too(engineer: APIClient) -> None:
+    text = DEFORMED["UTF-16 LE"](content("tpcc_mysql/two_intervals.txt").replace(b"[pass]: ", b"[pass]: hunter2"))
+    answer = send(engineer, describe("tpcc-mysql"), text)
+    assert (answer.status_code, fields_of(answer)) == (422, ["output"])
+    assert "password" in answer.json()["detail"]
 
 
 def test_intervals_become_series_on_a_clock_that_begins_with_the_stated_ramp_up(engineer: APIClient) -> None:
@@ -100,7 +148,7 @@ def test_a_file_of_another_format_is_refused_with_its_first_line(engineer: APICl
     answer = send(engineer, describe("tpcc-mysql"), POINT_SELECT.read_bytes())
     assert (answer.status_code, fields_of(answer)) == (422, ["output"])
     assert "line 1 is 'sysbench 1.0.20" in answer.json()["detail"]
-    answer = send(engineer, a_description(), content("iibench_py/tabs.txt"))
+    answer = send(engineer, a_description(format="sysbench"), content("iibench_py/tabs.txt"))
     assert (answer.status_code, fields_of(answer)) == (422, ["output"])
     assert "line 1 is 'i_sec" in answer.json()["detail"]
     assert not Run.objects.exists()
@@ -120,7 +168,7 @@ def test_a_file_that_broke_off_is_taken_only_as_a_failed_run(engineer: APIClient
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"format": "pgbench"}, "format"),
+        ({"format": "wrk"}, "format"),
         ({"workload": {"tool": "sysbench", "parameters": {}}}, "workload.tool"),
         ({"workload": {"parameters": {}}}, "workload.parameters.warehouses"),
         ({"workload": {"parameters": {"warehouses": 10, "note": "two words"}}}, "workload.parameters.note"),
@@ -172,6 +220,79 @@ def test_series_apart_are_refused_where_the_format_has_none_and_where_they_are_s
     answer = send(engineer, describe("hammerdb"), content("hammerdb/mariadb.log"), series=a_file(summary))
     assert (answer.status_code, fields_of(answer)) == (422, ["series"])
     assert not Run.objects.exists()
+
+
+def test_logs_of_all_threads_are_the_series_of_pgbenchs_report_and_one_threads_alone_is_refused(
+    engineer: APIClient,
+) -> None:
+    report = content("pgbench/aggregated.txt")
+    one = send(engineer, describe("pgbench"), report, series=a_file(content("pgbench/aggregated_one_thread.log")))
+    assert (one.status_code, fields_of(one)) == (422, ["series"])
+    assert "1,498 of 3,688 transactions: send the logs of all worker threads" in one.json()["detail"]
+    answer = send(engineer, describe("pgbench"), report, series=a_file(content("pgbench/aggregated.log")))
+    assert answer.status_code == 201, answer.content
+    values = {each["metric"]: each["value"] for each in answer.json()["measurements"]}
+    assert values["client.throughput"] == 934.220539
+    found = engineer.get(f"{answer.json()['api']}series/?metric=client.throughput&raw=true").json()["series"][0]
+    assert (found["at"], found["values"]) == ([1.0, 2.0, 3.0, 4.0], [None, 1306.0, 984.0, 551.0])
+
+
+# ---------------------------------------------------------------- the work, as the output states it
+
+
+def test_the_work_is_taken_from_the_output_and_equals_what_was_described(engineer: APIClient) -> None:
+    stated = send(engineer, describe("fio"), content("fio/randrw.json")).json()
+    run = engineer.get(stated["api"]).json()
+    assert run["workload"]["name"] == "fio, randrw, size=16m, bs=16k"
+    assert run["load_level"]["threads"] == 1
+    again = send(engineer, describe("fio", workload=run["workload"]["id"]), content("fio/randrw.json"))
+    assert (again.status_code, again.json()["id"]) == (200, run["id"])
+
+
+def test_bins_of_jsonplus_are_kept_as_a_distribution(engineer: APIClient) -> None:
+    document = send(engineer, describe("fio"), content("fio/libaio_plus.json")).json()
+    run = Run.objects.get(pk=document["id"])
+    found = engineer.get(f"{document['api']}distributions/").json()["distributions"]
+    assert [(one["metric"], one["count"]) for one in found] == [
+        ("client.file_read.latency", 58),
+        ("client.file_write.latency", 62),
+    ]
+    before = document["measurements"]
+    assert seal.reseal(run_id=run.pk)
+    assert engineer.get(document["api"]).json()["measurements"] == before
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "changes", "field"),
+    [
+        ("pgbench", "pgbench/select.txt", {"workload": {"parameters": {"scale": 10}}}, "workload.parameters.scale"),
+        ("pgbench", "pgbench/select.txt", {"load_level": {"threads": 8}}, "load_level.threads"),
+        ("pgbench", "pgbench/select.txt", {"load_level": {"rate": 100}}, "load_level.rate"),
+        ("pgbench", "pgbench/rate.txt", {}, "load_level.rate"),
+        ("pgbench", "pgbench/partial.txt", {}, "output"),
+        ("fio", "fio/randrw.json", {"workload": {"parameters": {"bs": "4k"}}}, "workload.parameters.bs"),
+        ("fio", "fio/full.txt", {}, "output"),
+        ("fio", "fio/stonewall.json", {}, "output"),
+    ],
+)
+def test_what_contradicts_the_work_or_load_in_the_output_is_refused_by_field(
+    engineer: APIClient, name: str, file: str, changes: dict[str, Any], field: str
+) -> None:
+    answer = send(engineer, describe(name, **changes), content(file))
+    assert (answer.status_code, fields_of(answer)) == (422, [field])
+    assert not Run.objects.exists()
+
+
+def test_a_rate_of_pgbench_is_stated_beside_its_report(engineer: APIClient) -> None:
+    answer = send(engineer, describe("pgbench", load_level={"rate": 200}), content("pgbench/rate.txt"))
+    assert answer.status_code == 201, answer.content
+    assert engineer.get(answer.json()["api"]).json()["load_level"]["rate"] == 200
+
+
+def test_an_aborted_pgbench_is_kept_as_a_failed_run_with_its_reason(engineer: APIClient) -> None:
+    answer = send(engineer, describe("pgbench", outcome="failed"), content("pgbench/partial.txt"))
+    assert answer.status_code == 201, answer.content
+    assert "division by zero" in answer.json()["reason"]
 
 
 # ---------------------------------------------------------------- attached files

@@ -1,5 +1,6 @@
 """Pages of watched series and of thresholds."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,12 +14,13 @@ from apps.regressions.detection import DEFAULT_LIMITS
 from apps.regressions.findings.titles import percent
 from apps.regressions.models import Threshold, Trend
 from apps.regressions.releases.threshold_preview import TriedReleases
+from apps.regressions.trends.patterns import TrendBurst, TrendEffect, TrendPatterns, TrendSeason
 from apps.regressions.trends.queries import TrendFilter, TrendLevel, TrendRow, Tried, detail, listed, preview, rows_of
 from apps.regressions.trends.series import SeriesRun
 from apps.web.findings.thresholds import ThresholdForm, on_releases
 from apps.web.findings.thresholds import answer as threshold_answer
 from apps.web.templatetags.changes import share
-from apps.web.trends import trends
+from apps.web.trends import pattern_words, trends
 from apps.web.trends.chart import MOST, TrendChart, chart
 from apps.web.trends.trends import answer, lede
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
@@ -48,6 +50,42 @@ def page(client: Client, address: str, status: int = 200) -> str:
 
 def watched() -> list[TrendRow]:
     return listed(list(rows_of(TrendFilter()).order_by("pk")))
+
+
+def test_a_drift_is_named_with_its_interval_on_the_page_in_the_api_and_on_the_board(client: Client, db: None) -> None:
+    system = a_release("10.11.19")
+    for day, value in enumerate(values(runs=60, noise=0.005)):
+        last = runs_of(system, [value * 0.999**day], day=day)
+    followed(last)
+    trend = Trend.objects.get()
+    html = page(client, f"/trends/{trend.pk}/")
+    drift = client.get(f"/api/v1/trends/{trend.pk}/").json()["patterns"]["drift"]
+    text = element(html, "[data-answer]").text()
+    assert re.match(
+        r"Drifts by −0\.\d+\xa0% a week \[−0\.\d+, −0\.\d+\], −\d\.\d\xa0% in all, worse; no change point", text
+    )
+    assert element(html, "[data-pattern]").text().startswith("Drifts by")
+    assert f"−{abs(drift['change']) * 100:.2f}\xa0% a week" in text
+    shown = element(page(client, "/trends/"), "[data-board] [data-pattern]")
+    assert (shown.text(), str(shown.attributes["title"]).startswith("Drifts by")) == ("drifts", True)
+
+
+def test_weekdays_machines_and_bursts_are_named_with_their_intervals() -> None:
+    days = (TrendEffect("Monday", -0.012, -0.02, -0.004), TrendEffect("Sunday", 0.031, 0.02, 0.042))
+    machines = (TrendEffect("a", 0.012, 0.009, 0.015), TrendEffect("b", -0.0119, -0.0149, -0.0089))
+    found = TrendPatterns(
+        season=TrendSeason(days, 0.043, 1e-9),
+        machines=machines,
+        bursts=(TrendBurst(20, 3, -0.07, -0.08, -0.06), TrendBurst(50, 5, -0.081, -0.095, -0.067)),
+    )
+    assert pattern_words.marks(found) == [
+        ("weekdays", "Weekdays differ: Sundays +3.1\xa0% [+2.0, +4.2], Mondays −1.2\xa0% [−2.0, −0.40]; taken out."),
+        ("machines", "Load generators differ: a +1.2\xa0% [+0.90, +1.5], b −1.2\xa0% [−1.5, −0.89]; taken out."),
+        (
+            "bursts",
+            "Bursts: 2 of 3 to 5 runs, the last of 5 runs by −8.1\xa0% [−9.5, −6.7]; no change of level.",
+        ),
+    ]
 
 
 def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> None:
@@ -334,7 +372,7 @@ def test_numbers_of_a_threshold_are_refused_with_an_example() -> None:
     form = ThresholdForm({"percent": "x", "significant": "y"})
     assert form.errors == {
         "percent": ["is not a number (write, for example, 2)"],
-        "significant": ["is not a number (write, for example, 1e-06)"],
+        "significant": ["is not a number (write, for example, 1e-05)"],
     }
 
 

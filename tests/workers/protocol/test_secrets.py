@@ -37,6 +37,18 @@ def test_variables_that_may_hold_a_secret_are_left_out() -> None:
         ("ycsb -p jdbc=mysql://root:hunter2@db1:3306/ycsb", "ycsb -p jdbc=mysql://root:*@db1:3306/ycsb"),
         ("MYSQL_PWD=hunter2 sysbench run", "MYSQL_PWD=* sysbench run"),
         ('hammerdbcli --password="a b" --rate=60', "hammerdbcli --password=* --rate=60"),
+        ("PGPASSWORD=hunter2 pgbench -S -p 5432", "PGPASSWORD=* pgbench -S -p 5432"),
+        ("pgbench -S postgresql://me:hunter2@db1:5432/x", "pgbench -S postgresql://me:*@db1:5432/x"),
+        (
+            "pgbench 'postgres://db1/x?user=me&password=hunter2&a=b'",
+            "pgbench 'postgres://db1/x?user=me&password=*&a=b'",
+        ),
+        ("pgbench -S 'host=db1 password=hunter2 dbname=x'", "pgbench -S 'host=db1 password=* dbname=x'"),
+        ("pgbench 'password = hunter2 host=db1'", "pgbench 'password = * host=db1'"),
+        (
+            "pgbench 'host=db1 password='\"'\"'hunter 2'\"'\"' dbname=x'",
+            "pgbench 'host=db1 password=* dbname=x'",
+        ),
         ("sysbench oltp_read_write --tables=4 --rand-type=pareto run",) * 2,
     ],
 )

@@ -1,9 +1,7 @@
 """The target system as the agent describes it: endpoint, nodes, controls; and connections to each of them."""
 
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
-from workers.agent.measure.database import error_text
+from workers.agent.measure.database import AgentConnection, error_text
 from workers.agent.programs.report import Failed, secrets_of
 from workers.agent.runtime.config import Controls, ServerAddress, SystemConfig
 
@@ -45,8 +43,7 @@ class TargetSystem:
 
     def connect(self, address: ServerAddress, *, timeout: float) -> "Connection[Cursor]":
         """An autocommit connection; `timeout`, s, to connect and per answer. Raises pymysql.MySQLError or OSError."""
-        known = self._transports.get(str(address))
-        connection = pymysql.connect(
+        return AgentConnection(
             host=address.host,
             port=address.port,
             unix_socket=address.socket or None,
@@ -57,16 +54,7 @@ class TargetSystem:
             write_timeout=timeout,
             autocommit=True,
             program_name="splashboard-failover",
-            **(known or {}),
         )
-        if known is None:
-            self._transports[str(address)] = _transport(connection)
-        return connection
-
-    @cached_property
-    def _transports(self) -> dict[str, Mapping[str, Any]]:
-        """Address -> TLS settings of its first connection, reused by later ones."""
-        return {}
 
     def ask(self, address: ServerAddress, statement: str, *values: Any, timeout: float) -> list[tuple[Any, ...]]:
         """Runs the statement on its own connection. Raises pymysql.MySQLError or OSError."""
@@ -124,21 +112,6 @@ def writer(system: TargetSystem, names: Mapping[Identity, str]) -> str:
     if found not in names:
         raise Failed(f"the server behind {system.endpoint} ({':'.join(found)}) is none of the system's nodes")
     return names[found]
-
-
-def _transport(connection: "Connection[Cursor]") -> Mapping[str, Any]:
-    """TLS settings without verification, like PyMySQL's default; that reads the system's certificates for every
-    connection, 20 ms of CPU under Python's lock: when a server dies and all reconnect, the schedule would stall.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW STATUS LIKE 'Ssl_cipher'")
-        row = cursor.fetchone()
-    if not (row and row[1]):
-        return {"ssl_disabled": True}
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return {"ssl": context}
 
 
 def _identity_at(system: TargetSystem, address: ServerAddress) -> Identity:

@@ -65,6 +65,49 @@ SLAP = WorkloadSpec(
     seeds=(),
     free=True,
 )
+PGBENCH = WorkloadSpec(
+    tool="pgbench",
+    title="pgbench",
+    named_by=("script",),
+    description="PostgreSQL's pgbench. Its report states these parameters: they need not be given.",
+    parameters=(
+        Parameter(
+            "script", "text", "tpcb-like, simple-update, select-only, a file's name, or several as `NAME:WEIGHT+…`"
+        ),
+        Parameter("scale", "whole", "scaling factor of pgbench's tables; of other tables 1", 1, low=1),
+        Parameter("mode", "choice", "query mode (-M)", "simple", choices=("simple", "extended", "prepared")),
+        Parameter("connect", "switch", "a connection for each transaction (-C)", False),
+        Parameter("max_tries", "whole", "tries of a transaction; 0: no limit", 1),
+        Parameter("latency_limit", "number", "ms after which a transaction counts as late (-L); 0: none", 0),
+    ),
+    data_set=("scale", "partitions", "partition_method", "fillfactor", "unlogged_tables", "foreign_keys"),
+    metrics=("client.throughput", "client.latency.avg", "client.latency.stddev", "client.start_delay.avg"),
+    seeds=(),
+    free=True,
+)
+FIO = WorkloadSpec(
+    tool="fio",
+    title="fio",
+    named_by=("rw",),
+    description="fio on files or a device of the machine; load levels are its jobs (numjobs). Its JSON states these "
+    "parameters and others: they need not be given. Buffered reads may come from the page cache.",
+    parameters=(
+        Parameter("rw", "text", "order and kind of requests: read, randread, write, randwrite, randrw, …"),
+        Parameter("ioengine", "text", "how requests are made", "psync"),
+        Parameter("iodepth", "whole", "requests in flight of each job; synchronous engines have 1", 1, low=1),
+        Parameter("direct", "switch", "O_DIRECT, past the page cache", False),
+    ),
+    data_set=("size", "filesize", "nrfiles"),
+    metrics=(
+        *("client.file_requests", "client.file_reads", "client.file_writes", "client.file_fsyncs"),
+        *("client.file_read_mib", "client.file_write_mib"),
+        *("client.file_read.latency.p99", "client.file_write.latency.p99", "client.file_fsync.latency.p99"),
+    ),
+    primary_metric="client.file_requests",
+    seeds=(),
+    needs_database=False,
+    free=True,
+)
 MEMORY = WorkloadSpec(
     tool="memory",
     title="sysbench memory",
@@ -111,5 +154,9 @@ OWN = WorkloadSpec(
     named_by=("benchmark",),
 )
 FOREIGN: Mapping[str, WorkloadSpec] = {
-    spec.tool: spec for spec in (TPCC_MYSQL, IIBENCH_PY, HAMMERDB, BENCHBASE, SLAP, MEMORY, GO_TPC, _YCSB, GO_YCSB, OWN)
+    spec.tool: spec
+    for spec in (
+        *(TPCC_MYSQL, IIBENCH_PY, HAMMERDB, BENCHBASE, SLAP, PGBENCH, FIO, MEMORY),
+        *(GO_TPC, _YCSB, GO_YCSB, OWN),
+    )
 }

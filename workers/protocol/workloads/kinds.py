@@ -85,6 +85,14 @@ def _of_iibench_py(parameters: Parameters) -> str:
     return INGEST if not parameters.get("query_threads") else MIXED
 
 
+def _of_pgbench(parameters: Parameters) -> str:
+    """Of its built-in scripts: TPC-B and simple-update read a row beside their writes."""
+    names = {each.partition(":")[0] for each in str(parameters.get("script", "")).split("+")}
+    if not names <= {"tpcb-like", "simple-update", "select-only"}:
+        return OTHER
+    return READS if names == {"select-only"} else MIXED
+
+
 # Tool -> its load generator, and the kind or a function of its parameters.
 TOOLS: Mapping[str, tuple[str, str | Callable[[Parameters], str]]] = {
     "sysbench": ("sysbench", _by_test),
@@ -108,6 +116,8 @@ TOOLS: Mapping[str, tuple[str, str | Callable[[Parameters], str]]] = {
     "iibench.py": ("iibench.py", _of_iibench_py),
     "hammerdb": ("HammerDB", TPCC),
     "benchbase": ("BenchBase", _of_benchbase),
+    "pgbench": ("pgbench", _of_pgbench),
+    "fio": ("fio", MACHINE),
     "go-tpc": ("go-tpc", _of_go_tpc),
     "ycsb": ("YCSB", _of_ycsb),
     "go-ycsb": ("go-ycsb", _of_ycsb),

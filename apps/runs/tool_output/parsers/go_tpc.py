@@ -28,8 +28,12 @@ ROW = re.compile(
     rb"^\[(?P<block>Current|Summary)\] (?P<type>[A-Z][A-Z0-9_]{0,39}) *- (?P<rest>(?:Takes\(s\)|Count): .*)$"
 )
 FIGURE = re.compile(
-    rb"(?P<name>[A-Za-z]+|\d+(?:\.\d+)?th)(?:\((?P<unit>ms|s)\))?: (?P<value>\d{1,15}(?:\.\d{1,3})?)(?=,|$)"
+    rb"(?P<name>[A-Za-z]{1,9}|\d{2}(?:\.\d{1,3})?th)(?:\((?P<unit>ms|s)\))?: (?P<value>\d{1,15}(?:\.\d{1,3})?)(?=,|$)"
 )
+NAME = rb"(?:Takes\(s\)|Count|TPM|(?:Sum|Avg|Max|\d{2}(?:\.\d{1,3})?th)\(ms\))"
+# Go prints rates of no time so.
+FIGURES = re.compile(rb"(?:" + NAME + rb": (?:\d{1,15}(?:\.\d{1,3})?|[+-]?(?:NaN|Inf))(?:, (?!$)|$)){2,30}")
+MAXPROCS = re.compile(rb"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d maxprocs: ")
 QUERY = re.compile(rb"^\[(?P<block>Current|Summary)\] (?P<type>Q\d{1,2}(?:_ERR)?): (?P<mean>\d{1,12}\.\d\d)s$")
 RESULT = re.compile(
     rb"^tpmC: (?P<tpmc>\d{1,15}\.\d)(?:, tpmTotal: \d{1,15}\.\d)?(?:, efficiency: (?P<efficiency>\d{1,15}\.\d)%)?$"
@@ -40,7 +44,7 @@ OLAP = re.compile(rb"^Finished: \d{1,6} OLTP workers, [1-9]\d{0,5} OLAP workers$
 OTHER_STYLE = re.compile(rb'^(?:\+-{5,}|\| +PREFIX |\[\{")')
 NOTICE = re.compile(
     rb"^(?:\s*|Finished(?:: .*)?|\[(?:Current|Summary)\] (?:KEYINGTIME|THINKINGTIME)-.*"
-    rb"|\d{4}/\d\d/\d\d \d\d:\d\d:\d\d maxprocs: .*)$"
+    rb")$"
 )
 PERCENTILES = {b"50th": "p50", b"90th": "p90", b"95th": "p95", b"99th": "p99", b"99.9th": "p999", b"Max": "max"}
 IS_QUERY = re.compile(r"Q\d{1,2}(?:_ERR)?")
@@ -107,6 +111,9 @@ def _consume(reading: _GoTpcLog, line: TextLine) -> None:
         reading.is_ch = True
     elif OTHER_STYLE.match(text):
         raise line.refuse("go-tpc's plain output: leave --output out")
+    elif MAXPROCS.match(text):
+        if reading.known:
+            raise line.refuse("the output of one run; another begins here: send each as a file of its own")
     elif not NOTICE.match(text):
         reading.unparsed.append(line.shown)
 
@@ -118,6 +125,8 @@ def _once(line: TextLine, held: object) -> None:
 
 def _row(reading: _GoTpcLog, line: TextLine, found: re.Match[bytes]) -> None:
     name = found["type"].decode()
+    if not FIGURES.fullmatch(found["rest"]):
+        raise line.refuse("figures such as “Count: 7, TPM: 138.8, Avg(ms): 219.3, 99.9th(ms): 285.2”")
     row = _GoRow(line, {each["name"]: each for each in FIGURE.finditer(found["rest"])}, found.start("rest"))
     if found["block"] == b"Summary":
         _once(line, reading.summary.get(name))

@@ -25,7 +25,11 @@ PROPERTY = re.compile(rb'^"(?P<name>[\w.-]+)"="(?P<value>.*)"$')
 ROW = re.compile(
     rb"^(?P<type>[A-Z][A-Z_]{0,39}) *- Takes\(s\): (?P<takes>\d{1,12}\.\d), Count: (?P<count>\d{1,15})(?P<rest>,.*)$"
 )
-STATISTIC = re.compile(rb"(?P<name>[A-Za-z]+|\d+(?:\.\d+)?th)\((?P<unit>us)\): (?P<value>\d{1,15})")
+STATISTIC = re.compile(rb"(?P<name>[A-Za-z]{3}|\d{2}(?:\.\d{1,3})?th)\((?P<unit>us)\): (?P<value>\d{1,15})")
+# Of all rows: a figure that is not one would be missed, or the next in its place.
+FIGURES = re.compile(
+    rb"(?:, (?:OPS: (?:\d{1,15}\.\d|[+-]?(?:NaN|Inf))|(?:Avg|Min|Max|\d{2}(?:\.\d{1,3})?th)\(us\): \d{1,15})){1,30}"
+)
 RATE = re.compile(rb"OPS: (?P<rate>\d{1,15}\.\d)")
 FINISHED = re.compile(rb"^Run finished, takes (?P<takes>\S{2,40})$")
 DURATION = re.compile(r"(?:(?P<h>\d{1,6})h)?(?:(?P<m>\d{1,6})m)?(?P<value>\d{1,9}(?:\.\d{1,9})?)(?P<unit>s|ms|µs)")
@@ -79,6 +83,8 @@ def _consume(reading: _YcsbRows, line: TextLine) -> None:
 
 def _row(reading: _YcsbRows, line: TextLine, found: re.Match[bytes]) -> None:
     name = found["type"].decode()
+    if not FIGURES.fullmatch(found["rest"]):
+        raise line.refuse("figures such as “OPS: 5487.3, Avg(us): 679, 99.9th(us): 12663”")
     if reading.finished:
         reading.final[name] = (line, found)
         return

@@ -47,9 +47,7 @@ NOTICE = re.compile(
 @dataclass
 class _HammerdbLog:
     version: str = ""
-    threads: int | None = None
-    ramp_up: int = 0
-    timed: int | None = None
+    stated: dict[re.Pattern[bytes], int] = field(default_factory=dict)
     vusers: int = 0
     result: tuple[TextLine, re.Match[bytes], int] | None = None
     errors: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -96,12 +94,13 @@ def _vuser(reading: _HammerdbLog, line: TextLine, outer: re.Match[bytes]) -> Non
         if reading.result:
             raise line.refuse("the log of one run; this is a second result: HammerDB appends to its log")
         reading.result = (line, found, offset)
-    elif found := ACTIVE.match(text):
-        reading.threads = int(found["n"])
-    elif found := RAMP_UP.match(text):
-        reading.ramp_up = int(found["minutes"])
-    elif found := TIMED.match(text):
-        reading.timed = int(found["minutes"])
+    elif found := ACTIVE.match(text) or RAMP_UP.match(text) or TIMED.match(text):
+        before, number = reading.stated.get(found.re), int(found[1])
+        # Each minute of the ramp-up is printed.
+        is_next = before in (None, number) or (found.re is RAMP_UP and number > (before or 0))
+        if reading.result or not is_next:
+            raise line.refuse("the log of one run; this is of another: HammerDB appends to its log")
+        reading.stated[found.re] = number
     elif FAILED.match(text):
         reading.failed += 1
 
@@ -110,15 +109,15 @@ def _output(reading: _HammerdbLog) -> ParsedOutput:
     messages = [ToolMessage(kind, label, 0.0, n) for (kind, label), n in reading.errors.items()]
     if reading.failed:
         messages.append(ToolMessage("error", f"{reading.failed} virtual users finished with a failure", 0.0))
-    start = reading.ramp_up * 60.0
+    timed, start = reading.stated.get(TIMED), reading.stated.get(RAMP_UP, 0) * 60.0
     return ParsedOutput(
         version=reading.version,
         reason="" if reading.result else "the log ends before the result (TEST RESULT)",
-        threads=reading.threads,
+        threads=reading.stated.get(ACTIVE),
         values=tuple(_values(reading)),
         events=tuple(messages),
         unparsed=tuple(reading.unparsed),
-        measured=None if reading.timed is None else (start, start + reading.timed * 60.0),
+        measured=None if timed is None else (start, start + timed * 60.0),
     )
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeGuard
 
 from apps.core import limits
 from apps.core.answers import Cell, Name, component
+from apps.runs.samples.histograms import HistogramCounts
 
 LINE_SHOWN = 160
 
@@ -56,6 +57,16 @@ class ParsedValue:
 
 
 @dataclass(frozen=True)
+class ParsedDistribution:
+    """All values of the measured phase in a histogram, and the bytes it was read from."""
+
+    metric: str
+    counts: HistogramCounts
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class ToolMessage:
     """An error or warning of the tool; `at`: s on the tool's clock."""
 
@@ -72,6 +83,8 @@ class ParsedOutput:
     `clock`: s on the tool's clock, one per sample of `series` (metric -> values in the metric's unit; None: no value).
     `measured`: time covered by the headline values, on the same clock. This, `threads`, `rate` (1/s) and `repetition`
     are as stated in the output.
+    `parameters`: of the workload, as stated in the output. `is_rated`: whether a rate limited the load; None: not
+    stated.
     """
 
     version: str = ""
@@ -85,6 +98,9 @@ class ParsedOutput:
     events: tuple[ToolMessage, ...] = ()
     unparsed: tuple[str, ...] = ()
     measured: tuple[float, float] | None = None
+    distributions: tuple[ParsedDistribution, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    is_rated: bool | None = None
 
 
 @component("Column")

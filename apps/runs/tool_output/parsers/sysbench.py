@@ -108,6 +108,10 @@ class ParsedSysbench:
         )
 
     @property
+    def has_known_lines(self) -> bool:
+        return bool(self.totals or self.intervals or self.messages or self.version) or self.threads is not None
+
+    @property
     def kind(self) -> str:
         """ "oltp", "cpu", "memory" or "fileio", from what was counted; empty: nothing was."""
         seen = self.totals.keys() | {name for interval in self.intervals for name in interval.values}
@@ -152,7 +156,7 @@ class _Reader:
         self.messages: list[SysbenchMessage] = []
         self.last_was_message = False
         self.unparsed: list[str] = []
-        self.second_run = 0
+        self.second_run = self.begins = self.threads_at = 0
 
     def read(self, output: bytes) -> ParsedSysbench:
         for start, line, terminated in _lines(output):
@@ -186,7 +190,7 @@ class _Reader:
                 self.buckets = []
             return True
         return (
-            self._interval(line)
+            self._interval(line, start)
             or (terminated and self._bucket(line, start))
             or self._figures(line, start, terminated)
             or self._message(line)
@@ -199,13 +203,16 @@ class _Reader:
             self.messages[-1] = replace(last, count=last.count + times)
         return True
 
-    def _interval(self, line: bytes) -> bool:
+    def _interval(self, line: bytes, start: int) -> bool:
         if checkpoint := CHECKPOINT.match(line):
             self.section = {}
             self.checkpoints.append(Checkpoint(second=int(checkpoint["second"]), figures=self.section))
             return True
         for pattern, names in INTERVALS:
             if found := pattern.match(line):
+                last = self.intervals[-1].second if self.intervals else 0
+                if END_OF_REPORT in self.totals and int(found["second"]) < last:
+                    self.second_run = self.second_run or start
                 self._add_interval(found, names)
                 return True
         return False
@@ -255,6 +262,8 @@ class _Reader:
                 number = _number(found[group])
                 key = name + found["percentile"].decode() if name == "latency_p" else name
                 if name and number is not None:
+                    if self.section is self.totals and key in self.totals and self.totals[key].value != number:
+                        self.second_run = self.second_run or start
                     self.section[key] = OutputNumber(number, start + found.start(group), start + found.end(group))
             if names[0] == END_OF_REPORT:
                 self.section = self.totals
@@ -274,11 +283,22 @@ class _Reader:
     def _head(self, line: bytes, start: int) -> bool:
         for pattern, name in HEADER:
             if found := pattern.match(line):
-                if name == "version" and (self.intervals or self.totals):
-                    self.second_run = self.second_run or start
+                self._begin(name, start)
                 self.header.setdefault(name, found[1])
                 return True
         return False
+
+    def _begin(self, name: str, start: int) -> None:
+        """Notes where a header begins; the output of `prepare` before a run has its first line alone."""
+        if name == "version":
+            self.begins = start
+            is_second = bool(self.intervals or self.totals) or "threads" in self.header
+        else:
+            is_second = name == "threads" and "threads" in self.header
+        if is_second:
+            self.second_run = self.second_run or (self.begins if self.begins > self.threads_at else start)
+        if name == "threads":
+            self.threads_at = start
 
     def _histogram(self) -> SysbenchHistogram | None:
         if not self.buckets:

@@ -18,8 +18,8 @@ const chart: TrendChart = {
   left_out: 10,
   points: [point(1, "10.11.19", 100), point(2, "10.11.19", 102), point(3, "10.11.20", 80, "planned length 120 s")],
   levels: [
-    { start: 8, end: 12, value: 101, text: "median of 4 runs: 101 transactions/s" },
-    { start: 12, end: 13, value: 80, text: "median of 1 runs: 80 transactions/s" },
+    { start: 8, end: 12, value: 101, first: 102, last: 100, text: "median of 4 runs: 101 transactions/s" },
+    { start: 12, end: 13, value: 80, first: 80, last: 80, text: "median of 1 runs: 80 transactions/s" },
   ],
   changes: [{ place: 12, text: "worse −21 %", kind: "worse", title: "worse, first reported at run 3" }],
   band: { start: 12, low: 79.6, high: 80.4 },
@@ -40,7 +40,7 @@ test("every run stands at its place with its value and its words, and opens its 
 test("levels reach half a place beyond their runs and do not touch", () => {
   expect(drawn().traces[0]).toMatchObject({
     x: [7.5, 9.5, 11.5, null, 11.5, 12, 12.5, null],
-    y: [101, 101, 101, null, 80, 80, 80, null],
+    y: [102, 101, 100, null, 80, 80, 80, null],
   });
 });
 

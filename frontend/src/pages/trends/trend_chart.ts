@@ -56,7 +56,7 @@ function levelTrace({ levels }: TrendChart, palette: Palette): Data {
     type: "scatter",
     mode: "lines",
     x: levels.flatMap(({ start, end }) => [start - 0.5, (start + end - 1) / 2, end - 0.5, null]),
-    y: levels.flatMap(({ value }) => [value, value, value, null]),
+    y: levels.flatMap(({ first, value, last }) => [first, value, last, null]),
     text: levels.flatMap(({ text }) => [text, text, text, ""]),
     hovertemplate: "%{text}<extra></extra>",
     connectgaps: false,

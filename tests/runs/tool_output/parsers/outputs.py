@@ -14,7 +14,10 @@ from apps.runs.tool_output.parsers import (
     tpcc_mysql,
     ycsb,
 )
+from apps.runs.tool_output.parsers.fio import report as fio
 from apps.runs.tool_output.parsers.parsed_output import OutputTable, ParsedOutput
+from apps.runs.tool_output.parsers.pgbench import log as pgbench_log
+from apps.runs.tool_output.parsers.pgbench import report as pgbench
 from tests.paths import DATA
 
 OUTPUTS = DATA / "outputs"
@@ -35,6 +38,15 @@ RUNS: dict[str, Callable[[bytes], ParsedOutput]] = {
     "go_ycsb/run.txt": go_ycsb.parse,
     "go_ycsb/load.txt": go_ycsb.parse,
     "ycsb/workloada.txt": ycsb.parse,
+    "pgbench/select.txt": pgbench.parse,
+    "pgbench/limit.txt": pgbench.parse,
+    "pgbench/weights.txt": pgbench.parse,
+    "pgbench/version_13.txt": pgbench.parse,
+    "pgbench/version_14.txt": pgbench.parse,
+    "pgbench/version_18.txt": pgbench.parse,
+    "pgbench/aggregated_one_thread.log": pgbench_log.parse,
+    "fio/fsync_ramp.json": fio.parse,
+    "fio/noise.txt": fio.parse,
 }
 TABLES: dict[str, Callable[[bytes], OutputTable]] = {
     "hammerdb/timing.json": hammerdb.parse_timing,

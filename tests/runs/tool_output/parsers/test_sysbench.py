@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from apps.runs.tool_output.parsers import sysbench
 from apps.runs.tool_output.parsers.sysbench import Checkpoint, ParsedSysbench
 from tests.paths import RECORDINGS
+from tests.runs.uploads import OUTPUT
 
 ALL = sorted(path.relative_to(RECORDINGS).as_posix() for path in RECORDINGS.glob("*/*.txt"))
 OLTP = {"oltp_", "haproxy_", "direct_", "phase", "copy", "inplace", "instant", "deadlocks"}
@@ -308,3 +309,29 @@ def test_a_damaged_line_is_unparsed_and_the_rest_is_read(data: st.DataObject) ->
     result = sysbench.parse(b"\n".join(lines))
     assert len(result.unparsed) == 1
     assert len(result.intervals) == 7
+
+
+HEAD = OUTPUT[: OUTPUT.index(b"Threads started!")]
+TOTALS = OUTPUT[OUTPUT.index(b"SQL statistics:") :]
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        (OUTPUT + OUTPUT, len(OUTPUT)),
+        (HEAD + OUTPUT, len(HEAD)),
+        (HEAD + HEAD[HEAD.index(b"Running") :] + OUTPUT, len(HEAD) + HEAD.index(b"Number") - HEAD.index(b"Running")),
+        (
+            OUTPUT + b"[ 1s ] thds: 4 " + OUTPUT.partition(b"[ 1s ] thds: 4 ")[2].partition(b"\n")[0] + b"\n",
+            len(OUTPUT),
+        ),
+        (OUTPUT + TOTALS.replace(b"23861", b"23862"), None),
+        (b"sysbench 1.0.20 (using bundled LuaJIT)\nCreating table 'sbtest1'...\n" + OUTPUT, 0),
+        (OUTPUT + TOTALS, 0),
+    ],
+)
+def test_a_second_run_is_seen_where_it_begins_but_not_in_prepare_or_in_a_repeated_line(
+    text: bytes, begins: "int | None"
+) -> None:
+    found = sysbench.parse(text).second_run
+    assert found == begins if begins is not None else found > len(OUTPUT)

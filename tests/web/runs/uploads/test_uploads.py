@@ -96,6 +96,12 @@ def test_a_known_workload_can_be_chosen_and_sysbench_is_uploaded_as_well(enginee
     assert Run.objects.get().workload == workload
 
 
+def test_a_format_that_is_not_chosen_is_recognised(engineer: Client) -> None:
+    assert send(engineer, format="")["Location"] == f"/runs/{Run.objects.get().pk}/"
+    answer = send(engineer, b"hello\n", format="")
+    assert "no format that is recognised: line 1 is 'hello'" in said_of(answer, "file")
+
+
 def test_the_same_uploaded_twice_is_one_run(engineer: Client) -> None:
     addresses = {send(engineer)["Location"] for _ in range(2)}
     assert len(addresses) == Run.objects.count() == 1
@@ -113,7 +119,7 @@ def test_the_first_line_that_is_not_of_the_format_stands_beside_the_file(enginee
 @pytest.mark.parametrize(
     ("fields", "field", "said"),
     [
-        ({"format": ""}, "format", "never guessed"),
+        ({"format": "pgbench"}, "format", ""),
         ({"file": None}, "file", "is missing"),
         ({"parameters": ""}, "workload", "choose one, or describe a new one"),
         ({"parameters": "warehouses"}, "parameters", "write name=value"),

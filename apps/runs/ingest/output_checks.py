@@ -1,10 +1,11 @@
-"""Whether sysbench's output fits the description that it was submitted with."""
+"""Whether an output fits the description that it was submitted with."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from apps.catalog.models import LoadLevel, Workload
 from apps.runs.ingest.accept import Refused
+from apps.runs.tool_output.formats import SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
 
 # sysbench's tests by their statements, and the options that can remove statements from oltp_read_write.
@@ -17,7 +18,9 @@ MIX_OPTIONS = {
 }
 
 
-def check(parsed: sysbench.ParsedSysbench, *, workload: Workload, load_level: LoadLevel, warmup: float) -> None:
+def check_sysbench(
+    parsed: sysbench.ParsedSysbench, *, workload: Workload, load_level: LoadLevel, warmup: float
+) -> None:
     """Raises Refused when the description contradicts the output."""
     if parsed.threads is not None and parsed.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {parsed.threads}")
@@ -45,6 +48,25 @@ def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -
     )
     possible = {**dict.fromkeys(READ_TESTS, not writes), **dict.fromkeys(WRITE_TESTS, not reads), BOTH_TEST: ran_both}
     require(possible.get(test, True), "workload.parameters.test", f"{counts}: {remedy}")
+
+
+def check_foreign(submitted: SubmittedOutput, *, workload: Workload, load_level: LoadLevel, warmup: float) -> float:
+    """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
+    for name, stated in submitted.parameters.items():
+        given = workload.parameters.get(name)
+        described = "is not in the description" if given is None else f"is {given}"
+        require(
+            given == stated,
+            f"workload.parameters.{name}",
+            f"{described}, but the output has {stated}: omit the parameters that the output states, or choose another "
+            "workload",
+        )
+    if submitted.threads is not None and submitted.threads != load_level.threads:
+        raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {submitted.threads}")
+    stated = submitted.output.measured[0] if submitted.output.measured else 0.0
+    text = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
+    require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {text}: omit it")
+    return stated
 
 
 def require(holds: bool, field: str, message: str) -> None:

@@ -1,0 +1,101 @@
+"""Declaration of a format: its name, parser, how it is recognised and what stands of it in the documentation. Pure."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from apps.runs.tool_output import plain_text
+from apps.runs.tool_output.parsers.parsed_output import OutputTable
+from apps.runs.tool_output.values import Output
+
+__all__ = ["Attached", "FormatFacts", "FormatMark", "Submitted", "SubmittedOutput", "mark"]
+
+
+@dataclass(frozen=True)
+class SubmittedOutput:
+    """A parsed file, and the load, the repetition and the workload's parameters that it states; None: not stated.
+    `is_rated`: whether a rate limited the load."""
+
+    output: Output
+    threads: int | None = None
+    rate: float | None = None
+    repetition: int | None = None
+    is_rated: bool | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FormatMark:
+    """What an output has: `words` for people; all `patterns` occur at its begin or end, `unless` does not."""
+
+    words: str
+    patterns: tuple[re.Pattern[bytes], ...]
+    unless: re.Pattern[bytes] | None = None
+
+    def place(self, text: bytes) -> int | None:
+        """Where the first pattern is; None: the text is not of this format."""
+        found = [pattern.search(text) for pattern in self.patterns]
+        if not all(found) or (self.unless and self.unless.search(text)):
+            return None
+        return found[0].start() if found[0] else None
+
+
+def mark(words: str, *patterns: bytes, unless: bytes = b"") -> FormatMark:
+    """Patterns in which `^` is the begin of a line."""
+    compiled = tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
+    return FormatMark(words, compiled, re.compile(unless, re.MULTILINE) if unless else None)
+
+
+@dataclass(frozen=True)
+class FormatFacts:
+    """What the documentation has of a format. `sample`: "real" or "imitated", as it is in the tests."""
+
+    versions: str
+    sample: str
+    reads: str
+    omits: str = ""
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A format of a run's output. `tool`: the tool of its workloads. `made_by`: the file's source. `parse`: reads its
+    plain text. `series_of`: for a format with series, the format of the same tool's totals that they supplement.
+    `mark`: how it is recognised where the sender names no format. `states_work`: the output states the workload's
+    parameters. `counts_all`: such series count all transactions of the totals but those of one interval. `mapping`: of
+    the sender, kept beside the file, for a format that needs one; see `formats.mapped`.
+    """
+
+    name: str
+    title: str
+    tool: str
+    extension: str
+    made_by: str
+    parse: Callable[[bytes], SubmittedOutput]
+    series_of: str = ""
+    mark: FormatMark | None = None
+    facts: FormatFacts | None = None
+    states_work: bool = False
+    counts_all: bool = False
+    mapping: bytes | None = None
+
+    @property
+    def artifact(self) -> str:
+        return f"{self.name}.{self.extension}"
+
+    def read(self, content: bytes) -> SubmittedOutput:
+        """Parses the file as it came. Raises NotThisFormat."""
+        plain = plain_text.of(content)
+        found = self.parse(plain.content)
+        return replace(found, output=plain.placed(found.output))
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A format of a further file of a run, such as a profile."""
+
+    name: str
+    title: str
+    extension: str
+    made_by: str
+    read: Callable[[bytes], OutputTable]

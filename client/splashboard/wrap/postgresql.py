@@ -1,0 +1,121 @@
+"""pgbench's command line, and the version of the server that it names."""
+
+from __future__ import annotations
+
+import getopt
+import os
+import re
+import subprocess
+import urllib.parse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SHORT = "b:c:CdD:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:v"
+LONG = [
+    *("builtin=", "client=", "connect", "dbname=", "debug", "define=", "file=", "fillfactor=", "host=", "initialize"),
+    *("init-steps=", "jobs=", "log", "latency-limit=", "no-vacuum", "port=", "progress=", "protocol=", "quiet"),
+    *("report-per-command", "report-latencies", "rate=", "scale=", "select-only", "skip-some-updates", "time="),
+    *("transactions=", "username=", "vacuum-all", "unlogged-tables", "tablespace=", "index-tablespace="),
+    *("sampling-rate=", "aggregate-interval=", "progress-timestamp", "log-prefix=", "foreign-keys", "random-seed="),
+    *("show-script=", "partitions=", "partition-method=", "failures-detailed", "max-tries=", "verbose-errors"),
+    *("exit-on-abort", "continue-on-error"),
+]
+PORT = 5432
+ANSWERS_WITHIN = 10.0  # s
+FACT = re.compile(r"\b(host|port)\s*=\s*'?([^\s']+)")
+
+
+@dataclass(frozen=True)
+class PgbenchCommand:
+    """`host`: empty for a socket of this machine; `rate`: 1/s; `connection`: psql's arguments for the same database."""
+
+    clients: int
+    jobs: int
+    rate: float | None
+    host: str
+    port: int
+    connection: Sequence[str]
+
+
+def read(words: Sequence[str]) -> PgbenchCommand | None:
+    """None: it makes tables (-i), shows a script, or cannot be understood."""
+    try:
+        options, rest = getopt.gnu_getopt(list(words), SHORT, LONG)
+    except getopt.GetoptError:
+        return None
+    given = dict(options)
+    if any(name in given for name in ("-i", "--initialize", "--show-script")):
+        return None
+
+    def value(short: str, long: str, default: str = "") -> str:
+        # The last one counts, in either spelling.
+        return next((text for name, text in reversed(options) if name in (f"-{short}", f"--{long}")), default)
+
+    database = value("-", "dbname") or (rest[0] if rest else "")
+    host = value("h", "host") or _of(database, "host") or os.environ.get("PGHOST", "")
+    port = value("p", "port") or _of(database, "port") or os.environ.get("PGPORT", "")
+    named = [("-h", value("h", "host")), ("-p", value("p", "port")), ("-U", value("U", "username")), ("-d", database)]
+    return PgbenchCommand(
+        clients=_whole(value("c", "client"), 1),
+        jobs=_whole(value("j", "jobs"), 1),
+        rate=_number(value("R", "rate")),
+        host="" if host.startswith(("/", "@")) else host,
+        port=_whole(port, PORT),
+        connection=[word for name, text in named if text for word in (name, text)],
+    )
+
+
+def server_version(connection: Sequence[str]) -> str:
+    """As the server says it by psql, without asking for a password; empty: it cannot be had."""
+    words = ["psql", "--no-psqlrc", "--no-password", "--tuples-only", "--no-align", "--command=SHOW server_version"]
+    try:
+        found = subprocess.run(
+            [*words, *connection], capture_output=True, text=True, timeout=ANSWERS_WITHIN, check=False
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return ""
+    return found.stdout.strip()[:80] if found.returncode == 0 else ""
+
+
+def with_clients(argv: Sequence[str], place: int, clients: str) -> list[str]:
+    """The command with so many clients, and worker threads: as typed, but as many as clients if it had as many, or as
+    there are CPUs if it has none. `place`: of the program."""
+    words = list(argv)
+    typed = read(words[place + 1 :])
+    kept, removed = words[: place + 1], ("-c", "--client", "-j", "--jobs")
+    skips = False
+    has_jobs = False
+    for word in words[place + 1 :]:
+        name = word.partition("=")[0] if word.startswith("--") else word[:2]
+        if skips:
+            skips = False
+        elif name in removed:
+            has_jobs |= name in ("-j", "--jobs")
+            skips = word in removed
+        else:
+            kept.append(word)
+    if typed is None or not has_jobs:
+        jobs = min(int(clients), os.cpu_count() or 1)
+    else:
+        jobs = int(clients) if typed.jobs >= typed.clients else min(typed.jobs, int(clients))
+    return [*kept[: place + 1], f"--client={clients}", f"--jobs={jobs}", *kept[place + 1 :]]
+
+
+def _of(database: str, name: str) -> str:
+    """Host or port of a connection string or URI."""
+    if database.startswith(("postgresql://", "postgres://")):
+        try:
+            parts = urllib.parse.urlsplit(database)
+            found = {"host": parts.hostname or "", "port": str(parts.port or "")}
+        except ValueError:
+            return ""
+        return found[name]
+    return next((text for key, text in FACT.findall(database) if key == name), "") if "=" in database else ""
+
+
+def _whole(text: str, default: int) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else default
+
+
+def _number(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text) else None
