@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from splashboard import division, files, shapes
@@ -38,13 +37,13 @@ def describe(stated: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str,
 
 @dataclass(frozen=True)
 class PartOfFile:
-    """The output of one run. `where`: its place in a file of several, for refusals; `said`: the same, for answers."""
+    """The output of one run. `where`: its place in a file of several, for refusals; `said`: what answers get."""
 
     name: str
     content: bytes
     description: Mapping[str, Any]
     where: str = ""
-    said: Mapping[str, Any] = MappingProxyType({})
+    said: Sequence[tuple[str, Any]] = ()
 
 
 def parts_of(output: str, description: Mapping[str, Any], split: Sequence[str] = ()) -> list[PartOfFile]:
@@ -60,7 +59,9 @@ def parts_of(output: str, description: Mapping[str, Any], split: Sequence[str] =
         if len(rows) > 1 and "uid" in description:
             raise Misuse("--uid: is one run's, and --split sends several: leave it out")
         return [
-            PartOfFile(name, text, description, f"{name} ({key})", {"part": f"{name} ({key})"} if len(rows) > 1 else {})
+            PartOfFile(
+                name, text, description, f"{name} ({key})", [("part", f"{name} ({key})")] if len(rows) > 1 else ()
+            )
             for key, text in rows
         ]
     found = division.parts(content, named=named)
@@ -69,7 +70,7 @@ def parts_of(output: str, description: Mapping[str, Any], split: Sequence[str] =
     return [
         PartOfFile(
             *(name, part.content, own, f"the run that begins in line {part.line}"),
-            {"line": part.line, "repetition": own["repetition"], "started_at": own.get("started_at")},
+            [("line", part.line), ("repetition", own["repetition"]), ("started_at", own.get("started_at"))],
         )
         for part, own in zip(found, list(division.described(found, description)))
     ]
@@ -99,7 +100,7 @@ def submit(
                 raise
             refused.append(RequestRefused(f"{part.where}: {problem}", status=problem.status, problems=problem.problems))
         else:
-            runs.append({**run, **part.said})
+            runs.append({**run, **dict(part.said)})
     return runs, refused
 
 
