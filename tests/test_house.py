@@ -19,6 +19,7 @@ MOST_SIBLINGS = 15
 LISTS = {
     "apps",
     "apps/rest",
+    "apps/runs/tool_output/parsers",
     "apps/use_method/resources",
     "apps/web",
     "apps/web/templates/web",

@@ -1,7 +1,14 @@
 """Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.catalog import prices, queries, services
-from apps.catalog.services import InvalidField, load_level_for, metrics_for, name_metrics, workload_for
+from apps.catalog.own_metrics import state_metrics
+from apps.catalog.services import (
+    InvalidField,
+    load_level_for,
+    metrics_for,
+    name_metrics,
+    workload_for,
+)
 from apps.catalog.systems import new_short_name, set_short_name
 
 __all__ = [
@@ -14,5 +21,6 @@ __all__ = [
     "queries",
     "services",
     "set_short_name",
+    "state_metrics",
     "workload_for",
 ]

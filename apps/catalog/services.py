@@ -109,8 +109,9 @@ def load_level_for(*, threads: int, rate: float | None = None) -> LoadLevel:
     return LoadLevel.objects.get_or_create(threads=threads, rate=rate)[0]
 
 
-def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") -> Workload:
-    """The workload of these parameters; an existing one keeps its name. Raises InvalidField."""
+def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "", primary: str = "") -> Workload:
+    """The workload of these parameters; an existing one keeps its name and primary metric. `primary`: that of a new
+    one; empty: the tool's. Raises InvalidField."""
     spec, checked, content_hash = _content(tool, parameters)
     _require(len(name) <= 120, "name", "must have at most 120 characters")
     title = _workload_name(checked) if spec is sysbench.SPEC else title_of(spec, checked)
@@ -120,7 +121,7 @@ def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") ->
             "tool": tool,
             "name": name or title[:120],
             "parameters": checked,
-            "primary_metric": metrics_for([spec.primary_metric])[spec.primary_metric],
+            "primary_metric": metrics_for([primary or spec.primary_metric])[primary or spec.primary_metric],
         },
     )
     return workload
@@ -205,7 +206,7 @@ def seed() -> None:
         | {key: spec for key in members if (spec := derived_metrics.find(key))}
     )
     Metric.objects.bulk_create(
-        [_row(spec, curated=True) for spec in specs.values()],
+        [metric_row(spec, curated=True) for spec in specs.values()],
         update_conflicts=True,
         unique_fields=["key"],
         update_fields=["name", "unit", "kind", "direction", "resource", "aspect", "description", "curated"],
@@ -234,10 +235,10 @@ def _new_metric(key: str, kinds: Mapping[str, str]) -> Metric:
         bool(KEY.match(key)) and len(key) <= 160, "metric", f"{key[:80]!r} must have 1 to 160 characters, no blank"
     )
     spec, curated = derived_metrics.describe(key)
-    return _row(replace(spec, kind=kinds.get(key, spec.kind)), curated=curated)
+    return metric_row(replace(spec, kind=kinds.get(key, spec.kind)), curated=curated)
 
 
-def _row(spec: counter_rules.MetricSpec, *, curated: bool) -> Metric:
+def metric_row(spec: counter_rules.MetricSpec, *, curated: bool) -> Metric:
     return Metric(
         key=spec.key,
         name=spec.name,

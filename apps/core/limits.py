@@ -39,3 +39,8 @@ SERIES = 100_000  # of all nodes
 NEW_METRICS = 5_000  # that no run had before
 EVENTS = 20_000
 OUTPUT_LINES = 2_000_000
+# Of a file of the sender's own with a mapping.
+MAPPED = 100  # values
+COLUMNS = 1_000
+ROWS = 200_000  # two days, one a second
+MAPPING = 64 * KIB

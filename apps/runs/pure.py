@@ -30,6 +30,7 @@ from apps.runs.storage import codec
 from apps.runs.storage.codec import Column
 from apps.runs.timeline import NO_MOMENT, TimelineEntry
 from apps.runs.tool_output import LATENCY
+from apps.runs.tool_output.file_map import OWN as OWN_METRICS
 from apps.runs.tool_output.formats import ATTACHED, DEFAULT, SUBMITTED, Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
 
@@ -58,6 +59,7 @@ __all__ = [
     "MOST_TAKEN",
     "MOST_USED",
     "NO_MOMENT",
+    "OWN_METRICS",
     "PASSED",
     "PERCENTILES",
     "SUBMITTED",

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from apps.catalog.api import InvalidField, metrics_for, name_metrics
+from apps.catalog.api import InvalidField, metrics_for, name_metrics, state_metrics
 from apps.catalog.models import Metric
 from apps.core import binary_cursor
 from apps.runs import tool_output
@@ -174,6 +174,7 @@ def _gather(run: Run, source: Callable[[Run, Output], tuple[DecodedSamples, SetA
     problem = ""
     try:
         sampled, unread = source(run, parsed)
+        state_metrics(parsed.described)
         name_metrics(_keys(sampled.nodes))
     except (wire.BadBatch, NotANumber, InvalidField) as error:
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"

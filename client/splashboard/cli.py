@@ -115,20 +115,16 @@ def _silence(stream: TextIO) -> None:
 
 def _submit(options: argparse.Namespace) -> int:
     if options.pending:
-        if options.file or options.series or options.description:
+        if options.file or options.series or options.description or options.mapping or options.split:
             raise Misuse("--pending: sends what `splashboard run` kept, and takes no file")
         return flow.send_pending(_server(options), submitting.describe({}, vars(options)))
     if options.file is None:
         raise Misuse("which output? Give its FILE, or --pending for what `splashboard run` kept")
     stated = files.read_object(options.description) if options.description else {}
-    runs, refused = submitting.submit(
-        _server(options),
-        output=options.file,
-        series=options.series,
-        description=submitting.describe(stated, vars(options)),
-    )
+    parts = submitting.parts_of(options.file, submitting.describe(stated, vars(options)), options.split)
+    runs, refused = submitting.submit(_server(options), parts, series=options.series, mapping=options.mapping)
     words = [line for run in runs for line in submitting.sentences(run)]
-    _print(runs if len(runs) + len(refused) > 1 else runs[0], words, as_json=options.json)
+    _print(runs if len(parts) > 1 else runs[0], words, as_json=options.json)
     return _failed(Exit.REFUSED, *(line for each in refused for line in _words(each))) if refused else Exit.FINE
 
 
@@ -280,6 +276,9 @@ def _add_submit(commands: Any) -> None:
     add("--description", metavar="JSON", help="file with the description; the options below override it")
     add("--series", metavar="FILE", help="separate file of the tool's series, if it writes one")
     add("--format", help="format of the output (default: recognised by its content)")
+    add("--mapping", metavar="FILE", help="for --format own: YAML or JSON, which of its values are which metrics")
+    words = "send a CSV as several runs, one for the rows of each value of the column; may be repeated"
+    add("--split", action="append", default=[], metavar="COLUMN", help=words)
     add("--system", metavar="SLUG", help="system that was measured")
     add("--workload", type=int, metavar="ID", help="workload of the run")
     add("--started-at", metavar="TIME", help="ISO 8601; without a zone it is UTC")

@@ -195,16 +195,21 @@ class Splashboard:
         output: str,
         *,
         series: str | None = None,
+        mapping: str | None = None,
         description: Mapping[str, Any] | None = None,
         started_at: Moment | None = None,
         **stated: Any,
     ) -> SubmittedRun:
         """Submits a load tool's output, a file, as the command does: `stated` are its options (system=, workload=,
-        threads=, format=, tag=[…], …), which go before `description`. The same submission again is the same run."""
+        threads=, format=, tag=[…], …), which go before `description`. The same submission again is the same run.
+        A file of several runs is refused: the command sends each."""
         moment = started_at.isoformat() if isinstance(started_at, datetime) else started_at
         described = submitting.describe(description or {}, {**stated, "started_at": moment})
-        document = submitting.submit(self._server, output=output, series=series, description=described)
-        found: SubmittedRun = shapes.checked(document, SubmittedRun)
+        parts = submitting.parts_of(output, described)
+        if len(parts) > 1:
+            raise Misuse(f"{output} has {len(parts)} runs: send each by itself, or all by `splashboard submit`")
+        runs, _ = submitting.submit(self._server, parts, series=series, mapping=mapping)
+        found: SubmittedRun = shapes.checked(runs[0], SubmittedRun)
         return found
 
     def attach(

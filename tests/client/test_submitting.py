@@ -8,6 +8,7 @@ import pytest
 from apps.runs.models import Run
 from splashboard.submitting import describe
 from tests.client.conftest import Command
+from tests.rest.runs.test_own_results import LADDER, LADDER_YAML
 from tests.rest.submissions import NO_TABLE, POINT_SELECT, a_description
 
 LIVE = pytest.mark.django_db(transaction=True)
@@ -38,6 +39,24 @@ def test_a_run_is_submitted_once_however_often_it_is_sent(engineer: Command, tmp
     assert "  workload: " in refused.err
     assert "  started_at: " in refused.err
     assert engineer("submit", POINT_SELECT, "--token-file", tmp_path / "run.json").code == 3
+
+
+@LIVE
+def test_a_csv_of_ones_own_becomes_a_run_for_each_value_of_the_columns(engineer: Command, tmp_path: Path) -> None:
+    for name, content in (("ladder.csv", LADDER), ("ladder.yaml", LADDER_YAML)):
+        (tmp_path / name).write_bytes(content)
+    workload = {"parameters": {"benchmark": "checkout"}}
+    (tmp_path / "run.json").write_text(json.dumps(a_description(workload=workload)))
+    known = ("--mapping", tmp_path / "ladder.yaml", "--format", "own", "--description", tmp_path / "run.json")
+    wanted = ("submit", tmp_path / "ladder.csv", *known)
+    assert engineer(*wanted).code == 4
+    lacking = engineer(*wanted, "--split", "threads")
+    assert (lacking.code, "no column 'threads'; there are clients" in lacking.err) == (3, True)
+    sent = engineer(*wanted, "--split", "clients", "--split", "repetition")
+    assert sent.code == 0, sent.err
+    assert "ladder.csv (clients 8, repetition 2)\nRun " in sent.out
+    runs = Run.objects.order_by("pk").values_list("load_level__threads", "repetition")
+    assert list(runs) == [(8, 1), (8, 2), (32, 1)]
 
 
 @LIVE

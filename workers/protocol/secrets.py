@@ -26,12 +26,18 @@ IN_COMMANDS = (
         r"""((?<![\w.-])(?:ssl)?password\s*+=\s*+)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'|[^\s'"&]+)""",
         re.IGNORECASE,
     ),
+    # `-p db.passwd=value` of YCSB, as a shell quotes it, and plain.
+    re.compile(r"""((?:^|\s)'(?=[\w.]*?(?:passw|secret|credential))[\w.]++=)([^'\n]+)""", re.IGNORECASE),
+    re.compile(r"""((?:^|\s)(?=[\w.]*?(?:passw|secret|credential))[\w.]++=)([^\s]+)""", re.IGNORECASE),
 )
+# `-p value`, `-p=value`, `-pvalue` of go-tpc.
+GO_TPC = re.compile(r"go-tpc|tiup-bench")
+ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s++)?)('[^']*'|[^\s]+)")
 
 
 # In outputs, logs and other files: options, addresses and variables as in command lines, and the following.
 ANYWHERE = (
-    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3]),
+    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3], IN_COMMANDS[5]),
     # `password = value`, `"mysql_pass": "value"`, `[pass]: value`
     re.compile(
         r"""((?<![\w.-])(?=[\w.-]*?(?:passw|passphrase|secret|_?pass\b|sst_auth|credential))"""
@@ -63,7 +69,7 @@ def without_secret_options(command: str) -> str:
     """A command line with `*` for each value that may be a secret."""
     for pattern in IN_COMMANDS:
         command = pattern.sub(rf"\g<1>{HIDDEN}", command)
-    return command
+    return ITS_PASSWORD.sub(rf"\g<1>{HIDDEN}", command) if GO_TPC.search(command) else command
 
 
 def without_secrets_in(content: bytes) -> bytes:
@@ -88,6 +94,9 @@ def _hidden_once(content: bytes) -> bytes:
     if " -p" in text:
         text = "\n".join(
             IN_COMMANDS[1].sub(rf"\g<1>{HIDDEN}", line) if CLIENTS.search(line) else line for line in text.split("\n")
+        )
+        text = "\n".join(
+            ITS_PASSWORD.sub(rf"\g<1>{HIDDEN}", line) if GO_TPC.search(line) else line for line in text.split("\n")
         )
     return text.encode("latin-1")
 

@@ -173,7 +173,7 @@ PROMETHEUS = "prometheus."
 PROMETHEUS_COUNTERS = ("*_total", "*_count", "*_sum", "*_bucket")
 PROMETHEUS_UNITS = (("*_seconds", "s"), ("*_bytes", "bytes"), ("*_celsius", "°C"), ("*_volts", "V"))
 # Latency of one transaction type, such as new_order.
-TYPE_LATENCY = re.compile(r"client\.([a-z][a-z_]*)\.latency\.[a-z0-9_]+")
+TYPE_LATENCY = re.compile(r"client\.([a-z][a-z0-9_]*)\.latency\.[a-z0-9_]+")
 
 
 def describe(key: str) -> MetricSpec:
@@ -183,7 +183,8 @@ def describe(key: str) -> MetricSpec:
     for beginning, rule in _RULES:
         if key.startswith(beginning):
             return rule(key, key.removeprefix(beginning))
-    name = _words(key.rpartition(".")[2])
+    # p999 is p99.9.
+    name = re.sub(r"^p(\d\d)(\d+)$", r"p\1.\2", _words(key.rpartition(".")[2]))
     if key.startswith("client.latency."):
         return MetricSpec(key=key, name=f"latency, {name}", unit="ms", kind="distribution", direction="lower")
     if of_type := TYPE_LATENCY.fullmatch(key):

@@ -63,7 +63,12 @@ client.connections.opened | connections opened | connections | gauge | neutral |
 client.connections.refused | connections refused | connections | gauge | lower | - | errors
     Connections that the server refused or did not answer, over the whole run; threads without one executed nothing.
 client.new_orders.per_minute | new orders per minute | orders/min | gauge | higher | - | -
-    New-Order transactions completed: TpmC of tpcc-mysql, NOPM of HammerDB.
+    New-Order transactions completed: TpmC of tpcc-mysql and go-tpc, NOPM of HammerDB.
+client.tpcc_efficiency | TPC-C efficiency | % | gauge | higher | - | -
+    New orders per minute over the most that the specification's think times allow, 12.86 a warehouse (go-tpc); above
+    100 without them.
+client.queries.per_hour | analytical queries per hour | queries/h | gauge | higher | - | -
+    3,600 over the mean time of a query in s, beside transactions: QphH of go-tpc's ch.
 client.goodput | throughput without failures | transactions/s | gauge | higher | - | -
     Transactions that succeeded, where throughput counts aborted ones too (BenchBase).
 client.execution_time.avg | execution time, mean | s | gauge | lower | - | -

@@ -10,6 +10,7 @@ from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from rest_framework import serializers
 
 from apps.catalog.api import services as catalog
+from apps.core import limits, yaml_text
 from apps.core.problems import NAMELESS
 from apps.rest.catalog.systems import SystemDescription
 from apps.rest.framework.bodies import InvalidJson, decode_json
@@ -35,7 +36,7 @@ PLAIN = (
     "reason",
 )
 LOAD = ("threads", "rate")
-FORM = ("output", "series", "samples", "description", *PLAIN, *LOAD, "tag")
+FORM = ("output", "series", "samples", "description", "mapping", *PLAIN, *LOAD, "tag")
 
 
 class WorkloadDescription(Strict):
@@ -114,7 +115,15 @@ class RunDescription(Strict):
     warmup = FiniteField(
         required=False, default=0.0, min_value=0, max_value=LONGEST_WARMUP, help_text="s at the start that do not count"
     )
-    repetition = serializers.IntegerField(required=False, default=1, min_value=1, max_value=100_000)
+    repetition = serializers.IntegerField(
+        required=False, default=None, min_value=1, max_value=100_000, help_text="left out: as the output says, else 1"
+    )
+    mapping = serializers.JSONField(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="of the format own: which of the file's values are which metrics, in which unit",
+    )
     tags = serializers.ListField(
         child=serializers.CharField(max_length=60), required=False, default=list, max_length=50
     )
@@ -197,6 +206,9 @@ class RunForm(serializers.Serializer[Any]):
         help_text="samples of the server and its host: batches in the form in which agents send them, in order, of the "
         "run that `uid` names",
     )
+    mapping = serializers.FileField(
+        required=False, help_text="of the format own, as YAML or JSON; or as `mapping` within the description"
+    )
     description = RunDescription(required=False, help_text="JSON, as a file or as text")
     format = ChoiceField(choices=list(SUBMITTED), required=False)
     system = serializers.CharField(required=False, help_text="slug")
@@ -220,6 +232,10 @@ def read_description(form: QueryDict) -> dict[str, Any]:
     if unknown:
         raise invalid(unknown[0] or NAMELESS, "unknown form field", f"known here: {', '.join(FORM)}")
     stated = _description(form)
+    if "mapping" in form:
+        if "mapping" in stated:
+            raise invalid("mapping", "is stated in the description too", "state it once")
+        stated["mapping"] = _mapping(_only(form, "mapping"))
     for name in (*PLAIN, *LOAD):
         if name in form:
             _place(stated, name, _only(form, name))
@@ -244,6 +260,16 @@ def _description(form: QueryDict) -> dict[str, Any]:
     if not isinstance(stated, dict):
         raise invalid("description", "must be a JSON object", 'for example {"system": "my-server", …}')
     return stated
+
+
+def _mapping(given: Any) -> Any:
+    content = given.read() if isinstance(given, UploadedFile) else str(given)
+    if len(content) > limits.MAPPING:
+        raise invalid("mapping", f"has {len(content)} bytes; it may have at most {limits.MAPPING}")
+    try:
+        return yaml_text.load_with_lines(content, aliases=False)[0]
+    except yaml_text.NotYaml as error:
+        raise invalid("mapping", f"line {error.line}: {error}" if error.line else str(error)) from error
 
 
 def _only(form: QueryDict, name: str) -> Any:

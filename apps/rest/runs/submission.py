@@ -46,12 +46,13 @@ def submit(
 
     Raises ApiProblem or Invalid: 422 with the field, 409 when the uid belongs to another run.
     """
-    chosen = ingest_submit.format_of(description.get("format"), output=output)
+    chosen = _mapped(ingest_submit.format_of(description.get("format"), output=output), description)
     said = _read(chosen, output)
     outcome, reason = ingest_submit.outcome_of(
         said, chosen=chosen, outcome=description["outcome"], reason=description["reason"]
     )
     level = description["load_level"]
+    description["repetition"] = ingest_submit.repetition_of(said, repetition=description["repetition"])
     threads, rate = ingest_submit.load_of(said, threads=level.get("threads"), rate=level.get("rate", said.rate))
     with transaction.atomic():
         parts = _parts(description, chosen, said, threads=threads, rate=rate)
@@ -65,7 +66,8 @@ def submit(
         )
         held = Run.objects.select_for_update().filter(uid=uid).first()
         if held is not None:
-            _refuse_another(held, description, chosen, parts, {"output": output, "series": series})
+            files = {"output": output, "series": series, "mapping": chosen.mapping}
+            _refuse_another(held, description, chosen, parts, files)
             return Submission(run_id=held.pk, created=False, chosen=chosen, warnings=parts.warnings)
         try:
             run = ingest_submit.submit(
@@ -95,6 +97,13 @@ def submit(
             raise invalid(error.field, error.message) from error
     tasks.seal_at_once(run.pk)
     return Submission(run_id=run.pk, created=True, chosen=chosen, warnings=parts.warnings)
+
+
+def _mapped(chosen: Submitted, description: dict[str, Any]) -> Submitted:
+    try:
+        return ingest_submit.mapped(chosen, description["mapping"], started_at=description["started_at"])
+    except Refused as error:
+        raise invalid(error.field, error.message) from error
 
 
 def _read(chosen: Submitted, output: bytes) -> SubmittedOutput:
@@ -134,10 +143,11 @@ def _workload(stated: int | dict[str, Any], chosen: Submitted, said: SubmittedOu
         if tool != chosen.tool:
             raise invalid("workload.tool", f"is {tool}, but {chosen.title} is the output of {chosen.tool}")
         try:
-            parameters = ingest_submit.parameters_of(said, stated["parameters"])
-            return catalog.workload_for(**stated | {"tool": tool, "parameters": parameters})
+            return ingest_submit.workload_of(said, chosen=chosen, parameters=stated["parameters"], name=stated["name"])
         except catalog.InvalidField as error:
             raise invalid(f"workload.{error.field}", error.message) from error
+        except Refused as error:
+            raise invalid(error.field, error.message) from error
     workload = Workload.objects.filter(pk=stated).first()
     if workload is None:
         raise invalid("workload", f"there is no workload {stated}", "give its parameters, or see /api/v1/workloads/")

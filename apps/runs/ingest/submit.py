@@ -8,12 +8,13 @@ from uuid import UUID, uuid4, uuid5
 
 from django.db import transaction
 
-from apps.catalog.models import LoadLevel, System, Workload
+from apps.catalog.api import InvalidField, metrics_for, state_metrics, workload_for
+from apps.catalog.models import LoadLevel, Metric, System, Workload
 from apps.core import limits
 from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.ingest import quota
+from apps.runs.ingest import output_checks, quota
 from apps.runs.ingest.accept import Refused, accept_batch, end_run, open_run, require_no_secret
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
@@ -24,15 +25,8 @@ from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
 from apps.runs.tool_output.recognition import NotRecognised, recognised
 from workers.protocol import wire
+from workers.protocol.workloads.foreign import FOREIGN
 
-# sysbench's tests by their statements, and the options that can remove statements from oltp_read_write.
-READ_TESTS = ("oltp_point_select", "oltp_read_only")
-WRITE_TESTS = ("oltp_write_only", "oltp_insert", "oltp_update_index")
-BOTH_TEST = "oltp_read_write"
-MIX_OPTIONS = {
-    *("point_selects", "range_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges"),
-    *("index_updates", "non_index_updates", "delete_inserts"),
-}
 # Namespace of the uid of runs submitted without one, so that a resend is the same run.
 SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -56,6 +50,12 @@ def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
         len(output) <= limits.ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {limits.ARTIFACT}"
     )
     require_no_secret("output", output)
+    if chosen.mapping is not None:
+        _require(len(chosen.mapping) <= limits.MAPPING, "mapping", f"may have at most {limits.MAPPING} bytes")
+        require_no_secret("mapping", chosen.mapping)
+    _require(
+        chosen.name != formats.OWN or chosen.mapping is not None, "mapping", "is missing: a file of your own needs one"
+    )
     plain = plain_text.of(output).content
     if plain != output:
         require_no_secret("output", plain)
@@ -63,6 +63,35 @@ def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
         return chosen.read(output)
     except formats.NotThisFormat as error:
         raise Refused("output", f"is not an output of {chosen.title}: {error}") from error
+
+
+def mapped(chosen: Submitted, document: object, *, started_at: datetime) -> Submitted:
+    """The format with the sender's mapping; None: there is none. Raises Refused."""
+    if document is None:
+        return chosen
+    _require(chosen.name == formats.OWN, "mapping", f"belongs to the format {formats.OWN}, not to {chosen.name}")
+    try:
+        return formats.mapped(document, started_at)
+    except formats.BadMapping as error:
+        raise Refused(error.field, error.message) from error
+
+
+def workload_of(
+    submitted: SubmittedOutput, *, chosen: Submitted, parameters: Mapping[str, Any], name: str = ""
+) -> Workload:
+    """The workload of a submission by its parameters, as given, and those that only the output states. A new one, of a
+    file of the sender's own or of another tool whose primary metric is not in the output, is judged by the first value
+    that has a direction. Raises Refused, InvalidField."""
+    _state(submitted)
+    named = {str(each).replace("-", "_") for each in parameters}
+    parameters = {**{each: value for each, value in submitted.parameters.items() if each not in named}, **parameters}
+    keys = [line.metric for line in submitted.output.headlines]
+    usual = FOREIGN.get(chosen.tool)
+    if usual is None or not keys or (chosen.mapping is None and usual.primary_metric in keys):
+        return workload_for(tool=chosen.tool, parameters=parameters, name=name)
+    known = metrics_for(keys)
+    primary = next((key for key in keys if known[key].direction != Metric.Direction.NEUTRAL), keys[0])
+    return workload_for(tool=chosen.tool, parameters=parameters, name=name, primary=primary)
 
 
 def may_have_started(started_at: datetime, *, now: datetime) -> bool:
@@ -110,10 +139,12 @@ def load_of(submitted: SubmittedOutput, *, threads: int | None, rate: float | No
     return int(threads), None if rate is None else float(rate)
 
 
-def parameters_of(submitted: SubmittedOutput, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of the workload as given, and those that only the output states."""
-    named = {str(name).replace("-", "_") for name in given}
-    return {**{name: value for name, value in submitted.parameters.items() if name not in named}, **given}
+def repetition_of(submitted: SubmittedOutput, *, repetition: int | None) -> int:
+    """From the output or as given, else 1. Raises Invalid when both are stated and differ."""
+    stated = submitted.repetition
+    if repetition is not None and stated is not None and repetition != stated:
+        raise _invalid("repetition", f"{repetition} in the description, {stated} in the output", "omit it")
+    return repetition or stated or 1
 
 
 def uid_of(
@@ -171,15 +202,18 @@ def submit(
     offset = _sampled(samples, uid).offset or 0.0
     submitted = read(chosen=chosen, output=output)
     files = {chosen.artifact: output, **_series(chosen, submitted, series)}
+    if chosen.mapping is not None:
+        files[formats.MAPPING] = chosen.mapping
+        _state(submitted)
     _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
     for tag in tags:
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
     _require(workload.tool == chosen.tool, "workload", f"is one of {workload.tool}, the output of {chosen.title}")
     if chosen.name in formats.FORMAT_OF.values():
         parsed = sysbench.parse(plain_text.of(output).content)
-        _check_sysbench(parsed, workload=workload, load_level=load_level, warmup=warmup)
+        output_checks.check_sysbench(parsed, workload=workload, load_level=load_level, warmup=warmup)
     else:
-        warmup = _check_foreign(submitted, workload=workload, load_level=load_level, warmup=warmup)
+        warmup = output_checks.check_foreign(submitted, workload=workload, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)
     with transaction.atomic():
         quota.charge(sum(map(len, [*files.values(), *samples])))
@@ -214,7 +248,7 @@ def submit(
             held, created = Artifact.objects.get_or_create(
                 run=run, name=name, defaults={"sha256": hashes[name], "size": len(content)}
             )
-            field = "output" if name == chosen.artifact else "series"
+            field = {chosen.artifact: "output", formats.MAPPING: "mapping"}.get(name, "series")
             _require(held.sha256 == hashes[name], field, f"run {run.uid} was submitted with other {field}")
         if created:
             Run.objects.filter(pk=run.pk).update(tags=sorted(set(tags)), session=session)
@@ -292,6 +326,14 @@ def _invalid(field: str, message: str, remedy: str = "") -> Invalid:
     return Invalid([FieldProblem(field=field, message=message, remedy=remedy)])
 
 
+def _state(submitted: SubmittedOutput) -> None:
+    """Raises Refused."""
+    try:
+        state_metrics(submitted.output.described)
+    except InvalidField as error:
+        raise Refused(f"mapping.{error.field}", error.message) from error
+
+
 def _series(chosen: Submitted, submitted: SubmittedOutput, content: bytes | None) -> dict[str, bytes]:
     """Artifact name -> content of the file of series. Raises Refused."""
     if content is None:
@@ -324,59 +366,6 @@ def _sampled(samples: Sequence[bytes], uid: UUID) -> DecodedSamples:
         head = wire.from_json(dict[str, Any], wire.read_lines(payload)[0])
         _require(head == own, "samples", f"batch {number} begins with {head!r:.80}, not {own}: send them in order")
     return found
-
-
-def _check_foreign(submitted: SubmittedOutput, *, workload: Workload, load_level: LoadLevel, warmup: float) -> float:
-    """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
-    for name, stated in submitted.parameters.items():
-        given = workload.parameters.get(name)
-        described = "is not in the description" if given is None else f"is {given}"
-        _require(
-            given == stated,
-            f"workload.parameters.{name}",
-            f"{described}, but the output has {stated}: omit the parameters that the output states, or choose another "
-            "workload",
-        )
-    if submitted.threads is not None and submitted.threads != load_level.threads:
-        raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {submitted.threads}")
-    stated = submitted.output.measured[0] if submitted.output.measured else 0.0
-    text = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
-    _require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {text}: omit it")
-    return stated
-
-
-def _check_sysbench(
-    parsed: sysbench.ParsedSysbench, *, workload: Workload, load_level: LoadLevel, warmup: float
-) -> None:
-    """Raises Refused when the description contradicts the output."""
-    if parsed.threads is not None and parsed.threads != load_level.threads:
-        raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {parsed.threads}")
-    if parsed.threads is not None and parsed.rate != load_level.rate:
-        raise Refused("load_level.rate", f"is {load_level.rate}, but the output has {parsed.rate}")
-    remedy = f"run sysbench with --report-checkpoints={warmup:g}, or give 0"
-    cut = bool(parsed.checkpoints) or not parsed.complete
-    _require(warmup == 0 or cut, "warmup", f"is {warmup:g} s, but the totals cover it too: {remedy}")
-    begin = parsed.checkpoints[-1].second if parsed.checkpoints else warmup
-    _require(
-        abs(begin - warmup) <= 1, "warmup", f"is {warmup:g} s, but the totals begin at the checkpoint at {begin} s"
-    )
-    _check_mix(parsed, workload.parameters)
-
-
-def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -> None:
-    """Raises Refused when the totals do not fit the test, such as writes of a read-only one; unknown tests may have any
-    mix."""
-    if not {"reads", "writes", "transactions"} <= parsed.totals.keys():
-        return
-    test = str(parameters.get("test"))
-    reads, writes = (int(parsed.totals[name].value) for name in ("reads", "writes"))
-    counts = f"is {test}, but the output counts {reads:,} reads and {writes:,} writes"
-    remedy = "name the test that printed it, or send the output of this one"
-    ran_both = (
-        bool(reads and writes) or not parsed.totals["transactions"].value or bool(MIX_OPTIONS & parameters.keys())
-    )
-    possible = {**dict.fromkeys(READ_TESTS, not writes), **dict.fromkeys(WRITE_TESTS, not reads), BOTH_TEST: ran_both}
-    _require(possible.get(test, True), "workload.parameters.test", f"{counts}: {remedy}")
 
 
 def _nodes(

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from apps.runs.tool_output import plain_text, report_values, sysbench_values
-from apps.runs.tool_output.formats import DEFAULT, SUBMITTED, NotThisFormat, series_for
+from apps.runs.tool_output import formats, plain_text, report_values, sysbench_values
+from apps.runs.tool_output.formats import DEFAULT, MAPPING, OWN, SUBMITTED, NotThisFormat, series_for
 from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution, moved
 
 __all__ = [
@@ -31,18 +31,19 @@ def artifact_name(tool: str) -> str:
 
 
 def artifact_names(tool: str) -> list[str]:
-    """`artifact_name`, and the names of the tool's output submitted in other formats."""
-    return list({artifact_name(tool): None} | {one.artifact: None for one in SUBMITTED.values() if one.tool == tool})
+    """`artifact_name`, and the names of the tool's output submitted in other formats, and of what it is read by."""
+    found = {artifact_name(tool): None} | {one.artifact: None for one in SUBMITTED.values() if one.tool == tool}
+    return [*found, MAPPING] if tool == SUBMITTED[OWN].tool else list(found)
 
 
-def read(tool: str, content: bytes, *, artifact: str = "") -> Output:
-    """Parses output stored under the name `artifact`; empty: in the tool's own format."""
+def read(tool: str, content: bytes, *, artifact: str = "", mapping: bytes = b"") -> Output:
+    """Parses output stored under the name `artifact`; empty: in the tool's own format. `mapping`: kept with it."""
     foreign = next((one for one in SUBMITTED.values() if one.artifact == artifact and one.name != DEFAULT), None)
     if foreign is None:
         plain = plain_text.of(content)
         return plain.placed(READERS.get(tool, report_values.read)(plain.content))
     try:
-        return foreign.read(content).output
+        return (formats.mapped_again(mapping) if mapping else foreign).read(content).output
     except NotThisFormat as error:
         # Accepted by an older parser.
         return Output(parser=foreign.name, version="", fatal=str(error))
@@ -50,8 +51,8 @@ def read(tool: str, content: bytes, *, artifact: str = "") -> Output:
 
 def read_kept(tool: str, contents: Mapping[str, bytes]) -> tuple[str, Output]:
     """Name of the file with the totals ("": none exists), and the parsed content of the files of `artifact_names`."""
-    name = next((name for name in artifact_names(tool) if name in contents), "")
-    parsed = read(tool, contents.get(name, b""), artifact=name)
+    name = next((name for name in artifact_names(tool) if name in contents and name != MAPPING), "")
+    parsed = read(tool, contents.get(name, b""), artifact=name, mapping=contents.get(MAPPING, b""))
     chosen = next((one for one in SUBMITTED.values() if one.artifact == name), None)
     apart = series_for(chosen) if chosen else None
     if apart is not None and apart.artifact in contents:

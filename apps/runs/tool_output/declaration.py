@@ -14,12 +14,13 @@ __all__ = ["Attached", "FormatFacts", "FormatMark", "Submitted", "SubmittedOutpu
 
 @dataclass(frozen=True)
 class SubmittedOutput:
-    """A parsed file, and the load and the workload's parameters that it states; None: not stated. `is_rated`: whether a
-    rate limited the load."""
+    """A parsed file, and the load, the repetition and the workload's parameters that it states; None: not stated.
+    `is_rated`: whether a rate limited the load."""
 
     output: Output
     threads: int | None = None
     rate: float | None = None
+    repetition: int | None = None
     is_rated: bool | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -61,7 +62,8 @@ class Submitted:
     """A format of a run's output. `tool`: the tool of its workloads. `made_by`: the file's source. `parse`: reads its
     plain text. `series_of`: for a format with series, the format of the same tool's totals that they supplement.
     `mark`: how it is recognised where the sender names no format. `states_work`: the output states the workload's
-    parameters. `counts_all`: such series count all transactions of the totals but those of one interval.
+    parameters. `counts_all`: such series count all transactions of the totals but those of one interval. `mapping`: of
+    the sender, kept beside the file, for a format that needs one; see `formats.mapped`.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Submitted:
     facts: FormatFacts | None = None
     states_work: bool = False
     counts_all: bool = False
+    mapping: bytes | None = None
 
     @property
     def artifact(self) -> str:

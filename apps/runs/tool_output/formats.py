@@ -3,40 +3,35 @@
 Names of stored files begin with their format, so that newer parsers can read them again.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
-from apps.runs.tool_output import foreign, report_values, sysbench_values
+from apps.runs.tool_output import file_map, report_values, sysbench_values
 from apps.runs.tool_output.declaration import Attached, FormatFacts, Submitted, SubmittedOutput, mark
-from apps.runs.tool_output.parsers import (
-    benchbase,
-    digests,
-    hammerdb,
-    iibench_py,
-    mysqlslap,
-    perf,
-    pt_query_digest,
-    report,
-    sysbench,
-    tpcc_mysql,
-)
-from apps.runs.tool_output.parsers.fio import report as fio
-from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput, TextLine, first_line
-from apps.runs.tool_output.parsers.pgbench import log as pgbench_log
-from apps.runs.tool_output.parsers.pgbench import report as pgbench
+from apps.runs.tool_output.file_map import BadMapping, FileMapping
+from apps.runs.tool_output.foreign_formats import FOREIGN_FORMATS, reader
+from apps.runs.tool_output.parsers import benchbase, digests, hammerdb, own, perf, pt_query_digest, report, sysbench
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, TextLine, first_line
 
 __all__ = [
     "ATTACHED",
     "DEFAULT",
+    "MAPPING",
+    "OWN",
     "SUBMITTED",
     "Attached",
+    "BadMapping",
     "NotThisFormat",
     "Submitted",
     "SubmittedOutput",
+    "mapped",
+    "mapped_again",
     "of_artifact",
     "series_for",
 ]
-
 
 ANOTHER = "the output of one run; this begins another: send each as a file of its own, as splashboard submit does"
 
@@ -73,16 +68,37 @@ def _line_at(content: bytes, start: int) -> TextLine:
     return TextLine(content.count(b"\n", 0, start) + 1, start, text, ended=True)
 
 
-def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Callable[[bytes], SubmittedOutput]:
-    def read(content: bytes) -> SubmittedOutput:
-        found = parse(content)
-        output = foreign.output_of(found, parser=name, version=version)
-        return SubmittedOutput(output, found.threads, is_rated=found.is_rated, parameters=found.parameters)
-
-    return read
+def _read_unmapped(_: bytes) -> SubmittedOutput:
+    raise NotThisFormat(1, "", "a mapping beside the file, which says which of its values are which metrics")
 
 
-DEFAULT = "sysbench"
+def mapped(document: object, started_at: datetime) -> Submitted:
+    """The format of a file of the sender's own, by the mapping. Raises BadMapping."""
+    found = file_map.read(document)
+    parse = reader(OWN, own.VERSION, partial(own.parse, mapping=found, started_at=started_at))
+    kept = {"mapping": document, "started_at": started_at.isoformat()}
+    return replace(
+        SUBMITTED[OWN],
+        parse=lambda content: _described(parse(content), found),
+        mapping=json.dumps(kept, ensure_ascii=False, indent=1).encode(),
+    )
+
+
+def mapped_again(kept: bytes) -> Submitted:
+    """As `mapped`, from the mapping as it was kept. Raises NotThisFormat."""
+    try:
+        held = json.loads(kept)
+        return mapped(held["mapping"], datetime.fromisoformat(held["started_at"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotThisFormat(1, "", f"a mapping kept with the run; {error}") from error
+
+
+def _described(submitted: SubmittedOutput, found: FileMapping) -> SubmittedOutput:
+    return replace(submitted, output=replace(submitted.output, described=found.own))
+
+
+DEFAULT, OWN = "sysbench", "own"
+MAPPING = "own-mapping.json"  # its name among a run's files
 # Kind of test -> format and tool of its workloads.
 FORMAT_OF = {"oltp": DEFAULT, "cpu": "cpu", "memory": "memory", "fileio": "fileio"}
 SYSBENCH = rb"^sysbench \d\S*(?: \(using [^\n]*\))?\r?$"
@@ -121,78 +137,7 @@ _ALL = (
         )
         for kind, pattern in MACHINE.items()
     ),
-    Submitted(
-        *("tpcc-mysql", "tpcc-mysql", "tpcc-mysql", "txt", "what tpcc_start prints"),
-        _read("tpcc-mysql", tpcc_mysql.VERSION, tpcc_mysql.parse),
-        mark=mark("“*** … TPC-C Load Generator ***”", rb"^\*\*\* [^\n]*TPC-C Load Generator \*\*\*"),
-        facts=FormatFacts(
-            *("Percona-Lab/tpcc-mysql, with `trx:` (since 2014) and before", "imitated"),
-            "TpmC; throughput, transactions, failures of all types; ramp-up and length; per interval throughput, new "
-            "orders, New-Order's p95, p99 and maximum; MySQL errors",
-            "response times of the older form (unit not settled)",
-        ),
-    ),
-    Submitted(
-        *("iibench-py", "iibench.py", "iibench.py", "txt", "what iibench.py prints"),
-        _read("iibench-py", iibench_py.VERSION, iibench_py.parse),
-        mark=mark(
-            "“i_sec t_sec i_ips …” or “#rows #seconds …”", rb"^(?:#rows #seconds #total_seconds |i_sec\tt_sec\t)"
-        ),
-        facts=FormatFacts(
-            *("mdcallag/mytools `iibench.py`, 14 or 17 columns with tabs; the form of 2009", "imitated"),
-            "rows/s, deletes/s and reads/s of each interval and in all; rows; time; retries",
-            "response times: `max_i` and the histogram of ten steps cover inserts alone",
-        ),
-    ),
-    Submitted(
-        *("mysqlslap", "mysqlslap, CSV", "mysqlslap", "csv", "mysqlslap --csv=FILE, one result"),
-        _read("mysqlslap", mysqlslap.VERSION, mysqlslap.parse),
-        mark=mark(
-            "“engine,load,0.018,0.017,0.020,clients,queries”",
-            rb"\A\s{0,100}[A-Za-z0-9_]*,[a-z]+(?:,\d+\.\d{3}){3},\d+,\d+\r?$",
-        ),
-        facts=FormatFacts(
-            *("`--csv`, MariaDB 10.11.19", "real"),
-            "mean, shortest, longest time (s); clients; statements; statements/s",
-            "files with several lines: send each alone",
-        ),
-    ),
-    Submitted(
-        *("hammerdb", "HammerDB, log of a run", "hammerdb", "log", "hammerdb.log or what hammerdbcli prints, one run"),
-        _read("hammerdb", hammerdb.VERSION, hammerdb.parse),
-        mark=mark("“HammerDB CLI v…” or “Vuser 1:…”", rb"^(?:HammerDB CLI v|Vuser \d+:)"),
-        facts=FormatFacts(
-            *("TPROC-C log, 2 to 3 (TPM before NOPM), 4 and 5", "imitated"),
-            "NOPM, TPM; virtual users; ramp-up and timed minutes; errors of virtual users",
-            "the transaction counter's log; TPROC-H",
-        ),
-    ),
-    Submitted(
-        *("benchbase-summary", "BenchBase, summary", "benchbase", "json", "results/*.summary.json"),
-        _read("benchbase-summary", benchbase.VERSION, benchbase.parse_summary),
-        mark=mark(
-            "“Throughput (requests/second)” and “Latency Distribution” in JSON",
-            rb'"Latency Distribution"\s*:\s*\{',
-            rb'"Throughput \(requests/second\)"',
-        ),
-        facts=FormatFacts(
-            *("`*.summary.json` of 2021 to 2024", "imitated"),
-            *("throughput, goodput, requests, time, latencies", "DBMS parameters"),
-        ),
-    ),
-    Submitted(
-        *("benchbase-windows", "BenchBase, windows of time", "benchbase", "csv", "*.results.csv or *.samples.csv"),
-        _read("benchbase-windows", benchbase.VERSION, benchbase.parse_csv),
-        series_of="benchbase-summary",
-        mark=mark(
-            "“Time (seconds),…,Throughput (requests/second),…”",
-            rb"^Time \(seconds\),[^\n]*Throughput \(requests/second\)",
-        ),
-        facts=FormatFacts(
-            *("`*.results.csv`, `*.samples.csv`", "imitated"),
-            *("throughput and latencies of each window", "percentiles over all windows"),
-        ),
-    ),
+    *FOREIGN_FORMATS,
     *(
         Submitted(
             *(name, title, tool, "jsonl", f"splashboard-agent report {command}", partial(_read_report, tool=tool)),
@@ -214,42 +159,11 @@ _ALL = (
         )
     ),
     Submitted(
-        *("pgbench", "pgbench", "pgbench", "txt", "what pgbench prints, with 2>&1 for the progress lines of -P"),
-        _read("pgbench", pgbench.VERSION, pgbench.parse),
-        states_work=True,
-        mark=mark(
-            "“transaction type: …” or “pgbench (15.18 …)”", rb"^(?:transaction type: |pgbench \(|starting vacuum)"
-        ),
+        *(OWN, "CSV or JSON of your own", "own", "txt", "a CSV or JSON file, with a mapping", _read_unmapped),
         facts=FormatFacts(
-            *("pgbench of PostgreSQL 9.4 to 18, with `-P` its progress lines", "real: 15; imitated: 13, 14, 18"),
-            "tps without connection time (with `-C`: with it), transactions, latency mean and deviation, schedule lag, "
-            "skipped, late, failed and retried transactions, connection time; per interval tps, latency, lag, "
-            "failures, skipped, retries; errors",
-            "statement latencies (`-r`), single scripts, a mean “including failures”",
-        ),
-    ),
-    Submitted(
-        *("pgbench-log", "pgbench, log", "pgbench", "txt", "pgbench --log, with or without --aggregate-interval"),
-        _read("pgbench-log", pgbench_log.VERSION, pgbench_log.parse),
-        series_of="pgbench",
-        counts_all=True,
-        facts=FormatFacts(
-            *("`pgbench --log`, with or without `--aggregate-interval`", "real"),
-            "per interval or second: tps, latency mean, deviation, maximum (single transactions: p50, p95, p99), lag, "
-            "skipped, failed, retries",
-            "the log's first interval gives no rate: it is not whole",
-        ),
-    ),
-    Submitted(
-        *("fio", "fio, JSON", "fio", "json", "fio --output-format=json or json+"),
-        _read("fio", fio.VERSION, fio.parse),
-        states_work=True,
-        mark=mark('“"fio version" : "fio-3…"” in JSON', rb'^\s*"fio version"\s*:\s*"fio-'),
-        facts=FormatFacts(
-            *("fio 3 with `--output-format=json` or `json+`", "real: 3.33"),
-            "reads and writes: requests/s, MiB/s, completion latency (ms): mean, deviation, extremes, p50 to p99.9, "
-            "histogram of `json+`; fsyncs; snapshots of `--status-interval` as series",
-            "trims, CPU, disks; `unified_rw_reporting`: only requests/s",
+            *("any CSV or JSON [with a mapping](../howto/own-results.md)", "imitated"),
+            "what the mapping names: totals, series, threads, rate, repetition",
+            "what the mapping does not name",
         ),
     ),
 )

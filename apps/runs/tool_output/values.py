@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from apps.catalog.pure import MetricSpec
 from apps.runs.samples.histograms import HistogramCounts
 from apps.runs.storage.codec import Number
 from workers.protocol.wire import EventMessage
@@ -40,7 +41,7 @@ class Output:
     """An output parsed by `version` of `parser`. `intervals`: end of interval -> metric -> rate or gauge value.
     `measured`: time covered by the totals, or by the intervals of a truncated output; None: neither. `complete`: has
     totals. `fatal`: the tool's message about its early end, or empty. `failures`: labels of the tool's own checks that
-    failed.
+    failed. `described`: metrics whose unit and direction the sender stated.
     """
 
     parser: str
@@ -55,6 +56,7 @@ class Output:
     distributions: tuple[ReadDistribution, ...] = ()
     events: tuple[EventMessage, ...] = ()
     unparsed: tuple[str, ...] = ()
+    described: tuple[MetricSpec, ...] = ()
 
     def metrics(self) -> list[str]:
         """Metrics of headline values and distributions."""

@@ -14,7 +14,7 @@ from apps.comparison.pure import tones
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
-from apps.runs.pure import CLIENT, TimelineEntry, timeline
+from apps.runs.pure import CLIENT, OWN_METRICS, TimelineEntry, timeline
 from apps.web.components.addresses import price_address, runs_address, timeline_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments
@@ -38,6 +38,7 @@ HEADLINES = (
     "client.latency.max",
     "client.errors.total",
 )
+MOST_OWN = 6  # of the sender's own metrics
 LATEST = ("client.throughput", "client.latency.p50", "client.latency.p95", "client.latency.p99", "client.errors")
 
 
@@ -168,6 +169,7 @@ def headline_keys(run: RunDetail) -> list[str]:
     """The primary metric first, then metrics specific to the tool."""
     spec = {**FOREIGN, **WORKLOADS}.get(run.row.workload_tool)
     own = [key for key in spec.metrics if key not in HEADLINES] if spec else []
+    own += [one.metric for one in run.measurements if one.metric.startswith(OWN_METRICS)][:MOST_OWN]
     return list(dict.fromkeys([run.primary_metric, *own, *HEADLINES]))
 
 

@@ -19,7 +19,11 @@ LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")
 OF_TYPE = re.compile(r"client\.(?P<type>[a-z_]+)\.latency\.p\d+")
 # px, as the style sheet has them: a row of a lane, and scale and edges; and rows that a lane of several entries has.
 LANE_ROW, LANES_EDGES, USUAL_ROWS = 22, 40, 3
-PERCENTILES = {"p50": "median", "p95": "95th percentile", "p99": "99th percentile"}
+MOST_LINES = 4  # that one platform's colours and dashes tell apart
+PERCENTILES = {
+    **{"p50": "median", "p90": "90th percentile", "p95": "95th percentile", "p99": "99th percentile"},
+    **{"p999": "99.9th percentile", "p9999": "99.99th percentile"},
+}
 
 
 @dataclass(frozen=True)
@@ -81,12 +85,30 @@ def latency(index: Sequence[SeriesInfo], *, is_live: bool) -> Drawn | None:
     if found:
         return Drawn("Latency", _percentile(found), tuple(found))
     of_type = [metric for metric in known if OF_TYPE.fullmatch(metric)]
+    several = _of_each_type(of_type)
+    if several:
+        return several
     if of_type:
         first = OF_TYPE.fullmatch(of_type[0])
         name = first["type"].replace("_", " ") if first else ""
         same = [metric for metric in of_type if metric.startswith(of_type[0].rpartition(".")[0])]
         return Drawn("Latency", f"{_percentile(same)}, of {name} alone", tuple(same))
     return Drawn("Latency", PERCENTILES["p95"], ("client.latency.p95",)) if is_live else None
+
+
+def _of_each_type(metrics: Sequence[str]) -> Drawn | None:
+    """One percentile of all types, the usual one if each has it; None: one type, or no percentile in common."""
+    types: dict[str, set[str]] = {}
+    for metric in metrics:
+        beginning, _, percentile = metric.rpartition(".")
+        types.setdefault(beginning, set()).add(percentile)
+    common = set.intersection(*types.values()) if len(types) > 1 else set()
+    if not common:
+        return None
+    chosen = "p99" if "p99" in common else max(common)
+    drawn = tuple(f"{beginning}.{chosen}" for beginning in types)[:MOST_LINES]
+    part = "" if len(drawn) == len(types) else f", {len(drawn)} of {len(types)} types"
+    return Drawn("Latency", f"{PERCENTILES.get(chosen, chosen)} of each interval, by type{part}", drawn)
 
 
 def _percentile(metrics: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
-from apps.core import limits
+from apps.core import limits, yaml_text
 from apps.core.problems import Invalid
 from apps.core.query import whole_number
 from apps.runs.api import QuotaExceeded, Refused, submit
@@ -50,6 +50,9 @@ class Upload(PageForm):
     )
     series = forms.FileField(
         label="Its series", required=False, error_messages={"empty": "is empty: choose another, or none"}
+    )
+    mapping = forms.FileField(
+        label="Its mapping", required=False, error_messages={"empty": "is empty: choose another, or none"}
     )
     system = forms.ModelChoiceField(
         System.objects.none(),
@@ -95,6 +98,13 @@ class Upload(PageForm):
     def clean_series(self) -> bytes | None:
         file = self.cleaned_data["series"]
         return _content(file, limits.ARTIFACT) if file else None
+
+    def clean_mapping(self) -> Any:
+        file = self.cleaned_data["mapping"]
+        try:
+            return yaml_text.load_with_lines(_content(file, limits.MAPPING), aliases=False)[0] if file else None
+        except yaml_text.NotYaml as error:
+            raise forms.ValidationError(f"line {error.line}: {error}") from error
 
     def clean_started_at(self) -> datetime:
         started_at: datetime = self.cleaned_data["started_at"]
@@ -145,6 +155,7 @@ class Upload(PageForm):
     def _submit(self) -> Uploaded:
         data = self.cleaned_data
         chosen = submit.format_of(data["format"] or None, output=data["file"])
+        chosen = submit.mapped(chosen, data["mapping"], started_at=data["started_at"])
         submitted = submit.read(chosen=chosen, output=data["file"])
         outcome, reason = submit.outcome_of(
             submitted, chosen=chosen, outcome="failed" if data["reason"] else "succeeded", reason=data["reason"]
@@ -155,7 +166,7 @@ class Upload(PageForm):
             "workload": self._workload(chosen, submitted),
             "load_level": catalog.load_level_for(threads=threads, rate=rate),
             "started_at": data["started_at"],
-            "repetition": data["repetition"],
+            "repetition": submitted.repetition or data["repetition"],
             "output": data["file"],
         }
         uid = submit.uid_of(**what)
@@ -177,10 +188,12 @@ class Upload(PageForm):
 
     def _workload(self, chosen: Submitted, submitted: SubmittedOutput) -> Workload:
         known: Workload | None = self.cleaned_data["workload"]
-        parameters = submit.parameters_of(submitted, self.cleaned_data["parameters"])
-        return known or catalog.workload_for(tool=chosen.tool, parameters=parameters)
+        parameters = self.cleaned_data["parameters"]
+        return known or submit.workload_of(submitted, chosen=chosen, parameters=parameters)
 
     def _add(self, field: str, message: str) -> None:
+        if field.startswith("mapping."):
+            field, message = "mapping", f"{field}: {message}"
         name = FIELDS.get(field, "parameters" if field.startswith("workload.") else field)
         self.add_error(name if name in self.fields else None, message)
 

@@ -14,7 +14,8 @@ from splashboard.wrap import machine, postgresql, redact
 from splashboard.wrap.measure import WrappedRun
 from splashboard.wrap.plan import BenchmarkPlan, SystemOptions
 from splashboard.wrap.target import LoadedServer, is_local
-from splashboard.wrap.tools import STATES_WORK, WITHOUT_DATABASE, Asked, ToolCommand
+from splashboard.wrap.tool_command import ToolCommand
+from splashboard.wrap.tools import STATES_WORK, WITHOUT_DATABASE, Asked
 
 NUMBERS = re.compile(r"\d+(?:\.\d+)+")
 NAMES = {

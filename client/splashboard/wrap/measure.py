@@ -16,7 +16,7 @@ from splashboard.wrap.interrupts import Interrupts
 from splashboard.wrap.outputs import OutputReader, ToolStretch
 from splashboard.wrap.process import WrappedCommand
 from splashboard.wrap.samples import ServerSampling
-from splashboard.wrap.tools import ToolCommand
+from splashboard.wrap.tool_command import ToolCommand
 from splashboard.wrap.watch import ToolWatch
 
 # s of samples before a load begins and after it ends: counts need one on each side.

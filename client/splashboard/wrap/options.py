@@ -11,7 +11,7 @@ from splashboard.failures import Misuse
 from splashboard.wrap import target
 from splashboard.wrap.baseline import TOLERANCE
 from splashboard.wrap.plan import BenchmarkPlan, SystemOptions
-from splashboard.wrap.tools import value_of
+from splashboard.wrap.tool_command import value_of
 
 WORDS = "run a benchmark as it is, submit what it measured, and compare: splashboard run [OPTIONS] -- COMMAND"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")

@@ -16,12 +16,24 @@ FIRST_LINES = (
     (re.compile(rb"^(?:pgbench \(\d.*\)|starting vacuum.*|transaction type: .*)$"), "pgbench"),
     (re.compile(rb'^\s*"fio version" : "fio-\d.*$'), "fio"),
     (re.compile(rb"^[A-Za-z0-9_]*,[a-z]+(?:,\d+\.\d{3}){3},\d+,\d+$"), "mysqlslap"),
+    (re.compile(rb"^\d{4}/\d\d/\d\d [\d:]+ maxprocs: "), "go-tpc"),
+    (re.compile(rb"^\*+ properties \*+$"), "go-ycsb"),
+    (re.compile(rb"^Command line: -"), "ycsb"),
 )
 # The line before those, which belongs to them.
 BEFORE = {"tpcc-mysql": b"***", "fio": b"{"}
+# Where those are not printed; not within one that has begun.
+LATER_LINES = (
+    (re.compile(rb"^\[(?:Current|Summary)\] [A-Z]"), "go-tpc"),
+    (re.compile(rb"^(?:YCSB Client \d|\[OVERALL\], RunTime)"), "ycsb"),
+)
+# Lines without which a stretch is no run: its tool prepared or removed tables.
+OF_A_RUN = {
+    "sysbench": re.compile(rb"^Running (?:the test|memory speed test) with following options", re.MULTILINE),
+    "go-tpc": re.compile(rb"^\[(?:Current|Summary)\] ", re.MULTILINE),
+}
 # Its one run has several such lines.
 ONCE = ("hammerdb", "iibench-py")
-SYSBENCH_RUN = re.compile(rb"^Running (?:the test|memory speed test) with following options", re.MULTILINE)
 SYSBENCH_KINDS = (
     (re.compile(rb"^(?:CPU speed:|Prime numbers limit: )", re.MULTILINE), "cpu"),
     (re.compile(rb"^Running memory speed test|MiB transferred \(", re.MULTILINE), "memory"),
@@ -80,8 +92,9 @@ class ToolStretch:
 
     @property
     def is_run(self) -> bool:
-        """False: sysbench prepared or removed its tables."""
-        return self.format != "sysbench" or bool(SYSBENCH_RUN.search(self.content))
+        """False: the tool prepared or removed its tables."""
+        needed = OF_A_RUN.get(self.format)
+        return needed is None or bool(needed.search(self.content))
 
     @property
     def kind(self) -> str:
@@ -148,4 +161,8 @@ class OutputReader:
             ended = PGBENCH_END.search(before.content) or any(begin.match(each) for each in before.lines)
             # The warnings of -C and the lines of single tables belong to it.
             return name if ended and not (begin is PGBENCH_BEGINS[1] and not PGBENCH_END.search(before.content)) else ""
+        if not name:
+            open_format = self.stretches[-1].format if self.stretches else ""
+            later = (name for pattern, name in LATER_LINES if name != open_format and pattern.match(line))
+            name = next(later, "")
         return name

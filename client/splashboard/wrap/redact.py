@@ -23,9 +23,15 @@ IN_COMMANDS = (
     re.compile(
         r"""((?<![\w.-])(?:ssl)?password\s*=\s*)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'|[^\s'"&]+)""", re.IGNORECASE
     ),
+    # `-p db.passwd=value` of YCSB, as a shell quotes it, and plain.
+    re.compile(r"""((?:^|\s)'(?=[\w.]*?(?:passw|secret|credential))[\w.]+=)([^'\n]+)""", re.IGNORECASE),
+    re.compile(r"""((?:^|\s)(?=[\w.]*?(?:passw|secret|credential))[\w.]+=)([^\s]+)""", re.IGNORECASE),
 )
+# `-p value`, `-p=value`, `-pvalue` of go-tpc.
+GO_TPC = re.compile(r"go-tpc|tiup-bench")
+ITS_PASSWORD = re.compile(r"((?:^|\s)-p(?:=|\s+)?)('[^']*'|[^\s]+)")
 ANYWHERE = (
-    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3]),
+    *(IN_COMMANDS[0], IN_COMMANDS[2], IN_COMMANDS[3], IN_COMMANDS[5]),
     re.compile(
         r"""((?<![\w.-])(?=[\w.-]*?(?:passw|passphrase|secret|_?pass\b|sst_auth|credential))"""
         r"""[\w.-]+["'\]]?[ \t]*[:=][ \t]*)"""
@@ -45,7 +51,7 @@ def command(text: str, passwords: Iterable[str] = ()) -> str:
         text = text.replace(password, HIDDEN) if len(password) >= LONG else text
     for pattern in IN_COMMANDS:
         text = pattern.sub(rf"\g<1>{HIDDEN}", text)
-    return text
+    return ITS_PASSWORD.sub(rf"\g<1>{HIDDEN}", text) if GO_TPC.search(text) else text
 
 
 def output(content: bytes, passwords: Iterable[str] = ()) -> bytes:
@@ -68,6 +74,9 @@ def _once(content: bytes) -> bytes:
     if " -p" in text:
         text = "\n".join(
             IN_COMMANDS[1].sub(rf"\g<1>{HIDDEN}", line) if CLIENTS.search(line) else line for line in text.split("\n")
+        )
+        text = "\n".join(
+            ITS_PASSWORD.sub(rf"\g<1>{HIDDEN}", line) if GO_TPC.search(line) else line for line in text.split("\n")
         )
     return text.encode("latin-1")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Union
+from dataclasses import dataclass
+from typing import Any
 
-from splashboard.wrap import postgresql
-
-Value = Union[str, int, float, bool]
+from splashboard.wrap import key_value_tools, postgresql
+from splashboard.wrap.tool_command import PLAIN, ToolCommand, Value, short, value_of, whole
 
 # sysbench's own tests: the server knows the work of these alone.
 SYSBENCH_TESTS = (
@@ -37,11 +36,11 @@ NO_PARAMETER = re.compile(
     r"|luajit-cmd|config-file|test|help|version|concurrency|host|port|socket|user|password|protocol|csv|silent|verbose"
     r"|iterations|create-schema|no-drop|defaults.*|ssl.*|delimiter|query|create|pre-.*|post-.*|plugin-dir|default-auth"
 )
-PLAIN = re.compile(r"[\w.,:+-]{1,60}")
 SIZE = re.compile(r"(\d+)([KMGT]?)", re.IGNORECASE)
 SHELLS = ("sh", "bash", "dash", "ksh", "zsh")
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 MIB = 2**20
+GO_TOOLS = ("go-tpc", "tiup-bench", "go-ycsb")
 # Parameters that no default supplies, by tool.
 REQUIRED = {
     "sysbench": ("test",),
@@ -49,26 +48,10 @@ REQUIRED = {
     "hammerdb": ("warehouses",),
     "benchbase": ("benchmark", "scale_factor"),
     "fileio": ("mode",),
+    "ycsb": ("workload",),
+    "go-ycsb": ("workload",),
+    "own": ("benchmark",),
 }
-
-
-@dataclass(frozen=True)
-class ToolCommand:
-    """A load tool's command line. `tool` and `format` as the server names them. `file`: where it writes its result;
-    empty: it prints it. `host`, `port`: of its server; empty, 0: not stated. `rate`: 1/s; None: none, or the output
-    states it. `connection`: arguments of psql. `problem`: why it could not be submitted."""
-
-    tool: str
-    format: str
-    parameters: Mapping[str, Value] = field(default_factory=dict)
-    threads: int | None = None
-    host: str = ""
-    schema: str = ""
-    file: str = ""
-    problem: str = ""
-    port: int = 0
-    rate: float | None = None
-    connection: Sequence[str] = ()
 
 
 def find(argv: Sequence[str]) -> ToolCommand | None:
@@ -96,13 +79,6 @@ def family(form: str) -> str:
 
 def lacking(tool: str, parameters: Mapping[str, Value]) -> list[str]:
     return [name for name in REQUIRED.get(tool, ()) if name not in parameters]
-
-
-def value_of(text: str) -> Value:
-    """A number where it is one."""
-    if re.fullmatch(r"-?\d{1,18}", text):
-        return int(text)
-    return float(text) if re.fullmatch(r"-?\d{1,18}\.\d{1,18}", text) else text
 
 
 def _words(argv: Sequence[str]) -> list[str]:
@@ -137,10 +113,6 @@ def _free(options: Mapping[str, str]) -> dict[str, Value]:
     }
 
 
-def _whole(text: str | None) -> int | None:
-    return int(text) if text and re.fullmatch(r"\d{1,9}", text) else None
-
-
 def _bytes(text: str) -> int:
     match = SIZE.fullmatch(text)
     return int(match[1]) * UNITS[match[2].upper()] if match else 0
@@ -154,7 +126,7 @@ def _sysbench(words: Sequence[str]) -> ToolCommand | None:
     named = options.get("test", "") or (plain[0] if plain[0] != "run" else "")
     test = named.rpartition("/")[2]
     test = test[:-4] if test.endswith(".lua") else test
-    threads = _whole(options.get("threads", options.get("num-threads", "1")))
+    threads = whole(options.get("threads", options.get("num-threads", "1")))
     if test in MACHINE_TESTS:
         return ToolCommand(test, test, MACHINE[test](options), threads)
     tables = {
@@ -176,40 +148,30 @@ def _sysbench(words: Sequence[str]) -> ToolCommand | None:
 def _fileio(options: Mapping[str, str]) -> dict[str, Value]:
     found: dict[str, Value] = {
         "size_mb": _bytes(options.get("file-total-size", "2G")) // MIB,
-        "files": _whole(options.get("file-num", "128")) or 128,
+        "files": whole(options.get("file-num", "128")) or 128,
         "block_kb": _bytes(options.get("file-block-size", "16384")) // 1024,
         "direct": "direct" in options.get("file-extra-flags", ""),
-        "fsync_freq": _whole(options.get("file-fsync-freq", "100")) or 0,
+        "fsync_freq": whole(options.get("file-fsync-freq", "100")) or 0,
     }
     return {**found, "mode": options["file-test-mode"]} if "file-test-mode" in options else found
 
 
 MACHINE: Mapping[str, Callable[[Mapping[str, str]], dict[str, Value]]] = {
-    "cpu": lambda options: {"max_prime": _whole(options.get("cpu-max-prime")) or 10_000},
+    "cpu": lambda options: {"max_prime": whole(options.get("cpu-max-prime")) or 10_000},
     "memory": _free,
     "fileio": _fileio,
 }
 
 
-def _short(words: Sequence[str], name: str) -> str:
-    """The value of `-n value` or `-nvalue`; empty: not given."""
-    for place, word in enumerate(words):
-        if word == f"-{name}":
-            return words[place + 1] if place + 1 < len(words) else ""
-        if word.startswith(f"-{name}") and not word.startswith("--"):
-            return word[2:]
-    return ""
-
-
 def _tpcc_mysql(words: Sequence[str]) -> ToolCommand | None:
-    warehouses = _whole(_short(words, "w"))
+    warehouses = whole(short(words, "w"))
     return ToolCommand(
         "tpcc-mysql",
         "tpcc-mysql",
         {"warehouses": warehouses} if warehouses else {},
-        _whole(_short(words, "c")),
-        host=_short(words, "h"),
-        schema=_short(words, "d"),
+        whole(short(words, "c")),
+        host=short(words, "h"),
+        schema=short(words, "d"),
     )
 
 
@@ -222,8 +184,8 @@ def _mysqlslap(words: Sequence[str]) -> ToolCommand | None:
         "mysqlslap",
         "mysqlslap",
         _free(options),
-        _whole(options.get("concurrency") or _short(words, "c")),
-        host=options.get("host", "") or _short(words, "h"),
+        whole(options.get("concurrency") or short(words, "c")),
+        host=options.get("host", "") or short(words, "h"),
         schema=options.get("create-schema", "mysqlslap"),
         file="" if file == "on" else file,
         problem=f"mysqlslap does not {printed}" if not file else "give one --concurrency a run" if several else "",
@@ -240,7 +202,7 @@ def _iibench(words: Sequence[str]) -> ToolCommand | None:
 
 
 def _benchbase(words: Sequence[str]) -> ToolCommand | None:
-    benchmark = _short(words, "b") or _options(words).get("bench", "")
+    benchmark = short(words, "b") or _options(words).get("bench", "")
     return ToolCommand(
         "benchbase",
         "benchbase-summary",
@@ -271,7 +233,7 @@ def _fio(words: Sequence[str]) -> ToolCommand | None:
     if "status-interval" in options and not options.get("output"):
         problem = problem or "--status-interval prints a result each time: write them to a file by --output=FILE"
     return ToolCommand(
-        *("fio", "fio", {}, _whole(options.get("numjobs", "1")) if _is_one_fio_job(words) else None),
+        *("fio", "fio", {}, whole(options.get("numjobs", "1")) if _is_one_fio_job(words) else None),
         file=options.get("output", ""),
         problem=problem,
     )
@@ -302,6 +264,7 @@ READERS: Mapping[str, Callable[[Sequence[str]], ToolCommand | None]] = {
     "hammerdbcli": _hammerdb,
     "iibench.py": _iibench,
     "benchbase.jar": _benchbase,
+    **key_value_tools.READERS,
     "pgbench": _pgbench,
     "fio": _fio,
 }
@@ -335,7 +298,7 @@ def adapted(argv: Sequence[str], asked: Asked) -> list[str]:
         return found
     name = typed[place].rpartition("/")[2]
     if threads and not any("{threads}" in word for word in typed):
-        if name == "sysbench":
+        if name in ("sysbench", *GO_TOOLS):
             found = _with(found, place, "threads", threads)
         elif name in ("mysqlslap", "mariadb-slap"):
             found = _with(found, place, "concurrency", threads)
@@ -366,7 +329,8 @@ def takes_threads(argv: Sequence[str]) -> bool:
     """Whether `--threads` reaches the tool without a script's help."""
     place = own_place(argv)
     name = "" if place is None else argv[place].rpartition("/")[2]
-    if any("{threads}" in word for word in argv) or name in ("sysbench", "mysqlslap", "mariadb-slap", "pgbench"):
+    names = ("sysbench", "mysqlslap", "mariadb-slap", "pgbench", *GO_TOOLS)
+    if any("{threads}" in word for word in argv) or name in names:
         return True
     return name == "fio" and place is not None and _is_one_fio_job(argv[place + 1 :])
 

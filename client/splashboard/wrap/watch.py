@@ -6,7 +6,8 @@ import threading
 import time
 from pathlib import Path
 
-from splashboard.wrap.tools import ToolCommand, family, find, shown
+from splashboard.wrap.tool_command import ToolCommand
+from splashboard.wrap.tools import family, find, shown
 
 EVERY = 0.1  # s
 

@@ -2273,8 +2273,8 @@ export interface components {
              * @default 0
              */
             warmup: number;
-            /** @default 1 */
-            repetition: number;
+            repetition?: number;
+            mapping?: unknown | null;
             tags?: string[];
             /** @default  */
             session: string;
@@ -2301,7 +2301,7 @@ export interface components {
             reason: string;
         };
         /** @enum {string} */
-        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report" | "pgbench" | "pgbench-log" | "fio";
+        RunDescriptionFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "pgbench" | "pgbench-log" | "fio" | "go-tpc" | "ycsb" | "go-ycsb" | "failover-report" | "schema-change-report" | "own";
         RunDetail: {
             id: number;
             readonly address: string;
@@ -2365,6 +2365,8 @@ export interface components {
             /** Format: uri */
             series?: string | null;
             samples?: string[];
+            /** Format: uri */
+            mapping?: string | null;
             description?: components["schemas"]["RunDescription"];
             format?: components["schemas"]["RunFormFormatEnum"];
             system?: string;
@@ -2386,7 +2388,7 @@ export interface components {
             tag?: string[];
         };
         /** @enum {string} */
-        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "failover-report" | "schema-change-report" | "pgbench" | "pgbench-log" | "fio";
+        RunFormFormatEnum: "sysbench" | "cpu" | "memory" | "fileio" | "tpcc-mysql" | "iibench-py" | "mysqlslap" | "hammerdb" | "benchbase-summary" | "benchbase-windows" | "pgbench" | "pgbench-log" | "fio" | "go-tpc" | "ycsb" | "go-ycsb" | "failover-report" | "schema-change-report" | "own";
         RunGrowth: {
             run: number;
             side: string;

@@ -16,6 +16,7 @@ from splashboard.wrap.target import LoadedServer, of_dsn, of_file
 from splashboard.wrap.tools import Asked, adapted, blocks, find, takes_threads
 from tests.paths import DATA, ROOT
 from tests.rest.submissions import POINT_SELECT
+from tests.runs.tool_output.parsers.outputs import RUNS
 from workers.protocol import secrets
 from workers.protocol.workloads import sysbench
 
@@ -28,6 +29,7 @@ def test_client_and_server_hide_the_same_secrets() -> None:
         return re.sub(r"(?<!\\)([*+?])\+", r"\1", pattern.pattern), pattern.flags
 
     assert [plain(each) for each in secrets.IN_COMMANDS] == [(each.pattern, each.flags) for each in redact.IN_COMMANDS]
+    assert plain(secrets.ITS_PASSWORD) == (redact.ITS_PASSWORD.pattern, redact.ITS_PASSWORD.flags)
     assert [plain(each) for each in secrets.ANYWHERE] == [(each.pattern, each.flags) for each in redact.ANYWHERE]
     for text in (
         "sysbench --mysql-password=swordfish --threads=4 run",
@@ -36,6 +38,11 @@ def test_client_and_server_hide_the_same_secrets() -> None:
         "MYSQL_PWD=swordfish mysqldump --all-databases",
         'password = "swordfish"',
         "CREATE USER a IDENTIFIED BY 'swordfish'",
+        "bin/ycsb.sh run jdbc -P workloads/workloada -p db.passwd=swordfish -p 'db.passwd=the swordfish' -s",
+        "go-ycsb run mysql -p mysql.password=swordfish --threads 8",
+        "go-tpc tpcc run -H db1 -p swordfish -T 8",
+        "go-tpc tpcc run -p=swordfish --password swordfish -pswordfish",
+        '"mysql.password"="swordfish"',
         "Changed tpcc:mysql_pass from old to swordfish for MySQL",
     ):
         assert redact.command(text) == secrets.without_secret_options(text)
@@ -49,6 +56,66 @@ def test_client_and_server_hide_the_same_secrets() -> None:
 
 def test_the_clients_list_of_sysbenchs_tests_is_the_servers() -> None:
     assert tools.SYSBENCH_TESTS == sysbench.TESTS
+
+
+@pytest.mark.parametrize(
+    ("command", "tool", "parameters", "threads", "host"),
+    [
+        (
+            "go-tpc tpcc run --warehouses 4 -T 8 -H db1 -P 3306 -U b -p x -D tpcc --time 60s --wait",
+            *("go-tpc", {"benchmark": "tpcc", "warehouses": 4, "wait": True}, 8, "db1"),
+        ),
+        ("go-tpc tpch run --sf=2", "go-tpc", {"benchmark": "tpch", "sf": 2}, 1, "127.0.0.1"),
+        (
+            "bin/ycsb.sh run jdbc -P workloads/workloadb -threads 16 -p db.url=jdbc:mysql://db2:3306/y -p db.passwd=x"
+            " -p recordcount=1000 -p operationcount=5 -s",
+            *("ycsb", {"workload": "workloadb", "recordcount": 1000, "phase": "run"}, 16, "db2"),
+        ),
+        (
+            "java -cp x site.ycsb.Client -load -db site.ycsb.db.JdbcDBClient -P workloads/workloada",
+            *("ycsb", {"workload": "workloada", "phase": "load"}, 1, ""),
+        ),
+        (
+            "go-ycsb run mysql -P workloads/workloada -p mysql.host=db3 -p mysql.password=x -p threadcount=4",
+            *("go-ycsb", {"workload": "workloada", "phase": "run"}, 4, "db3"),
+        ),
+    ],
+)
+def test_go_tpc_and_ycsb_are_known_by_their_command_lines(
+    command: str, tool: str, parameters: dict[str, object], threads: int, host: str
+) -> None:
+    found = find(command.split())
+    assert found is not None
+    assert (found.tool, dict(found.parameters), found.threads, found.host) == (tool, parameters, threads, host)
+    assert found.format == tool
+
+
+def test_of_go_tpc_only_a_run_in_plain_style_is_measured() -> None:
+    assert find(["go-tpc", "tpcc", "prepare", "--warehouses", "4"]) is None
+    table = find(["go-tpc", "tpcc", "run", "--output", "table"])
+    assert table is not None
+    assert "leave --output out" in table.problem
+    assert adapted(["go-tpc", "tpcc", "run", "-T", "4"], Asked(16))[-1] == "--threads=16"
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        ("go_tpc/tpcc.txt", b"2026/11/27 15:00:00 maxprocs: Leaving GOMAXPROCS=2\ncreating table\nFinished\n"),
+        ("go_ycsb/run.txt", b"preparing\n"),
+        ("ycsb/workloada.txt", b""),
+    ],
+)
+def test_their_runs_are_found_in_what_a_script_prints(name: str, before: bytes) -> None:
+    text = (ROOT / "tests" / "data" / "outputs" / name).read_bytes()
+    reader = outputs.OutputReader()
+    for second, line in enumerate((before + text + text).splitlines(keepends=True)):
+        reader.add(line, float(second))
+    found = reader.runs()
+    assert [each.kind for each in found] == [name.partition("/")[0].replace("_", "-")] * 2
+    whole = {value.metric: value.value for value in RUNS[name](text).values}
+    for each in found:
+        assert {value.metric: value.value for value in RUNS[name](each.content).values} == whole
 
 
 def test_levels_come_in_blocks_of_alternating_order() -> None:

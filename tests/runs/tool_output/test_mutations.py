@@ -12,7 +12,7 @@ from apps.runs.tool_output.declaration import SubmittedOutput
 from apps.runs.tool_output.formats import SUBMITTED, NotThisFormat
 from apps.runs.tool_output.recognition import NotRecognised, recognised
 from tests.runs.tool_output.mutations import KINDS, Mutation, mutations
-from tests.runs.tool_output.samples import SAMPLES
+from tests.runs.tool_output.samples import READ, SAMPLES
 
 
 def test_there_are_200_of_each_format() -> None:
@@ -22,7 +22,7 @@ def test_there_are_200_of_each_format() -> None:
 
 @pytest.mark.parametrize("name", SUBMITTED)
 def test_a_mutated_output_is_read_right_or_refused_by_its_line(name: str) -> None:
-    whole = SUBMITTED[name].read(SAMPLES[name])
+    whole = READ[name].read(SAMPLES[name])
     outcomes = Counter(_outcome(name, whole, each) for each in mutations(SAMPLES[name], seed=name))
     assert outcomes["read"] >= 20, outcomes  # deformed, and what touches no number
 
@@ -30,7 +30,7 @@ def test_a_mutated_output_is_read_right_or_refused_by_its_line(name: str) -> Non
 def _outcome(name: str, whole: SubmittedOutput, mutated: Mutation) -> str:
     refusal: NotThisFormat | None = None
     try:
-        found = SUBMITTED[name].read(mutated.content)
+        found = READ[name].read(mutated.content)
     except NotThisFormat as error:
         refusal = error
     _recognise(mutated)

@@ -9,10 +9,23 @@ from tests.runs.tool_output.deformed import DEFORMED
 from tests.runs.tool_output.samples import SAMPLES
 from tests.runs.uploads import OUTPUT
 
+# Lines of numbers alone, and files of any form.
+UNMARKED = {"pgbench-log", "own"}
 
-@pytest.mark.parametrize("name", SUBMITTED)
+
+def test_all_others_have_a_mark() -> None:
+    assert {name for name, one in SUBMITTED.items() if not one.mark} == UNMARKED
+
+
+@pytest.mark.parametrize("name", UNMARKED)
+def test_what_has_no_mark_is_not_recognised_and_the_remedy_names_its_format(name: str) -> None:
+    with pytest.raises(NotRecognised) as refused:
+        recognised(SAMPLES[name])
+    assert name in refused.value.remedy
+
+
+@pytest.mark.parametrize("name", SUBMITTED.keys() - UNMARKED)
 def test_each_format_is_recognised_by_its_sample_however_deformed(name: str) -> None:
-    assert SUBMITTED[name].mark
     sample = SAMPLES[name]
     assert recognised(sample).name == name
     assert {recognised(deform(sample)).name for deform in DEFORMED.values()} == {name}
@@ -33,7 +46,7 @@ def test_an_unknown_output_is_refused_with_what_was_looked_for_what_was_seen_and
         recognised(b"\n\nhello\nworld\n")
     said = str(refused.value)
     assert "line 3 is 'hello'" in said
-    assert all(f"({name})" in said for name in SUBMITTED)
+    assert all(f"({name})" in said for name in SUBMITTED.keys() - UNMARKED)
     assert all(name in refused.value.remedy for name in ("state format", *SUBMITTED))
 
 
@@ -54,3 +67,8 @@ def test_an_output_of_several_formats_is_refused_with_their_lines() -> None:
     assert "sysbench by line 1, 'sysbench 1.0" in str(refused.value)
     assert f"tpcc-mysql by line {line}, '*** " in str(refused.value)
     assert "by itself" in refused.value.remedy
+
+
+def test_what_ycsbs_own_stand_in_for_a_database_prints_is_ycsbs() -> None:
+    text = SAMPLES["ycsb"].replace(b"Loading workload...", b"***************** properties *****************")
+    assert recognised(text).name == "ycsb"

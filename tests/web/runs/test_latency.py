@@ -1,5 +1,8 @@
 """Latency by percentile on the pages of a run and of a comparison."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
@@ -11,6 +14,7 @@ from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Distribution, Run
 from apps.runs.samples.histograms import SYSBENCH
 from apps.runs.samples.histograms import HistogramCounts as Counts
+from apps.web.runs import timeline
 from apps.web.runs.latency import LatencyCurve, latency_chart, missing, rows, step
 from tests.paths import RECORDINGS
 from tests.runs.uploads import an_open_run, an_upload
@@ -168,3 +172,17 @@ def test_the_drawn_steps_are_the_histogram(browser_page: Page, width: int) -> No
     assert (drawn["x"][0], drawn["x"][-1], drawn["axis"]) == (1, read.distribution.count, "log")
     expect(plot).to_contain_text("(log scale)")
     assert browser_page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_of_several_types_one_percentile_each_is_drawn() -> None:
+    def drawn(*keys: str) -> timeline.Drawn | None:
+        index: Any = [SimpleNamespace(metric=key) for key in keys]
+        return timeline.latency(index, is_live=False)
+
+    read, update = "client.read.latency", "client.update.latency"
+    both = drawn(f"{read}.p99", f"{read}.p999", f"{update}.p90", f"{update}.p99")
+    assert both
+    assert (both.metrics, both.note) == ((f"{read}.p99", f"{update}.p99"), "99th percentile of each interval, by type")
+    five = drawn(*(f"client.{name}.latency.p95" for name in "abcde"))
+    assert five
+    assert (len(five.metrics), "4 of 5 types" in five.note) == (4, True)

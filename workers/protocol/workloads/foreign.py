@@ -4,6 +4,7 @@ They accept undeclared parameters, as plain texts and numbers: the varied ones d
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 
@@ -117,6 +118,45 @@ MEMORY = WorkloadSpec(
     needs_database=False,
     free=True,
 )
+GO_TPC = WorkloadSpec(
+    tool="go-tpc",
+    title="go-tpc",
+    description="PingCAP's TPC-C- and TPC-H-like loads, by default without think times; ch runs both at once.",
+    parameters=(Parameter("benchmark", "choice", "go-tpc's command", "tpcc", choices=("tpcc", "tpch", "ch")),),
+    data_set=("warehouses", "sf", "parts", "partition_type"),
+    metrics=("client.new_orders.per_minute", "client.tpcc_efficiency", "client.throughput"),
+    seeds=(),
+    free=True,
+    named_by=("benchmark",),
+)
+_YCSB = WorkloadSpec(
+    tool="ycsb",
+    title="YCSB",
+    description="The Yahoo! Cloud Serving Benchmark: reads and writes of records by key.",
+    parameters=(
+        Parameter("workload", "text", "name of the workload's file, for example workloada"),
+        Parameter("phase", "choice", "load or run", "run", choices=("load", "run")),
+    ),
+    data_set=("recordcount", "fieldcount", "fieldlength"),
+    metrics=("client.throughput", "client.read.latency.p99", "client.update.latency.p99"),
+    seeds=(),
+    free=True,
+    named_by=("workload",),
+)
+GO_YCSB = replace(_YCSB, tool="go-ycsb", title="go-ycsb", description="PingCAP's YCSB in Go: reads and writes by key.")
+OWN = WorkloadSpec(
+    tool="own",
+    title="Own",
+    description="A benchmark of one's own: its results come as CSV or JSON with a mapping.",
+    parameters=(Parameter("benchmark", "text", "name of the benchmark"),),
+    seeds=(),
+    free=True,
+    named_by=("benchmark",),
+)
 FOREIGN: Mapping[str, WorkloadSpec] = {
-    spec.tool: spec for spec in (TPCC_MYSQL, IIBENCH_PY, HAMMERDB, BENCHBASE, SLAP, PGBENCH, FIO, MEMORY)
+    spec.tool: spec
+    for spec in (
+        *(TPCC_MYSQL, IIBENCH_PY, HAMMERDB, BENCHBASE, SLAP, PGBENCH, FIO, MEMORY),
+        *(GO_TPC, _YCSB, GO_YCSB, OWN),
+    )
 }

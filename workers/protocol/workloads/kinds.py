@@ -4,6 +4,7 @@ Two workloads of one kind measure the same property of a system in different way
 (sysbench with scripts of our own) count as one: a fault of the program affects both.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -67,6 +68,18 @@ def _of_benchbase(parameters: Parameters) -> str:
     return {"tpcc": TPCC}.get(str(parameters.get("benchmark", "")), OTHER)
 
 
+def _of_go_tpc(parameters: Parameters) -> str:
+    return TPCC if parameters.get("benchmark", "tpcc") == "tpcc" else OTHER
+
+
+def _of_ycsb(parameters: Parameters) -> str:
+    """By the name of YCSB's own workloads; b and d have 5 % of writes, e scans and inserts."""
+    if parameters.get("phase") == "load":
+        return INGEST
+    name = str(parameters.get("workload", ""))
+    return READS if name == "workloadc" else MIXED if re.fullmatch(r"workload[abdef]", name) else OTHER
+
+
 def _of_iibench_py(parameters: Parameters) -> str:
     """With queries beside the inserts it is a mixed load."""
     return INGEST if not parameters.get("query_threads") else MIXED
@@ -105,6 +118,10 @@ TOOLS: Mapping[str, tuple[str, str | Callable[[Parameters], str]]] = {
     "benchbase": ("BenchBase", _of_benchbase),
     "pgbench": ("pgbench", _of_pgbench),
     "fio": ("fio", MACHINE),
+    "go-tpc": ("go-tpc", _of_go_tpc),
+    "ycsb": ("YCSB", _of_ycsb),
+    "go-ycsb": ("go-ycsb", _of_ycsb),
+    "own": ("own", OTHER),
 }
 
 

@@ -81,7 +81,8 @@ class ParsedOutput:
     """Content of one output. `reason`: why the result is incomplete; empty: complete.
 
     `clock`: s on the tool's clock, one per sample of `series` (metric -> values in the metric's unit; None: no value).
-    `measured`: time covered by the headline values, on the same clock. Both this and `threads` as stated in the output.
+    `measured`: time covered by the headline values, on the same clock. This, `threads`, `rate` (1/s) and `repetition`
+    are as stated in the output.
     `parameters`: of the workload, as stated in the output. `is_rated`: whether a rate limited the load; None: not
     stated.
     """
@@ -89,6 +90,8 @@ class ParsedOutput:
     version: str = ""
     reason: str = ""
     threads: int | None = None
+    rate: float | None = None
+    repetition: int | None = None
     values: tuple[ParsedValue, ...] = ()
     clock: tuple[float, ...] = ()
     series: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)

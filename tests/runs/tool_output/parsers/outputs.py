@@ -4,12 +4,15 @@ from collections.abc import Callable
 
 from apps.runs.tool_output.parsers import (
     benchbase,
+    go_tpc,
+    go_ycsb,
     hammerdb,
     iibench_py,
     mysqlslap,
     perf,
     pt_query_digest,
     tpcc_mysql,
+    ycsb,
 )
 from apps.runs.tool_output.parsers.fio import report as fio
 from apps.runs.tool_output.parsers.parsed_output import OutputTable, ParsedOutput
@@ -29,6 +32,12 @@ RUNS: dict[str, Callable[[bytes], ParsedOutput]] = {
     "benchbase/tpcc.summary.json": benchbase.parse_summary,
     "benchbase/tpcc.results.csv": benchbase.parse_csv,
     "benchbase/tpcc.samples.csv": benchbase.parse_csv,
+    "go_tpc/tpcc.txt": go_tpc.parse,
+    "go_tpc/ch.txt": go_tpc.parse,
+    "go_tpc/tpch.txt": go_tpc.parse,
+    "go_ycsb/run.txt": go_ycsb.parse,
+    "go_ycsb/load.txt": go_ycsb.parse,
+    "ycsb/workloada.txt": ycsb.parse,
     "pgbench/select.txt": pgbench.parse,
     "pgbench/limit.txt": pgbench.parse,
     "pgbench/weights.txt": pgbench.parse,

@@ -65,7 +65,7 @@ def test_an_output_cut_anywhere_is_refused_incomplete_or_lacks_only_what_follows
     whole = RUNS[name](text)
     for cut in range(len(text)):
         # Rows of time without an end mark: cut between two of them it is the output of a shorter run.
-        if name.endswith(".csv") and text[:cut].endswith(b"\n"):
+        if name.endswith((".csv", "pgbench/aggregated_one_thread.log")) and text[:cut].endswith(b"\n"):
             continue
         found = read(RUNS[name], text[:cut])
         if isinstance(found, ParsedOutput) and not found.reason and found != whole:

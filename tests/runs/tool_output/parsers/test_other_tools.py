@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.runs.tool_output.parsers import perf
+from apps.runs.tool_output.parsers import go_tpc, perf
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput
 from tests.runs.tool_output.parsers.outputs import RUNS, TABLES, content, parsed, table
 
@@ -92,6 +92,86 @@ def test_hammerdb_gives_new_orders_and_the_servers_transactions_per_minute_in_ei
     assert [event.label for event in found.events] == [
         "Deadlock found when trying to get lock; try restarting transaction"
     ]
+
+
+def test_go_tpc_gives_tpmc_and_means_from_sums_as_its_histogram_is_coarse() -> None:
+    found = parsed("go_tpc/tpcc.txt")
+    read = values(found)
+    assert (read["client.new_orders.per_minute"], read["client.tpcc_efficiency"]) == (1544.8, 12012.6)
+    assert read["client.transactions"] == 22 + 304 + 22 + 314 + 19
+    assert read["client.throughput"] == pytest.approx(681 / 11.8722, rel=1e-5)
+    assert read["client.new_order.latency.avg"] == 24616.1 / 304
+    assert read["client.payment.latency.p99"] == 234.9
+    assert not any(metric.startswith("client.latency.p") for metric in read), "types' percentiles are not merged"
+
+
+def test_go_tpcs_blocks_follow_each_other_at_equal_intervals_of_its_longest_takes() -> None:
+    found = parsed("go_tpc/tpcc.txt")
+    assert found.clock == (4.0, 8.0, 12.0)
+    assert found.series["client.throughput"] == (156 / 4, 249 / 4, 272 / 4)
+    assert found.series["client.new_order.latency.p95"] == (260.0, 151.0, 184.5)
+
+
+def test_where_a_block_of_go_tpc_is_missing_no_series_is_read() -> None:
+    block = b"[Current] PAYMENT - Takes(s): 10.0, Count: 100, TPM: 600.0, Sum(ms): 1.0\n"
+    for takes, tpm, fits in (("29.8", "604.0", True), ("39.8", "452.3", False), ("49.9", "360.7", False)):
+        total = f"[Summary] PAYMENT - Takes(s): {takes}, Count: 300, TPM: {tpm}, Sum(ms): 1.0\ntpmC: 1.0\n"
+        found = go_tpc.parse(block * 3 + total.encode())
+        assert found.clock == ((10.0, 20.0, 30.0) if fits else ())
+        assert ["no series" in event.label for event in found.events] == [True] * (not fits)
+
+
+def test_go_tpcs_failures_are_errors_and_no_throughput() -> None:
+    failed = "[Summary] PAYMENT_ERR - Takes(s): 11.0, Count: 7, TPM: 38.2, Sum(ms): 1.0, Avg(ms): 1.0\ntpmC:"
+    read = values(parsed("go_tpc/tpcc.txt", ("tpmC:", failed)))
+    assert (read["client.errors.total"], read["client.transactions"]) == (7, 681)
+    ch = parsed("go_tpc/ch.txt")
+    assert "client.queries.per_hour" not in values(ch), "it counts the query that failed"
+    assert [event.kind for event in ch.events] == ["error", "warning"]
+    whole = parsed("go_tpc/ch.txt", ("[Summary] Q2_ERR", "[Summary] Q2    "))
+    assert values(whole)["client.queries.per_hour"] == 9528.2
+
+
+def test_go_tpcs_queries_have_their_means_and_one_pass_their_sum() -> None:
+    read = values(parsed("go_tpc/tpch.txt"))
+    assert (read["client.q1.latency.avg"], read["client.execution_time.avg"]) == (2340.0, 3.63)
+
+
+def test_go_ycsb_gives_totals_and_rates_of_intervals_from_its_cumulative_rows() -> None:
+    found = parsed("go_ycsb/run.txt")
+    read = values(found)
+    assert (read["client.throughput"], read["client.latency.p99"]) == (5487.3, 5.779)
+    assert (read["client.update.latency.p9999"], read["client.transactions"]) == (22.031, 15000)
+    assert (found.threads, found.measured) == (4, (0.0, 2.736189023))
+    later = "READ   - Takes(s): 4.0, Count: 6999, OPS: 1.0\nTOTAL  - Takes(s): 4.0, Count: 13789, OPS: 1.0\n"
+    end = "**********************************************\nRun finished"
+    found = parsed("go_ycsb/run.txt", (end, later + end))
+    assert (found.clock, found.series) == ((2.0, 4.0), {"client.throughput": (12789 / 2, 500.0)})
+
+
+def test_ycsb_gives_each_operations_latency_in_ms_and_merges_no_percentiles() -> None:
+    found = parsed("ycsb/workloada.txt")
+    read = values(found)
+    assert (read["client.throughput"], read["client.elapsed"]) == (1535.7208673751459, 32.558)
+    assert (read["client.read.latency.p99"], read["client.update.latency.max"]) == (15.287, 121.087)
+    assert read["client.latency.avg"] == pytest.approx((25020 * 2.8804182 + 24978 * 7.403212) / 49998)
+    assert "client.latency.p99" not in read
+    assert (read["client.errors.total"], found.threads) == (2, 8)
+    assert found.clock == (9.958, 19.957, 29.957, 32.56)
+    assert found.series["client.throughput"] == (1437.04, 1581.66, 1577.7, 1574.34)
+    assert found.series["client.update.latency.p999"][0] == 77.375
+
+
+def test_ycsbs_read_modify_writes_are_not_counted_beside_their_parts() -> None:
+    read = values(parsed("ycsb/workloada.txt", ("[UPDATE]", "[READ-MODIFY-WRITE]"), ("[UPDATE: ", "[CLEANUP: ")))
+    assert "client.latency.avg" not in read
+    assert read["client.read_modify_write.latency.p99"] == 29.583
+
+
+def test_ycsbs_numbers_may_have_decimal_commas() -> None:
+    found = parsed("ycsb/workloada.txt", ("1437.04 current", "1437,04 current"), ("Avg=3021.44", "Avg=3021,44"))
+    assert found.series["client.throughput"][0] == 1437.04
+    assert found.series["client.read.latency.avg"][0] == 3.02144
 
 
 def test_benchbases_latencies_become_ms_from_the_unit_that_each_heading_names() -> None:

@@ -69,6 +69,17 @@ def test_an_accepted_upload_leads_to_its_runs_page_with_numbers_and_origin(engin
     assert run.workload.parameters == {"warehouses": 10, "isolation": "repeatable-read"}
 
 
+def test_a_csv_of_ones_own_is_uploaded_with_its_mapping(engineer: Client) -> None:
+    own = {"format": "own", "parameters": "benchmark=checkout"}
+    faulty = send(engineer, b"tps\n812.5\n", **own, mapping=a_file(b"totals: {client.latency.p99: tps}\nthreads: 8"))
+    assert "client.latency.p99: is a time: state the file's unit" in said_of(faulty, "mapping")
+    assert "is missing" in said_of(send(engineer, b"tps\n812.5\n", **own), "mapping")
+    answer = send(engineer, b"tps\n812.5\n", **own, mapping=a_file(b"totals: {client.throughput: tps}\nthreads: 8"))
+    run = Run.objects.get()
+    assert (answer["Location"], run.load_level.threads) == (f"/runs/{run.pk}/", 8)
+    assert run.measurements.get().value == 812.5
+
+
 def test_who_stored_as_much_as_a_day_allows_is_told_how_long_to_wait(engineer: Client, settings: LazySettings) -> None:
     settings.UPLOADS_A_DAY = 10
     answer = send(engineer)

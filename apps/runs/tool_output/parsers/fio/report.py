@@ -46,6 +46,8 @@ PERCENTILES = {"50.000000": "p50", "90.000000": "p90", "95.000000": "p95", "99.0
 STATISTICS = {"mean": "avg", "min": "min", "max": "max", "stddev": "stddev"}
 MESSAGE = re.compile(rb"^fio: (?P<text>.{1,2000})$", re.MULTILINE)
 BIN = re.compile(r"[0-9]{1,20}")
+OF_LATENCY = {*STATISTICS, "N", "percentile", "bins"}
+PERCENT = re.compile(r"[0-9]{1,3}\.[0-9]{6}")
 MOST_MESSAGES = 50
 MOST_DOCUMENTS = 100_000
 
@@ -172,7 +174,8 @@ def _is_another(before: _FioReport, after: _FioReport) -> bool:
     passed = stamps[1] - stamps[0] if all(map(is_count, stamps)) else 0
     first, second = before.runtime(*directions), after.runtime(*directions)
     fewer = any(after.total(each, "total_ios") < before.total(each, "total_ios") for each in directions)
-    return names[0] != names[1] or fewer or second < first or (first > 0 and second <= passed)
+    same = before.tree == after.tree
+    return names[0] != names[1] or fewer or same or second < first or (first > 0 and second <= passed)
 
 
 def _part(job: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -274,6 +277,8 @@ class _FioValues:
 
     def _latencies(self, direction: str, kind: str, metric: str) -> None:
         """Mean, extremes and percentiles of the jobs that have any."""
+        for job in self._report.jobs:
+            _require_latency(_part(job, direction), kind, f"{direction}.{kind}", self._report.line)
         parts = {
             number: part
             for number, job in enumerate(self._report.jobs)
@@ -320,6 +325,21 @@ class _FioValues:
                 "--group_reporting or --output-format=json+"
             )
         self.values += [ParsedValue(f"{metric}.{name}", value, start, end) for name, value in merged.items()]
+
+
+def _require_latency(part: Mapping[str, Any], kind: str, shown_as: str, line: int) -> None:
+    """Raises NotThisFormat where requests have no latency, or it has a name that fio does not print."""
+    if not part.get("total_ios", 0):
+        return
+    names = _part(part, kind).keys()
+    odd = [
+        *(names - OF_LATENCY),
+        *(key for key in _part(_part(part, kind), "percentile") if not PERCENT.fullmatch(key)),
+    ]
+    if "N" not in names or odd:
+        raise NotThisFormat(
+            line, f"{shown_as}{f', {odd[0]:.40}' if odd else ''}", "N, mean, min, max, stddev, percentile"
+        )
 
 
 def _bins(parts: Sequence[Mapping[str, Any]], line: int) -> HistogramCounts | None:

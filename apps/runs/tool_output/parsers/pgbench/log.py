@@ -49,8 +49,11 @@ class _PgbenchLog:
     has_lag: bool = False
     has_counts: bool = False
     has_failures: bool = False
+    is_cut: bool = False
     first: int = 0
     last: int = 0
+    rows: dict[bytes, TextLine] = field(default_factory=dict)
+    begins: dict[int, TextLine] = field(default_factory=dict)
 
 
 def parse(content: bytes) -> ParsedOutput:
@@ -65,7 +68,8 @@ def parse(content: bytes) -> ParsedOutput:
             read = _row if _is_time(words[0]) else _transaction
             log.first = line.start
         if not line.ended:
-            break  # cut off
+            log.is_cut = True
+            break
         read(log, line, words)
         log.last = line.start + len(line.text)
     if read is None:
@@ -91,6 +95,9 @@ def _row(log: _PgbenchLog, line: TextLine, words: Sequence[str]) -> None:
     skipped, retried, retries and failures since 15."""
     if not 6 <= len(words) <= 16 or not _is_time(words[0]):
         raise line.refuse(EXPECTED)
+    if log.rows.setdefault(line.text, line) is not line:
+        raise line.refuse("a row once; it is there twice")
+    log.begins.setdefault(int(words[0]), line)
     numbers = [_number(line, word) for word in words[1:]]
     done, total, squares, _, most, *more = numbers
     found = log.intervals[int(words[0])]
@@ -139,6 +146,10 @@ def _aggregated(log: _PgbenchLog) -> ParsedOutput:
     if len(starts) < 2:
         return ParsedOutput(reason="two intervals or more are needed to know their length")
     length = min(b - a for a, b in pairwise(starts))
+    for before, after in pairwise(starts):
+        if after - before != length:  # pgbench prints intervals without transactions, too
+            words = f"an interval {length} s after that of {before}, of the same run: send each run's log by itself"
+            raise log.begins[after].refuse(words)
     clock = tuple(float(start - starts[0] + length) for start in starts)
     return _output(log, starts, clock, float(length), partial={starts[0]})
 
@@ -190,7 +201,10 @@ def _output(
         "client.latency.avg": sum(row.total for row in rows) / done / US_PER_MS,
     }
     return ParsedOutput(
-        values=tuple(ParsedValue(metric, value, log.first, log.last) for metric, value in values.items()),
+        reason="the log is cut off in its last line" if log.is_cut else "",
+        values=()
+        if log.is_cut
+        else tuple(ParsedValue(key, value, log.first, log.last) for key, value in values.items()),
         clock=clock,
         series=series,
         measured=(0.0, clock[-1]),
