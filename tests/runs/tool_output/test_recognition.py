@@ -17,14 +17,14 @@ def test_all_others_have_a_mark() -> None:
     assert {name for name, one in SUBMITTED.items() if not one.mark} == UNMARKED
 
 
-@pytest.mark.parametrize("name", UNMARKED)
+@pytest.mark.parametrize("name", sorted(UNMARKED))
 def test_what_has_no_mark_is_not_recognised_and_the_remedy_names_its_format(name: str) -> None:
     with pytest.raises(NotRecognised) as refused:
         recognised(SAMPLES[name])
     assert name in refused.value.remedy
 
 
-@pytest.mark.parametrize("name", SUBMITTED.keys() - UNMARKED)
+@pytest.mark.parametrize("name", sorted(SUBMITTED.keys() - UNMARKED))
 def test_each_format_is_recognised_by_its_sample_however_deformed(name: str) -> None:
     sample = SAMPLES[name]
     assert recognised(sample).name == name
