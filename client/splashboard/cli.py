@@ -124,7 +124,8 @@ def _submit(options: argparse.Namespace) -> int:
     parts = submitting.parts_of(options.file, submitting.describe(stated, vars(options)), options.split)
     runs, refused = submitting.submit(_server(options), parts, series=options.series, mapping=options.mapping)
     words = [line for run in runs for line in submitting.sentences(run)]
-    _print(runs if len(parts) > 1 else runs[0], words, as_json=options.json)
+    if runs or options.json:
+        _print(runs if len(parts) > 1 else runs[0], words, as_json=options.json)
     return _failed(Exit.REFUSED, *(line for each in refused for line in _words(each))) if refused else Exit.FINE
 
 
