@@ -51,6 +51,8 @@ VIOLATIONS = """async () => (await axe.run(document, {resultTypes: ["violations"
 ARCHITECTURES = ("example-single", "example-galera", "example-mha")
 RELEASES = ("example-release-old", "example-release-new")
 
+LONGEST = 180_000  # ms for a page, on a machine that is busy
+
 
 @dataclass(frozen=True)
 class PicturedPage:
@@ -169,8 +171,9 @@ def _listen(page: Page) -> list[str]:
 
 
 def _signed_in(browser: Browser, address: str, scheme: Literal["light", "dark"]) -> Page:
-    secret = accounts.create_sign_in_link(user=accounts.first_administrator(), now=timezone.now())
     page = browser.new_context(base_url=address, viewport=WIDE, color_scheme=scheme).new_page()
+    page.set_default_timeout(LONGEST)
+    secret = accounts.create_sign_in_link(user=accounts.first_administrator(), now=timezone.now())
     page.goto(reverse("web:sign-in-link", args=[secret]))
     with page.expect_navigation():
         page.get_by_role("button", name="Sign in").click()
