@@ -97,6 +97,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(YOUNG)
 
 
+def pytest_unconfigure() -> None:
+    """Libraries look at the end for objects of theirs that are left."""
+    gc.unfreeze()
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """More retries than RETRIES fail a run that passed."""
     if hasattr(session.config, "workerinput") or session.exitstatus != pytest.ExitCode.OK:
