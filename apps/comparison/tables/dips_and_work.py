@@ -7,6 +7,7 @@ compared by ratio; a quantity below its floor is background work alone, and coun
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, compress
 
 from apps.catalog.pure import CURATED
 from apps.catalog.pure import work as pure_work
@@ -59,10 +60,12 @@ def run_costs(runs: Sequence[int]) -> RunCosts:
 
 def cells_of(drafts: Sequence[Draft]) -> list[list[DraftCell]]:
     """For each comparison the cells of METRICS, for verdict_table.corrected. As many queries as for one."""
-    judged = [draft for draft in drafts if kind_of(draft.workload.tool, draft.workload.parameters) not in DISTURBED]
-    costs = run_costs(sorted({run for draft in judged for run in verdicts.run_ids(draft)}))
+    judged = [kind_of(draft.workload.tool, draft.workload.parameters) not in DISTURBED for draft in drafts]
+    runs = (verdicts.run_ids(draft) for draft in compress(drafts, judged))
+    costs = run_costs(sorted(set(chain.from_iterable(runs))))
     values = costs.values()
-    return [list(_cells(draft, costs, values)) if draft in judged else [] for draft in drafts]
+    pairs = zip(drafts, judged, strict=True)
+    return [list(_cells(draft, costs, values)) if is_judged else [] for draft, is_judged in pairs]
 
 
 def _cells(draft: Draft, costs: RunCosts, values: Mapping[int, Mapping[str, float]]) -> Iterator[DraftCell]:

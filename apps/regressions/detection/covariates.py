@@ -79,7 +79,7 @@ def adjusted(y: Floats, *, days: Sequence[int], machines: Sequence[str]) -> Adju
 
 
 def is_separable(machines: Sequence[str], left: slice, right: slice) -> bool:
-    """Whether a change between these runs can be told from a change of machine: some machine has runs on both sides."""
+    """Whether a change between these runs is not just one of machine: some machine has runs on both sides."""
     return not machines or not set(machines[left]).isdisjoint(machines[right])
 
 

@@ -13,7 +13,8 @@ from apps.runs.tool_output import file_map, report_values, sysbench_values
 from apps.runs.tool_output.declaration import Attached, FormatFacts, Submitted, SubmittedOutput, mark
 from apps.runs.tool_output.file_map import BadMapping, FileMapping
 from apps.runs.tool_output.foreign_formats import FOREIGN_FORMATS, reader
-from apps.runs.tool_output.parsers import benchbase, digests, hammerdb, own, perf, pt_query_digest, report, sysbench
+from apps.runs.tool_output.parsers import benchbase, hammerdb, own, report, sysbench
+from apps.runs.tool_output.parsers.attachments import digests, perf, pt_query_digest
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, TextLine, first_line
 
 __all__ = [

@@ -9,11 +9,10 @@ from apps.runs.tool_output.parsers import (
     hammerdb,
     iibench_py,
     mysqlslap,
-    perf,
-    pt_query_digest,
     tpcc_mysql,
     ycsb,
 )
+from apps.runs.tool_output.parsers.attachments import perf, pt_query_digest
 from apps.runs.tool_output.parsers.fio import report as fio
 from apps.runs.tool_output.parsers.parsed_output import OutputTable, ParsedOutput
 from apps.runs.tool_output.parsers.pgbench import log as pgbench_log

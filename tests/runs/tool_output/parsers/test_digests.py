@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.runs.tool_output import formats
-from apps.runs.tool_output.parsers import digests
+from apps.runs.tool_output.parsers.attachments import digests
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat
 
 

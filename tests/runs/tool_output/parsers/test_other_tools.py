@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.runs.tool_output.parsers import go_tpc, perf
+from apps.runs.tool_output.parsers import go_tpc
+from apps.runs.tool_output.parsers.attachments import perf
 from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput
 from tests.runs.tool_output.parsers.outputs import RUNS, TABLES, content, parsed, table
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from apps.runs.tool_output.parsers import mysqlslap, pt_query_digest
+from apps.runs.tool_output.parsers import mysqlslap
+from apps.runs.tool_output.parsers.attachments import pt_query_digest
 from lab.mariadb import ACCOUNT
 from tests.support.databases import StartMariaDB
 

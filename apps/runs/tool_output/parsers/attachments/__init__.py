@@ -1,0 +1,1 @@
+"""Parsers of files attached to a run."""
