@@ -33,6 +33,7 @@ from apps.comparison.sections import (
     cost,
     latency,
     load_level_data,
+    percentiles,
     steadiness,
     table_growth,
     time_to_finish,
@@ -46,6 +47,8 @@ from apps.comparison.sections.cost import SECTION as COST_SECTION
 from apps.comparison.sections.latency import SECTION as LATENCY_SECTION
 from apps.comparison.sections.latency import SideLatency
 from apps.comparison.sections.load_level_data import Ramps, throughput_metric
+from apps.comparison.sections.percentiles import SECTION as PERCENTILES_SECTION
+from apps.comparison.sections.percentiles import ComparedPercentiles
 from apps.comparison.sections.steadiness import DIPS, VARIATION, WORST, ComparedSteadiness, RunSteadiness
 from apps.comparison.sections.steadiness import SECTION as STEADINESS_SECTION
 from apps.comparison.sections.table_growth import Growing, RunGrowth
@@ -93,6 +96,7 @@ __all__ = [
     "MOST_MATRIX_SIDES",
     "MOST_SIDES",
     "PER",
+    "PERCENTILES_SECTION",
     "PRIMARY",
     "SCORECARD_FAMILIES",
     "STEADINESS_SECTION",
@@ -104,6 +108,7 @@ __all__ = [
     "ChosenSide",
     "ClockEvent",
     "ComparedCost",
+    "ComparedPercentiles",
     "ComparedSteadiness",
     "ComparedWork",
     "Everything",
@@ -156,6 +161,7 @@ __all__ = [
     "matrix",
     "memory",
     "newest",
+    "percentiles",
     "schema_changes",
     "session_noise",
     "session_numbers",

@@ -9,6 +9,7 @@ from apps.comparison.api import (
     latency,
     load_level_data,
     memory,
+    percentiles,
     steadiness,
     table_growth,
     time_to_finish,
@@ -20,6 +21,7 @@ from apps.use_method.api import limits
 
 READINGS: tuple[Section[Any], ...] = (
     latency.SECTION,
+    percentiles.SECTION,
     timelines.SECTION,
     load_level_data.SECTION,
     time_to_finish.SECTION,

@@ -313,6 +313,16 @@ class HistogramCounts:
         """The percentile, by `place_of`."""
         return self._quantile(place_of(percent, self.reached))
 
+    def interpolated(self, percent: float) -> float:
+        """The percentile by rank within its bucket, on the scale of logarithms; for differences smaller than a step."""
+        wanted = self.count * percent / 100
+        place = min(bisect_left(self.reached, wanted), len(self.buckets) - 1)
+        low, high = self.grid.bounds(self.buckets[place])
+        if not 0 < low < high < math.inf:
+            return self.grid.value(self.buckets[place]) or high
+        share = 1 - (self.reached[place] - wanted) / self.counts[place]
+        return low * math.pow(high / low, min(max(share, 0.0), 1.0))
+
     @property
     def maximum(self) -> Quantile:
         return self._quantile(len(self.buckets) - 1)

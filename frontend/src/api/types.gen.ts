@@ -648,6 +648,10 @@ export interface components {
             resolution: number;
             single_events: boolean;
         };
+        ComparedPercentiles: {
+            metrics: components["schemas"]["ComparedMetric"][];
+            cells: components["schemas"]["Cell"][];
+        };
         ComparedRun: {
             id: number;
             side: string;
@@ -1341,6 +1345,7 @@ export interface components {
         LevelLatency: {
             level: number;
             sides: components["schemas"]["SideLatency"][];
+            compared: components["schemas"]["ComparedPercentiles"] | null;
         };
         LevelLine: {
             start: number;
@@ -3825,6 +3830,7 @@ export type Compared = components['schemas']['Compared'];
 export type ComparedCampaign = components['schemas']['ComparedCampaign'];
 export type ComparedCost = components['schemas']['ComparedCost'];
 export type ComparedMetric = components['schemas']['ComparedMetric'];
+export type ComparedPercentiles = components['schemas']['ComparedPercentiles'];
 export type ComparedRun = components['schemas']['ComparedRun'];
 export type ComparedSteadiness = components['schemas']['ComparedSteadiness'];
 export type ComparedUse = components['schemas']['ComparedUse'];

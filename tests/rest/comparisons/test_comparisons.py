@@ -117,6 +117,23 @@ def test_latencies_of_a_side_are_those_of_all_its_transactions_together(anyone: 
     assert found[100.0] > 99
 
 
+def test_percentiles_of_all_transactions_are_compared_with_their_interval(
+    anyone: APIClient, workload: Workload
+) -> None:
+    for slug, latency in (("a", 5.0), ("b", 10.0)):
+        for place, run in enumerate(Run.objects.filter(system__slug=slug, load_level__threads=4).order_by("pk")):
+            a_histogram(run, {latency * (1 + 0.05 * place): 900, latency * 4: 100})
+    low, high = anyone.get(f"{COMPARISONS}?side=a&side=b&workload={workload.pk}&include=latency").json()["latency"]
+    assert low["compared"]["metrics"] == []
+    compared = high["compared"]
+    assert [each["name"] for each in compared["metrics"]] == ["p50", "p90", "p95", "p99"]
+    median = next(each for each in compared["cells"] if (each["side"], each["metric"]) == ("b", "latency.all.p50"))
+    quantiles = [{each["percentile"]: each["value"] for each in side["quantiles"]} for side in high["sides"]]
+    assert median["words"] == "worse"
+    assert median["ratio"]["value"] == pytest.approx(quantiles[1][50.0] / quantiles[0][50.0], rel=1e-6)
+    assert median["ratio"]["low"] > 1.5
+
+
 def test_answers_are_as_the_schema_describes_them(engineer: APIClient, workload: Workload) -> None:
     schema = engineer.get("/api/v1/schema/?format=json").json()
     query = f"side=a&side=b&workload={workload.pk}"

@@ -1,5 +1,6 @@
 """Latency by percentile on the pages of a run and of a comparison."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -135,9 +136,21 @@ def test_sides_are_compared_by_all_their_transactions_not_by_a_mean_of_percentil
     ]
     p95 = counts({1.0: 990, 2.0: 10, 100.0: 1000}).percentile(95)
     assert p95.value == pytest.approx(100, rel=0.01)
-    own = [each.text() for each in elements(page, "#latency tr[data-side=quick] td")]
+    own = [each.text().strip() for each in elements(page, "#latency tr[data-side=quick] td")]
     assert f"{p95.value:.0f}" in own or f"{p95.value:.1f}" in own
     assert "2,000" in own
+
+
+def test_a_percentile_of_all_transactions_stands_with_its_ratio_and_interval(client: Client) -> None:
+    one, other = a_system("a"), a_system("b")
+    for run, latency in zip(sides(one, other, repetitions=3), (5.0, 5.1, 5.2, 10.0, 10.2, 10.4), strict=True):
+        a_histogram(run, {latency: 990, 40.0: 10})
+    page = compare_page(client, one, other)
+    assert not elements(page, "#latency [data-side=a] .compare-latency__ratio")
+    median, *_ = elements(page, "#latency [data-side=b] [data-percentile=p50] .compare-latency__ratio")
+    assert "worse" in median.text()
+    assert re.search(r"2\.\d+\s×\s\[1\.\d+,\s2\.\d+\]", median.text())
+    assert "leaving out one session" in element(page, "#latency").text()
 
 
 def test_sides_without_histograms_or_with_others_say_so(client: Client) -> None:
