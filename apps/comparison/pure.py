@@ -55,6 +55,7 @@ from apps.comparison.sections.scaleup import Gain, StepUp
 from apps.comparison.sections.section import NotKept, Section, SectionSource
 from apps.comparison.stats import welch
 from apps.comparison.stats.dips import DIP_SHARE, FEWEST_VALUES, Box
+from apps.comparison.stats.jackknife import FEWEST_BEYOND
 from apps.comparison.stats.multiple_testing import correct_for_many
 from apps.comparison.stats.power import (
     CONFIDENCE,
@@ -101,6 +102,7 @@ __all__ = [
     "DEFAULT",
     "DIP_SHARE",
     "DISCOVERY_RATE",
+    "FEWEST_BEYOND",
     "FEWEST_HISTORY",
     "FEWEST_RUNS",
     "FEWEST_VALUES",

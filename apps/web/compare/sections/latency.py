@@ -3,7 +3,7 @@
 from typing import Any
 
 from apps.comparison.api import LATENCY_SECTION, PERCENTILES_SECTION, ComparedPercentiles
-from apps.comparison.pure import NotKept
+from apps.comparison.pure import FEWEST_BEYOND, NotKept
 from apps.web.compare.charts import chart_metrics
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import AnswerCell, entry
@@ -18,6 +18,7 @@ def context(seen: CompareView) -> dict[str, Any]:
         "latency": found,
         "rows": [(side, [(row, compared.get((side.slug, row.label))) for row in rows]) for side, rows in found.sides],
         "any_compared": bool(compared),
+        "fewest_beyond": FEWEST_BEYOND,
         "ratio_metrics": [metric for metric in chart_metrics(seen.comparison)[1:] if metric.kind == "latency"],
     }
 
