@@ -41,7 +41,7 @@ def until_decided(
     for cell in draft.cells:
         if cell.metric.primary and cell.ratio is not None and cell.level in levels:
             cells[cell.level].append(cell)
-    level = sequential.level_at(looked, most, cells=comparisons)
+    level = sequential.level_at(looked, most, cells=comparisons, are_sessions=unit == "session")
     found: dict[int, str] = {}
     for pk, own in cells.items():
         said = [_decided(cell, names[cell.side], level, until) for cell in own if _is_whole(cell, looked, unit)]

@@ -17,8 +17,9 @@ from scipy import special
 from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS, critical, within_margin
 from apps.comparison.stats.welch import Ratio
 
-# Of 5 %: the levels of the normal theory spend a little more on a few repetitions.
-SPENT = 0.04
+# Of 5 %: the levels of the normal theory spend a little more on a few repetitions, and more on a few sessions, whose
+# variances are moderated.
+SPENT, SPENT_ON_SESSIONS = 0.04, 0.03
 POINTS = 801  # of the grid between the bounds
 VERDICT = "verdict"
 
@@ -76,11 +77,11 @@ def levels(shares: tuple[float, ...], *, alpha: float = 1 - CONFIDENCE) -> tuple
     return tuple(found)
 
 
-def level_at(repetition: int, most: int, *, cells: int) -> float:
-    """Significance level after `repetition` of at most `most` repetitions, with a look after each from FEWEST_RUNS on,
-    for one of `cells` comparisons (Bonferroni)."""
+def level_at(looked: int, most: int, *, cells: int, are_sessions: bool = False) -> float:
+    """Significance level after `looked` of at most `most` repetitions (or sessions), with a look after each from
+    FEWEST_RUNS on, for one of `cells` comparisons (Bonferroni)."""
     looks = tuple(each / most for each in range(FEWEST_RUNS, most + 1))
-    return levels(looks, alpha=SPENT / cells)[repetition - FEWEST_RUNS]
+    return levels(looks, alpha=(SPENT_ON_SESSIONS if are_sessions else SPENT) / cells)[looked - FEWEST_RUNS]
 
 
 def repeated_interval(ratio: Ratio, level: float) -> tuple[float, float] | None:

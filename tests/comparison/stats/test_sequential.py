@@ -6,9 +6,10 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from apps.comparison.stats import sequential, welch
+from apps.comparison.stats import moderation, sequential, welch
 from apps.comparison.stats.replicates import Sample
 from apps.comparison.stats.welch import Ratio, Verdict
+from tests.comparison.stats.test_sessions import a_side
 
 MOST = 12
 
@@ -68,3 +69,29 @@ def test_a_difference_is_found_with_a_third_fewer_repetitions() -> None:
     found = [campaign(rng, 1.05) for _ in range(200)]
     assert mean(differs for _, differs in found) > 0.95
     assert mean(made for made, _ in found) < 0.7 * 9
+
+
+def test_looking_after_every_session_costs_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """5 % of 60 plans of equal systems are 3; more than 13 have a probability below 1e-6. Looks at the usual level
+    find 24."""
+    monkeypatch.setattr(welch, "repetitions_needed", lambda *_, **__: 1)
+    rng = np.random.default_rng(7)
+    assert sum(a_plan_is_wrong(rng, sessions=10, levels=4) for _ in range(60)) <= 13
+
+
+def a_plan_is_wrong(rng: np.random.Generator, *, sessions: int, levels: int) -> bool:
+    """Whether any look before the last calls equal systems different at any load level; two repetitions a session."""
+    pairs = [
+        [a_side(rng, (2,) * sessions, within=spread, between=spread, first=first) for first in (0, 100)]
+        for spread in 0.015 * np.exp(rng.normal(0, 0.2, levels))
+    ]
+    for looked in range(3, sessions):
+        cut = [
+            [Sample(side.values[: 2 * looked], sessions=side.sessions[: 2 * looked]) for side in own] for own in pairs
+        ]
+        level = sequential.level_at(looked, sessions, cells=levels, are_sessions=True)
+        for draft in moderation.moderated([welch.draft(*own) for own in cut]):
+            interval = sequential.repeated_interval(draft.alone, level)
+            if interval and not interval[0] <= 1 <= interval[1]:
+                return True
+    return False
