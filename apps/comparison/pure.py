@@ -54,8 +54,8 @@ from apps.comparison.sections.load_levels import (
 from apps.comparison.sections.scaleup import Gain, StepUp
 from apps.comparison.sections.section import NotKept, Section, SectionSource
 from apps.comparison.stats import welch
-from apps.comparison.stats.dips import DIP_SHARE, FEWEST_VALUES, Box
 from apps.comparison.stats.jackknife import FEWEST_BEYOND
+from apps.comparison.stats.measures.dips import DIP_SHARE, FEWEST_VALUES, Box
 from apps.comparison.stats.multiple_testing import correct_for_many
 from apps.comparison.stats.power import (
     CONFIDENCE,

@@ -45,6 +45,13 @@ def artifacts(uid: str) -> dict[str, bytes]:
     return {"sysbench.txt": OUTPUT, **files}
 
 
+def _write_whole(file: Path, text: str) -> None:
+    """The agent may be killed between opening a file and writing it."""
+    half = file.with_suffix(".half")
+    half.write_text(text)
+    half.replace(file)
+
+
 class SeededJob(JobExecution):
     def _run_on(self, system: SystemConfig) -> None:  # noqa: ARG002  there is no such server
         for planned in self.message.runs:
@@ -80,7 +87,7 @@ class SeededJob(JobExecution):
                     recorder.flush()
                     if recorder.problem:
                         raise Stopped(failed(recorder.problem))
-                    (FLUSHED / planned.uid).write_text(str(number))
+                    _write_whole(FLUSHED / planned.uid, str(number))
                     time.sleep(PAUSE)
                 while number == SAMPLES // 2 and HOLD.exists():
                     self.switch.check()

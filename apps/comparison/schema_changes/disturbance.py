@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.comparison.stats import dips
-from apps.comparison.stats.dips import DipSpan
+from apps.comparison.stats.measures import dips
+from apps.comparison.stats.measures.dips import DipSpan
 from apps.runs.pure import Phase
 from workers.protocol.workloads.schema_changes import SETTLE
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.section import Section
-from apps.comparison.stats import dips
-from apps.comparison.stats.dips import Box, Steadiness
+from apps.comparison.stats.measures import dips
+from apps.comparison.stats.measures.dips import Box, Steadiness
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
 from apps.core.answers import Hidden

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.section import Section
-from apps.comparison.stats import growth_rate
-from apps.comparison.stats.growth_rate import Inserted, RowSpan
+from apps.comparison.stats.measures import growth_rate
+from apps.comparison.stats.measures.growth_rate import Inserted, RowSpan
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
 from apps.core.answers import Hidden

@@ -8,9 +8,9 @@ from typing import Annotated
 from apps.catalog.pure import work
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.section import Section
+from apps.comparison.stats.measures.work_per_transaction import FINGERPRINT, Spent, spent
 from apps.comparison.stats.replicates import geometric_mean
 from apps.comparison.stats.welch import Direction
-from apps.comparison.stats.work_per_transaction import FINGERPRINT, Spent, spent
 from apps.comparison.values import Cell, ComparedMetric, Comparison
 from apps.core.answers import Hidden
 from apps.core.text import counted

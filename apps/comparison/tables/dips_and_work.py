@@ -13,7 +13,8 @@ from apps.catalog.pure import CURATED
 from apps.catalog.pure import work as pure_work
 from apps.comparison.sections import steadiness, verdicts, work
 from apps.comparison.sections.steadiness import RunDips
-from apps.comparison.stats import dips, rare_events, welch
+from apps.comparison.stats import rare_events, welch
+from apps.comparison.stats.measures import dips
 from apps.comparison.stats.rare_events import Counted
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import ComparedMetric, Draft, DraftCell, Replicate

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from apps.comparison.schema_changes.disturbance import Disturbance, LoadSeconds, disturbance, ends_at
-from apps.comparison.stats.dips import DipSpan
+from apps.comparison.stats.measures.dips import DipSpan
 from apps.runs.samples.rates import Phase
 from apps.runs.tool_output.parsers import sysbench
 from tests.paths import RECORDINGS

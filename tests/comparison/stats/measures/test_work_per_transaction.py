@@ -8,7 +8,7 @@ import pytest
 from apps.catalog.metrics import work
 from apps.catalog.metrics.counter_rules import describe
 from apps.catalog.metrics.standard import CURATED
-from apps.comparison.stats.work_per_transaction import spent
+from apps.comparison.stats.measures.work_per_transaction import spent
 
 STATUS = "mysql.status."
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from apps.comparison.stats import dips
-from apps.comparison.stats.dips import DipSpan, steadiness
+from apps.comparison.stats.measures import dips
+from apps.comparison.stats.measures.dips import DipSpan, steadiness
 from apps.runs.samples.rates import Phase, of_values
 
 MINUTE = Phase(0.0, 60.0)

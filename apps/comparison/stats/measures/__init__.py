@@ -1,0 +1,1 @@
+"""What one run shows, computed from its series and counters. Pure."""
