@@ -3,9 +3,11 @@
 Source of the method: Gregg, "Thinking Methodically about Performance", ACM Queue 10(12), 2012.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated
 
 import numpy as np
@@ -175,5 +177,12 @@ class Panel:
     nodes: tuple[tuple[str, str], ...]
     readings: tuple[Reading, ...]
 
+    @cached_property
+    def _by_indicator(self) -> dict[str, list[Reading]]:
+        found = defaultdict[str, list[Reading]](list)
+        for reading in self.readings:
+            found[reading.indicator].append(reading)
+        return dict(found)
+
     def of(self, indicator: str) -> Sequence[Reading]:
-        return [reading for reading in self.readings if reading.indicator == indicator]
+        return self._by_indicator.get(indicator, ())

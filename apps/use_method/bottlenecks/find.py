@@ -8,12 +8,13 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Annotated
 
 from apps.core.answers import Hidden, Rounded
 from apps.use_method.indicators import Resource
 from apps.use_method.panels.repetitions import middle
-from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
+from apps.use_method.resource_table import INDICATORS, RESOURCES
 from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
 CPU, CLIENT, SHARED = "cpu", "client", "client.shared"
@@ -178,9 +179,7 @@ def level_of(resource: str, load: PanelsAtLevel) -> UseLevel | None:
 
 
 def _of(resource: str, panel: Panel) -> Iterator[Reading]:
-    for reading in panel.readings:
-        if reading.indicator in INDICATORS and RESOURCE_OF[reading.indicator].key == resource:
-            yield reading
+    return chain.from_iterable(panel.of(indicator.key) for indicator in BY_KEY[resource].indicators)
 
 
 def _saturated(resource: str, panel: Panel) -> Iterator[Reading]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from apps.use_method.values import Panel, Reading, UseLevel
 
@@ -14,9 +15,13 @@ class Typical:
     panel: Panel
     runs: tuple[int, ...]
 
+    @cached_property
+    def _runs(self) -> dict[tuple[str, str], int]:
+        return {(one.indicator, one.node): run for one, run in zip(self.panel.readings, self.runs, strict=True)}
+
     def run_of(self, reading: Reading) -> int:
-        """Raises ValueError for a reading of another panel."""
-        return self.runs[self.panel.readings.index(reading)]
+        """Raises KeyError for a reading that the panel does not have."""
+        return self._runs[reading.indicator, reading.node]
 
 
 def middle(count: int) -> int:
