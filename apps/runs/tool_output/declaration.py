@@ -92,10 +92,14 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Attached:
-    """A format of a further file of a run, such as a profile."""
+    """A format of a further file of a run, such as a profile. `parse`: reads its plain text."""
 
     name: str
     title: str
     extension: str
     made_by: str
-    read: Callable[[bytes], OutputTable]
+    parse: Callable[[bytes], OutputTable]
+
+    def read(self, content: bytes) -> OutputTable:
+        """Parses the file as it came. Raises NotThisFormat."""
+        return self.parse(plain_text.of(content).content)
