@@ -49,12 +49,14 @@ def mark(words: str, *patterns: bytes, unless: bytes = b"") -> FormatMark:
 
 @dataclass(frozen=True)
 class FormatFacts:
-    """What the documentation has of a format. `sample`: "real" or "imitated", as it is in the tests."""
+    """What the documentation has of a format. `sample`: "real" or "imitated", as it is in the tests. `commas`: where
+    its decimals may be commas; empty: never."""
 
     versions: str
     sample: str
     reads: str
     omits: str = ""
+    commas: str = ""
 
 
 @dataclass(frozen=True)
