@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apps.runs.tool_output import plain_text
+from apps.runs.tool_output.once import held
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
+from apps.runs.tool_output.plain_text import PlainText
 from apps.runs.tool_output.values import Output
 
 __all__ = ["Attached", "FormatFacts", "FormatMark", "Submitted", "SubmittedOutput", "mark"]
@@ -87,7 +89,9 @@ class Submitted:
 
     def read(self, content: bytes) -> SubmittedOutput:
         """Parses the file as it came. Raises NotThisFormat."""
-        plain = plain_text.of(content)
+        return held((self.name, self.mapping, content), lambda: self._read(plain_text.of(content)))
+
+    def _read(self, plain: PlainText) -> SubmittedOutput:
         found = self.parse(plain.content)
         return replace(found, output=plain.placed(found.output))
 
