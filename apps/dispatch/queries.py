@@ -10,7 +10,7 @@ from django.db.models import F, Prefetch, Q
 
 from apps.catalog.models import LoadLevel, System
 from apps.dispatch.campaigns import progress
-from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR, never_restarted
+from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR, never_restarted, restarts
 from apps.dispatch.models import ACTIVE, Agent, AgentSystem, Campaign, Entry, Job, JobRun, Skip
 from apps.dispatch.values import (
     AgentRow,
@@ -275,6 +275,7 @@ def _agent(agent: Agent, alive: bool) -> AgentRow:
         revoked_at=agent.revoked_at,
         labels=tuple(label for label in agent.labels if not label.startswith("system:")),
         systems=tuple(label.removeprefix("system:") for label in agent.labels if label.startswith("system:")),
+        restarts=tuple(sorted(restarts(agent))),
         job=_cell(job) if job else None,
         campaign=NamedObject(job.campaign.pk, "", job.campaign.name) if job else None,
         spool_messages=_whole(agent.health, "spool_messages"),

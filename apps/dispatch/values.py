@@ -238,6 +238,7 @@ class AgentRow:
     revoked_at: datetime | None
     labels: tuple[str, ...]
     systems: Annotated[tuple[str, ...], "slugs of reachable systems"]
+    restarts: Annotated[tuple[str, ...], "those of them whose servers it can start anew between sessions"]
     job: Annotated[JobCell | None, "its current job"]
     campaign: Hidden[NamedObject | None]  # slug: empty
     spool_messages: Annotated[int | None, "waiting to be uploaded; null: not reported"]

@@ -38,6 +38,7 @@ from apps.runs.storage import artifacts
 from apps.runs.storage.blocks import STATISTICS
 from apps.runs.tool_output import attachments
 from apps.runs.tool_output.attachments import AttachedTable
+from apps.runs.tool_output.once import reading_once
 
 __all__ = [
     "DERIVATION",
@@ -83,6 +84,7 @@ __all__ = [
     "places",
     "prometheus",
     "queries",
+    "reading_once",
     "rows_of",
     "seal_queue",
     "statistics_of",

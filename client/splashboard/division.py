@@ -1,4 +1,6 @@
-"""A file with the outputs of several runs of one tool, divided into them as `splashboard run` divides a stream."""
+"""A file with the outputs of several runs of one tool, divided into them as `splashboard run` divides a stream.
+
+What stands around its lines, such as the times of a log, remains in the parts: the server removes it from each."""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from splashboard import plain_text
 from splashboard.failures import Misuse
 from splashboard.wrap.outputs import OutputReader, ToolStretch
 
@@ -26,10 +29,11 @@ SAME_TEST = 0.05  # share by which statements per transaction may differ, as err
 
 @dataclass(frozen=True)
 class DividedRun:
-    """The output of one run, which begins in `line` of the file."""
+    """The output of one run, which begins in `line` of the file; `came`: with what stands around its lines."""
 
     line: int
     stretch: ToolStretch
+    came: bytes
 
     @property
     def content(self) -> bytes:
@@ -64,12 +68,17 @@ def parts(content: bytes, *, named: str | None) -> list[DividedRun]:
     """
     reader = OutputReader()
     starts = []
-    for number, line in enumerate(_lines(content), start=1):
+    file = plain_text.lines_of(content)
+    for number, line in enumerate(file.plain, start=1):
         before = len(reader.stretches)
         reader.add(line, 0.0)
         if len(reader.stretches) > before:
             starts.append(number + 1 - len(reader.stretches[-1].lines))
-    found = [DividedRun(line, each) for line, each in zip(starts, reader.stretches) if each.is_run]
+    found = [
+        DividedRun(line, each, file.part(line - 1, line - 1 + len(each.lines)))
+        for line, each in zip(starts, reader.stretches)
+        if each.is_run
+    ]
     if len(found) < 2 or any(each.stretch.format not in DIVIDED for each in found):
         return []
     if named is not None and {each.stretch.kind for each in found} != {named}:
@@ -93,14 +102,6 @@ def described(found: Sequence[DividedRun], description: Mapping[str, Any]) -> It
             own["started_at"] = begins.isoformat()
             begins += timedelta(seconds=part.seconds)
         yield own
-
-
-def _lines(content: bytes) -> Iterator[bytes]:
-    start = 0
-    while start < len(content):
-        end = content.find(b"\n", start) + 1 or len(content)
-        yield content[start:end]
-        start = end
 
 
 def _check(found: Sequence[DividedRun]) -> None:

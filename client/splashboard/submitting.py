@@ -69,7 +69,7 @@ def parts_of(output: str, description: Mapping[str, Any], split: Sequence[str] =
         return [PartOfFile(name, content, description)]
     return [
         PartOfFile(
-            *(name, part.content, own, f"the run that begins in line {part.line}"),
+            *(name, part.came, own, f"the run that begins in line {part.line}"),
             [("line", part.line), ("repetition", own["repetition"]), ("started_at", own.get("started_at"))],
         )
         for part, own in zip(found, list(division.described(found, description)))

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from apps.runs.models import Run
-from splashboard import division
+from apps.runs.tool_output import plain_text as server_side
+from apps.runs.tool_output.formats import SUBMITTED
+from splashboard import division, plain_text
 from splashboard.failures import Misuse
 from tests.client.conftest import Command
 from tests.rest.submissions import NO_TABLE, POINT_SELECT, a_description
+from tests.runs.tool_output.deformed import DEFORMED, PREFIXED
 from tests.runs.tool_output.parsers.outputs import content
 from tests.runs.uploads import OUTPUT
 
@@ -38,12 +41,44 @@ def test_each_run_has_its_repetition_of_its_load_and_begins_where_the_one_before
         (PREPARE + ONE + PREPARE, None),
         (content("mysqlslap/two_results.csv"), None),
         (ONE + ONE, "cpu"),
-        (b"\xff\xfe" + (ONE + ONE).decode().encode("utf-16-le"), None),
+        (b"\xff\xfe" + (ONE + OTHER_LOAD).decode().encode("utf-16-le")[:-1], None),
+        (PREFIXED["docker compose logs"](ONE) + b"db-1     | ready\n" + PREFIXED["docker compose logs"](ONE), None),
         (b"hello\n", None),
     ],
 )
 def test_a_file_of_one_run_or_of_what_is_not_divided_is_sent_as_it_is(text: bytes, named: "str | None") -> None:
     assert division.parts(text, named=named) == []
+
+
+@pytest.mark.parametrize("name", DEFORMED)
+def test_plain_lines_are_those_that_the_server_reads(name: str) -> None:
+    raw = DEFORMED[name](ONE)
+    found = plain_text.lines_of(raw)
+    assert b"".join(found.plain) == server_side.of(raw).content
+    assert found.part(0, len(found.came)) == raw
+    assert [each.pattern for each in plain_text.PREFIXES] == [each.pattern for _, each in server_side.PREFIXES]
+
+
+@pytest.mark.parametrize("name", DEFORMED)
+def test_a_file_is_divided_whatever_stands_around_its_lines_which_stays_in_the_parts(name: str) -> None:
+    raw = DEFORMED[name](ONE + OTHER_LOAD)
+    found = division.parts(raw, named=None)
+    assert [each.line for each in found] == [1, 1 + LINES]
+    assert [each.load for each in found] == [(16, None), (8, None)]
+    read = [SUBMITTED["sysbench"].read(each.came) for each in found]
+    assert [(each.threads, each.output.complete) for each in read] == [(16, True), (8, True)]
+    whole = SUBMITTED["sysbench"].read(ONE).output
+    assert {tuple((line.metric, line.value) for line in each.output.headlines) for each in read} == {
+        tuple((line.metric, line.value) for line in whole.headlines)
+    }
+    mark = raw[:2] if "UTF-16" in name else b""
+    assert found[0].came + found[1].came.removeprefix(mark) == raw
+
+
+def test_lines_of_the_journal_itself_do_not_keep_a_file_from_being_divided() -> None:
+    head = b"-- Journal begins at Fri 2026-11-20 10:00:00 UTC, ends at Fri 2026-11-27 15:09:32 UTC. --\n"
+    found = division.parts(head + PREFIXED["journalctl"](ONE + OTHER_LOAD), named=None)
+    assert [each.line for each in found] == [2, 2 + LINES]
 
 
 def test_runs_of_different_tests_are_not_sent_as_one_workload() -> None:
@@ -62,7 +97,8 @@ def test_a_file_of_several_runs_is_submitted_run_by_run_and_what_is_refused_is_n
     engineer: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "run.json").write_text(json.dumps(a_description()))
-    (tmp_path / "all.txt").write_bytes(PREPARE + ONE + NO_TABLE.read_bytes() + OTHER_LOAD)
+    printed = PREPARE + ONE + NO_TABLE.read_bytes() + OTHER_LOAD
+    (tmp_path / "all.txt").write_bytes(PREFIXED["docker compose logs -t"](printed))
     done = engineer("submit", tmp_path / "all.txt", "--description", tmp_path / "run.json")
     assert done.code == 4
     assert f"the run that begins in line {4 + LINES}: " in done.err

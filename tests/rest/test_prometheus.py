@@ -7,10 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import override_settings
+from django.test.utils import CaptureQueriesContext
 from pytest_django.live_server_helper import LiveServer
 from rest_framework.test import APIClient
 
+from apps.rest.prometheus import run_series
 from apps.runs.models import Run
 from apps.runs.seal import seal
 from tests.paths import DOCS
@@ -30,6 +33,9 @@ SHOWN = {
     **dict.fromkeys((f"host.cpu.{mode}" for mode in ("user", "nice", "system", "idle", "irq", "softirq")), 0.25),
 }
 LEVELS = {"mysql.status.Threads_running": 3, "host.memory.MemTotal": 8e9, "host.memory.MemAvailable": 6e9}
+
+
+SAMPLES = [(float(t), {"mysql.status.Threads_running": 3 + t % 4, "host.cpus": 8}) for t in range(11)]
 
 
 @pytest.fixture
@@ -195,6 +201,38 @@ def test_strangers_read_nothing_and_forms_are_read_as_addresses(anyone: APIClien
     posted = reader.post(f"{API}query", "query=1%2B1&time=4", content_type="application/x-www-form-urlencoded")
     assert posted.json()["data"]["result"] == [4.0, "2"]
     assert reader.put(f"{API}query").status_code == 405
+
+
+def test_more_runs_cost_no_more_queries(reader: APIClient, run: Run) -> None:
+    def asked(path: str, **parameters: Any) -> int:
+        run_series._sealed = run_series._SealedSeries()
+        with CaptureQueriesContext(connection) as queries:
+            ask(reader, path, **parameters)
+        return len(queries)
+
+    def counted() -> list[int]:
+        return [
+            asked("query", query="mysql_status_Threads_running", time=BEGAN + 5),
+            asked("query_range", query="host_cpus", start=BEGAN, end=BEGAN + 10, step=1),
+            asked("label/node/values", **{"match[]": "host_cpus"}),
+            asked("metadata"),
+        ]
+
+    alone = counted()
+    others = [an_upload(nodes={"db1": SAMPLES}).send() for _ in range(3)]
+    assert all(seal(run_id=other.pk) for other in others[:2])  # the last one is live
+    assert counted() == alone
+    found = ask(reader, "query", query="mysql_status_Threads_running", time=BEGAN + 5)["result"]
+    assert {one["metric"]["run"] for one in found} == {str(each.pk) for each in (run, *others)}
+
+
+def test_each_run_is_read_at_its_own_time(reader: APIClient, run: Run) -> None:
+    later = an_upload(nodes={"db1": SAMPLES}).send()
+    assert seal(run_id=later.pk)
+    Run.objects.filter(pk=later.pk).update(started_at=START + timedelta(seconds=8))
+    data = ask(reader, "query_range", query="mysql_status_Threads_running", start=BEGAN, end=BEGAN + 30, step=1)
+    times = {one["metric"]["run"]: [int(at - BEGAN) for at, _ in one["values"]] for one in data["result"]}
+    assert {name: (each[0], each[-1]) for name, each in times.items()} == {str(run.pk): (0, 12), str(later.pk): (8, 20)}
 
 
 def test_a_live_run_is_read_too(reader: APIClient) -> None:

@@ -1,10 +1,11 @@
 """Runs and series that a query may mean, found by its matchers and its time."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 
 import numpy as np
 from django.db.models import Q, QuerySet
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from apps.rest.prometheus.labels import NAME, OF_RUN, labels_of
 from apps.rest.prometheus.promql import BadQuery, Matcher
-from apps.runs.api import RATE, queries
+from apps.runs.api import RATE, SeriesInfo, queries
 from apps.runs.models import Run
 from apps.runs.pure import COUNTER
 
@@ -21,6 +22,7 @@ MOST_RUNS = 20  # of a query
 MOST_LISTED = 500  # runs in the list of values of `run`
 MOST_LOOKED_AT = 1_000  # runs of a time, the newest
 MOST_SERIES = 500  # of a query
+MOST_KEPT = 64  # sealed runs whose series are known
 LONGEST = timedelta(days=7)  # of a run
 RELATED = Run.objects.select_related("system__release__platform", "workload", "load_level")
 _COLUMNS = {
@@ -120,28 +122,55 @@ def _fits(labels: dict[str, str], matchers: Iterable[Matcher]) -> bool:
     return all(matcher.fits(labels) for matcher in matchers if matcher.label in labels)
 
 
-def series_of(run: Run) -> Sequence[PrometheusSeries]:
-    """All series of a run, by their names."""
-    sealed = run.sealed_at.isoformat() if run.state == Run.State.SEALED and run.sealed_at else ""
-    labels = tuple(labels_of_run(run).items())
-    return _sealed(run.pk, run.started_at.timestamp(), labels, sealed) if sealed else _listed(run, labels)
+class _SealedSeries:
+    """Series of sealed runs, by what they and their labels depend on; the last few are kept. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, Sequence[PrometheusSeries]] = OrderedDict()
+
+    def get(self, key: Hashable) -> Sequence[PrometheusSeries] | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def keep(self, key: Hashable, found: Sequence[PrometheusSeries]) -> None:
+        with self._lock:
+            self._kept[key] = found
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
 
 
-@lru_cache(maxsize=64)
-def _sealed(run: int, began: float, labels: tuple[tuple[str, str], ...], _sealed_at: str) -> Sequence[PrometheusSeries]:
-    return _named(run, began, labels)
+_sealed = _SealedSeries()
 
 
-def _listed(run: Run, labels: tuple[tuple[str, str], ...]) -> Sequence[PrometheusSeries]:
-    return _named(run.pk, run.started_at.timestamp(), labels)
+def series_of(runs: Sequence[Run]) -> list[PrometheusSeries]:
+    """All series of the runs, by their names. Four queries, or none where all are known."""
+    keys = {run.pk: _key(run) for run in runs}
+    found = {run_id: _sealed.get(key) for run_id, key in keys.items() if key is not None}
+    missing = [run for run in runs if found.get(run.pk) is None]
+    indexes = queries.series_indexes([run.pk for run in missing]) if missing else {}
+    for run in missing:
+        found[run.pk] = named = _named(run, indexes[run.pk])
+        if keys[run.pk] is not None:
+            _sealed.keep(keys[run.pk], named)
+    return [each for run in runs for each in found[run.pk] or ()]
 
 
-def _named(run: int, began: float, labels: tuple[tuple[str, str], ...]) -> Sequence[PrometheusSeries]:
-    found = []
-    for info in queries.series_index(run):
+def _key(run: Run) -> Hashable | None:
+    """None: it may get more."""
+    if run.state != Run.State.SEALED or not run.sealed_at:
+        return None
+    return run.pk, run.started_at, run.sealed_at, tuple(labels_of_run(run).items())
+
+
+def _named(run: Run, index: Iterable[SeriesInfo]) -> Sequence[PrometheusSeries]:
+    began, of_run, found = run.started_at.timestamp(), labels_of_run(run), []
+    for info in index:
         kind = COUNTER if info.kind == RATE and not info.metric.startswith("derived.") else "gauge"
-        named = labels_of(info.metric, kind, node=info.node, of_run=dict(labels))
-        found.append(PrometheusSeries(run, began, info.metric, info.node, kind, named))
+        named = labels_of(info.metric, kind, node=info.node, of_run=of_run)
+        found.append(PrometheusSeries(run.pk, began, info.metric, info.node, kind, named))
     return tuple(found)
 
 
@@ -150,7 +179,7 @@ def chosen(matchers: Sequence[Matcher], span: TimeSpan) -> list[PrometheusSeries
     runs = runs_of(matchers, span, most=MOST_RUNS)
     if runs.left_out:
         raise BadQuery(f'more than {MOST_RUNS} runs lie in this time: choose with run="…", or a shorter time')
-    found = [each for run in runs.runs for each in series_of(run) if all(one.fits(each.labels) for one in matchers)]
+    found = [each for each in series_of(runs.runs) if all(one.fits(each.labels) for one in matchers)]
     if len(found) > MOST_SERIES:
         raise BadQuery(f"{len(found):,} series are meant, at most {MOST_SERIES}: add a name, or labels")
     return found
@@ -171,26 +200,25 @@ class Samples:
 
 
 def samples_of(series: Sequence[PrometheusSeries], span: TimeSpan) -> list[Samples]:
-    """Five queries a run."""
-    by_run: dict[int, dict[tuple[str, str], PrometheusSeries]] = {}
-    for each in series:
-        by_run.setdefault(each.run, {})[each.key, each.node] = each
+    """Five queries, of however many runs."""
+    if not series:
+        return []
+    wanted = {(each.run, each.key, each.node): each for each in series}
+    began = {each.run: each.began for each in series}
+    read = queries.load_series(
+        run_ids=list(began),
+        metrics=list(dict.fromkeys(each.key for each in series)),
+        nodes=list(dict.fromkeys(each.node for each in series)),
+        between={run: (span.start - start, span.end - start) for run, start in began.items()},
+        raw=True,
+    )
     found = []
-    for run, wanted in by_run.items():
-        began = next(iter(wanted.values())).began
-        read = queries.load_series(
-            run_ids=[run],
-            metrics=list(dict.fromkeys(key for key, _ in wanted)),
-            nodes=list(dict.fromkeys(node for _, node in wanted)),
-            between=(span.start - began, span.end - began),
-            raw=True,
-        )
-        for one in read:
-            named = wanted.get((one.metric, one.node))
-            if one.problem:
-                raise BadQuery(one.problem)
-            if named is not None:
-                values = one.values.astype(np.float64)
-                seen = ~np.isnan(values) if one.observed is None else one.observed
-                found.append(Samples(named, one.at[seen] + began, values[seen]))
+    for one in read:
+        named = wanted.get((one.run_id, one.metric, one.node))
+        if one.problem and (named is not None or not one.node):
+            raise BadQuery(one.problem)
+        if named is not None:
+            values = one.values.astype(np.float64)
+            seen = ~np.isnan(values) if one.observed is None else one.observed
+            found.append(Samples(named, one.at[seen] + named.began, values[seen]))
     return found

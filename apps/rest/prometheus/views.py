@@ -116,7 +116,7 @@ class SeriesList(PrometheusView):
 class Metadata(PrometheusView):
     def data(self, request: Request, **_: str) -> tuple[Any, list[str]]:
         runs = run_series.runs_of((), None, most=5)
-        kinds = run_series.names(each for run in runs.runs for each in run_series.series_of(run))
+        kinds = run_series.names(run_series.series_of(runs.runs))
         wanted = _asked(request).get("metric")
         return {
             name: [{"type": "counter" if kind == COUNTER else "gauge", "help": "", "unit": ""}]
@@ -167,7 +167,7 @@ def _matched(request: Request) -> tuple[list[PrometheusSeries], list[str]]:
     for matchers in selectors:
         runs = run_series.runs_of(matchers, _span(request), most=run_series.MOST_RUNS)
         left_out |= runs.left_out
-        for each in (series for run in runs.runs for series in run_series.series_of(run)):
+        for each in run_series.series_of(runs.runs):
             if all(matcher.fits(each.labels) for matcher in matchers):
                 found[each.run, each.key, each.node] = each
     words = f'only the newest {run_series.MOST_RUNS} runs of this time were looked at: choose with run="…"'

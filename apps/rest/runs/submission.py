@@ -11,7 +11,7 @@ from apps.catalog.api import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.rest.catalog import systems
 from apps.rest.framework.problems import conflict, invalid
-from apps.runs.api import Refused
+from apps.runs.api import Refused, reading_once
 from apps.runs.api import submit as ingest_submit
 from apps.runs.models import Run
 from apps.runs.pure import DEFAULT, Submitted, SubmittedOutput
@@ -39,6 +39,7 @@ class Parts:
     warnings: tuple[str, ...] = ()
 
 
+@reading_once()
 def submit(
     *, description: dict[str, Any], output: bytes, series: bytes | None = None, samples: Sequence[bytes] = ()
 ) -> Submission:

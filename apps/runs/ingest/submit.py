@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
@@ -20,7 +21,7 @@ from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
 from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.storage import artifacts
-from apps.runs.tool_output import foreign, formats, plain_text
+from apps.runs.tool_output import foreign, formats, once, plain_text
 from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
 from apps.runs.tool_output.recognition import NotRecognised, recognised
@@ -49,16 +50,13 @@ def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
     _require(
         len(output) <= limits.ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {limits.ARTIFACT}"
     )
-    require_no_secret("output", output)
+    _require_no_secret("output", output)
     if chosen.mapping is not None:
         _require(len(chosen.mapping) <= limits.MAPPING, "mapping", f"may have at most {limits.MAPPING} bytes")
         require_no_secret("mapping", chosen.mapping)
     _require(
         chosen.name != formats.OWN or chosen.mapping is not None, "mapping", "is missing: a file of your own needs one"
     )
-    plain = plain_text.of(output).content
-    if plain != output:
-        require_no_secret("output", plain)
     try:
         return chosen.read(output)
     except formats.NotThisFormat as error:
@@ -279,7 +277,7 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
     _require(
         len(content) <= limits.ATTACHED, "file", f"has {len(content)} bytes; it may have at most {limits.ATTACHED}"
     )
-    require_no_secret("file", content)
+    _require_no_secret("file", content)
     try:
         chosen.read(content)
     except formats.NotThisFormat as error:
@@ -320,6 +318,12 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
 def _require(holds: bool, field: str, message: str) -> None:
     if not holds:
         raise Refused(field, message)
+
+
+def _require_no_secret(field: str, content: bytes) -> None:
+    """In the file as it came, and in its plain text, in which a coding or colours hide none. Raises Refused."""
+    for text in dict.fromkeys((content, plain_text.of(content).content)):
+        once.held((require_no_secret, field, text), partial(require_no_secret, field, text))
 
 
 def _invalid(field: str, message: str, remedy: str = "") -> Invalid:

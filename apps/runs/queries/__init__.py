@@ -17,7 +17,7 @@ from apps.runs.queries.rates import NodeRates, Rate, rates_of
 from apps.runs.queries.run_list import RunFilter, RunRow, list_runs
 from apps.runs.queries.run_order import NEWEST, ORDERS
 from apps.runs.queries.series import SeriesValues, load_series
-from apps.runs.queries.series_index import SeriesInfo, series_index
+from apps.runs.queries.series_index import SeriesInfo, series_index, series_indexes
 from apps.runs.queries.statistics import MetricStatistics, statistics_of
 from apps.runs.queries.timelines import Timeline, timelines
 
@@ -51,6 +51,7 @@ __all__ = [
     "measurements",
     "rates_of",
     "series_index",
+    "series_indexes",
     "statistics_of",
     "timelines",
 ]

@@ -1,6 +1,6 @@
 """Series of live and sealed runs, for many runs, metrics and nodes at once, as arrays."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,15 +57,16 @@ def load_series(
     metrics: Sequence[str],
     nodes: Sequence[str] | None = None,
     points: int | None = None,
-    between: tuple[float, float] | None = None,
+    between: tuple[float, float] | Mapping[int, tuple[float, float]] | None = None,
     align: Alignment = RUN_CLOCK,
     over_nodes: str | None = None,
     raw: bool = False,
 ) -> list[SeriesValues]:
     """The series of `metrics` (keys) on `nodes` (names; None: all), in the given order of runs, metrics and nodes.
 
-    `align`: definition of t = 0; `between`: first and last time, s from there. `points`: downsampled to about so many,
-    keeping gaps and the minimum and maximum of each bin. `raw`: stored samples instead of rates.
+    `align`: definition of t = 0; `between`: first and last time, s from there, of all or of each run. `points`:
+    downsampled to about so many, keeping gaps and the minimum and maximum of each bin. `raw`: stored samples instead
+    of rates.
 
     `over_nodes`: one series per run and metric, the "sum" or "mean" over the nodes, on the clock of the one with the
     most samples (see `time_series.over_nodes`); without `nodes`, over all but the load generator, unless only that has
@@ -85,9 +86,9 @@ def load_series(
     sealed = queries_nodes.sealed(rest, _stored(wanted, known), nodes)
     nodes_of |= sealed.nodes
     problems = start.problems | sealed.problems
-    window = _Window(points, between, raw)
     found = []
     for run_id in dict.fromkeys(run_ids):
+        window = _Window(points, between[run_id] if isinstance(between, Mapping) else between, raw)
         zero = start.at.get(run_id, 0.0)
         asked = {key: _Asked(run_id, known[key], spec, zero, window) for key, spec in wanted.items()}
         if run_id in problems:

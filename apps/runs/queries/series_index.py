@@ -1,6 +1,6 @@
 """Index of a live or sealed run's series, with their statistics."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -57,38 +57,64 @@ class _IndexEntry:
 
 def series_index(run_id: int) -> list[SeriesInfo]:
     """All series of a run, derived ones included, by metric and node. Four queries."""
-    live = nodes.live([run_id]).get(run_id, [])
-    rows = list(RunNode.objects.filter(run_id=run_id, run__state=Run.State.SEALED).select_related("run"))
-    names = {row.number: row.name for row in rows}
-    entries = [entry for entry in _stored(run_id, names) if entry.node]
-    if rows:
-        live = []
-    derived = {node.name: derivation.columns(derivation.Inputs(node)) for node in live}
-    constants = {row.name: row.constants for row in rows} | {node.name: node.constants for node in live}
-    keys = {entry.metric for entry in entries} | {key for held in constants.values() for key in held}
-    keys |= {key for node in live for key in (*node.changing, *derived[node.name])}
-    known = described(keys)
-    for node in live:
-        entries += _of_live(node, known, derived[node.name])
-        entries += _constants(node.name, node.constants, known, node.clock, WHOLE_RUN)
-    for row in rows:
-        entries += _constants(row.name, row.constants, known, _clock(row), _measured(row.run))
-    found = [_info(known[entry.metric], entry) for entry in entries]
-    return sorted(found, key=lambda info: (info.metric, info.node))
+    return series_indexes([run_id])[run_id]
 
 
-def _stored(run_id: int, names: Mapping[int, str]) -> Iterator[_IndexEntry]:
-    """Changing series and derived ones."""
+def series_indexes(run_ids: Sequence[int]) -> dict[int, list[SeriesInfo]]:
+    """Those of each run. Four queries."""
+    tails = nodes.live(run_ids)
+    rows: dict[int, list[RunNode]] = {run_id: [] for run_id in run_ids}
+    for row in RunNode.objects.filter(run_id__in=run_ids, run__state=Run.State.SEALED).select_related("run"):
+        rows[row.run_id].append(row)
+    names = {(run_id, row.number): row.name for run_id, held in rows.items() for row in held}
+    indexed = {
+        run_id: _IndexedRun(held, [] if held else tails.get(run_id, []), list[_IndexEntry]())
+        for run_id, held in rows.items()
+    }
+    for run_id, entry in _stored(run_ids, names):
+        if entry.node:
+            indexed[run_id].entries.append(entry)
+    known = described({key for one in indexed.values() for key in one.metrics()})
+    return {run_id: one.infos(known) for run_id, one in indexed.items()}
+
+
+class _IndexedRun:
+    """`rows`: nodes of a sealed run; `live`: of one that is not. `entries`: stored ones."""
+
+    def __init__(self, rows: Sequence[RunNode], live: Sequence[SampledNode], entries: list[_IndexEntry]) -> None:
+        self.rows, self.live, self.entries = rows, live, entries
+        self.derived = {node.name: derivation.columns(derivation.Inputs(node)) for node in live}
+
+    def metrics(self) -> set[str]:
+        constants = [row.constants for row in self.rows] + [node.constants for node in self.live]
+        keys = {entry.metric for entry in self.entries} | {key for held in constants for key in held}
+        return keys | {key for node in self.live for key in (*node.changing, *self.derived[node.name])}
+
+    def infos(self, known: Mapping[str, MetricSpec]) -> list[SeriesInfo]:
+        entries = [*self.entries]
+        for node in self.live:
+            entries += _of_live(node, known, self.derived[node.name])
+            entries += _constants(node.name, node.constants, known, node.clock, WHOLE_RUN)
+        for row in self.rows:
+            entries += _constants(row.name, row.constants, known, _clock(row), _measured(row.run))
+        found = [_info(known[entry.metric], entry) for entry in entries]
+        return sorted(found, key=lambda info: (info.metric, info.node))
+
+
+def _stored(run_ids: Sequence[int], names: Mapping[tuple[int, int], str]) -> Iterator[tuple[int, _IndexEntry]]:
+    """Changing series and derived ones, with their run."""
     whole = [f"whole_{name}" for name in STATISTICS]
-    rows = Series.objects.filter(run_id=run_id).values_list("node", "metric__key", "length", *STATISTICS, *whole)
-    for node, key, length, *values in rows:
+    rows = Series.objects.filter(run_id__in=run_ids).values_list(
+        "run_id", "node", "metric__key", "length", *STATISTICS, *whole
+    )
+    for run_id, node, key, length, *values in rows:
         measured, throughout = (
             SeriesStatistics(*values[: len(STATISTICS)]),
             SeriesStatistics(*values[len(STATISTICS) :]),
         )
         # Series with stored samples have changed.
         still = not length and throughout.minimum == throughout.maximum
-        yield _IndexEntry(key, names.get(node, ""), measured, throughout, still=still)
+        yield run_id, _IndexEntry(key, names.get((run_id, node), ""), measured, throughout, still=still)
 
 
 def _of_live(

@@ -56,7 +56,8 @@ def read_kept(tool: str, contents: Mapping[str, bytes]) -> tuple[str, Output]:
     chosen = next((one for one in SUBMITTED.values() if one.artifact == name), None)
     apart = series_for(chosen) if chosen else None
     if apart is not None and apart.artifact in contents:
-        parsed = replace(parsed, intervals=read(tool, contents[apart.artifact], artifact=apart.artifact).intervals)
+        series = read(tool, contents[apart.artifact], artifact=apart.artifact).intervals
+        parsed = replace(parsed, intervals=series or parsed.intervals)  # a log may be too short for any
     return name, parsed
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apps.runs.tool_output import plain_text
+from apps.runs.tool_output.once import held
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
+from apps.runs.tool_output.plain_text import PlainText
 from apps.runs.tool_output.values import Output
 
 __all__ = ["Attached", "FormatFacts", "FormatMark", "Submitted", "SubmittedOutput", "mark"]
@@ -49,12 +51,14 @@ def mark(words: str, *patterns: bytes, unless: bytes = b"") -> FormatMark:
 
 @dataclass(frozen=True)
 class FormatFacts:
-    """What the documentation has of a format. `sample`: "real" or "imitated", as it is in the tests."""
+    """What the documentation has of a format. `sample`: "real" or "imitated", as it is in the tests. `commas`: where
+    its decimals may be commas; empty: never."""
 
     versions: str
     sample: str
     reads: str
     omits: str = ""
+    commas: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,17 +89,23 @@ class Submitted:
 
     def read(self, content: bytes) -> SubmittedOutput:
         """Parses the file as it came. Raises NotThisFormat."""
-        plain = plain_text.of(content)
+        return held((self.name, self.mapping, content), lambda: self._read(plain_text.of(content)))
+
+    def _read(self, plain: PlainText) -> SubmittedOutput:
         found = self.parse(plain.content)
         return replace(found, output=plain.placed(found.output))
 
 
 @dataclass(frozen=True)
 class Attached:
-    """A format of a further file of a run, such as a profile."""
+    """A format of a further file of a run, such as a profile. `parse`: reads its plain text."""
 
     name: str
     title: str
     extension: str
     made_by: str
-    read: Callable[[bytes], OutputTable]
+    parse: Callable[[bytes], OutputTable]
+
+    def read(self, content: bytes) -> OutputTable:
+        """Parses the file as it came. Raises NotThisFormat."""
+        return self.parse(plain_text.of(content).content)

@@ -1,7 +1,7 @@
 """The generated part of docs/reference/formats.md: every format of a run's output, as it is declared. Pure."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from apps.catalog.pure import rewritten
 from apps.runs.tool_output.declaration import Submitted
@@ -25,8 +25,21 @@ def with_entries(text: str) -> str:
 
 
 def entries(formats: Iterable[Submitted]) -> str:
-    """Markdown: one table, in the order of the declarations."""
-    return "\n".join([*HEAD, *(f"| {' | '.join(_cells(one))} |" for one in formats)])
+    """Markdown: one table, in the order of the declarations, and which of them have decimal commas."""
+    all_ = tuple(formats)
+    return "\n".join([*HEAD, *(f"| {' | '.join(_cells(one))} |" for one in all_), "", *_commas(all_)])
+
+
+def _commas(formats: Iterable[Submitted]) -> Iterator[str]:
+    names: dict[str, list[str]] = {}
+    for one in formats:
+        if one.facts and one.facts.commas:
+            names.setdefault(one.facts.commas, []).append(f"`{one.name}`")
+    yield "Decimals are points or, where this stands, commas:"
+    yield ""
+    yield from (f"- {', '.join(found)}: {where}." for where, found in names.items())
+    yield ""
+    yield "The other formats have points in every locale; a comma within a number of theirs is not read as decimal."
 
 
 def _cells(one: Submitted) -> tuple[str, ...]:

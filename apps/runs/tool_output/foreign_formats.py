@@ -12,6 +12,7 @@ from apps.runs.tool_output.parsers.pgbench import report as pgbench
 
 __all__ = ["FOREIGN_FORMATS", "reader"]
 
+OF_JVM = "a JVM of such a locale"
 YCSB = rb"^(?:YCSB Client \d|\[OVERALL\], RunTime\(ms\), )"
 
 
@@ -102,7 +103,7 @@ FOREIGN_FORMATS = (
         ),
         facts=FormatFacts(
             *("`*.results.csv`, `*.samples.csv`", "imitated"),
-            *("throughput and latencies of each window", "percentiles over all windows"),
+            *("throughput and latencies of each window", "percentiles over all windows", OF_JVM),
         ),
     ),
     Submitted(
@@ -165,6 +166,7 @@ FOREIGN_FORMATS = (
             "throughput, time, failures; each type's mean, percentiles, extremes; with `-s` per interval throughput "
             "and each type's latencies",
             "garbage collection, `CLEANUP`; histograms of `measurement.histogram.verbose`; JSON exporters",
+            f"{OF_JVM}: status lines alone",
         ),
     ),
     Submitted(

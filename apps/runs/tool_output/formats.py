@@ -119,6 +119,7 @@ READS_MACHINE = {
     "memory": "totals and intervals: MiB/s and operations/s; latencies",
     "fileio": "totals and intervals: reads, writes and fsyncs/s, MiB/s; latencies",
 }
+BY_LOCALE = "a build that prints numbers by `LC_NUMERIC`, all of a file"
 _ALL = (
     Submitted(
         *("sysbench", "sysbench 1.0, 1.1", "sysbench", "txt", "what sysbench … run prints", _read_sysbench),
@@ -127,6 +128,7 @@ _ALL = (
             *("sysbench 1.0.20; 1.1", "real; imitated"),
             "OLTP tests: totals, intervals, histogram, errors, checkpoints",
             "1.1 with `--report-checkpoints` was never seen",
+            commas=BY_LOCALE,
         ),
     ),
     *(
@@ -134,7 +136,7 @@ _ALL = (
             *(kind, f"sysbench {kind}", kind, "txt", f"what sysbench {kind} … run prints"),
             partial(_read_sysbench, kind=kind),
             mark=mark(f"“sysbench 1.0.20 (using …)” and “{MACHINE_WORDS[kind]}”", SYSBENCH, pattern),
-            facts=FormatFacts("sysbench's tests of the machine", "real", READS_MACHINE[kind]),
+            facts=FormatFacts("sysbench's tests of the machine", "real", READS_MACHINE[kind], commas=BY_LOCALE),
         )
         for kind, pattern in MACHINE.items()
     ),
@@ -165,6 +167,7 @@ _ALL = (
             *("any CSV or JSON [with a mapping](../howto/own-results.md)", "imitated"),
             "what the mapping names: totals, series, threads, rate, repetition",
             "what the mapping does not name",
+            "tabs or semicolons between its cells",
         ),
     ),
 )

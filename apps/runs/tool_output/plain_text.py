@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from apps.runs.tool_output.once import once
 from apps.runs.tool_output.values import Headline, Output, ReadDistribution
 
 Read = TypeVar("Read", Headline, ReadDistribution)
@@ -80,6 +81,7 @@ class PlainText:
         return replace(read, byte_start=start, byte_end=end)
 
 
+@once
 def of(content: bytes) -> PlainText:
     """The same content where nothing is around it."""
     steps: list[Callable[[int], int]] = []

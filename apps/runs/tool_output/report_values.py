@@ -7,6 +7,7 @@ from apps.runs.samples.columns import KIND_LIMIT, NAME_LIMIT
 from apps.runs.samples.histograms import SYSBENCH, HistogramCounts, OffGrid
 from apps.runs.storage.codec import Number
 from apps.runs.tool_output import sysbench_values
+from apps.runs.tool_output.once import once
 from apps.runs.tool_output.parsers import report
 from apps.runs.tool_output.parsers import sysbench as text
 from apps.runs.tool_output.parsers.report import (
@@ -34,6 +35,7 @@ def is_report(content: bytes) -> bool:
     return content.startswith(report.MARK) or b"\n" + report.MARK in content
 
 
+@once
 def read(content: bytes) -> Output:
     found, parsed = report.parse(content), text.parse(content)
     total = next((placed for placed in reversed(found.lines) if isinstance(placed.line, Total)), None)

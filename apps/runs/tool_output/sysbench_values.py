@@ -6,6 +6,7 @@ from typing import Any
 from apps.runs.ingest.clean_text import printable
 from apps.runs.samples.histograms import SYSBENCH, HistogramCounts, OffGrid
 from apps.runs.storage.codec import Number
+from apps.runs.tool_output.once import once
 from apps.runs.tool_output.parsers import sysbench
 from apps.runs.tool_output.parsers.sysbench import OutputNumber, ParsedSysbench, SysbenchHistogram, SysbenchInterval
 from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution
@@ -65,6 +66,7 @@ UNPARSED_KEPT = 1000
 CONTRADICTIONS_KEPT = 20
 
 
+@once
 def read(content: bytes) -> Output:
     parsed = sysbench.parse(content)
     return Output(

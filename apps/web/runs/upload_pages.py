@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from apps.runs.api import reading_once
 from apps.runs.models import Run
 from apps.web.accounts.guards import writers_only
 from apps.web.components.pages import render_page
@@ -18,6 +19,7 @@ from workers import tasks
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @writers_only
+@reading_once()
 def upload(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _upload_page(request, Upload(initial=upload_forms.first_values(request.GET.get("format", ""))))

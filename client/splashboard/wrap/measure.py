@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import threading
 import time
 import uuid
@@ -27,7 +28,8 @@ RESULTS = ("mysqlslap", "fio")
 
 @dataclass
 class WrappedRun:
-    """A run of a tool. `zero`: of the run's clock, by the monotonic clock; `command`: as it was seen."""
+    """A run of a tool. `zero`: of the run's clock, by the monotonic clock; `command`: as it was seen; `series`: its
+    logs, one after the other."""
 
     uid: str
     stretch: ToolStretch
@@ -36,6 +38,7 @@ class WrappedRun:
     command: str = ""
     samples: Sequence[bytes] = ()
     data_bytes: int | None = None
+    series: bytes = b""
 
     @property
     def started_at(self) -> str:
@@ -147,7 +150,18 @@ def measure(
     for each in runs:
         seen = watch.nearest(each.stretch.began, each.stretch.format)
         each.tool, each.command = (direct, tools.shown(argv)) if direct else seen or (None, tools.shown(argv))
+        each.series = _logs(seen[0].log) if seen else b""
     return MeasuredCommand(runs, b"".join(reader.everything), code, began, process.interrupted)
+
+
+def _logs(begin: str) -> bytes:
+    """The log of the tool's process, and of its other threads."""
+    found = []
+    for name in sorted(glob.glob(f"{glob.escape(begin)}*")) if begin else []:
+        if re.fullmatch(r"(\.\d+)?", name[len(begin) :]):
+            with open(name, "rb") as file:
+                found.append(file.read())
+    return b"".join(found)
 
 
 def _result(pattern: str, *, since: float) -> bytes | None:

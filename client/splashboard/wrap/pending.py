@@ -25,7 +25,8 @@ def folder() -> Path:
 
 @dataclass(frozen=True)
 class PendingRun:
-    """`state`: url (for which server it was measured), output (its file's name), samples, refused (why)."""
+    """`state`: url (for which server it was measured), output (its file's name), series (of it, or none), samples,
+    refused (why)."""
 
     place: Path
     description: Mapping[str, Any]
@@ -41,6 +42,7 @@ class PendingRun:
             parts = [
                 ("description", DESCRIPTION, json.dumps(description).encode()),
                 ("output", self.state["output"], (self.place / self.state["output"]).read_bytes()),
+                *(("series", name, (self.place / name).read_bytes()) for name in self.state.get("series", ())),
                 *(("samples", name, (self.place / name).read_bytes()) for name in self.state["samples"]),
             ]
         except OSError as error:
@@ -65,17 +67,26 @@ def keep(
     output: bytes,
     name: str,
     samples: Sequence[bytes] = (),
+    series: bytes = b"",
     refused: str = "",
 ) -> PendingRun:
     """Raises Misuse when the disk is full."""
     place = folder() / f"{str(description['started_at'])[:19].replace(':', '')}-{description['uid']}"
     files = {f"samples-{number:06}.gz": content for number, content in enumerate(samples)}
-    state = {"url": url, "output": name, "samples": sorted(files), "refused": [refused] if refused else []}
+    apart = {"series": series} if series else {}
+    state = {
+        "url": url,
+        "output": name,
+        "series": [*apart],
+        "samples": sorted(files),
+        "refused": [refused] if refused else [],
+    }
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         for above in (place, folder(), folder().parent):
             above.chmod(0o700)
-        for file, content in {name: output, **files, DESCRIPTION: json.dumps(description, indent=1).encode()}.items():
+        described = {DESCRIPTION: json.dumps(description, indent=1).encode()}
+        for file, content in {name: output, **apart, **files, **described}.items():
             write_private(place / file, content)
         write_private(place / STATE, json.dumps(state).encode())  # last: with it the run is whole
     except OSError as error:

@@ -27,7 +27,8 @@ FACT = re.compile(r"\b(host|port)\s*=\s*'?([^\s']+)")
 
 @dataclass(frozen=True)
 class PgbenchCommand:
-    """`host`: empty for a socket of this machine; `rate`: 1/s; `connection`: psql's arguments for the same database."""
+    """`host`: empty for a socket of this machine; `rate`: 1/s; `connection`: psql's arguments for the same database.
+    `log`: what the names of its logs begin with; empty: it writes none, or only some transactions."""
 
     clients: int
     jobs: int
@@ -35,6 +36,7 @@ class PgbenchCommand:
     host: str
     port: int
     connection: Sequence[str]
+    log: str = ""
 
 
 def read(words: Sequence[str]) -> PgbenchCommand | None:
@@ -54,6 +56,7 @@ def read(words: Sequence[str]) -> PgbenchCommand | None:
     database = value("-", "dbname") or (rest[0] if rest else "")
     host = value("h", "host") or _of(database, "host") or os.environ.get("PGHOST", "")
     port = value("p", "port") or _of(database, "port") or os.environ.get("PGPORT", "")
+    is_sampled = "--sampling-rate" in given
     named = [("-h", value("h", "host")), ("-p", value("p", "port")), ("-U", value("U", "username")), ("-d", database)]
     return PgbenchCommand(
         clients=_whole(value("c", "client"), 1),
@@ -62,6 +65,7 @@ def read(words: Sequence[str]) -> PgbenchCommand | None:
         host="" if host.startswith(("/", "@")) else host,
         port=_whole(port, PORT),
         connection=[word for name, text in named if text for word in (name, text)],
+        log=value("-", "log-prefix", "pgbench_log") if {"-l", "--log"} & set(given) and not is_sampled else "",
     )
 
 

@@ -15,7 +15,8 @@ PLAIN = re.compile(r"[\w.,:+-]{1,60}")
 class ToolCommand:
     """A load tool's command line. `tool` and `format` as the server names them. `file`: where it writes its result;
     empty: it prints it. `host`, `port`: of its server; empty, 0: not stated. `rate`: 1/s; None: none, or the output
-    states it. `connection`: arguments of psql. `problem`: why it could not be submitted."""
+    states it. `connection`: arguments of psql. `log`: what the names of its files of series begin with. `problem`:
+    why it could not be submitted."""
 
     tool: str
     format: str
@@ -28,6 +29,7 @@ class ToolCommand:
     port: int = 0
     rate: float | None = None
     connection: Sequence[str] = ()
+    log: str = ""
 
 
 def value_of(text: str) -> Value:

@@ -221,6 +221,7 @@ def _pgbench(words: Sequence[str]) -> ToolCommand | None:
         port=found.port,
         rate=found.rate,
         connection=found.connection,
+        log=found.log,
     )
 
 

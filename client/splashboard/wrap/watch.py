@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from splashboard.wrap.tool_command import ToolCommand
@@ -50,7 +51,18 @@ class ToolWatch:
                 tool = find(argv)
                 if tool is not None:
                     self._tools.add(pid)
+                    tool = replace(tool, log=self._log(tool.log, pid))
                     self._found.append((time.monotonic(), tool, shown(argv)))
+
+    def _log(self, prefix: str, pid: int) -> str:
+        """Of a process: pgbench writes PREFIX.PID and, of its other worker threads, PREFIX.PID.THREAD."""
+        if not prefix:
+            return ""
+        try:
+            folder = (self._proc / str(pid) / "cwd").readlink()
+        except OSError:
+            return ""  # it has ended
+        return f"{folder / prefix}.{pid}"
 
     def _members(self) -> list[int]:
         """The command and what it started."""

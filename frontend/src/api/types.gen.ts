@@ -43,6 +43,7 @@ export interface components {
             revoked_at: string | null;
             labels: string[];
             systems: string[];
+            restarts: string[];
             job: components["schemas"]["Job"] | null;
             spool_messages: number | null;
             spool_bytes: number | null;

@@ -12,7 +12,7 @@ from apps.runs.models import Artifact, Run
 from apps.runs.pure import DEFAULT, SUBMITTED
 from tests.rest.submissions import POINT_SELECT, a_description, a_file, fields_of, send
 from tests.runs.tool_output.deformed import DEFORMED
-from tests.runs.tool_output.parsers.outputs import content
+from tests.runs.tool_output.parsers.outputs import content, table
 from tests.support.builders import a_run, a_system
 
 WORKLOADS: dict[str, dict[str, Any]] = {
@@ -318,6 +318,24 @@ def test_a_digest_is_attached_to_a_complete_run_and_its_table_can_be_read(engine
     assert found["columns"][2] == {"name": "total time", "unit": "s"}
     assert found["rows"][0][:3] == ["COMMIT", 2884.0, 0.850642]
     assert b"".join(engineer.get(found["address"])) == content("pt_query_digest/slow_log.json")
+
+
+@pytest.mark.parametrize("name", ["UTF-16 LE with CRLF", "colours in docker compose"])
+def test_an_attached_file_is_read_without_what_stands_around_its_lines_and_kept_as_it_came(
+    engineer: APIClient, sealed: Run, name: str
+) -> None:
+    raw = DEFORMED[name](content("perf/report_flat.txt"))
+    answer = attach(engineer, sealed, "perf-report", raw)
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["rows"] == [list(row) for row in table("perf/report_flat.txt").rows]
+    assert b"".join(engineer.get(answer.json()["address"])) == raw
+
+
+def test_a_password_in_an_attached_file_in_utf_16_is_refused(engineer: APIClient, sealed: Run) -> None:
+    text = content("perf/report_flat.txt") + b"+ sysbench --mysql-password=hunter2 run\n"
+    answer = attach(engineer, sealed, "perf-report", DEFORMED["UTF-16 BE"](text))
+    assert (answer.status_code, fields_of(answer)) == (422, ["file"])
+    assert "hunter2" not in answer.content.decode()
 
 
 def test_attached_again_it_is_the_same_and_another_of_its_format_gets_a_name_of_its_own(

@@ -4,7 +4,18 @@ A new format has one by itself, since tests demand both of it.
 """
 
 from apps.core import yaml_text
-from apps.runs.tool_output.formats import DEFAULT, OWN, SUBMITTED, BadMapping, NotThisFormat, Submitted, mapped
+from apps.runs.tool_output.formats import (
+    ATTACHED,
+    DEFAULT,
+    OWN,
+    SUBMITTED,
+    Attached,
+    BadMapping,
+    NotThisFormat,
+    Submitted,
+    mapped,
+)
+from tests.fuzz import seeds
 from tests.fuzz.targets import STARTED
 from tests.fuzz.test_corpus import corpus
 from tests.rest.framework.test_other_formats import FILES
@@ -18,6 +29,14 @@ def _is_whole(chosen: Submitted, text: bytes) -> bool:
     except NotThisFormat:
         return False
     return output.complete and not output.unparsed
+
+
+def _is_table(chosen: Attached, text: bytes) -> bool:
+    try:
+        table = chosen.read(text)
+    except NotThisFormat:
+        return False
+    return bool(table.rows) and not table.unparsed and text.isascii()
 
 
 def _by_mapping() -> tuple[Submitted, bytes]:
@@ -46,3 +65,7 @@ def sample(name: str) -> bytes:
 SAMPLES: dict[str, bytes] = {name: sample(name) for name in SUBMITTED}
 # Each format, that of one's own by a mapping.
 READ: dict[str, Submitted] = {**SUBMITTED, OWN: _by_mapping()[0]}
+ATTACHMENTS: dict[str, bytes] = {
+    name: max((text for text in seeds.of(name) if _is_table(chosen, text)), key=len)
+    for name, chosen in ATTACHED.items()
+}

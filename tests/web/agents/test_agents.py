@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.dispatch import api as dispatch
 from apps.dispatch.models import AgentSystem
-from tests.support.builders import a_job, a_user, an_agent
+from tests.support.builders import a_job, a_system, a_user, an_agent
 from tests.support.pages import element, elements, states, text
 from workers.agent.runtime import config
 
@@ -67,6 +67,17 @@ def test_agents_say_how_they_fare(db: None, client: Client) -> None:
         assert states(page, f"{busy} [data-{quantity}]", quantity) == [(value,)]
         assert text(page, f"{busy} [data-{quantity}]").replace("\xa0", " ") == shown
         assert states(page, f"{new} [data-{quantity}]", quantity) == [("",)]
+
+
+def test_systems_that_their_agent_can_start_anew_are_marked_in_page_and_api(db: None, client: Client) -> None:
+    an_agent(a_system("able"), a_system("unable"), name="box", health={"restarts": ["able", "elsewhere"]})
+    page = client.get("/agents/").content.decode()
+    assert states(page, "[data-agent=box] [data-restart]", "restart") == [("able",)]
+    assert text(page, "[data-restart=able]") == "restart"
+    assert element(page, "[data-restart=able]").attributes["title"]
+    client.force_login(a_user())
+    (row,) = client.get("/api/v1/agents/").json()["results"]
+    assert (sorted(row["systems"]), row["restarts"]) == (["able", "unable"], ["able"])
 
 
 def test_an_administrator_decides_what_an_agent_may_measure(db: None, client: Client) -> None:

@@ -124,24 +124,25 @@ def _line_of(content: bytes, key: str) -> int:
 
 # ---------------------------------------------------------------- windows
 
+DECIMALS = (THROUGHPUT, "tp (req/s) scaled")
 CELL = re.compile(rb"-?\d{1,18}(?:\.\d{1,12})?|NaN|-?Infinity")  # as Java prints them
 
 
 def parse_csv(content: bytes) -> ParsedOutput:
     """Parses results.csv or samples.csv: one row per time window, labelled by its start. Raises NotThisFormat."""
     columns: dict[str, tuple[int, int]] = {}
-    width, rows = 0, list[tuple[TextLine, list[bytes]]]()
+    names, rows = list[str](), list[tuple[TextLine, list[bytes]]]()
     for line in lines(content):
         if not line.text.strip():
             continue
         if not columns:
-            columns, width = _columns(line)
+            columns, names = _columns(line)
             continue
-        cells = line.text.split(b",")
         if not line.ended:
             break  # cut off
-        if len(cells) != width or not all(CELL.fullmatch(cell) for cell in cells):
-            raise line.refuse(f"{width} numbers, as the header has columns")
+        cells = _cells(line, names)
+        if not all(CELL.fullmatch(cell) for cell in cells):
+            raise line.refuse(f"{len(names)} numbers, as the header has columns")
         if rows and scaled(cells[0]) <= scaled(rows[-1][1][0]):
             raise line.refuse(f"a time after {rows[-1][1][0].decode()} s")
         rows.append((line, cells))
@@ -150,8 +151,30 @@ def parse_csv(content: bytes) -> ParsedOutput:
     return _windows(columns, rows, cut=not content.endswith(b"\n"))
 
 
-def _columns(line: TextLine) -> tuple[dict[str, tuple[int, int]], int]:
-    """Metric -> (column, column's units per unit of the metric); and the number of columns."""
+def _cells(line: TextLine, names: list[str]) -> list[bytes]:
+    """One of each column. With decimal commas, of a JVM in such a locale, those that have decimals are two: BenchBase
+    prints three of them, and whole numbers of the others. Raises NotThisFormat."""
+    cells = line.text.split(b",")
+    if len(cells) == len(names):
+        return cells
+    rest, found = iter(cells), []
+    for name in names:
+        cell = next(rest, b"")
+        if cell.lstrip(b"-").isdigit() and (name.endswith("(millisecond)") or name in DECIMALS):
+            decimals = next(rest, b"")
+            if not re.fullmatch(rb"\d{3}", decimals):
+                break
+            cell += b"." + decimals
+        elif b"." in cell:
+            break
+        found.append(cell)
+    if len(found) != len(names) or next(rest, None) is not None:
+        raise line.refuse(f"{len(names)} numbers, as the header has columns")
+    return found
+
+
+def _columns(line: TextLine) -> tuple[dict[str, tuple[int, int]], list[str]]:
+    """Metric -> (column, column's units per unit of the metric); and the names of the columns."""
     names = [name.strip() for name in line.text.decode("utf-8", "backslashreplace").split(",")]
     if names[0] != "Time (seconds)" or THROUGHPUT not in names or len(set(names)) < len(names):
         raise line.refuse(CSV_EXPECTED)
@@ -160,11 +183,11 @@ def _columns(line: TextLine) -> tuple[dict[str, tuple[int, int]], int]:
         if "Latency" in name:
             key, per = _latency(name, line.refuse(f"a known unit in the heading {name!r:.60}"))
             found[key] = (place, per)
-        elif name not in ("Time (seconds)", THROUGHPUT, "Requests", "tp (req/s) scaled"):
+        elif name not in ("Time (seconds)", "Requests", *DECIMALS):
             raise line.refuse(f"no column {name!r:.60}: its meaning is not known here")
     if "Requests" in names:
         found["client.transactions"] = (names.index("Requests"), 1)
-    return found, len(names)
+    return found, names
 
 
 def _windows(

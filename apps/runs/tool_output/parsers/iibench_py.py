@@ -24,7 +24,7 @@ OLD_HEADER = b"#rows #seconds #total_seconds cum_ips table_size last_ips #querie
 NEEDED = (b"i_sec", b"t_sec", b"i_ips", b"t_ips", b"i_dps", b"i_qps", b"t_qps")
 EXPECTED = "the header of iibench.py, “i_sec t_sec i_ips …” with tabs or “#rows #seconds …”"
 CELL = re.compile(rb"-?\d{1,15}(?:\.\d{1,15})?")
-LIKE_ROW = re.compile(rb"^\d{1,15}(?:\.\d{1,15})?[\t ]")
+LIKE_ROW = re.compile(rb"^\d[\d.,]{0,40}[\t ]")
 TOTALS = re.compile(
     rb"^Totals: (?P<seconds>\d{1,15}\.\d) secs, (?P<rate>\d{1,15}\.\d) rows/sec, (?P<rows>\d{1,15}) rows, "
     rb"(?P<retries>(?P<i>\d{1,15}) (?P<d>\d{1,15}) (?P<q>\d{1,15})) insert-delete-query retry$"

@@ -15,6 +15,8 @@ CSV_EXPECTED = "a CSV whose first line names its columns, or JSON, in UTF-8"
 JSON_EXPECTED = "JSON, as the file begins with { or ["
 BOM = b"\xef\xbb\xbf"
 NUMBER = re.compile(r"[+-]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:[eE][+-]?\d{1,2})?")
+# With a comma as a decimal one only if another number of the file proves it.
+GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 BLANKS = re.compile(r"[ \t\r\n]*")
 
 
@@ -123,7 +125,25 @@ def csv_file(content: bytes) -> CsvFile:
         raise NotThisFormat(1, "", f"a row of values below the first line; expected {CSV_EXPECTED}")
     if found.separator != b",":
         found.commas = any(re.search(rb"\d,\d", line.text) for line, _ in found.rows)
+    if found.commas:
+        _require_decimals(found)
     return found
+
+
+def _require_decimals(file: CsvFile) -> None:
+    """Raises NotThisFormat where all commas may separate thousands."""
+    doubtful: TextLine | None = None
+    for line, cells in file.rows:
+        for text in (_unquoted(line.text[start:end]) for start, end in cells if b"," in line.text[start:end]):
+            if GROUPS.fullmatch(text):
+                doubtful = doubtful or line
+            elif NUMBER.fullmatch(text.replace(",", ".", 1)):
+                return
+    if doubtful is not None:
+        raise doubtful.refuse(
+            "decimals with a point, or without a separator of thousands: no number of the file shows whether its comma "
+            "is one, and 1,234 may be 1.234 or 1234"
+        )
 
 
 def _header(line: TextLine, skipped: int) -> CsvFile:

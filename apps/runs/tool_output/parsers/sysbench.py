@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from apps.runs.samples.histograms import place_of
+from apps.runs.tool_output.once import once
 from apps.runs.tool_output.parsers.sysbench_lines import (
     BUCKET,
     CHECKPOINT,
@@ -139,6 +140,7 @@ KINDS = {
 }
 
 
+@once
 def parse(output: bytes) -> ParsedSysbench:
     return _Reader().read(with_points(output))
 

@@ -30,13 +30,17 @@ STATUS = re.compile(
     rb"(?:(?P<rate>\S{1,40}) current ops/sec; )?(?P<rest>.*)$"
 )
 TYPE = re.compile(rb"\[(?P<type>[A-Z][A-Z_-]{0,59}): Count=(?P<count>\d{1,15}), (?P<figures>[^\]]{1,400})\]")
-FIGURE = re.compile(rb"(?P<name>Max|Min|Avg|\d{1,2}(?:\.\d{1,3})?)=(?P<value>\d{1,15}(?:[.,]\d{1,4})?)(?=,|$)")
+FIGURE = re.compile(
+    rb"(?:^|(?<=, ))(?P<name>Max|Min|Avg|\d{1,2}(?:\.\d{1,3})?)=(?P<value>\d{1,15}(?:\.\d{1,4}|,\d{1,2})?)(?=, |$)"
+)
 LATENCY = re.compile(
     rb"(?:(?P<statistic>Average|Min|Max)Latency|(?P<p>\d{1,2}(?:\.\d{1,3})?)(?:st|nd|rd|th)?PercentileLatency)\((?P<unit>us|ms)\)"
 )
 STATISTICS = {b"Average": "avg", b"Min": "min", b"Max": "max"}
 INTERVAL = {b"Avg": "avg", b"Max": "max", b"50": "p50", b"90": "p90", b"99": "p99", b"99.9": "p999"}
-NUMBER = re.compile(rb"\d{1,15}(?:[.,]\d{1,4})?")
+NUMBER = re.compile(rb"\d{1,15}(?:\.\d{1,4}|,\d{1,2})?")
+# YCSB prints two decimals, after a comma in some locales; more digits are no decimals of its own.
+DOUBTFUL = re.compile(rb"\d{1,15},\d{3}")
 CLIENT = re.compile(rb"^YCSB Client (?P<version>\d[\w.-]{0,30})$")
 COMMAND = re.compile(rb"^Command line: (?P<words>.*)$")
 THREADS = re.compile(rb"(?:^| )(?:-threads |threadcount=)(?P<n>[1-9]\d{0,4})(?= |$)")
@@ -97,6 +101,9 @@ def _consume(reading: _YcsbOutput, line: TextLine) -> None:
 
 
 def _status(reading: _YcsbOutput, line: TextLine, found: re.Match[bytes]) -> None:
+    if doubtful := DOUBTFUL.search(line.text):
+        number = doubtful[0].decode()
+        raise line.refuse(f"at most two decimals after a comma, not {number}: remove separators of thousands")
     try:
         moment = datetime.strptime(found["at"].decode(), "%Y-%m-%d %H:%M:%S:%f")  # noqa: DTZ007  differences alone count
     except ValueError as error:

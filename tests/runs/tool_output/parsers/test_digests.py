@@ -52,4 +52,4 @@ def test_what_is_no_such_file_is_refused_with_its_line(content: bytes) -> None:
 def test_the_agents_artifact_is_known_by_its_name() -> None:
     found = formats.of_artifact("digests.jsonl")
     assert found is not None
-    assert found.read is digests.parse
+    assert found.parse is digests.parse
