@@ -54,7 +54,7 @@ class SeriesValues:
 def load_series(
     *,
     run_ids: Sequence[int],
-    metrics: Sequence[str],
+    metrics: Sequence[str] | Mapping[int, Sequence[str]],
     nodes: Sequence[str] | None = None,
     points: int | None = None,
     between: tuple[float, float] | Mapping[int, tuple[float, float]] | None = None,
@@ -62,7 +62,8 @@ def load_series(
     over_nodes: str | None = None,
     raw: bool = False,
 ) -> list[SeriesValues]:
-    """The series of `metrics` (keys) on `nodes` (names; None: all), in the given order of runs, metrics and nodes.
+    """The series of `metrics` (keys, of all or of each run) on `nodes` (names; None: all), in the given order of runs,
+    metrics and nodes.
 
     `align`: definition of t = 0; `between`: first and last time, s from there, of all or of each run. `points`:
     downsampled to about so many, keeping gaps and the minimum and maximum of each bin. `raw`: stored samples instead
@@ -77,7 +78,8 @@ def load_series(
     """
     if over_nodes not in (None, time_series.SUM, time_series.MEAN) or (raw and over_nodes):
         raise ValueError("over nodes there is a sum or a mean, and none of raw samples")
-    wanted = {key: derived_metrics.find(key) for key in metrics}
+    of_run = metrics if isinstance(metrics, Mapping) else dict.fromkeys(run_ids, metrics)
+    wanted = {key: derived_metrics.find(key) for own in of_run.values() for key in own}
     # The batches first: see apps.runs.queries.nodes.
     nodes_of = queries_nodes.live(run_ids)
     start = zeros(run_ids, align)
@@ -90,7 +92,7 @@ def load_series(
     for run_id in dict.fromkeys(run_ids):
         window = _Window(points, between[run_id] if isinstance(between, Mapping) else between, raw)
         zero = start.at.get(run_id, 0.0)
-        asked = {key: _Asked(run_id, known[key], spec, zero, window) for key, spec in wanted.items()}
+        asked = {key: _Asked(run_id, known[key], wanted[key], zero, window) for key in of_run[run_id]}
         if run_id in problems:
             found += [each.absent("", problems[run_id]) for each in asked.values()]
             continue

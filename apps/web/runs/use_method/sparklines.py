@@ -31,7 +31,7 @@ def of_runs(readings: Mapping[int, Sequence[Reading]], nodes: Iterable[str]) -> 
         return {}
     found = queries.load_series(
         run_ids=list(phases),
-        metrics=sorted({one.metric for run in phases for one in wanted[run]}),
+        metrics={run: sorted({one.metric for one in wanted[run]}) for run in phases},
         between=(0.0, max(end - start for start, end in phases.values())),
         points=sparklines.POINTS,
         align=MEASURED_PHASE,
