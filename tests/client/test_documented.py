@@ -75,7 +75,15 @@ def test_the_page_about_ones_own_command_names_what_is_there(
         cli.main(["run", "--help"])
     printed = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
     others = {"--pending", "--csv", "--concurrency", "--report-checkpoints", "--time"}
-    others |= {"--client", "--jobs", "--name", "--numjobs", "--output-format"}  # of pgbench and fio
+    others |= {
+        "--client",
+        "--jobs",
+        "--log",
+        "--name",
+        "--numjobs",
+        "--output-format",
+        "--sampling-rate",
+    }  # of pgbench and fio
     assert set(re.findall(r"--[a-z][a-z-]+", page)) - others <= printed
     assert {name for name in printed if f"`{name}" not in page and f" {name} " not in page} <= {
         *("--url", "--token-file", "--timeout", "--help"),
