@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apps.runs.tool_output import plain_text
+from apps.runs.tool_output.parsers.attachments.statements import StatementCounts
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
 from apps.runs.tool_output.values import Output
 
@@ -92,10 +93,11 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Attached:
-    """A format of a further file of a run, such as a profile."""
+    """A format of a further file of a run, such as a profile. `statements`: of one that lists them."""
 
     name: str
     title: str
     extension: str
     made_by: str
     read: Callable[[bytes], OutputTable]
+    statements: Callable[[bytes], tuple[StatementCounts, ...]] | None = None
