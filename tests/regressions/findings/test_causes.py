@@ -125,7 +125,7 @@ def test_a_plan_that_examines_more_rows_stands_before_the_resource_that_it_satur
     found = ranked(use=seen, statements=(scan, slow), work=(work("work.rows.asked", 10.0, 9000.0),))
     assert [each.key for each in found] == [scan.key, "cpu.run_queue", "work.rows.asked"]
     assert found[0].words.endswith(": 1 → 10,000\u00a0rows examined per execution, 0.100 → 9.00\u00a0ms per execution")
-    assert found[0].why == "95\u00a0% of the additional time per transaction in statements; it does more work"
+    assert found[0].why == "95\u00a0% of the additional time per transaction; it does more work"
 
 
 def test_a_statement_that_only_takes_longer_does_not_stand_before_a_saturated_resource() -> None:
@@ -177,3 +177,22 @@ def test_a_resource_that_is_only_to_be_watched_does_not_stand_before_work() -> N
     found = ranked(use=seen, work=(work("work.fsyncs", 0.01, 0.5),), throughput=0.4)
     assert [each.key for each in found] == ["work.fsyncs", "cpu.threads_running"]
     assert found[1].why == "saturation grew, ok → watch"
+
+
+def test_settings_do_not_crowd_out_what_they_govern() -> None:
+    known = ("have_ssl", "general_log", "performance_schema", "userstat")
+    found = ranked(work=(work("work.cpu.server", 1.0, 9.0),), settings=[setting(name, "OFF", "ON") for name in known])
+    assert [each.key for each in found].index("work.cpu.server") == 2
+
+
+def test_of_a_list_only_the_entries_that_differ_are_shown() -> None:
+    (found, _) = ranked(
+        work=(work("work.rows.asked", 1.0, 9.0),),
+        settings=(setting("optimizer_switch", "a=on,b=on,c=off", "a=on,b=off,c=off"),),
+    )
+    assert found.words == "optimizer_switch b=on → b=off"
+
+
+def test_a_variable_that_one_version_does_not_have_governs_nothing() -> None:
+    renamed = setting("transaction_isolation", "no such variable", "SERIALIZABLE")
+    assert keys(work=(work("work.locks.waited", 1.0, 9.0),), settings=(renamed,))[0] == "work.locks.waited"

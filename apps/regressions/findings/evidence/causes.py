@@ -13,13 +13,14 @@ Candidates are ranked by what they show:
 8. what moved the other way.
 
 What a person sets or writes stands before what follows from it: a setting directly before the first candidate of 2 to 5
-that it governs (`setting_effects`), a statement of 3 that examines more rows or is executed more often directly before
-the first resource.
+that it governs (`setting_effects`; at most two settings, others behind it), a statement of 3 that examines more rows or
+is executed more often directly before the first resource.
 One candidate stands for all indicators, and all work, of one resource. Utilization with room left, and utilization that
 moved the other way, explains nothing and is left out. For a change for the better all directions are reversed.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -29,7 +30,7 @@ from apps.catalog.pure import BY_KEY
 from apps.comparison.pure import ACCEPTABLE, DEFAULT, Difference, FieldGroup, Ratio, Verdict, Weight, with_interval
 from apps.core.answers import Hidden, OneOf, Words, component
 from apps.core.text import and_list, counted
-from apps.regressions.findings.evidence.setting_effects import governs
+from apps.regressions.findings.evidence.setting_effects import governs, names
 from apps.regressions.findings.evidence.statement_difference import StatementDifference
 from apps.regressions.findings.evidence.use_difference import IndicatorDifference, UseDifference
 from apps.regressions.findings.evidence.work_difference import WorkDifference
@@ -42,6 +43,12 @@ CONDITIONS, SATURATION, UTILIZATION, MOST_TIME, SIZE, SOME_TIME, UNKNOWN, FOLLOW
 MOST, LEAST = 0.5, 0.1
 # Of settings that are not known to govern anything that changed.
 MOST_UNKNOWN = 5
+# Settings directly before one candidate; those whose names its evidence has, and important ones, first.
+MOST_BEFORE = 2
+VALUE_SHOWN = 60
+OPTIONS = (FieldGroup.SETTINGS, FieldGroup.VARIABLES)
+# A variable that one side's version does not have is at best renamed.
+MISSING = "no such variable"
 # Resources of the catalog's work that have other names in use_method; those that a statement's own work goes to.
 RESOURCES = {"storage engine calls": "cpu", "replication log": "disk"}
 WORKED = ("cpu", "memory", "disk", "network", "row_locks", "buffer_pool", "redo_log", "temporary_tables", "purge")
@@ -51,8 +58,9 @@ WORKED = ("cpu", "memory", "disk", "network", "row_locks", "buffer_pool", "redo_
 @dataclass(frozen=True)
 class Cause:
     """`key`: of the first indicator or quantity, of the statement, or the setting's field. `where`: node of a resource.
-    `tier`, `size`: place in the order; `before`: directly before what it governs there. `keys`: of all that it stands
-    for, with `declared`, their declarations; `rose`: whether their values did. `resource`: of use_method."""
+    `tier`, `size`: place in the order; `beside`: -1 directly before what it governs there, 1 behind it. `keys`: of all
+    that it stands for, with `declared`, their declarations; `rose`: whether their values did. `resource`: of
+    use_method. `does_more`: of a statement, in the direction of the change."""
 
     kind: Annotated[str, OneOf(KINDS)]
     key: Annotated[str, "of the indicator, metric, statement or field, as in the other lists"]
@@ -61,12 +69,13 @@ class Cause:
     explains: Annotated[bool, "false: it moved the other way, or only follows throughput"]
     tier: Hidden[int]
     size: Hidden[float] = 0.0
-    before: Hidden[bool] = False
+    beside: Hidden[int] = 0
     where: Hidden[str] = ""
     resource: Hidden[str] = ""
     keys: Hidden[tuple[str, ...]] = ()
     declared: Hidden[str] = ""
     rose: Hidden[bool] = True
+    does_more: Hidden[bool] = False
 
     @property
     def is_indicated(self) -> bool:
@@ -74,8 +83,8 @@ class Cause:
         return self.tier < UNKNOWN
 
     @property
-    def order(self) -> tuple[int, float, bool, str, str]:
-        return self.tier, -self.size, not self.before, self.kind, self.key
+    def order(self) -> tuple[int, float, int, str, str]:
+        return self.tier, -self.size, self.beside, self.kind, self.key
 
 
 def ranked(
@@ -97,13 +106,15 @@ def ranked(
         key=lambda each: each.order,
     )
     worked = next((each for each in seen if each.kind == RESOURCE and each.resource in WORKED and each.explains), None)
-    found = [_before(each, worked) if each.tier == MOST_TIME and each.before and worked else each for each in seen]
+    found = [
+        _beside(each, worked, -1) if worked and each.tier == MOST_TIME and each.does_more else each for each in seen
+    ]
     found += _settings(settings, seen)
     return tuple(sorted(found, key=lambda each: each.order))
 
 
-def _before(cause: Cause, governed: Cause) -> Cause:
-    moved = replace(cause, tier=governed.tier, size=governed.size, before=True)
+def _beside(cause: Cause, governed: Cause, beside: int) -> Cause:
+    moved = replace(cause, tier=governed.tier, size=governed.size, beside=beside)
     return min(cause, moved, key=lambda each: each.order)
 
 
@@ -204,30 +215,32 @@ def _statements(statements: Sequence[StatementDifference], *, is_worse: bool) ->
             kind=STATEMENT,
             key=each.key,
             words=f"{each.short}: {each.spans}",
-            why=f"{100 * each.share:.0f}\u00a0% of the {time} time per transaction in statements"
+            why=f"{100 * each.share:.0f}\u00a0% of the {time} time per transaction"
             + (f"; it does {'more' if is_worse else 'less'} work" if does_more else ""),
             explains=True,
             tier=MOST_TIME if each.share >= MOST else SOME_TIME,
             size=each.share,
-            before=does_more,
+            does_more=does_more,
             keys=("statement.commit",) if each.text.startswith("commit") else (),
             rose=is_worse,
         )
 
 
 def _settings(settings: Sequence[Difference], seen: Sequence[Cause]) -> Iterator[Cause]:
-    unknown, versions = 0, 0
-    for each in settings:
+    unknown, versions, beside = 0, 0, Counter[str]()
+    for each in sorted(settings, key=lambda one: (not _is_named(one, seen), one.weight is Weight.MINOR)):
         if each.group is FieldGroup.DATE or each.hidden not in ("", DEFAULT) or each.is_same_in_effect:
             continue
-        values = [value or own for value, own in zip(each.in_effect, each.values, strict=True)]
-        cause = Cause(SETTING, each.field, f"{each.label} {values[0]} → {values[-1]}", "", explains=True, tier=UNKNOWN)
-        governed = [] if each.group not in (FieldGroup.SETTINGS, FieldGroup.VARIABLES) else _governed(each, seen)
+        cause = Cause(SETTING, each.field, f"{each.label} {_span(each)}", "", explains=True, tier=UNKNOWN)
+        governed = _governed(each, seen) if each.group in OPTIONS and MISSING not in each.values else []
         if each.weight is Weight.WITHHOLDS and each.group in ACCEPTABLE:
             yield replace(cause, tier=CONDITIONS, why="other conditions explain any difference")
         elif governed:
-            names = and_list([_name(one) for one in governed[:2]])
-            yield _before(replace(cause, why=f"governs {names}, which changed with it"), governed[0])
+            first = governed[0][0]
+            beside[first.key] += 1
+            names = and_list(list(dict.fromkeys(_name(key) for _, key in governed[:2])))
+            is_before = beside[first.key] <= MOST_BEFORE
+            yield _beside(replace(cause, why=f"governs {names}, which changed with it"), first, -1 if is_before else 1)
         elif each.hidden or each.weight is Weight.MINOR:
             continue
         elif each.group is FieldGroup.VERSION:
@@ -239,17 +252,34 @@ def _settings(settings: Sequence[Difference], seen: Sequence[Cause]) -> Iterator
             yield replace(cause, why="differs; nothing that it is known to govern changed")
 
 
-def _governed(setting: Difference, seen: Sequence[Cause]) -> list[Cause]:
-    """In their order."""
-    return [
-        each
-        for each in seen
-        if SATURATION <= each.tier <= SOME_TIME
-        and any(governs(setting, key, rose=each.rose, declared=each.declared) for key in each.keys)
-    ]
+def _is_named(setting: Difference, seen: Sequence[Cause]) -> bool:
+    return any(names(setting, each.declared) for each in seen if each.tier <= SOME_TIME)
 
 
-def _name(cause: Cause) -> str:
-    if cause.kind == RESOURCE:
-        return RESOURCE_OF[cause.key].title
-    return BY_KEY[cause.key].name if cause.kind == WORK else "a statement"
+def _governed(setting: Difference, seen: Sequence[Cause]) -> list[tuple[Cause, str]]:
+    """With the first key of each, in their order."""
+    found = []
+    for each in seen:
+        keys = [key for key in each.keys if governs(setting, key, rose=each.rose, declared=each.declared)]
+        if keys and SATURATION <= each.tier <= SOME_TIME:
+            found.append((each, keys[0]))
+    return found
+
+
+def _span(setting: Difference) -> str:
+    """Of lists, such as optimizer_switch, only the entries that differ."""
+    values = [value or own for value, own in zip(setting.in_effect, setting.values, strict=True)]
+    before, after = values[0], values[-1]
+    if "," in before and "," in after:
+        entries = [value.split(",") for value in (before, after)]
+        before, after = (
+            ",".join(one for one in own if one not in others) or "nothing more"
+            for own, others in (entries, reversed(entries))
+        )
+    return " → ".join(text if len(text) <= VALUE_SHOWN else f"{text[: VALUE_SHOWN - 1]}…" for text in (before, after))
+
+
+def _name(key: str) -> str:
+    if key in RESOURCE_OF:
+        return RESOURCE_OF[key].title
+    return BY_KEY[key].name if key in BY_KEY else "commits"

@@ -165,7 +165,8 @@ def gather(change: ChangeRow) -> Evidence:
     is_worse = change.verdict != Change.Verdict.BETTER
     found, differences, problem = _compared(change, near, systems) if systems else (None, (), "")
     use = use_difference.compare(*sides, is_worse=is_worse)
-    costs = _costs(near, found, is_worse=is_worse) if systems else Costs()
+    threads, level = _level(change)
+    costs = _costs(near, found, threads, is_worse=is_worse) if systems else Costs()
     return Evidence(
         change=change,
         runs=runs,
@@ -174,7 +175,7 @@ def gather(change: ChangeRow) -> Evidence:
         pending=len(due),
         differences=differences,
         problem=problem,
-        level=_level(change),
+        level=level,
         work=costs.work,
         per=costs.per,
         statements=costs.statements,
@@ -196,11 +197,12 @@ def nearest(runs: Sequence[SideRun], *, most: int) -> tuple[SideRun, ...]:
     return (*before[-most:], *after[:most])
 
 
-def _level(change: ChangeRow) -> str:
+def _level(change: ChangeRow) -> tuple[int, str]:
+    """Threads of the load level, 0: none; and its key in addresses."""
     if change.load_level_id is None:
-        return ""
+        return 0, ""
     threads, rate = LoadLevel.objects.values_list("threads", "rate").get(pk=change.load_level_id)
-    return f"{threads}" if rate is None else f"{threads}@{rate:g}"
+    return threads, f"{threads}" if rate is None else f"{threads}@{rate:g}"
 
 
 def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
@@ -282,7 +284,7 @@ class Costs:
     throughput: float | None = None
 
 
-def _costs(runs: Sequence[SideRun], comparison: Comparison | None, *, is_worse: bool) -> Costs:
+def _costs(runs: Sequence[SideRun], comparison: Comparison | None, threads: int, *, is_worse: bool) -> Costs:
     """Of two systems, earlier runs help to estimate the spread. Six queries, and the files of statements."""
     sides = [run.id for run in runs if run.side == BEFORE], [run.id for run in runs if run.side == AFTER]
     asked = verdicts.run_ids(comparison) if comparison else [run.id for run in runs]
@@ -294,12 +296,20 @@ def _costs(runs: Sequence[SideRun], comparison: Comparison | None, *, is_worse: 
         judge = partial(verdicts.between, sides=both, sessions=sessions_of(asked))
     amounts = {run: each.whole for run, each in spent.spent.items()}
     work = work_difference.differences(spent.per, amounts, sides, judge)
+    done = [[spent.done[run] for run in side if spent.done.get(run)] for side in sides]
+    rates = [geometric_mean(side) for side in done] if all(done) else None
     lengths = {run.id: run.length for run in runs if run.length}
     listed = attachments.statements([run.id for run in runs])
-    statements = statement_difference.differences(listed, spent.done, lengths, sides, judge, is_worse=is_worse)
-    done = [[spent.done[run] for run in side if spent.done.get(run)] for side in sides]
-    throughput = geometric_mean(done[1]) / geometric_mean(done[0]) if all(done) else None
-    return Costs(spent.per, work, statements, throughput)
+    statements = statement_difference.differences(
+        listed,
+        spent.done,
+        lengths,
+        sides,
+        judge,
+        is_worse=is_worse,
+        elapsed=threads / rates[1] - threads / rates[0] if rates else 0.0,
+    )
+    return Costs(spent.per, work, statements, rates[1] / rates[0] if rates else None)
 
 
 def _of_one_system(runs: Sequence[SideRun]) -> tuple[Difference, ...]:

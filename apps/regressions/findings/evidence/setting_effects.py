@@ -72,16 +72,19 @@ def _rules() -> tuple[_Rule, ...]:
 def governs(setting: Difference, key: str, *, rose: bool, declared: str = "") -> bool:
     """Whether the change of this variable may have raised (else lowered) what has this key. `declared`: the words of
     its declaration, searched for the variable's name."""
-    name = setting.label
-    if declared and re.search(rf"\b{re.escape(name)}\b", declared):
+    if names(setting, declared):
         return True
-    step = _step(setting)
+    name, step = setting.label, _step(setting)
     return any(
         any(fnmatchcase(name, pattern) for pattern in rule.names)
         and any(fnmatchcase(key, pattern) for pattern in rule.governed)
         and (not rule.sign or not step or (rule.sign * step > 0) is rose)
         for rule in _rules()
     )
+
+
+def names(setting: Difference, text: str) -> bool:
+    return bool(text) and re.search(rf"\b{re.escape(setting.label)}\b", text) is not None
 
 
 def _step(setting: Difference) -> float:

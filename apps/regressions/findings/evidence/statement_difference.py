@@ -2,7 +2,7 @@
 
 Compared are the mean time and the rows examined of an execution, and the executions per transaction, each with its
 interval over the runs. `share` is the statement's part of the additional time per transaction, summed over the
-statements whose time grew; of a change for the better, of the time that was saved.
+statements whose time grew, or of what the client saw if that is more; of a change for the better, of the time saved.
 """
 
 import hashlib
@@ -85,9 +85,11 @@ def differences(
     judge: Judge,
     *,
     is_worse: bool,
+    elapsed: float = 0.0,
 ) -> tuple[StatementDifference, ...]:
     """Those that differ, by their share. `done`: transactions, 1/s; `lengths` of the measured phases, s: of the runs
-    for which they are known. Empty unless runs of both sides list statements."""
+    for which they are known. `elapsed`: how much longer a transaction took, s. Empty unless runs of both sides list
+    statements."""
     own = tuple([run for run in side if run in statements] for side in sides)
     before, after = own
     if not before or not after:
@@ -116,7 +118,8 @@ def differences(
     known = tuple([run for run in side if done.get(run) and spans[run]] for side in (before, after))
     means = {text: [_mean_time(text, side, counts, spans, done) for side in known] for text in chosen if all(known)}
     gains = {text: (own[1] - own[0]) * (1 if is_worse else -1) for text, own in means.items()}
-    whole = sum(gain for gain in gains.values() if gain > 0)
+    # Time outside the listed statements counts too: servers may not list prepared ones.
+    whole = max(sum(gain for gain in gains.values() if gain > 0), elapsed if is_worse else -elapsed)
     rows = [
         StatementDifference(
             key=keys[text],

@@ -7,7 +7,7 @@ from typing import Annotated
 from apps.catalog.pure import BY_KEY, work
 from apps.comparison.pure import ComparedMetric, Direction
 from apps.core.answers import Hidden, Name, Rounded, Words
-from apps.core.units import with_unit
+from apps.core.units import format_number, with_unit
 from apps.regressions.findings.evidence import quantities
 from apps.regressions.findings.evidence.quantities import Judge, QuantityDifference, Sides
 
@@ -35,7 +35,11 @@ class WorkDifference:
     @property
     def span(self) -> str:
         """ "fsyncs of InnoDB 0.01 → 3.1 fsyncs"."""
-        return f"{self.name} {with_unit(self.before, self.unit)} → {with_unit(self.after, self.unit)}"
+        # Bytes are scaled (KiB, MiB), so the unit belongs to each number.
+        before = (
+            with_unit(self.before, self.unit) if self.unit == "bytes" else format_number(self.before, unit=self.unit)
+        )
+        return f"{self.name} {before} → {with_unit(self.after, self.unit)}"
 
 
 def differences(
