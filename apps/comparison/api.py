@@ -52,7 +52,7 @@ from apps.comparison.sections.steadiness import SECTION as STEADINESS_SECTION
 from apps.comparison.sections.table_growth import Growing, RunGrowth
 from apps.comparison.sections.time_to_finish import Finishing
 from apps.comparison.sections.timelines import ClockEvent, RunTimeline, newest
-from apps.comparison.sections.work import PER, ComparedWork, work_of_runs
+from apps.comparison.sections.work import PER, ComparedWork, RunsWork, work_of_runs
 from apps.comparison.sections.work import SECTION as WORK_SECTION
 from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.baselines import Pin
@@ -128,6 +128,7 @@ __all__ = [
     "RunSpread",
     "RunSteadiness",
     "RunTimeline",
+    "RunsWork",
     "ScorecardCell",
     "ScorecardRow",
     "SideClaim",

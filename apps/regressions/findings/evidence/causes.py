@@ -34,7 +34,7 @@ from apps.regressions.findings.evidence.setting_effects import governs, names
 from apps.regressions.findings.evidence.statement_difference import StatementDifference
 from apps.regressions.findings.evidence.use_difference import IndicatorDifference, UseDifference
 from apps.regressions.findings.evidence.work_difference import WorkDifference
-from apps.use_method.pure import RESOURCE_OF, Aspect, UseLevel
+from apps.use_method.pure import RESOURCE_OF, Aspect, UseLevel, resource_name
 
 RESOURCE, WORK, STATEMENT, SETTING = "resource", "work", "statement", "setting"
 KINDS = (RESOURCE, WORK, STATEMENT, SETTING)
@@ -45,7 +45,7 @@ MOST, LEAST = 0.5, 0.1
 MOST_UNKNOWN = 5
 # Settings directly before one candidate; those whose names its evidence has, and important ones, first.
 MOST_BEFORE = 2
-VALUE_SHOWN = 60
+VALUE_SHOWN = 40
 OPTIONS = (FieldGroup.SETTINGS, FieldGroup.VARIABLES)
 # A variable that one side's version does not have is at best renamed.
 MISSING = "no such variable"
@@ -281,5 +281,5 @@ def _span(setting: Difference) -> str:
 
 def _name(key: str) -> str:
     if key in RESOURCE_OF:
-        return RESOURCE_OF[key].title
+        return resource_name(RESOURCE_OF[key].key)
     return BY_KEY[key].name if key in BY_KEY else "commits"

@@ -1,7 +1,7 @@
 """Evidence for a change of a finding: runs of both sides with their values, differences of their servers' indicators,
 of the work per transaction, of statements and of the configurations, and these together as ranked causes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Annotated
 from django.db.models import F
 
 from apps.catalog.models import LoadLevel
-from apps.comparison.api import compare, dips_and_work, sessions_of, variables_of, verdicts, work_of_runs
+from apps.comparison.api import RunsWork, compare, dips_and_work, sessions_of, variables_of, verdicts, work_of_runs
 from apps.comparison.pure import (
     ClaimLimit,
     Comparison,
@@ -26,6 +26,7 @@ from apps.core.answers import Hidden, Inline, Name, OneOf, Rounded, Shown, Words
 from apps.core.problems import Invalid
 from apps.regressions.findings.evidence import causes, statement_difference, use_difference, work_difference
 from apps.regressions.findings.evidence.causes import Cause
+from apps.regressions.findings.evidence.quantities import Judge, Sides
 from apps.regressions.findings.evidence.statement_difference import StatementDifference
 from apps.regressions.findings.evidence.use_difference import UseDifference
 from apps.regressions.findings.evidence.work_difference import WorkDifference
@@ -33,6 +34,7 @@ from apps.regressions.findings.values import ChangeRow
 from apps.regressions.models import Change
 from apps.runs.api import attachments
 from apps.runs.models import Measurement, Run
+from apps.runs.pure import StatementCounts
 from apps.use_method.api import panels_of
 
 # Runs of each side of a trend, those nearest to the change: server metrics long before it are irrelevant.
@@ -294,20 +296,29 @@ def _costs(runs: Sequence[SideRun], comparison: Comparison | None, threads: int,
     else:
         both = dict(zip((BEFORE, AFTER), sides, strict=True))
         judge = partial(verdicts.between, sides=both, sessions=sessions_of(asked))
-    amounts = {run: each.whole for run, each in spent.spent.items()}
-    work = work_difference.differences(spent.per, amounts, sides, judge)
-    done = [[spent.done[run] for run in side if spent.done.get(run)] for side in sides]
-    rates = [geometric_mean(side) for side in done] if all(done) else None
     lengths = {run.id: run.length for run in runs if run.length}
     listed = attachments.statements([run.id for run in runs])
+    return costs_of(spent, listed, lengths, sides, judge, threads=threads, is_worse=is_worse)
+
+
+def costs_of(
+    spent: RunsWork,
+    listed: Mapping[int, tuple[StatementCounts, ...]],
+    lengths: Mapping[int, float],
+    sides: Sides,
+    judge: Judge,
+    *,
+    threads: int,
+    is_worse: bool,
+) -> Costs:
+    """`listed`: statements of each run; `lengths` of the measured phases, s; `threads` of the load, 0: not known."""
+    amounts = {run: each.whole for run, each in spent.spent.items()}
+    done = [[spent.done[run] for run in side if spent.done.get(run)] for side in sides]
+    rates = [geometric_mean(side) for side in done] if all(done) else None
+    elapsed = threads / rates[1] - threads / rates[0] if rates else 0.0
+    work = work_difference.differences(spent.per, amounts, sides, judge)
     statements = statement_difference.differences(
-        listed,
-        spent.done,
-        lengths,
-        sides,
-        judge,
-        is_worse=is_worse,
-        elapsed=threads / rates[1] - threads / rates[0] if rates else 0.0,
+        listed, spent.done, lengths, sides, judge, is_worse=is_worse, elapsed=elapsed
     )
     return Costs(spent.per, work, statements, rates[1] / rates[0] if rates else None)
 
