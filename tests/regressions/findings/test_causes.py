@@ -173,10 +173,20 @@ def test_a_version_and_a_setting_that_nothing_points_to_are_listed_behind_and_mi
 
 
 def test_a_resource_that_is_only_to_be_watched_does_not_stand_before_work() -> None:
-    seen = use({"cpu.threads_running": (0.4, OK)}, {"cpu.threads_running": (1.6, WATCH)})
+    seen = use({"cpu.run_queue": (0.4, OK)}, {"cpu.run_queue": (1.6, WATCH)})
     found = ranked(use=seen, work=(work("work.fsyncs", 0.01, 0.5),), throughput=0.4)
-    assert [each.key for each in found] == ["work.fsyncs", "cpu.threads_running"]
+    assert [each.key for each in found] == ["work.fsyncs", "cpu.run_queue"]
     assert found[1].why == "saturation grew, ok → watch"
+
+
+def test_statements_in_execution_follow_their_duration_whatever_they_wait_for() -> None:
+    before = {"cpu.threads_running": (0.4, OK), "row_locks.timeouts": (0.0, OK)}
+    after = {"cpu.threads_running": (4.0, SATURATED), "row_locks.timeouts": (600.0, ERROR)}
+    found = ranked(use=use(before, after))
+    assert [(each.key, each.explains) for each in found] == [
+        ("row_locks.timeouts", True),
+        ("cpu.threads_running", False),
+    ]
 
 
 def test_settings_do_not_crowd_out_what_they_govern() -> None:

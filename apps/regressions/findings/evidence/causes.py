@@ -8,8 +8,8 @@ Candidates are ranked by what they show:
 4. work per transaction, by its change beyond that of throughput, and saturation or errors that grew below that level;
 5. other statements that took a tenth or more of that time, by their share;
 6. versions and important settings that are not known to govern anything that changed;
-7. work that rose per transaction but, within its interval, not per second, at no saturated resource: it follows
-   throughput;
+7. what follows throughput: work that rose per transaction but, within its interval, not per second, at no saturated
+   resource; statements in execution;
 8. what moved the other way.
 
 What a person sets or writes stands before what follows from it: a setting directly before the first candidate of 2 to 5
@@ -43,6 +43,8 @@ CONDITIONS, SATURATION, UTILIZATION, MOST_TIME, SIZE, SOME_TIME, UNKNOWN, FOLLOW
 MOST, LEAST = 0.5, 0.1
 # Of settings that are not known to govern anything that changed.
 MOST_UNKNOWN = 5
+# With as many clients as before, statements that take longer are more at once (Little's law), whatever they wait for.
+CONCURRENCY = ("cpu.threads_running", "threads.held")
 # Settings directly before one candidate; those whose names its evidence has, and important ones, first.
 MOST_BEFORE = 2
 VALUE_SHOWN = 40
@@ -142,6 +144,8 @@ def _resources(use: UseDifference, *, is_worse: bool) -> Iterator[Cause]:
         aspect = indicator.aspect.value
         if not explains:
             tier, why = CONTRARY, f"{aspect} moved the other way"
+        elif indicator.key in CONCURRENCY:
+            tier, why = FOLLOWS, "counts statements that wait for anything: it follows their duration"
         elif each.climbed and max(each.before.level.severity, each.after.level.severity) >= UseLevel.SATURATED.severity:
             tier, why = UTILIZATION if is_used else SATURATION, f"{aspect} reached another level: {each.level_words}"
         else:
@@ -154,7 +158,7 @@ def _resources(use: UseDifference, *, is_worse: bool) -> Iterator[Cause]:
             key=indicator.key,
             words=f"{each.title}{f' on {each.where}' if several else ''} {each.span}{each.numbers}{level}",
             why=why,
-            explains=explains,
+            explains=explains and tier != FOLLOWS,
             tier=tier,
             size=_logarithm(each) if tier == SIZE else abs(each.climbed) + each.size,
             where=each.where,
