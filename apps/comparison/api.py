@@ -38,6 +38,7 @@ from apps.comparison.sections import (
     table_growth,
     time_to_finish,
     timelines,
+    verdicts,
     work,
 )
 from apps.comparison.sections.all_metrics import SECTION as ALL_METRICS_SECTION
@@ -54,11 +55,11 @@ from apps.comparison.sections.steadiness import SECTION as STEADINESS_SECTION
 from apps.comparison.sections.table_growth import Growing, RunGrowth
 from apps.comparison.sections.time_to_finish import Finishing
 from apps.comparison.sections.timelines import ClockEvent, RunTimeline, newest
-from apps.comparison.sections.work import PER, ComparedWork, work_of
+from apps.comparison.sections.work import PER, ComparedWork, RunsWork, work_of_runs
 from apps.comparison.sections.work import SECTION as WORK_SECTION
 from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.baselines import Pin
-from apps.comparison.selection.data import variables_of
+from apps.comparison.selection.data import sessions_of, variables_of
 from apps.comparison.selection.session_noise import session_noise
 from apps.comparison.selection.sessions import Occurrence
 from apps.comparison.selection.sessions import numbered as session_numbers
@@ -132,6 +133,7 @@ __all__ = [
     "RunSpread",
     "RunSteadiness",
     "RunTimeline",
+    "RunsWork",
     "ScorecardCell",
     "ScorecardRow",
     "SideClaim",
@@ -165,6 +167,7 @@ __all__ = [
     "schema_changes",
     "session_noise",
     "session_numbers",
+    "sessions_of",
     "steadiness",
     "system_slug",
     "table_growth",
@@ -174,7 +177,8 @@ __all__ = [
     "tool_agreement",
     "until_decided",
     "variables_of",
+    "verdicts",
     "was_interrupted",
     "work",
-    "work_of",
+    "work_of_runs",
 ]

@@ -67,7 +67,14 @@ from apps.comparison.stats.power import (
     smallest_effect,
     within_margin,
 )
-from apps.comparison.stats.replicates import FEWEST_HISTORY, MOST_EARLIER_RUNS, WITHIN_ONE, Replicates, Sample
+from apps.comparison.stats.replicates import (
+    FEWEST_HISTORY,
+    MOST_EARLIER_RUNS,
+    WITHIN_ONE,
+    Replicates,
+    Sample,
+    geometric_mean,
+)
 from apps.comparison.stats.session_power import SessionNoise, chance, least_effect, suffices
 from apps.comparison.stats.usl import Estimate, Fit
 from apps.comparison.stats.welch import DISCOVERY_RATE, Direction, Ratio, Verdict
@@ -177,6 +184,7 @@ __all__ = [
     "claim_limits",
     "correct_for_many",
     "differences",
+    "geometric_mean",
     "interval_text",
     "interval_words",
     "inverse",

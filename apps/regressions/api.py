@@ -1,9 +1,11 @@
 """Interface of this app for other apps. detection needs no database, models has the tables; the rest is internal."""
 
 from apps.regressions import early_stop, look, synthetic, thresholds
-from apps.regressions.findings import activity, evidence, filters, missing_results, review
+from apps.regressions.findings import activity, filters, missing_results, review
 from apps.regressions.findings import queries as finding_queries
-from apps.regressions.findings.evidence import Evidence, SideRun
+from apps.regressions.findings.evidence import evidence
+from apps.regressions.findings.evidence.causes import Cause
+from apps.regressions.findings.evidence.evidence import Evidence, SideRun
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.reconcile import CLOSED, OPEN
 from apps.regressions.findings.repeat import RepeatPlan
@@ -60,6 +62,7 @@ __all__ = [
     "BoardFilter",
     "BoardGroup",
     "BoardRow",
+    "Cause",
     "ChangeRow",
     "CheckRow",
     "Evidence",

@@ -32,6 +32,7 @@ from apps.runs.timeline import NO_MOMENT, TimelineEntry
 from apps.runs.tool_output import LATENCY
 from apps.runs.tool_output.file_map import OWN as OWN_METRICS
 from apps.runs.tool_output.formats import ATTACHED, DEFAULT, SUBMITTED, Attached, Submitted, SubmittedOutput
+from apps.runs.tool_output.parsers.attachments.statements import StatementCounts
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "Phase",
     "Quantile",
     "SampledNode",
+    "StatementCounts",
     "Submitted",
     "SubmittedOutput",
     "TimelineEntry",

@@ -1,6 +1,7 @@
 """Interface of this app for other apps, as far as it needs no database. Pure."""
 
 from apps.use_method import engine
+from apps.use_method.bottlenecks.wording import name as resource_name
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.levels import HOLD, SHARE
 from apps.use_method.panels import cells
@@ -28,5 +29,6 @@ __all__ = [
     "UseLevel",
     "cells",
     "engine",
+    "resource_name",
     "typical",
 ]

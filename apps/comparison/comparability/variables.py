@@ -84,10 +84,11 @@ def expanded(configuration: Mapping[str, str]) -> dict[str, str]:
 
 def is_same(one: str, other: str) -> bool:
     """Whether two spellings are equal to the server: ON and 1, 1G and 1073741824."""
-    return one == other or _plain(one) == _plain(other)
+    return one == other or plain(one) == plain(other)
 
 
-def _plain(value: str) -> str | float:
+def plain(value: str) -> str | float:
+    """As the server takes it: a number where the text is one, a size or a switch."""
     text = value.strip().lower()
     if text in WORDS:
         return WORDS[text]

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from apps.comparison.selection.data import past_values
 from apps.comparison.stats import rank_test
 from apps.comparison.stats.welch import DraftRatio, Verdict
 from apps.comparison.tables import verdict_table
-from apps.comparison.values import Cell, ComparedMetric, ComparedRun, ComparedSides, Comparison, DraftCell
+from apps.comparison.values import Cell, ComparedMetric, ComparedRun, ComparedSides, Comparison, DraftCell, Level
 
 
 def cells(
@@ -63,3 +64,35 @@ def _are_all_zero(cell: Cell) -> bool:
         and bool(cell.replicates)
         and all(each.value == 0 for each in cell.replicates)
     )
+
+
+def between(
+    metrics: Sequence[ComparedMetric],
+    values: Mapping[int, Mapping[str, float]],
+    *,
+    sides: Mapping[str, Sequence[int]],
+    sessions: Mapping[int, int],
+) -> tuple[Cell, ...]:
+    """As `cells`, of two sets of runs (side -> ids, the baseline first) of whatever systems, without earlier runs."""
+    level = Level(id=0, key="", threads=0, rate=None, text="")
+    runs = [
+        ComparedRun(
+            id=run,
+            side=side,
+            level=level.id,
+            repetition=0,
+            started_at=datetime.min.replace(tzinfo=UTC),
+            provenance="",
+            warmup=0.0,
+            duration=None,
+            campaign=None,
+            values=dict(values[run]),
+            left_out="",
+            session=sessions.get(run),
+        )
+        for side, own in sides.items()
+        for run in own
+        if run in values
+    ]
+    found = verdict_table.judged(sides=list(sides), levels=[level], metrics=metrics, runs=runs, history={}, withheld=())
+    return verdict_table.corrected(_by_ranks(found))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from apps.catalog.pure import work
+from apps.catalog.pure import WorkSpec, work
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.section import Section
 from apps.comparison.stats.measures.work_per_transaction import FINGERPRINT, Spent, spent
@@ -73,11 +73,7 @@ def work_of(comparison: Comparison) -> tuple[ComparedWork, ...]:
     choices = tuple(sorted(have, key=lambda word: (-have[word], list(PER).index(word))))
     compared = []
     for per in choices:
-        found = {
-            run: spent(nodes, per_second=done[run][per], length=lengths[run])
-            for run, nodes in rates.items()
-            if per in done.get(run, {}) and lengths.get(run)
-        }
+        found = _spent(rates, done, lengths, per)
         compared.append(_per(comparison, found, rates, per=per, choices=choices))
     return tuple(one for one in compared if one.metrics)
 
@@ -85,11 +81,38 @@ def work_of(comparison: Comparison) -> tuple[ComparedWork, ...]:
 def per_transaction(runs: Sequence[int]) -> dict[int, Spent]:
     """Of the runs that have counters and a count of transactions. Four queries."""
     rates = queries.rates_of(runs, (*work.PATTERNS, *FINGERPRINT, *PER.values()))
-    done, lengths = _done(runs, rates), _lengths(runs)
+    return _spent(rates, _done(runs, rates), _lengths(runs), TRANSACTION)
+
+
+@dataclass(frozen=True)
+class RunsWork:
+    """Of each run: `done`, units of `per` completed, 1/s, and what was spent for each; runs without counters lack the
+    latter."""
+
+    per: str
+    done: dict[int, float]
+    spent: dict[int, Spent]
+
+
+def work_of_runs(runs: Sequence[int]) -> RunsWork:
+    """Per the unit of PER that most runs count. Four queries."""
+    rates = queries.rates_of(runs, (*work.PATTERNS, *FINGERPRINT, *PER.values()))
+    done = _done(runs, rates)
+    per = max(PER, key=lambda word: sum(word in own for own in done.values()))
+    counts = {run: own[per] for run, own in done.items() if per in own}
+    return RunsWork(per, counts, _spent(rates, done, _lengths(runs), per))
+
+
+def _spent(
+    rates: Mapping[int, Sequence[queries.NodeRates]],
+    done: Mapping[int, Mapping[str, float]],
+    lengths: Mapping[int, float],
+    per: str,
+) -> dict[int, Spent]:
     return {
-        run: spent(nodes, per_second=done[run][TRANSACTION], length=lengths[run])
+        run: spent(nodes, per_second=done[run][per], length=lengths[run])
         for run, nodes in rates.items()
-        if TRANSACTION in done.get(run, {}) and lengths.get(run)
+        if per in done.get(run, {}) and lengths.get(run)
     }
 
 
@@ -103,10 +126,7 @@ def _per(
 ) -> ComparedWork:
     known = {key for run in comparison.counted if run.id in found for key in found[run.id].whole}
     specs = [spec for spec in work.ALL if spec.key in known]
-    metrics = [
-        ComparedMetric(spec.key, spec.name, spec.unit, Direction(spec.direction), "work", primary=False)
-        for spec in specs
-    ]
+    metrics = [as_metric(spec) for spec in specs]
     return ComparedWork(
         per=per,
         choices=choices,
@@ -119,6 +139,10 @@ def _per(
         not_observed=tuple(_not_observed(comparison, found)),
         notes=tuple(_notes(comparison, found, per)),
     )
+
+
+def as_metric(spec: WorkSpec) -> ComparedMetric:
+    return ComparedMetric(spec.key, spec.name, spec.unit, Direction(spec.direction), "work", primary=False)
 
 
 def _done(runs: Sequence[int], rates: Mapping[int, Sequence[queries.NodeRates]]) -> dict[int, dict[str, float]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from apps.runs.tool_output import plain_text
 from apps.runs.tool_output.once import held
+from apps.runs.tool_output.parsers.attachments.statements import StatementCounts
 from apps.runs.tool_output.parsers.parsed_output import OutputTable
 from apps.runs.tool_output.plain_text import PlainText
 from apps.runs.tool_output.values import Output
@@ -98,14 +99,20 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Attached:
-    """A format of a further file of a run, such as a profile. `parse`: reads its plain text."""
+    """A format of a further file of a run, such as a profile. `parse`: reads its plain text; `parse_statements`: of one
+    that lists statements."""
 
     name: str
     title: str
     extension: str
     made_by: str
     parse: Callable[[bytes], OutputTable]
+    parse_statements: Callable[[bytes], tuple[StatementCounts, ...]] | None = None
 
     def read(self, content: bytes) -> OutputTable:
         """Parses the file as it came. Raises NotThisFormat."""
         return self.parse(plain_text.of(content).content)
+
+    def statements(self, content: bytes) -> tuple[StatementCounts, ...]:
+        """Those of the file as it came; none of a format without. Raises NotThisFormat."""
+        return self.parse_statements(plain_text.of(content).content) if self.parse_statements else ()

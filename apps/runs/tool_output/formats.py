@@ -175,10 +175,13 @@ SUBMITTED: Mapping[str, Submitted] = {one.name: one for one in _ALL}
 ATTACHED: Mapping[str, Attached] = {
     one.name: one
     for one in (
-        Attached("digests", "statements by digest", "jsonl", "the agent, from performance_schema", digests.parse),
+        Attached(
+            *("digests", "statements by digest", "jsonl", "the agent, from performance_schema"),
+            *(digests.parse, digests.statements),
+        ),
         Attached(
             *("pt-query-digest", "pt-query-digest, JSON", "json", "pt-query-digest --output json SLOW_LOG"),
-            pt_query_digest.parse,
+            *(pt_query_digest.parse, pt_query_digest.statements),
         ),
         Attached("perf-report", "perf report", "txt", "perf report --stdio", perf.parse_report),
         Attached("perf-script", "perf script", "txt", "perf script", perf.parse_script),

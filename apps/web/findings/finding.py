@@ -1,7 +1,7 @@
 """The page of one finding: the change, its evidence, its activity, and the available actions."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,6 +16,7 @@ from apps.catalog.models import Platform
 from apps.comparison.pure import tones
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.api import (
+    Cause,
     ChangeRow,
     Evidence,
     FindingDetail,
@@ -41,6 +42,15 @@ from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede
 
 # Rows of USE and configuration differences that are not collapsed.
 SHOWN_AT_ONCE = 12
+CAUSES_AT_ONCE = 5
+SETTINGS_AT_ONCE = 40
+# Kind of a cause -> beginning of its row's id, id of the section.
+PLACES = {
+    "resource": ("use", "use"),
+    "work": ("work", "work"),
+    "statement": ("statement", "statements"),
+    "setting": ("setting", "differences"),
+}
 # Number of listed findings that this one may be merged into.
 MOST_MERGEABLE = 50
 
@@ -79,7 +89,10 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "chart": drawn,
         "tones": shades,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
-        "use_sentence": gathered.sentence if gathered and gathered.runs else "",
+        "causes": (shown_causes := _causes(gathered) if gathered else []),
+        "causes_more": len(shown_causes) - CAUSES_AT_ONCE,
+        "nothing": _nothing(gathered) if gathered and gathered.runs else "",
+        "time_word": "additional" if change and change.verdict != "better" else "saved",
         "use_slice": f":{SHOWN_AT_ONCE}",
         "use_rest": max(0, len(gathered.use.differences) - SHOWN_AT_ONCE) if gathered else 0,
         "compare_url": _compare_url(gathered) if gathered else "",
@@ -96,6 +109,35 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "page_url": request.build_absolute_uri(reverse("web:finding", args=[finding_id])),
         "next": reverse("web:finding", args=[finding_id]) + (f"?{listed}" if listed else ""),
     }
+
+
+@dataclass(frozen=True)
+class LinkedCause:
+    """`anchor`: id of its row on the page, or of the section where the row is not shown."""
+
+    cause: Cause
+    anchor: str
+
+
+def _causes(gathered: Evidence) -> list[LinkedCause]:
+    rows = {f"use-{each.key}@{each.where}" for each in gathered.use.differences[:SHOWN_AT_ONCE]}
+    rows |= {f"work-{each.key}" for each in gathered.work[:SHOWN_AT_ONCE]}
+    rows |= {f"statement-{each.key}" for each in gathered.statements[:SHOWN_AT_ONCE]}
+    rows |= {f"setting-{each.field}" for each in gathered.shown_differences[:SETTINGS_AT_ONCE]}
+    found = []
+    for each in gathered.causes:
+        prefix, section = PLACES[each.kind]
+        row = f"{prefix}-{each.key}{f'@{each.where}' if each.where else ''}"
+        found.append(LinkedCause(each, row if row in rows else section))
+    return found
+
+
+def _nothing(gathered: Evidence) -> str:
+    """That no resource stands out, or cannot; empty: something that was observed points to a cause."""
+    if any(each.is_indicated for each in gathered.causes):
+        return ""
+    text = gathered.use.nothing
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _list(request: HttpRequest) -> tuple[FindingFilter, tuple[FieldProblem, ...]]:

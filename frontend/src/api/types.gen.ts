@@ -266,6 +266,15 @@ export interface components {
             state: string;
             message: string;
         };
+        Cause: {
+            kind: components["schemas"]["CauseKindEnum"];
+            key: string;
+            words: string;
+            why: string;
+            explains: boolean;
+        };
+        /** @enum {string} */
+        CauseKindEnum: "resource" | "work" | "statement" | "setting";
         Caution: {
             key: string;
             head: string;
@@ -889,6 +898,9 @@ export interface components {
             pending: number;
             problem: string;
             work: components["schemas"]["WorkDifference"][];
+            per: string;
+            statements: components["schemas"]["StatementDifference"][];
+            causes: components["schemas"]["Cause"][];
             change: number;
             settings: components["schemas"]["SettingDifference"][];
             use_sentence: string;
@@ -1967,6 +1979,19 @@ export interface components {
             meaning: string;
             direction: string;
         };
+        QuantityDifference: {
+            /** Format: double */
+            before: number;
+            /** Format: double */
+            after: number;
+            /** Format: double */
+            ratio: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            words: string;
+        };
         QuantityRange: {
             quantity: components["schemas"]["Quantity"];
             count: number;
@@ -2920,6 +2945,15 @@ export interface components {
             direction: string;
             cells: components["schemas"]["Figure"][];
         };
+        StatementDifference: {
+            statement: string;
+            text: string;
+            time: components["schemas"]["QuantityDifference"] | null;
+            rows_examined: components["schemas"]["QuantityDifference"] | null;
+            executions: components["schemas"]["QuantityDifference"] | null;
+            /** Format: double */
+            share: number | null;
+        };
         /** @enum {string} */
         StatusEnum: "passed" | "failed" | "cannot_tell";
         Steadiness: {
@@ -3799,6 +3833,8 @@ export type CampaignDetail = components['schemas']['CampaignDetail'];
 export type CampaignList = components['schemas']['CampaignList'];
 export type CampaignPlan = components['schemas']['CampaignPlan'];
 export type Cancellation = components['schemas']['Cancellation'];
+export type Cause = components['schemas']['Cause'];
+export type CauseKindEnum = components['schemas']['CauseKindEnum'];
 export type Caution = components['schemas']['Caution'];
 export type Cell = components['schemas']['Cell'];
 export type Change = components['schemas']['Change'];
@@ -3982,6 +4018,7 @@ export type ProvenanceEnum = components['schemas']['ProvenanceEnum'];
 export type PublishedResult = components['schemas']['PublishedResult'];
 export type Quantile = components['schemas']['Quantile'];
 export type Quantity = components['schemas']['Quantity'];
+export type QuantityDifference = components['schemas']['QuantityDifference'];
 export type QuantityRange = components['schemas']['QuantityRange'];
 export type Ratio = components['schemas']['Ratio'];
 export type RatioAxis = components['schemas']['RatioAxis'];
@@ -4073,6 +4110,7 @@ export type StatedLimit = components['schemas']['StatedLimit'];
 export type StatedMatrix = components['schemas']['StatedMatrix'];
 export type StatedSchedule = components['schemas']['StatedSchedule'];
 export type StatedTest = components['schemas']['StatedTest'];
+export type StatementDifference = components['schemas']['StatementDifference'];
 export type StatusEnum = components['schemas']['StatusEnum'];
 export type Steadiness = components['schemas']['Steadiness'];
 export type SteadinessChart = components['schemas']['SteadinessChart'];

@@ -1,8 +1,8 @@
-"""What two sides' servers did differently is said in one sentence, the most telling first."""
+"""What two sides' servers did differently is listed, the most telling first."""
 
 import pytest
 
-from apps.regressions.findings import use_difference
+from apps.regressions.findings.evidence import use_difference
 from apps.use_method.values import Panel, Reading, UseLevel
 
 BEFORE, AFTER = (11, 12, 13), (21, 22, 23)
@@ -30,7 +30,7 @@ def test_waits_that_came_are_shown_per_second_whatever_the_runs_took() -> None:
     assert difference.span == "0 → 340\u00a0waits/s"
     assert difference.level_words == "ok → saturated"
     assert difference.after.run == 21
-    assert found.sentence == "Redo log: waits for the log buffer 0 → 340\u00a0waits/s (saturated)"
+    assert found.pressed == {"redo_log"}
 
 
 def test_values_that_overlap_are_no_difference() -> None:
@@ -38,7 +38,7 @@ def test_values_that_overlap_are_no_difference() -> None:
         panels(BEFORE, "cpu.busy", (40.0, 45.0, 50.0)), panels(AFTER, "cpu.busy", (49.0, 60.0, 70.0))
     )
     assert found.differences == ()
-    assert found.sentence == "no resource stands out among 1 common indicator"
+    assert found.nothing == "no resource stands out among 1 common indicator"
 
 
 def test_values_are_distinguished_by_how_much_the_repetitions_scatter() -> None:
@@ -108,16 +108,17 @@ def test_what_one_side_could_not_see_is_no_difference() -> None:
         {2: panel(reading("cpu.busy", 99.0, UseLevel.SATURATED))},
     )
     assert found.differences == ()
-    assert "no common indicator" in found.sentence
+    assert "no common indicator" in found.nothing
 
 
 def test_runs_without_a_panel_are_said() -> None:
-    assert "neither side's runs have a USE panel" in use_difference.compare({}, {}).sentence
-    assert "the later runs have no USE panel" in use_difference.compare({1: panel()}, {}).sentence
+    assert "neither side's runs have a USE panel" in use_difference.compare({}, {}).nothing
+    assert "the later runs have no USE panel" in use_difference.compare({1: panel()}, {}).nothing
 
 
 def test_counted_errors_are_followed_by_their_numbers() -> None:
     before = {run: panel(Reading("errors.conflict", "db1", UseLevel.OK, 0.0, "none reported")) for run in BEFORE}
     words = "1,380 × error 1020, first at 0.1 s: the row changed since it was read"
     after = {run: panel(Reading("errors.conflict", "db1", UseLevel.ERROR, 1380.0, words)) for run in AFTER}
-    assert "0 → 23.0\u00a0errors/s, error 1020 (error)" in use_difference.compare(before, after).sentence
+    (difference,) = use_difference.compare(before, after).differences
+    assert f"{difference.span}{difference.numbers}" == "0 → 23.0\u00a0errors/s, error 1020"

@@ -48,9 +48,9 @@ def test_a_new_error_is_named_with_the_variable_that_its_remedy_names(finding: F
         found = Reading("errors.conflict", "db1", level, 3000.0 if is_after else 0.0, words)
         kept.content = to_json(Panel((0.0, 60.0), (("db1", "writer"),), (found,)))
         kept.save()
-    (said,) = elements(page(engineer, f"/findings/{finding.pk}/"), "[data-use]")
-    words = " ".join(said.text().split())
-    assert "0 → 50.0 errors/s, error 1020 (error); innodb_snapshot_isolation not set → ON" in words
+    first, second = elements(page(engineer, f"/findings/{finding.pk}/"), "[data-cause]")[:2]
+    assert first.text().split()[:4] == ["innodb_snapshot_isolation", "not", "set", "→"]
+    assert "0 → 50.0 errors/s, error 1020 (error)" in " ".join(second.text().split())
 
 
 def test_a_release_that_was_measured_after_the_other_is_told(finding: Finding, engineer: Client) -> None:
@@ -60,3 +60,25 @@ def test_a_release_that_was_measured_after_the_other_is_told(finding: Finding, e
     first = Run.objects.order_by("started_at")[0]
     Run.objects.filter(pk=first.pk).update(started_at=Run.objects.latest("started_at").started_at)
     assert not elements(page(engineer, address), "[data-apart]")
+
+
+def test_the_likeliest_causes_stand_below_the_answer_five_at_most_each_with_its_row(
+    finding: Finding, engineer: Client
+) -> None:
+    System.objects.filter(slug="mariadb-10-11-20").update(settings={"innodb_log_buffer_size": "1M"})
+    html = page(engineer, f"/findings/{finding.pk}/")
+    assert data(html, "cause")[:3] == ["setting", "resource", "setting"]
+    assert data(html, "cause-key")[:2] == ["settings.innodb_log_buffer_size", "redo_log.waits"]
+    assert not elements(html, "[data-use]")
+    ids = {node.attributes["id"] for node in elements(html, "[id]")}
+    targets = [(node.attributes["href"] or "")[1:] for node in elements(html, "[data-cause] a")]
+    assert targets[:2] == ["setting-settings.innodb_log_buffer_size", "use-redo_log.waits@db1"]
+    assert set(targets) <= ids
+    assert len(elements(html, ".causes > ol > li")) <= 5
+
+
+def test_where_nothing_points_to_a_cause_the_page_says_so(finding: Finding, engineer: Client) -> None:
+    UsePanel.objects.all().delete()
+    html = page(engineer, f"/findings/{finding.pk}/")
+    (said,) = elements(html, "[data-use]")
+    assert "Server metrics cannot be compared" in said.text()

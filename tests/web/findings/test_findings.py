@@ -111,7 +111,7 @@ def test_a_finding_says_what_changed_and_what_the_servers_did(finding: Finding, 
     (change,) = detail.changes
     assert element(html, "[data-answer]").text().split("\n")[0].strip() == lede(detail)
     assert element(html, "p[data-change]").text().strip() == change_answer(change)
-    assert "340\xa0waits/s" in element(html, "[data-use]").text()
+    assert "340\xa0waits/s" in elements(html, "[data-cause]")[0].text()
     assert ("redo_log.waits", "ok", "saturated") in states(html, "[data-indicator]", "indicator", "before", "after")
     assert element(html, "[data-begins-at]").attributes["data-begins-at"]
     assert sorted(data(html, "run")) == sorted(str(run.pk) for run in Run.objects.all())
@@ -368,7 +368,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
     (finding,) = reconcile.settle([(place, change)])
     html = page(engineer, f"/findings/{finding.pk}/")
     assert ("redo_log.waits", "ok", "saturated") in states(html, "[data-indicator]", "indicator", "before", "after")
-    assert "340\xa0waits/s" in element(html, "[data-use]").text()
+    assert "340\xa0waits/s" in elements(html, "[data-cause]")[0].text()
     values = elements(html, "[data-field=server_version] td.value")
     assert [value.text(strip=True) for value in values] == ["not known", "10.11.19-rebuilt"]
     assert states(html, "tr[data-change]", "verdict", "low", "high") == [("worse", "", "")]

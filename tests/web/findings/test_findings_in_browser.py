@@ -72,7 +72,7 @@ def test_alice_triages_by_keys_and_bob_accepts_with_a_reason_and_an_end(browser_
     browser_page.keyboard.press("j")
     browser_page.keyboard.press("Enter")
     expect(browser_page).to_have_url(f"{browser_page.url.split('/findings/')[0]}/findings/{finding.pk}/?owner=alice")
-    expect(browser_page.locator("[data-use]")).to_contain_text("0 → 340")
+    expect(browser_page.locator("[data-cause]").first).to_contain_text("0 → 340")
     browser_page.get_by_label("Comment; @name mentions a person").fill("A known price of the fix, @alice.")
     follow(browser_page.get_by_role("button", name="Comment"))
     expect(browser_page.locator("[data-what=comment][data-by=bob][data-mentions=alice]")).to_be_visible()

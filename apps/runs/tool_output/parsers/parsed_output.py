@@ -125,9 +125,13 @@ class OutputTable:
 
 
 def shown(text: bytes) -> str:
-    readable = text[: LINE_SHOWN * 2].decode("utf-8", "backslashreplace")
-    readable = "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in readable)
-    return readable if len(readable) <= LINE_SHOWN else readable[: LINE_SHOWN - 1] + "…"
+    text_shown = readable(text[: LINE_SHOWN * 2].decode("utf-8", "backslashreplace"))
+    return text_shown if len(text_shown) <= LINE_SHOWN else text_shown[: LINE_SHOWN - 1] + "…"
+
+
+def readable(text: str) -> str:
+    """`text` with signs that are not printable as their codes."""
+    return "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text)
 
 
 def lines(content: bytes) -> Iterator[TextLine]:

@@ -5,6 +5,7 @@ One line per node, written by workers/agent/measure/digests.py; times in s.
 
 import msgspec
 
+from apps.runs.tool_output.parsers.attachments.statements import StatementCounts, merged
 from apps.runs.tool_output.parsers.parsed_output import OutputTable, TableColumn, TextLine, first_line, lines, shown
 
 VERSION = "1"
@@ -52,9 +53,7 @@ class _NodeDigests(msgspec.Struct, kw_only=True):
 
 def parse(content: bytes) -> OutputTable:
     """One row per node and statement, sorted by total time. Raises NotThisFormat."""
-    read = [_node(line) for line in lines(content) if line.text.strip()]
-    if not read:
-        raise first_line(content).refuse(EXPECTED)
+    read = _nodes(content)
     found = [(node, statement) for node in read for statement in node.statements]
     found.sort(key=lambda pair: -pair[1].seconds)
     listed, executed = sum(statement.count for _, statement in found), sum(node.total.count for node in read)
@@ -62,6 +61,22 @@ def parse(content: bytes) -> OutputTable:
     note = f"{executed:,} statements in the measured phase, with those of the sampling itself{rest}"
     rows = tuple(_row(node, statement) for node, statement in found[:ROWS_KEPT])
     return OutputTable("Statements by total time", COLUMNS, rows, len(found), note)
+
+
+def statements(content: bytes) -> tuple[StatementCounts, ...]:
+    """Of all nodes together. Raises NotThisFormat."""
+    return merged(
+        StatementCounts(each.text, each.count, each.seconds, each.rows_examined, max(node.end - node.begin, 0) or None)
+        for node in _nodes(content)
+        for each in node.statements
+    )
+
+
+def _nodes(content: bytes) -> list[_NodeDigests]:
+    read = [_node(line) for line in lines(content) if line.text.strip()]
+    if not read:
+        raise first_line(content).refuse(EXPECTED)
+    return read
 
 
 def _node(line: TextLine) -> _NodeDigests:

@@ -6,6 +6,7 @@ Numbers are strings; times are in seconds. Classes beyond its --limit are missin
 import re
 from typing import Any
 
+from apps.runs.tool_output.parsers.attachments.statements import StatementCounts, merged
 from apps.runs.tool_output.parsers.parsed_output import (
     NotThisFormat,
     OutputTable,
@@ -50,6 +51,23 @@ def parse(content: bytes) -> OutputTable:
     if counted == whole["query_count"]:
         note = f"all {counted:,} statements of the log"
     return OutputTable("Statements by total time", COLUMNS, tuple(rows[:ROWS_KEPT]), len(rows), note)
+
+
+def statements(content: bytes) -> tuple[StatementCounts, ...]:
+    """Raises NotThisFormat."""
+    found = parse(content)
+    names = [column.name for column in found.columns]
+    rows = (dict(zip(names, row, strict=True)) for row in found.rows)
+    return merged(
+        StatementCounts(
+            text=str(row["fingerprint"] or row["statement"] or ""),
+            count=float(row["count"] or 0),
+            seconds=float(row["total time"] or 0),
+            rows_examined=None if row["rows examined"] is None else float(row["rows examined"]),
+            span=None,
+        )
+        for row in rows
+    )
 
 
 def _row(content: bytes, place: int, one: Any) -> tuple[str | float | None, ...]:

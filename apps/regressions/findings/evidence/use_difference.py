@@ -18,7 +18,7 @@ import numpy as np
 from scipy import special
 
 from apps.core.answers import Hidden, Name, Rounded, Shown, Words, component
-from apps.core.text import and_list
+from apps.core.text import and_list, counted
 from apps.core.units import format_number, with_unit
 from apps.use_method.pure import INDICATORS, RESOURCE_OF, Aspect, Indicator, Panel, Reading, UseLevel, typical
 
@@ -30,8 +30,6 @@ LEAST_SIZE = 0.1
 # Added to the larger value before the share is computed, so that two negligible values are no large change.
 FLOORS = {"%": 10.0, "ms": 0.5, "s": 0.5, "bytes": 2.0**20, "bytes/s": 2.0**20, "×": 0.5}
 USUAL_FLOOR = 1.0
-# Limit for one sentence.
-MOST_NAMED = 3
 ERROR_NUMBER = re.compile(r"\berror (\d+)")
 
 
@@ -128,6 +126,17 @@ class IndicatorDifference:
         return self.indicator.aspect is Aspect.UTILIZATION and is_ok
 
     @property
+    def floor(self) -> float:
+        """Below which values are negligible."""
+        return _floor(self.after.unit)
+
+    @property
+    def numbers(self) -> str:
+        """The numbers of errors behind a count of them: ", error 1020"."""
+        seen = dict.fromkeys(ERROR_NUMBER.findall(self.after.words) if self.indicator.unit == "errors" else ())
+        return f", error {and_list(list(seen))}" if seen else ""
+
+    @property
     def level_words(self) -> str:
         """Change of the level; empty: the level is the same."""
         return f"{self.before.level.word} → {self.after.level.word}" if self.climbed else ""
@@ -136,42 +145,25 @@ class IndicatorDifference:
 @dataclass(frozen=True)
 class UseDifference:
     """`differences`: the most relevant first. `compared`: indicators on nodes that both sides observed. `runs`: number
-    with a panel, before and after. `one_sided`: nodes that only one side has."""
+    with a panel, before and after. `one_sided`: nodes that only one side has. `pressed`: keys of the resources that are
+    saturated, or have errors, on the worse side."""
 
     differences: Annotated[tuple[IndicatorDifference, ...], Name("use"), "the most telling first"]
     compared: Annotated[int, Name("use_compared"), "indicators that both sides saw"]
     runs: Hidden[tuple[int, int]]
     one_sided: Hidden[tuple[str, ...]]
+    pressed: Hidden[frozenset[str]] = frozenset()
 
     @property
-    def sentence(self) -> str:
-        """The most relevant differences in one clause, or the reason why there are none."""
+    def nothing(self) -> str:
+        """In one clause, why no difference stands out."""
         lacking = [which for which, runs in zip(("earlier", "later"), self.runs, strict=True) if not runs]
         if lacking:
             which = f"the {lacking[0]} runs have no" if len(lacking) == 1 else "neither side's runs have a"
             return f"server metrics cannot be compared: {which} USE panel"
         if not self.compared:
             return "server metrics cannot be compared: no common indicator"
-        # A utilization that changed but is OK on both sides follows the throughput and explains nothing.
-        relevant = [each for each in self.differences if not each.had_room]
-        if not relevant:
-            plural = "" if self.compared == 1 else "s"
-            return f"no resource stands out among {self.compared} common indicator{plural}"
-        named, more = relevant[:MOST_NAMED], len(relevant) - MOST_NAMED
-        several = len({each.where for each in relevant}) > 1
-        texts = [
-            f"{each.title}{f' on {each.where}' if several else ''} {each.span}{_numbers(each)}"
-            + (f" ({each.after.level.word})" if each.climbed and each.after.level.severity > 1 else "")
-            for each in named
-        ]
-        texts += [f"{more} more"] if more > 0 else []
-        return "; ".join(texts)
-
-
-def _numbers(found: IndicatorDifference) -> str:
-    """The numbers of errors behind a count of them: ", error 1020"."""
-    seen = dict.fromkeys(ERROR_NUMBER.findall(found.after.words) if found.indicator.unit == "errors" else ())
-    return f", error {and_list(list(seen))}" if seen else ""
+        return f"no resource stands out among {counted(self.compared, 'common indicator')}"
 
 
 def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse: bool = True) -> UseDifference:
@@ -197,6 +189,11 @@ def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse
         compared=compared,
         runs=(len(before), len(after)),
         one_sided=_one_sided(before, after, places),
+        pressed=frozenset(
+            RESOURCE_OF[key].key
+            for (key, _), value in sides[int(is_worse)].items()
+            if value.level.severity >= UseLevel.SATURATED.severity
+        ),
     )
 
 
@@ -287,8 +284,11 @@ def _unit(one: Reading, panel: Panel) -> str:
 def _size(before: IndicatorValue, after: IndicatorValue) -> float:
     if before.value is None or after.value is None or before.unit != after.unit:
         return 0.0
-    floor = FLOORS.get(after.unit, USUAL_FLOOR)
-    return abs(after.value - before.value) / (max(abs(before.value), abs(after.value)) + floor)
+    return abs(after.value - before.value) / (max(abs(before.value), abs(after.value)) + _floor(after.unit))
+
+
+def _floor(unit: str) -> float:
+    return FLOORS.get(unit, USUAL_FLOOR)
 
 
 def _is_another_level(before: IndicatorValue, after: IndicatorValue) -> bool:

@@ -1,35 +1,48 @@
 """Evidence for a change of a finding: runs of both sides with their values, differences of their servers' indicators,
-of the work per transaction, and of the configurations."""
+of the work per transaction, of statements and of the configurations, and these together as ranked causes."""
 
-import math
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 from django.db.models import F
 
 from apps.catalog.models import LoadLevel
-from apps.comparison.api import compare, dips_and_work, variables_of, work_of
-from apps.comparison.pure import ClaimLimit, Comparison, Difference, FieldGroup, Weight, limits_between, variables
+from apps.comparison.api import RunsWork, compare, dips_and_work, sessions_of, variables_of, verdicts, work_of_runs
+from apps.comparison.pure import (
+    ClaimLimit,
+    Comparison,
+    Difference,
+    FieldGroup,
+    Weight,
+    geometric_mean,
+    limits_between,
+    variables,
+)
 from apps.comparison.pure import differences as comparability_differences
 from apps.core.answers import Hidden, Inline, Name, OneOf, Rounded, Shown, Words
 from apps.core.problems import Invalid
-from apps.core.units import with_unit
-from apps.regressions.findings import use_difference
-from apps.regressions.findings.use_difference import UseDifference
+from apps.regressions.findings.evidence import causes, statement_difference, use_difference, work_difference
+from apps.regressions.findings.evidence.causes import Cause
+from apps.regressions.findings.evidence.quantities import Judge, Sides
+from apps.regressions.findings.evidence.statement_difference import StatementDifference
+from apps.regressions.findings.evidence.use_difference import UseDifference
+from apps.regressions.findings.evidence.work_difference import WorkDifference
 from apps.regressions.findings.values import ChangeRow
 from apps.regressions.models import Change
+from apps.runs.api import attachments
 from apps.runs.models import Measurement, Run
+from apps.runs.pure import StatementCounts
 from apps.use_method.api import panels_of
 
 # Runs of each side of a trend, those nearest to the change: server metrics long before it are irrelevant.
 NEAREST = 10
 # Of each side in Compare: their ids stand in its address.
 MOST_COMPARED = 50
-# Work per transaction: differences of at least a tenth are reported, at most this many in the sentence.
-LEAST_WORK, MOST_NAMED = math.log(1.1), 3
+# Causes in the sentence.
+MOST_NAMED = 3
 BEFORE, AFTER = "before", "after"
 
 
@@ -38,6 +51,7 @@ class SideRun:
     id: int
     side: Annotated[str, OneOf((BEFORE, AFTER))]
     value: Annotated[Rounded | None, "in the metric's unit; null: no longer stored"]
+    length: Hidden[float | None]  # of the measured phase, s
     started_at: datetime
     system: Annotated[str, "slug"]
     system_name: Hidden[str]
@@ -50,32 +64,6 @@ class SideRun:
 
 
 @dataclass(frozen=True)
-class WorkDifference:
-    """A difference of the work per transaction (or per `per`) that the repetitions of both sides show."""
-
-    key: Annotated[str, Name("metric")]
-    name: Words
-    unit: Annotated[str, "per unit of `per`"]
-    per: Annotated[str, "transaction, query or row"]
-    before: Rounded
-    after: Rounded
-    ratio: Annotated[Rounded | None, "after / before; null: one of them is zero"]
-    low: Annotated[Rounded | None, "of its 95 % interval"]
-    high: Rounded | None
-    words: Annotated[Words, "better or worse"]
-
-    @property
-    def size(self) -> float:
-        """Size of the change, on the scale of logarithms."""
-        return math.inf if self.ratio is None else abs(math.log(self.ratio))
-
-    @property
-    def span(self) -> str:
-        """ "fsyncs of InnoDB 0.01 → 3.1 fsyncs"."""
-        return f"{self.name} {with_unit(self.before, self.unit)} → {with_unit(self.after, self.unit)}"
-
-
-@dataclass(frozen=True)
 class SettingDifference:
     difference: Annotated[Difference, Inline("field", "label", "group", "weight", "values", "hidden")]
 
@@ -85,7 +73,7 @@ class Evidence:
     """`runs` of both sides, before first, each side's in order of time. `systems`: slug and name of the two compared;
     the same twice for a change in a system's own trend. `differences`: of their configurations. `pending`: runs whose
     USE panel is not evaluated yet. `problem`: why the two could not be compared. `level`: key of the load level in
-    addresses. `work`: the largest change first; empty in a system's own trend.
+    addresses. `work`: the largest change first; `statements`: by their share; `causes`: the likeliest first.
     """
 
     change: Hidden[ChangeRow]
@@ -97,6 +85,13 @@ class Evidence:
     problem: Annotated[str, "why the configurations were not compared; empty: they were"]
     level: Hidden[str]
     work: Annotated[tuple[WorkDifference, ...], "what a transaction cost both sides, the largest change first"] = ()
+    per: Annotated[str, "what work and executions are per: transaction, query or row"] = "transaction"
+    statements: Annotated[
+        tuple[StatementDifference, ...], "whose time or work differs, by their share of the additional time"
+    ] = ()
+    causes: Annotated[
+        tuple[Cause, ...], "what changed together with the result, the likeliest cause first; causation is not claimed"
+    ] = ()
 
     @property
     def change_id(self) -> Annotated[Shown[int], Name("change"), "among the finding's `changes`"]:
@@ -113,17 +108,9 @@ class Evidence:
         """ "Throughput −12 %; Redo log: waits for the log buffer 0 → 340 waits/s."."""
         change = self.change
         what = f"{change.metric.name} {change.size}; " if change.metric and change.ratio is not None else ""
-        dearer = [each for each in self.work if each.words == "worse"][:MOST_NAMED]
-        per = f"; for each {dearer[0].per} {', '.join(each.span for each in dearer)}" if dearer else ""
-        text = f"{what}{self.use.sentence}{self._behind_errors()}{per}"
+        named = [each.words for each in self.causes if each.is_indicated][:MOST_NAMED]
+        text = f"{what}{'; '.join(named) or self.use.nothing}"
         return f"{text[:1].upper()}{text[1:]}."
-
-    def _behind_errors(self) -> str:
-        """Variables that differ and that the remedy of a new error names: "; innodb_snapshot_isolation OFF → ON"."""
-        words = " ".join(each.after.words for each in self.use.differences if each.indicator.unit == "errors")
-        named = (each for each in self.differences if re.search(rf"\b{re.escape(each.label)}\b", words))
-        spans = dict.fromkeys(f"; {each.label} {each.values[0]} → {each.values[-1]}" for each in named)
-        return "".join(spans)
 
     @property
     def is_apart(self) -> bool:
@@ -177,17 +164,31 @@ def gather(change: ChangeRow) -> Evidence:
         {run.id: panels[run.id] for run in near if run.side == side and run.id in panels} for side in (BEFORE, AFTER)
     ]
     systems = _systems(near)
-    differences, work, problem = _compared(change, near, systems) if systems else ((), (), "")
+    is_worse = change.verdict != Change.Verdict.BETTER
+    found, differences, problem = _compared(change, near, systems) if systems else (None, (), "")
+    use = use_difference.compare(*sides, is_worse=is_worse)
+    threads, level = _level(change)
+    costs = _costs(near, found, threads, is_worse=is_worse) if systems else Costs()
     return Evidence(
         change=change,
         runs=runs,
         systems=systems,
-        use=use_difference.compare(*sides, is_worse=change.verdict != Change.Verdict.BETTER),
+        use=use,
         pending=len(due),
         differences=differences,
         problem=problem,
-        level=_level(change),
-        work=work,
+        level=level,
+        work=costs.work,
+        per=costs.per,
+        statements=costs.statements,
+        causes=causes.ranked(
+            use=use,
+            work=costs.work,
+            statements=costs.statements,
+            settings=differences,
+            is_worse=is_worse,
+            throughput=costs.throughput,
+        ),
     )
 
 
@@ -198,11 +199,12 @@ def nearest(runs: Sequence[SideRun], *, most: int) -> tuple[SideRun, ...]:
     return (*before[-most:], *after[:most])
 
 
-def _level(change: ChangeRow) -> str:
+def _level(change: ChangeRow) -> tuple[int, str]:
+    """Threads of the load level, 0: none; and its key in addresses."""
     if change.load_level_id is None:
-        return ""
+        return 0, ""
     threads, rate = LoadLevel.objects.values_list("threads", "rate").get(pk=change.load_level_id)
-    return f"{threads}" if rate is None else f"{threads}@{rate:g}"
+    return threads, f"{threads}" if rate is None else f"{threads}@{rate:g}"
 
 
 def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
@@ -213,6 +215,7 @@ def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
         .order_by()
         .values(
             *("id", "started_at", "server_version", "provenance", "is_excluded", "failed_checks"),
+            *("measured_from", "measured_to"),
             slug=F("system__slug"),
             name=F("system__short_name"),
             release=F("system__release__version"),
@@ -230,6 +233,7 @@ def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
             id=run,
             side=sides[run],
             value=values.get(run),
+            length=None if row["measured_to"] is None else row["measured_to"] - (row["measured_from"] or 0.0),
             started_at=row["started_at"],
             system=row["slug"],
             system_name=row["name"],
@@ -259,44 +263,64 @@ def _systems(runs: Collection[SideRun]) -> tuple[tuple[str, str], tuple[str, str
 
 def _compared(
     change: ChangeRow, runs: Sequence[SideRun], systems: tuple[tuple[str, str], tuple[str, str]]
-) -> tuple[tuple[Difference, ...], tuple[WorkDifference, ...], str]:
-    """Differences of the configurations and of the work per transaction, or why they are unknown."""
+) -> tuple[Comparison | None, tuple[Difference, ...], str]:
+    """The comparison of two systems, the differences of the configurations, or why they are unknown."""
     if systems[0] == systems[1]:
-        return _of_one_system(runs), (), ""
+        return None, _of_one_system(runs), ""
     try:
         found = compare.compare(
             sides=[slug for slug, _ in systems], workload_id=change.workload.id, runs=[run.id for run in runs]
         )
     except Invalid as error:
-        return (), (), str(error)
-    return found.differences, _work(found), ""
+        return None, (), str(error)
+    return found, found.differences, ""
 
 
-def _work(comparison: Comparison) -> tuple[WorkDifference, ...]:
-    compared = work_of(comparison)[:1]
-    found = []
-    for per in compared:
-        baselines = {cell.metric: cell for cell in per.cells if cell.side == comparison.sides[0].slug}
-        metrics = {metric.key: metric for metric in per.metrics}
-        for cell in per.cells:
-            before = baselines[cell.metric].summary
-            if cell.words not in ("better", "worse") or before is None or cell.summary is None or cell.ratio is None:
-                continue
-            difference = WorkDifference(
-                key=cell.metric,
-                name=metrics[cell.metric].name,
-                unit=metrics[cell.metric].unit,
-                per=per.per,
-                before=before.value,
-                after=cell.summary.value,
-                ratio=cell.ratio.value,
-                low=cell.ratio.low,
-                high=cell.ratio.high,
-                words=cell.words,
-            )
-            if difference.size >= LEAST_WORK:
-                found.append(difference)
-    return tuple(sorted(found, key=lambda each: (-each.size, each.key)))
+@dataclass(frozen=True)
+class Costs:
+    """Differences of the work per unit `per` and of statements. `throughput`: after / before; None: not known."""
+
+    per: str = "transaction"
+    work: tuple[WorkDifference, ...] = ()
+    statements: tuple[StatementDifference, ...] = ()
+    throughput: float | None = None
+
+
+def _costs(runs: Sequence[SideRun], comparison: Comparison | None, threads: int, *, is_worse: bool) -> Costs:
+    """Of two systems, earlier runs help to estimate the spread. Six queries, and the files of statements."""
+    sides = [run.id for run in runs if run.side == BEFORE], [run.id for run in runs if run.side == AFTER]
+    asked = verdicts.run_ids(comparison) if comparison else [run.id for run in runs]
+    spent = work_of_runs(asked)
+    if comparison:
+        judge = partial(verdicts.cells, comparison)
+    else:
+        both = dict(zip((BEFORE, AFTER), sides, strict=True))
+        judge = partial(verdicts.between, sides=both, sessions=sessions_of(asked))
+    lengths = {run.id: run.length for run in runs if run.length}
+    listed = attachments.statements([run.id for run in runs])
+    return costs_of(spent, listed, lengths, sides, judge, threads=threads, is_worse=is_worse)
+
+
+def costs_of(
+    spent: RunsWork,
+    listed: Mapping[int, tuple[StatementCounts, ...]],
+    lengths: Mapping[int, float],
+    sides: Sides,
+    judge: Judge,
+    *,
+    threads: int,
+    is_worse: bool,
+) -> Costs:
+    """`listed`: statements of each run; `lengths` of the measured phases, s; `threads` of the load, 0: not known."""
+    amounts = {run: each.whole for run, each in spent.spent.items()}
+    done = [[spent.done[run] for run in side if spent.done.get(run)] for side in sides]
+    rates = [geometric_mean(side) for side in done] if all(done) else None
+    elapsed = threads / rates[1] - threads / rates[0] if rates else 0.0
+    work = work_difference.differences(spent.per, amounts, sides, judge)
+    statements = statement_difference.differences(
+        listed, spent.done, lengths, sides, judge, is_worse=is_worse, elapsed=elapsed
+    )
+    return Costs(spent.per, work, statements, rates[1] / rates[0] if rates else None)
 
 
 def _of_one_system(runs: Sequence[SideRun]) -> tuple[Difference, ...]:
