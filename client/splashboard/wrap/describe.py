@@ -17,6 +17,7 @@ from splashboard.wrap.target import LoadedServer, is_local
 from splashboard.wrap.tool_command import ToolCommand
 from splashboard.wrap.tools import STATES_WORK, WITHOUT_DATABASE, Asked
 
+PGBENCH = "pgbench"
 NUMBERS = re.compile(r"\d+(?:\.\d+)+")
 NAMES = {
     "mariadb": "MariaDB",
@@ -55,18 +56,23 @@ def platform_of(facts: Mapping[str, Any]) -> str:
     return next((name for name in ("mariadb", "percona") if name in words), "mysql")
 
 
+def facts_of(tool: ToolCommand | None) -> Mapping[str, Any]:
+    """What the server says of itself without sampling; empty: nothing."""
+    return postgresql.facts(tool.connection) if tool is not None and tool.tool == PGBENCH else {}
+
+
 def system_of(
-    options: SystemOptions, *, facts: Mapping[str, Any] | None, target: LoadedServer | None, tool: ToolCommand | None
+    options: SystemOptions, *, facts: Mapping[str, Any], target: LoadedServer | None, tool: ToolCommand | None
 ) -> str | dict[str, Any]:
     """The key of a registered system, or one to register. Raises Misuse with what is missing."""
     platform, version = options.platform, options.server_version
-    if facts is not None:
-        platform, version = platform or platform_of(facts), version or facts["server_version"]
-    elif tool is not None and tool.tool == "pgbench":
+    if tool is not None and tool.tool == PGBENCH:
         platform = platform or "postgresql"
-        version = version or postgresql.server_version(tool.connection)
+        version = version or facts.get("server_version", "")[:80]
         if not version and not options.system:
             raise Misuse(NO_POSTGRESQL)
+    elif facts:
+        platform, version = platform or platform_of(facts), version or facts["server_version"]
     elif tool is not None and tool.tool in WITHOUT_DATABASE and not platform:
         platform, version = this_platform.system().lower(), version or this_platform.release()
     if not platform or not version:
@@ -169,7 +175,7 @@ def run_of(
         "server_version": facts.get("server_version") or plan.system.server_version,
         "variables": facts.get("variables"),
         "defaults": facts.get("defaults"),
-        "data_bytes": run.data_bytes,
+        "data_bytes": run.data_bytes or facts.get("data_bytes"),
         "session": plan.session,
     }
     description.update({name: value for name, value in known.items() if value not in (None, "", {})})

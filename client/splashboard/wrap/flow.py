@@ -54,6 +54,7 @@ class BenchmarkSession:
     plan: BenchmarkPlan
     server: Server
     sampling: ServerSampling | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
     stated: str | Mapping[str, Any] = ""
     is_away: bool = False
     stored: list[dict[str, Any]] = field(default_factory=list)
@@ -84,8 +85,8 @@ class BenchmarkSession:
             target = LoadedServer(user="", host=tool.host, port=tool.port or LoadedServer.port)
         if plan.target is not None:
             self.sampling = ServerSampling(plan.target)
-        facts = self.sampling.facts if self.sampling else None
-        self.stated = describe.system_of(plan.system, facts=facts, target=target, tool=tool)
+        self.facts = self.sampling.facts if self.sampling else describe.facts_of(tool)
+        self.stated = describe.system_of(plan.system, facts=self.facts, target=target, tool=tool)
         say(describe.words_of(self.stated))
         self._register()
         if plan.baseline and not self.is_away:
@@ -190,7 +191,7 @@ class BenchmarkSession:
             run,
             asked,
             stated=self.stated,
-            facts=self.sampling.facts if self.sampling else {},
+            facts=self.facts,
             repetitions=self.repetitions,
             reason=reason,
         )

@@ -1,14 +1,16 @@
-"""pgbench's command line, and the version of the server that it names."""
+"""pgbench's command line, and what the server that it names says of itself."""
 
 from __future__ import annotations
 
 import getopt
+import json
 import os
 import re
 import subprocess
 import urllib.parse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 SHORT = "b:c:CdD:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:v"
 LONG = [
@@ -69,16 +71,31 @@ def read(words: Sequence[str]) -> PgbenchCommand | None:
     )
 
 
-def server_version(connection: Sequence[str]) -> str:
-    """As the server says it by psql, without asking for a password; empty: it cannot be had."""
-    words = ["psql", "--no-psqlrc", "--no-password", "--tuples-only", "--no-align", "--command=SHOW server_version"]
+# Settings of the server with their units and defaults, without those of psql's own session and those that hold commands
+# and connections; the tables of the database with their indexes.
+FACTS = """
+SELECT json_build_object(
+  'server_version', current_setting('server_version'),
+  'variables', json_object_agg(name, setting || unit_), 'defaults', json_object_agg(name, boot_val || unit_),
+  'data_bytes', (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                 WHERE c.relkind IN ('r', 'm') AND n.nspname !~ '^(pg_|information_schema)'))
+FROM (SELECT name, setting, COALESCE(boot_val, '') AS boot_val, COALESCE(' ' || unit, '') AS unit_ FROM pg_settings
+      WHERE source NOT IN ('client', 'session') AND name !~ '(conninfo|command|password|passphrase)') AS s
+"""
+
+
+def facts(connection: Sequence[str]) -> dict[str, Any]:
+    """Version, settings, their defaults, and bytes of the tables, as the server says them by psql, without asking for a
+    password; empty: they cannot be had."""
+    words = ["psql", "--no-psqlrc", "--no-password", "--tuples-only", "--no-align", f"--command={FACTS}"]
     try:
-        found = subprocess.run(
-            [*words, *connection], capture_output=True, text=True, timeout=ANSWERS_WITHIN, check=False
+        done = subprocess.run(
+            [*words, *connection], capture_output=True, encoding="utf-8", timeout=ANSWERS_WITHIN, check=False
         )
+        found = json.loads(done.stdout) if done.returncode == 0 else {}
     except (OSError, subprocess.SubprocessError, ValueError):
-        return ""
-    return found.stdout.strip()[:80] if found.returncode == 0 else ""
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("server_version"), str) else {}
 
 
 def with_clients(argv: Sequence[str], place: int, clients: str) -> list[str]:

@@ -36,6 +36,15 @@ def test_a_pgbench_command_is_measured_with_its_log_as_series(engineer: Command,
     assert (run.state, run.outcome, run.load_level.threads, run.unparsed_lines) == ("sealed", "succeeded", 2, [])
     assert run.workload.parameters["script"] == "one.sql"
     assert run.system.slug.rpartition("-")[0].endswith("-postgresql")
+    (node,) = run.nodes.exclude(configuration=None)
+    assert node.configuration is not None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setting || ' ' || unit FROM pg_settings WHERE name = 'shared_buffers'")
+        assert node.configuration.variables["shared_buffers"] == cursor.fetchone()[0]
+        cursor.execute("SHOW server_version")
+        assert run.server_version == cursor.fetchone()[0]
+    assert not {"application_name", "archive_command"} & set(node.configuration.variables)
+    assert run.data_bytes
     assert set(Artifact.objects.values_list("name", flat=True)) == {"pgbench.txt", "pgbench-log.txt"}
     log = Artifact.objects.get(name="pgbench-log.txt")
     assert log.size == sum(path.stat().st_size for path in here.glob("own.*"))
