@@ -60,7 +60,8 @@ def _every_offered_comparison_opens(page: Page) -> None:
     assert len(offered) > 10
     for address in dict.fromkeys(offered):
         answer = page.goto(f"{address}&tab=all")
-        assert answer is not None and answer.ok, address
+        assert answer is not None
+        assert answer.ok, address
         # A chart that never ends being drawn would keep the page from answering.
         expect(page.locator("#chart-curve-throughput .main-svg").first).to_be_visible()
 

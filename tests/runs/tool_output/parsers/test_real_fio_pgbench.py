@@ -32,7 +32,7 @@ def test_pgbenchs_report_and_its_log_count_the_same_transactions(tmp_path: Path)
     server = {"PGHOST": stated["HOST"], "PGPORT": str(stated["PORT"]), "PGUSER": stated["USER"]}
     server |= {"PGPASSWORD": stated["PASSWORD"], "PGDATABASE": stated["NAME"]}
     done = subprocess.run(
-        ["pgbench", "-n", "-f", "one.sql", "-c", "2", "-T", "2", "-P", "1", "-l", "--log-prefix=log"],
+        ["pgbench", "-n", "-f", "one.sql", "-c", "2", "-T", "4", "-P", "1", "-l", "--log-prefix=log"],
         cwd=tmp_path,
         env={**os.environ, **{name: value for name, value in server.items() if value}},
         capture_output=True,
