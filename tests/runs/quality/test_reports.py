@@ -152,6 +152,13 @@ def test_latencies_out_of_order_and_negative_numbers_are_named(headlines: dict[s
     assert (found.status, words in found.evidence.replace("\xa0", " ")) == (FAILED, True), found.evidence
 
 
+def test_clocks_of_client_and_server_may_differ_either_way() -> None:
+    """As every run of the execution-latency workload says how far they are apart."""
+    clocks = {"clock_offset": -0.004, "clock_drift": -0.001}
+    found = agreement.check(load(np.full(60, 100.0), throughput=100.0, elapsed=60.0, transactions=6000.0, **clocks))
+    assert found.status == PASSED
+
+
 @pytest.mark.django_db
 def test_two_runs_in_one_file_are_refused_at_the_second() -> None:
     with pytest.raises(NotThisFormat, match="this begins another") as refused:

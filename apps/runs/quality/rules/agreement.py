@@ -90,8 +90,8 @@ def _of_intervals(facts: QualityFacts, seconds: ThroughputSeconds, done: float |
 
 
 def _counts(key: str) -> bool:
-    """A rate, total or latency; others may be negative, as a difference is."""
-    return key.startswith("client.")
+    """A rate, total or latency; others may be negative, as a difference of clocks is."""
+    return key.startswith("client.") and not key.startswith("client.clock.")
 
 
 def _name(key: str) -> str:
