@@ -102,7 +102,9 @@ def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_on
     evidence: dict[str, Any] = httpx.get(f"{stack.url}/api/v1/findings/{finding.pk}/evidence", timeout=LIMIT).json()
     costs = {each["metric"]: each for each in evidence["work"]}
     assert (costs["work.binlog"]["before"], costs["work.binlog"]["words"]) == (0, "worse")
-    assert "for each transaction" in evidence["use_sentence"]
+    # What makes each commit wait, before what follows from it.
+    assert evidence["causes"][0]["words"] == "binlog_commit_wait_count 0 → 1000"
+    assert evidence["causes"][0]["words"] in evidence["use_sentence"]
     assert "sync_binlog" in {each["label"] for each in evidence["settings"] if not each["hidden"]}
 
     with open_page(stack.url) as page:
