@@ -13,6 +13,8 @@ from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
 from apps.runs.api import queries
 from apps.runs.pure import PERCENTILES, DifferentGrids, HistogramCounts, merge
 
+Values = tuple[float, ...]
+
 
 @dataclass(frozen=True)
 class ComparedPercentiles:
@@ -25,7 +27,9 @@ class ComparedPercentiles:
 def percentiles_of(comparison: Comparison, level: Level) -> ComparedPercentiles:
     """Of the runs with histograms. One query. A side whose histograms cannot be added has no cell with a value."""
     runs = [run for run in comparison.counted if run.level == level.id]
-    found = _histograms([run.id for run in runs])
+    found: dict[int, list[HistogramCounts]] = defaultdict(list)
+    for one in queries.distributions([run.id for run in runs]):
+        found[one.run_id].append(one.distribution)
     values: dict[int, dict[str, float]] = defaultdict(dict)
     sides: dict[str, set[str]] = defaultdict(set)
     for side in comparison.sides:
@@ -34,7 +38,7 @@ def percentiles_of(comparison: Comparison, level: Level) -> ComparedPercentiles:
             sides[key].add(side.slug)
             for run, value in zip(own, each, strict=True):
                 values[run.id][key] = value
-    step = max((each.grid.resolution for each in found.values()), default=0.0)
+    step = max((each.grid.resolution for own in found.values() for each in own), default=0.0)
     metrics = [
         replace(metric, resolution=step)
         for metric in map(_metric, PERCENTILES)
@@ -49,28 +53,14 @@ def _metric(percent: float) -> ComparedMetric:
     return ComparedMetric(f"latency.all.{name}", name, "ms", Direction.LOWER, "latency", primary=False)
 
 
-def _histograms(runs: Sequence[int]) -> dict[int, HistogramCounts]:
-    """Run -> histogram of all its transactions; without runs whose own cannot be added."""
-    several: dict[int, list[HistogramCounts]] = defaultdict(list)
-    for one in queries.distributions(runs):
-        several[one.run_id].append(one.distribution)
-    found = {}
-    for run, own in several.items():
-        try:
-            found[run] = merge(own)
-        except DifferentGrids:
-            continue  # the section of the latencies says so
-    return found
-
-
-def _of_side(runs: Sequence[ComparedRun], found: Mapping[int, HistogramCounts]) -> dict[str, tuple[float, ...]]:
-    """Metric -> value of each run."""
+def _of_side(runs: Sequence[ComparedRun], found: Mapping[int, Sequence[HistogramCounts]]) -> dict[str, Values]:
+    """Metric -> value of each run. Empty where the histograms cannot be added, as the latencies' section says."""
     if not runs:
         return {}
     sessions = [run.session for run in runs if run.session is not None]
     try:
         values = jackknife.pseudo_values(
-            [found[run.id] for run in runs], sessions if len(sessions) == len(runs) else [], PERCENTILES
+            [merge(found[run.id]) for run in runs], sessions if len(sessions) == len(runs) else [], PERCENTILES
         )
     except DifferentGrids:
         return {}

@@ -40,7 +40,7 @@ from apps.web.findings.chart import FindingChart, RunValue, SideValues, chart
 from apps.web.findings.forms import unsent
 from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede
 
-# Rows of USE and configuration differences that are not collapsed.
+# Rows of each table that are shown.
 SHOWN_AT_ONCE = 12
 CAUSES_AT_ONCE = 5
 SETTINGS_AT_ONCE = 40
@@ -90,10 +90,13 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "tones": shades,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
         "causes": (shown_causes := _causes(gathered) if gathered else []),
-        "causes_more": len(shown_causes) - CAUSES_AT_ONCE,
+        "cause_slice": f":{CAUSES_AT_ONCE}",
+        "other_causes": shown_causes[CAUSES_AT_ONCE:],
+        "other_causes_from": CAUSES_AT_ONCE + 1,
         "nothing": _nothing(gathered) if gathered and gathered.runs else "",
         "time_word": "additional" if change and change.verdict != "better" else "saved",
-        "use_slice": f":{SHOWN_AT_ONCE}",
+        "row_slice": f":{SHOWN_AT_ONCE}",
+        "setting_slice": f":{SETTINGS_AT_ONCE}",
         "use_rest": max(0, len(gathered.use.differences) - SHOWN_AT_ONCE) if gathered else 0,
         "compare_url": _compare_url(gathered) if gathered else "",
         "trend_url": _trend_url(change) if change else "",

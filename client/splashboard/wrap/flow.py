@@ -25,7 +25,6 @@ from splashboard.wrap.target import LoadedServer
 # s that a measurement waits for a server that may be away; what is not sent is sent at the end.
 SENT_WITHIN, ASKED_WITHIN = 10.0, 20.0
 SEALED_WITHIN = 60.0
-LONGEST_SERIES = 64 * 2**20  # bytes, that the server takes
 NO_LOG = (
     "the run is sent without pgbench's log, which was not found, is empty or has more than 64 MiB: let pgbench "
     "--aggregate-interval=1 shorten it"
@@ -195,8 +194,7 @@ class BenchmarkSession:
             repetitions=self.repetitions,
             reason=reason,
         )
-        series = run.series if len(run.series) <= LONGEST_SERIES else b""
-        for note in [*described.notes, *([] if series or not (run.tool and run.tool.log) else [NO_LOG])]:
+        for note in [*described.notes, *([] if run.series or not (run.tool and run.tool.log) else [NO_LOG])]:
             say(note)
         kept = pending.keep(
             url=self.server.url,
@@ -204,7 +202,7 @@ class BenchmarkSession:
             output=redact.output(run.stretch.content, self.plan.passwords),
             name="output",
             samples=run.samples,
-            series=series,
+            series=run.series,
             refused=described.problem,
         )
         if described.problem:

@@ -24,6 +24,7 @@ from splashboard.wrap.watch import ToolWatch
 MARGIN = 1.5
 # Printed at the end only: these begin where the command, or the result before, does.
 RESULTS = ("mysqlslap", "fio")
+LONGEST_SERIES = 64 * 2**20  # bytes, that the server takes
 
 
 @dataclass
@@ -155,12 +156,15 @@ def measure(
 
 
 def _logs(begin: str) -> bytes:
-    """The log of the tool's process, and of its other threads."""
+    """The log of the tool's process, and of its other threads; empty: there is none, or more than the server takes."""
+    names = sorted(glob.glob(f"{glob.escape(begin)}*")) if begin else []
+    own = [name for name in names if re.fullmatch(r"(\.\d+)?", name[len(begin) :])]
+    if sum(os.path.getsize(name) for name in own) > LONGEST_SERIES:
+        return b""
     found = []
-    for name in sorted(glob.glob(f"{glob.escape(begin)}*")) if begin else []:
-        if re.fullmatch(r"(\.\d+)?", name[len(begin) :]):
-            with open(name, "rb") as file:
-                found.append(file.read())
+    for name in own:
+        with open(name, "rb") as file:
+            found.append(file.read())
     return b"".join(found)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from apps.runs.models import Artifact, Run, Series
-from splashboard.wrap import pending
+from splashboard.wrap import measure, pending
 from tests.client.conftest import Command
 
 pytestmark = [pytest.mark.needs("pgbench", "psql"), pytest.mark.django_db(transaction=True)]
@@ -77,3 +77,13 @@ def test_a_log_of_sampled_transactions_is_not_sent_and_a_missing_one_is_named(en
     missing = engineer("run", *SERVER, "--variant", "script", "--", script)
     assert (missing.code, Artifact.objects.count()) == (0, 2), missing.err
     assert "without pgbench's log" in missing.err
+
+
+def test_a_log_longer_than_the_server_takes_is_not_read(
+    engineer: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "LONGEST_SERIES", 100)
+    done = engineer("run", "--", "pgbench", "-n", "-f", "one.sql", "-T", "1", "-l")
+    assert (done.code, Artifact.objects.count()) == (0, 1), done.err
+    assert next(here.glob("pgbench_log.*")).stat().st_size > 100
+    assert "has more than 64 MiB" in done.err

@@ -44,10 +44,7 @@ def quantity(before: float, after: float, *, words: str = "") -> QuantityDiffere
 
 
 def work(key: str, before: float, after: float) -> WorkDifference:
-    found = quantity(before, after)
-    words = "worse" if found.rose else "better"
-    fields = (found.before, found.after, found.ratio, found.low, found.high, words, found)
-    return WorkDifference(key, key, "", "transaction", *fields)
+    return WorkDifference(key, key, "", "transaction", quantity(before, after))
 
 
 def statement(text: str, share: float | None, **quantities: QuantityDifference) -> StatementDifference:

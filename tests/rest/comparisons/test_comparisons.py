@@ -134,6 +134,19 @@ def test_percentiles_of_all_transactions_are_compared_with_their_interval(
     assert median["ratio"]["low"] > 1.5
 
 
+def test_a_side_with_a_run_on_two_grids_is_not_compared(anyone: APIClient, workload: Workload) -> None:
+    for slug in ("a", "b"):
+        for run in Run.objects.filter(system__slug=slug, load_level__threads=4):
+            a_histogram(run, {5.0: 900, 20.0: 100})
+    mixed = Run.objects.filter(system__slug="b", load_level__threads=4).first()
+    assert mixed is not None
+    mixed.distributions.update(starts_at=30)
+    a_histogram(mixed, {5.0: 900}, grid="sysbench:2048:0.001:100000")
+    _, high = anyone.get(f"{COMPARISONS}?side=a&side=b&workload={workload.pk}&include=latency").json()["latency"]
+    assert "cannot be added" in high["sides"][1]["problem"]
+    assert high["compared"]["metrics"] == []
+
+
 def test_answers_are_as_the_schema_describes_them(engineer: APIClient, workload: Workload) -> None:
     schema = engineer.get("/api/v1/schema/?format=json").json()
     query = f"side=a&side=b&workload={workload.pk}"

@@ -180,13 +180,13 @@ def _work(
     for each in work:
         resource = BY_KEY[each.key].resource
         resource = RESOURCES.get(resource, resource.replace(" ", "_"))
-        rose, shift = each.found.rose, math.log(throughput) if throughput else 0.0
+        found, shift = each.found, math.log(throughput) if throughput else 0.0
         # Of the amount per second; its end nearest to no change.
-        beyond, end = each.found.size + shift, each.low if rose else each.high
-        is_beyond = not end or (math.log(end) + shift > 0) is rose
-        ratio = Ratio(Verdict.HIGHER, each.ratio, each.low, each.high) if each.ratio and each.low else None
+        beyond, end = found.size + shift, found.low if found.rose else found.high
+        is_beyond = not end or (math.log(end) + shift > 0) is found.rose
+        ratio = Ratio(Verdict.HIGHER, found.ratio, found.low, found.high) if found.ratio and found.low else None
         size = f"{with_interval(ratio)} per {each.per}" if ratio else f"per {each.per}, one side none"
-        if rose is not is_worse:
+        if found.rose is not is_worse:
             tier, why = CONTRARY, f"{size}: moved the other way"
         elif resource in pressed:
             tier, why = SIZE, f"{size}, at a saturated resource"
@@ -201,10 +201,10 @@ def _work(
             why=why,
             explains=tier == SIZE,
             tier=tier,
-            size=max(beyond if rose else -beyond, 0.0),
+            size=max(beyond if found.rose else -beyond, 0.0),
             resource=resource,
             keys=(each.key,),
-            rose=rose,
+            rose=found.rose,
         )
 
 

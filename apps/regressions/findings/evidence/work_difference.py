@@ -6,7 +6,7 @@ from typing import Annotated
 
 from apps.catalog.pure import BY_KEY, work
 from apps.comparison.pure import ComparedMetric, Direction
-from apps.core.answers import Hidden, Name, Rounded, Words
+from apps.core.answers import Inline, Name, Shown, Words
 from apps.core.units import format_number, with_unit
 from apps.regressions.findings.evidence import quantities
 from apps.regressions.findings.evidence.quantities import Judge, QuantityDifference, Sides
@@ -24,22 +24,19 @@ class WorkDifference:
     name: Words
     unit: Annotated[str, "per unit of `per`"]
     per: Annotated[str, "transaction, query or row"]
-    before: Rounded
-    after: Rounded
-    ratio: Annotated[Rounded | None, "after / before; null: one of them is zero"]
-    low: Annotated[Rounded | None, "of its 95 % interval"]
-    high: Rounded | None
-    words: Annotated[Words, "better or worse"]
-    found: Hidden[QuantityDifference]
+    found: Annotated[QuantityDifference, Inline("before", "after", "ratio", "low", "high")]
+
+    @property
+    def words(self) -> Annotated[Shown[Words], "better or worse"]:
+        return "worse" if self.found.rose else "better"
 
     @property
     def span(self) -> str:
         """ "fsyncs of InnoDB 0.01 → 3.1 fsyncs"."""
         # Bytes are scaled (KiB, MiB), so the unit belongs to each number.
-        before = (
-            with_unit(self.before, self.unit) if self.unit == "bytes" else format_number(self.before, unit=self.unit)
-        )
-        return f"{self.name} {before} → {with_unit(self.after, self.unit)}"
+        own, unit = self.found, self.unit
+        before = with_unit(own.before, unit) if unit == "bytes" else format_number(own.before, unit=unit)
+        return f"{self.name} {before} → {with_unit(own.after, unit)}"
 
 
 def differences(
@@ -55,19 +52,7 @@ def differences(
     floors = {metric.key: FLOORS.get(metric.unit, USUAL_FLOOR) for metric in metrics}
     found = quantities.compared(metrics, floors, values, sides, judge)
     rows = [
-        WorkDifference(
-            key=key,
-            name=BY_KEY[key].name,
-            unit=BY_KEY[key].unit,
-            per=per,
-            before=each.before,
-            after=each.after,
-            ratio=each.ratio,
-            low=each.low,
-            high=each.high,
-            words="worse" if each.rose else "better",
-            found=each,
-        )
+        WorkDifference(key, BY_KEY[key].name, BY_KEY[key].unit, per, each)
         for key, each in found.items()
         if each.is_sure
     ]
