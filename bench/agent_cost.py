@@ -1,14 +1,16 @@
-"""What sampling by the agent costs the load that it watches: it is switched on and off within one run of the load.
+"""What sampling by the agent costs the load that it watches: some seconds of one run of the load have a sample.
 
-Runs differ from each other by 6 %, neighbouring seconds of one run by less: each pair is two windows of the same run,
-with and without an agent, in turns (A B, B A). The server has a processor of its own, load generator and agent share
-another. The samplers, the encoding and the compression are the agent's; only the sending is left out.
+Runs differ from each other by 6 %, and so do minutes of one run on a busy machine: each pair is two neighbouring
+seconds, of which one, by chance, has a sample at its beginning. The server has a processor of its own, load generator
+and agent share another. The samplers, the encoding and the compression are the agent's; only the sending is left out.
 """
 
 import os
+import random
 import re
 import statistics
 import subprocess
+import threading
 from pathlib import Path
 
 from bench import rounds
@@ -22,11 +24,38 @@ from workers.agent.measure.recorder import SampleRecorder
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
 from workers.agent.runtime.spool import Spool
 
-PAIRS, WINDOW = 120, 5  # windows of so many seconds, the first of which is left out: sampling begins or ends in it
+PAIRS = 600
+FILLING = 10  # s at the beginning, which fill the buffer pool and open the samplers' connections
+SEED = 1
+LOOK = 1.0  # s between looks whether sampling has ended
 THREADS = 4
 SCHEMA = "cost"
 MOST = 0.99  # of the throughput without an agent
 SECOND = re.compile(rb"\[ (\d+)s \] .*? tps: (\d+\.\d+)")
+
+
+class OnDemand(RunClock):
+    """Each sampler takes one sample at each `allow`, at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._allowed = threading.Condition()
+        self._count = 0
+        self._taken: dict[int, int] = {}  # thread -> the count at its last sample
+
+    def allow(self) -> None:
+        with self._allowed:
+            self._count += 1
+            self._allowed.notify_all()
+
+    def wait(self, event: threading.Event, timeout: float) -> bool:
+        del timeout
+        own = threading.get_ident()
+        with self._allowed:
+            while not event.is_set() and self._taken.get(own, 0) == self._count:
+                self._allowed.wait(LOOK)  # nobody notifies of the event
+            self._taken[own] = self._count
+        return event.is_set()
 
 
 class Discarding(SampleRecorder):
@@ -48,13 +77,13 @@ def measure(bench: Bench, folder: Path) -> None:
         os.sched_setaffinity(0, cpus[1:])
         _pin(server, cpus[0])
         load = _load(server)
-        found = _windows(load, _system(server), Spool(folder / "spool"))
+        found = _seconds(load, _system(server), Spool(folder / "spool"))
     finally:
         os.sched_setaffinity(0, cpus)
         server.stop()
     bench.report(
         key="cost.throughput", part="cost", unit="transactions/s", better="higher", limit=MOST,
-        title=f"sysbench oltp_read_write, {THREADS} threads, watched by an agent, {PAIRS} pairs of {WINDOW} s",
+        title=f"sysbench oltp_read_write, {THREADS} threads, watched by an agent, {PAIRS} pairs of seconds",
         peer="the same without an agent", found=rounds.compared(found["with"], found["without"]),
     )  # fmt: skip
     spread = statistics.stdev(a / b for a, b in zip(found["with"], found["without"], strict=True))
@@ -76,7 +105,7 @@ def _load(server: MariaDB) -> list[str]:
         "oltp_read_write",
         *where,
         f"--threads={THREADS}",
-        f"--time={2 * PAIRS * WINDOW + WINDOW}",
+        f"--time={2 * PAIRS + FILLING + 1}",
         "--report-interval=1",
         "run",
     ]
@@ -98,14 +127,20 @@ def _system(server: MariaDB) -> SystemConfig:
     )
 
 
-def _windows(load: list[str], system: SystemConfig, spool: Spool) -> dict[str, list[float]]:
-    """Mean transactions/s of each window, with an agent and without. Raises Failed."""
-    recorder = Discarding(spool=spool, run="cost", minimum_free=0, flush_interval=5.0)
-    order = [name for pair in range(PAIRS) for name in (("with", "without") if pair % 2 else ("without", "with"))]
+def _seconds(load: list[str], system: SystemConfig, spool: Spool) -> dict[str, list[float]]:
+    """Transactions/s of each second, with a sample and without; a pair has the same place in both. Raises Failed."""
+    # Half of the seconds have a sample: every fifth of these ends a batch, as with an agent.
+    recorder = Discarding(spool=spool, run="cost", minimum_free=0, flush_interval=10.0)
+    chance = random.Random(SEED)  # noqa: S311 - no secret
+    order = [
+        name for _ in range(PAIRS) for name in chance.choice([("with", "without"), ("without", "with")])
+    ]  # of the seconds after FILLING
     seconds: dict[int, float] = {}
-    sampling: NodeSampling | None = None
+    clock = OnDemand()
+    sampling = NodeSampling(system, clock=clock, recorder=recorder, tool=lambda: None)
     with subprocess.Popen(load, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdout is not None  # noqa: S101  (opened as a pipe)
+        sampling.start()
         try:
             for line in process.stdout:
                 processes.Signals.check()
@@ -113,25 +148,15 @@ def _windows(load: list[str], system: SystemConfig, spool: Spool) -> dict[str, l
                     continue
                 second = int(printed[1])
                 seconds[second] = float(printed[2])
-                if sampling is not None:
+                place = second - FILLING  # of the second that begins
+                if place < 0 or (place < len(order) and order[place] == "with"):
+                    clock.allow()
                     recorder.tick()
-                # The first window fills the buffer pool.
-                place = second // WINDOW - 1
-                wanted = 0 <= place < len(order) and order[place] == "with"
-                if wanted and sampling is None:
-                    sampling = NodeSampling(system, clock=RunClock(), recorder=recorder, tool=lambda: None)
-                    sampling.start()
-                elif not wanted and sampling is not None:
-                    sampling.stop()
-                    sampling = None
         finally:
-            if sampling is not None:
-                sampling.stop()
+            sampling.stop()
     found: dict[str, list[float]] = {"with": [], "without": []}
     for place, name in enumerate(order):
-        start = (place + 1) * WINDOW
-        own = [seconds[second] for second in range(start + 2, start + WINDOW + 1) if second in seconds]
-        if len(own) < WINDOW - 2:
-            raise Failed(f"sysbench printed {len(own)} of {WINDOW - 1} seconds of window {place + 1}")
-        found[name].append(statistics.mean(own))
+        if (second := FILLING + place + 1) not in seconds:
+            raise Failed(f"sysbench did not print second {second}")
+        found[name].append(seconds[second])
     return found

@@ -13,7 +13,7 @@ from config.launch.children import STORES, Children
 from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import Places
 
-STARTS_WITHIN = 60.0  # s
+STARTS_WITHIN = 300.0  # s; recovery after a crash takes minutes where much was written
 
 
 @dataclass(frozen=True)
