@@ -13,7 +13,7 @@ from splashboard.failures import Misuse
 from splashboard.wrap import machine, postgresql, redact
 from splashboard.wrap.measure import WrappedRun
 from splashboard.wrap.plan import BenchmarkPlan, SystemOptions
-from splashboard.wrap.target import LoadedServer, is_local
+from splashboard.wrap.target import POSTGRESQL, LoadedServer, is_local
 from splashboard.wrap.tool_command import ToolCommand
 from splashboard.wrap.tools import STATES_WORK, WITHOUT_DATABASE, Asked
 
@@ -31,7 +31,7 @@ NO_SYSTEM = (
     "--server-version, or --system with the key of one that is registered"
 )
 NO_POSTGRESQL = (
-    "--server-version: psql could not ask the server that pgbench loads: state it, for example --server-version 15.18, "
+    "--server-version: psql could not ask the server of PostgreSQL: state it, for example --server-version 15.18, "
     "or give --system with the key of one that is registered"
 )
 NO_WORKLOAD = (
@@ -56,9 +56,27 @@ def platform_of(facts: Mapping[str, Any]) -> str:
     return next((name for name in ("mariadb", "percona") if name in words), "mysql")
 
 
-def facts_of(tool: ToolCommand | None) -> Mapping[str, Any]:
-    """What the server says of itself without sampling; empty: nothing."""
-    return postgresql.facts(tool.connection) if tool is not None and tool.tool == PGBENCH else {}
+def target_of(tool: ToolCommand | None) -> LoadedServer | None:
+    """The server that a tool's command line names; None: none."""
+    if tool is None:
+        return None
+    if tool.tool == PGBENCH:
+        return LoadedServer(
+            user="",
+            password=tool.password,
+            host=tool.host,
+            port=tool.port,
+            kind=POSTGRESQL,
+            connection=tool.connection,
+        )
+    return LoadedServer(user="", host=tool.host, port=tool.port or LoadedServer.port) if tool.host else None
+
+
+def facts_of(target: LoadedServer | None) -> Mapping[str, Any]:
+    """What a server of PostgreSQL says of itself; empty: nothing, or it is none."""
+    if target is None or target.kind != POSTGRESQL:
+        return {}
+    return postgresql.facts(target.connection, target.password)
 
 
 def system_of(
@@ -66,8 +84,8 @@ def system_of(
 ) -> str | dict[str, Any]:
     """The key of a registered system, or one to register. Raises Misuse with what is missing."""
     platform, version = options.platform, options.server_version
-    if tool is not None and tool.tool == PGBENCH:
-        platform = platform or "postgresql"
+    if (target is not None and target.kind == POSTGRESQL) or (tool is not None and tool.tool == PGBENCH):
+        platform = platform or POSTGRESQL
         version = version or facts.get("server_version", "")[:80]
         if not version and not options.system:
             raise Misuse(NO_POSTGRESQL)

@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from splashboard import submitting
@@ -19,7 +19,7 @@ from splashboard.wrap import baseline, describe, machine, pending, redact, tools
 from splashboard.wrap.interrupts import Interrupts
 from splashboard.wrap.measure import MeasuredCommand, WrappedRun, measure
 from splashboard.wrap.plan import BenchmarkPlan
-from splashboard.wrap.samples import ServerSampling
+from splashboard.wrap.samples import SamplingFailed, ServerSampling
 from splashboard.wrap.target import LoadedServer
 
 # s that a measurement waits for a server that may be away; what is not sent is sent at the end.
@@ -79,17 +79,31 @@ class BenchmarkSession:
             raise Misuse(problem)
         if plan.levels != [None] and tools.own_place(plan.argv) is not None and not tools.takes_threads(plan.argv):
             raise Misuse("--threads: write {threads} in the command where its number of threads stands")
-        target = plan.target
-        if target is None and tool is not None and tool.host:
-            target = LoadedServer(user="", host=tool.host, port=tool.port or LoadedServer.port)
-        if plan.target is not None:
-            self.sampling = ServerSampling(plan.target)
-        self.facts = self.sampling.facts if self.sampling else describe.facts_of(tool)
+        target = plan.target or describe.target_of(tool)
+        asked = target if plan.target is not None or not tools.is_carried(plan.argv) else None
+        facts = describe.facts_of(asked)
+        if target is not None and facts.get("host") and not target.host:
+            target = replace(target, host=facts["host"])  # a service's, say
+        self.sampling = self._sampling(target if facts else None)
+        self.facts = facts or (self.sampling.facts if self.sampling else {})
         self.stated = describe.system_of(plan.system, facts=self.facts, target=target, tool=tool)
         say(describe.words_of(self.stated))
         self._register()
         if plan.baseline and not self.is_away:
             self.find_baseline()
+
+    def _sampling(self, known: LoadedServer | None) -> ServerSampling | None:
+        """`known`: a server that answered. Raises Misuse where one was stated."""
+        stated = self.plan.target
+        try:
+            if stated is not None:
+                return ServerSampling(known or stated)
+            return ServerSampling(known) if known is not None and self.plan.samples else None
+        except SamplingFailed as problem:
+            if stated is not None:
+                raise Misuse(f"--dsn: {problem}: correct it, or leave it out") from problem
+            say(f"The server is not sampled: {problem}")
+            return None
 
     def _register(self) -> None:
         """A system that the server refuses is reported before the measurement."""

@@ -23,6 +23,7 @@ def add(command: argparse.ArgumentParser) -> None:
     one = command.add_argument
     one("--dsn", metavar="DSN", help=f"the server, to record and sample it (needs the extra `sampling`): {target.FORM}")
     one("--defaults-file", metavar="FILE", help="the same from an option file of mysql's, group [client]")
+    one("--no-samples", action="store_true", help="do not sample the server of PostgreSQL that pgbench loads")
     one("--repeat", type=int, default=1, metavar="N", help="measure each load level N times (default 1)")
     one("--threads", metavar="N,N,…", help="load levels: for sysbench, mysqlslap, {threads} and $SPLASHBOARD_THREADS")
     one(
@@ -85,6 +86,7 @@ def plan_of(options: argparse.Namespace) -> BenchmarkPlan:
         tags=options.tag,
         baseline=options.baseline,
         tolerance=options.tolerance,
+        samples=not options.no_samples,
     )
 
 

@@ -22,7 +22,8 @@ class SystemOptions:
 
 @dataclass(frozen=True)
 class BenchmarkPlan:
-    """What was asked for. `levels`: threads, [None] where the command decides."""
+    """What was asked for. `levels`: threads, [None] where the command decides. `samples`: whether servers that may be
+    asked without `target` are sampled."""
 
     argv: Sequence[str]
     levels: Sequence[int | None]
@@ -38,6 +39,7 @@ class BenchmarkPlan:
     tags: Sequence[str]
     baseline: str | None
     tolerance: float
+    samples: bool
 
     @property
     def passwords(self) -> list[str]:

@@ -9,7 +9,7 @@ import re
 import subprocess
 import urllib.parse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 SHORT = "b:c:CdD:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:v"
@@ -25,12 +25,17 @@ LONG = [
 PORT = 5432
 ANSWERS_WITHIN = 10.0  # s
 FACT = re.compile(r"\b(host|port)\s*=\s*'?([^\s']+)")
+URI = ("postgresql://", "postgres://")
+IN_URI = re.compile(r"(?<=://)([^:@/?]*):([^@/?]*)(?=@)")
+IN_QUERY = re.compile(r"(?<=[?&])password=([^&]*)&?")
+IN_WORDS = re.compile(r"(?<!\w)password\s*=\s*('(?:\\.|[^'\\])*'|[^\s']+)\s*")
 
 
 @dataclass(frozen=True)
 class PgbenchCommand:
-    """`host`: empty for a socket of this machine; `rate`: 1/s; `connection`: psql's arguments for the same database.
-    `log`: what the names of its logs begin with; empty: it writes none, or only some transactions."""
+    """`host`: empty for a socket of this machine; `rate`: 1/s; `connection`: psql's arguments for the same database,
+    without its `password`. `log`: what the names of its logs begin with; empty: it writes none, or only some
+    transactions."""
 
     clients: int
     jobs: int
@@ -39,6 +44,7 @@ class PgbenchCommand:
     port: int
     connection: Sequence[str]
     log: str = ""
+    password: str = field(default="", repr=False)
 
 
 def read(words: Sequence[str]) -> PgbenchCommand | None:
@@ -55,9 +61,9 @@ def read(words: Sequence[str]) -> PgbenchCommand | None:
         # The last one counts, in either spelling.
         return next((text for name, text in reversed(options) if name in (f"-{short}", f"--{long}")), default)
 
-    database = value("-", "dbname") or (rest[0] if rest else "")
-    host = value("h", "host") or _of(database, "host") or os.environ.get("PGHOST", "")
-    port = value("p", "port") or _of(database, "port") or os.environ.get("PGPORT", "")
+    database, password = without_password(value("-", "dbname") or (rest[0] if rest else ""))
+    host = value("h", "host") or of(database, "host") or os.environ.get("PGHOST", "")
+    port = value("p", "port") or of(database, "port") or os.environ.get("PGPORT", "")
     is_sampled = "--sampling-rate" in given
     named = [("-h", value("h", "host")), ("-p", value("p", "port")), ("-U", value("U", "username")), ("-d", database)]
     return PgbenchCommand(
@@ -67,6 +73,7 @@ def read(words: Sequence[str]) -> PgbenchCommand | None:
         host="" if host.startswith(("/", "@")) else host,
         port=_whole(port, PORT),
         connection=[word for name, text in named if text for word in (name, text)],
+        password=password,
         log=value("-", "log-prefix", "pgbench_log") if {"-l", "--log"} & set(given) and not is_sampled else "",
     )
 
@@ -76,6 +83,8 @@ def read(words: Sequence[str]) -> PgbenchCommand | None:
 FACTS = """
 SELECT json_build_object(
   'server_version', current_setting('server_version'),
+  'host', (SELECT host(s) FROM (SELECT inet_server_addr() AS s, inet_client_addr() AS c) AS a
+           WHERE s <> c AND NOT (s <<= '127.0.0.0/8' OR s = '::1')),
   'variables', json_object_agg(name, setting || unit_), 'defaults', json_object_agg(name, boot_val || unit_),
   'data_bytes', (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                  WHERE c.relkind IN ('r', 'm') AND n.nspname !~ '^(pg_|information_schema)'))
@@ -84,13 +93,18 @@ FROM (SELECT name, setting, COALESCE(boot_val, '') AS boot_val, COALESCE(' ' || 
 """
 
 
-def facts(connection: Sequence[str]) -> dict[str, Any]:
+def facts(connection: Sequence[str], password: str = "") -> dict[str, Any]:
     """Version, settings, their defaults, and bytes of the tables, as the server says them by psql, without asking for a
-    password; empty: they cannot be had."""
+    password; `host`: its address if it is on another machine. Empty: they cannot be had."""
     words = ["psql", "--no-psqlrc", "--no-password", "--tuples-only", "--no-align", f"--command={FACTS}"]
     try:
         done = subprocess.run(
-            [*words, *connection], capture_output=True, encoding="utf-8", timeout=ANSWERS_WITHIN, check=False
+            [*words, *connection],
+            capture_output=True,
+            encoding="utf-8",
+            timeout=ANSWERS_WITHIN,
+            check=False,
+            env={**os.environ, **({"PGPASSWORD": password} if password else {})},
         )
         found = json.loads(done.stdout) if done.returncode == 0 else {}
     except (OSError, subprocess.SubprocessError, ValueError):
@@ -122,16 +136,35 @@ def with_clients(argv: Sequence[str], place: int, clients: str) -> list[str]:
     return [*kept[: place + 1], f"--client={clients}", f"--jobs={jobs}", *kept[place + 1 :]]
 
 
-def _of(database: str, name: str) -> str:
-    """Host or port of a connection string or URI."""
-    if database.startswith(("postgresql://", "postgres://")):
+def of(database: str, name: str) -> str:
+    """Host or port of a connection string or URI; empty: it states none."""
+    if database.startswith(URI):
         try:
             parts = urllib.parse.urlsplit(database)
-            found = {"host": parts.hostname or "", "port": str(parts.port or "")}
+            stated = {"host": parts.hostname or "", "port": str(parts.port or "")}[name]
         except ValueError:
             return ""
-        return found[name]
+        return stated or dict(urllib.parse.parse_qsl(parts.query)).get(name, "")
     return next((text for key, text in FACT.findall(database) if key == name), "") if "=" in database else ""
+
+
+def without_password(database: str) -> tuple[str, str]:
+    """A database's name, connection string or URI, and the password that stood in it."""
+    found: list[str] = []
+
+    def taken(match: re.Match[str]) -> str:
+        found.append(match[match.lastindex or 0])
+        return match[1] if match.lastindex == 2 else ""
+
+    if database.startswith(URI):
+        for pattern in (IN_URI, IN_QUERY):
+            database = pattern.sub(taken, database)
+        return database.rstrip("?&"), urllib.parse.unquote(found[-1]) if found else ""
+    if "=" not in database:
+        return database, ""
+    database = IN_WORDS.sub(taken, database).strip()
+    text = found[-1] if found else ""
+    return database, re.sub(r"\\(.)", r"\1", text[1:-1] if text.startswith("'") else text)
 
 
 def _whole(text: str, default: int) -> int:

@@ -16,19 +16,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from splashboard.failures import Misuse
 from splashboard.server import printable
 from splashboard.wrap.target import LoadedServer
 
 ANSWERS_WITHIN = 60.0  # s: a busy server is slow to connect to
-REMEDY = "install it in a checkout by `pip install ./workers/agent` (Python 3.11 or newer), or leave --dsn out"
+REMEDY = "install it in a checkout by `pip install ./workers/agent` (Python 3.11 or newer)"
+
+
+class SamplingFailed(Exception):
+    """The extra is missing, or the server cannot be asked; the text has the reason."""
 
 
 class ServerSampling:
     """Samples `target` from its start to `stop`. The password goes through a pipe, never a command line."""
 
     def __init__(self, target: LoadedServer) -> None:
-        """Raises Misuse with the remedy when the extra is missing or the server cannot be asked."""
+        """Raises SamplingFailed."""
         self._folder = tempfile.TemporaryDirectory(prefix="splashboard-samples-")  # mode 0700
         self._process = subprocess.Popen(
             _program(),
@@ -42,9 +45,11 @@ class ServerSampling:
         self._send(
             {
                 "folder": self._folder.name,
+                "kind": target.kind,
+                "connection": list(target.connection),
                 "user": target.user,
                 "password": target.password,
-                "host": target.host,
+                "host": target.host or "localhost",
                 "port": target.port,
                 "socket": target.socket,
                 "parent": os.getpid(),
@@ -54,7 +59,7 @@ class ServerSampling:
         problem = self.facts.get("problem", "the sampler did not answer")
         if problem:
             self.stop()
-            raise Misuse(f"--dsn: {printable(problem)}: correct it, or leave it out")
+            raise SamplingFailed(printable(problem))
 
     def tool(self, pid: int) -> None:
         """The command whose session's CPU time is sampled; 0: none any more."""
@@ -117,7 +122,7 @@ class ServerSampling:
 
 
 def _program() -> list[str]:
-    """The agent beside this client, else one on PATH. Raises Misuse."""
+    """The agent beside this client, else one on PATH. Raises SamplingFailed."""
     try:
         if importlib.util.find_spec("workers.agent.programs.beside") is not None:
             return [sys.executable, "-m", "workers.agent", "sample"]
@@ -125,5 +130,5 @@ def _program() -> list[str]:
         pass
     elsewhere = shutil.which("splashboard-agent")
     if elsewhere is None:
-        raise Misuse(f"--dsn: sampling needs the agent's package: {REMEDY}")
+        raise SamplingFailed(f"sampling needs the agent's package: {REMEDY}")
     return [elsewhere, "sample"]

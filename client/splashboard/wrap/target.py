@@ -6,28 +6,38 @@ import configparser
 import getpass
 import ipaddress
 import urllib.parse
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from splashboard import files
 from splashboard.failures import Misuse
+from splashboard.wrap import postgresql
 
-SCHEMES = ("mysql", "mariadb")
+MYSQL, POSTGRESQL = "mysql", "postgresql"  # MariaDB is one of the first kind
+SCHEMES = {"mysql": MYSQL, "mariadb": MYSQL, "postgresql": POSTGRESQL, "postgres": POSTGRESQL}
 GROUPS = ("client", "client-server", "client-mariadb", "mysql", "mariadb")
-FORM = "mysql://USER:PASSWORD@HOST:PORT/SCHEMA, or mysql://USER:PASSWORD@/SCHEMA?socket=FILE"
+FORM = (
+    "mysql://USER:PASSWORD@HOST:PORT/SCHEMA, mysql://USER:PASSWORD@/SCHEMA?socket=FILE, or "
+    "postgresql://USER@HOST:PORT/DATABASE"
+)
 
 
 @dataclass(frozen=True)
 class LoadedServer:
+    """`kind`: MYSQL or POSTGRESQL; `connection`: psql's arguments, of PostgreSQL; `schema`: of MySQL."""
+
     user: str
     password: str = field(default="", repr=False)
     host: str = "127.0.0.1"
     port: int = 3306
     socket: str = ""
     schema: str = ""
+    kind: str = MYSQL
+    connection: Sequence[str] = ()
 
     @property
     def endpoint(self) -> str:
-        return self.socket or f"{self.host}:{self.port}"
+        return self.socket or f"{self.host or 'localhost'}:{self.port}"
 
     @property
     def is_local(self) -> bool:
@@ -48,11 +58,13 @@ def of_dsn(text: str) -> LoadedServer:
     """Raises Misuse, without the password."""
     try:
         parts = urllib.parse.urlsplit(text)
-        port = parts.port or 3306
+        port = parts.port or LoadedServer.port
     except ValueError as error:
         raise Misuse(f"--dsn: its port is not a number: write it as {FORM}") from error
     if parts.scheme not in SCHEMES:
-        raise Misuse(f"--dsn: does not begin with mysql://: write it as {FORM}")
+        raise Misuse(f"--dsn: does not begin with mysql:// or postgresql://: write it as {FORM}")
+    if SCHEMES[parts.scheme] == POSTGRESQL:
+        return _of_uri(text)
     asked = dict(urllib.parse.parse_qsl(parts.query))
     unknown = set(asked) - {"socket"}
     if unknown:
@@ -64,6 +76,21 @@ def of_dsn(text: str) -> LoadedServer:
         port=port,
         socket=asked.get("socket", ""),
         schema=urllib.parse.unquote(parts.path.strip("/")),
+    )
+
+
+def _of_uri(text: str) -> LoadedServer:
+    """Of PostgreSQL, as its own programs take it, with all parameters."""
+    uri, password = postgresql.without_password(text)
+    parts = urllib.parse.urlsplit(uri)
+    host = postgresql.of(uri, "host")
+    return LoadedServer(
+        user=urllib.parse.unquote(parts.username or getpass.getuser()),
+        password=password,
+        host="" if host.startswith(("/", "@")) else host,
+        port=int(postgresql.of(uri, "port") or postgresql.PORT),
+        kind=POSTGRESQL,
+        connection=("-d", uri),
     )
 
 

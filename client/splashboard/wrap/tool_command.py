@@ -15,8 +15,8 @@ PLAIN = re.compile(r"[\w.,:+-]{1,60}")
 class ToolCommand:
     """A load tool's command line. `tool` and `format` as the server names them. `file`: where it writes its result;
     empty: it prints it. `host`, `port`: of its server; empty, 0: not stated. `rate`: 1/s; None: none, or the output
-    states it. `connection`: arguments of psql. `log`: what the names of its files of series begin with. `problem`:
-    why it could not be submitted."""
+    states it. `connection`: arguments of psql; `password`: not among them. `log`: what the names of its files of series
+    begin with. `problem`: why it could not be submitted."""
 
     tool: str
     format: str
@@ -30,6 +30,7 @@ class ToolCommand:
     rate: float | None = None
     connection: Sequence[str] = ()
     log: str = ""
+    password: str = field(default="", repr=False)
 
 
 def value_of(text: str) -> Value:

@@ -37,6 +37,8 @@ NO_PARAMETER = re.compile(
     r"|iterations|create-schema|no-drop|defaults.*|ssl.*|delimiter|query|create|pre-.*|post-.*|plugin-dir|default-auth"
 )
 SIZE = re.compile(r"(\d+)([KMGT]?)", re.IGNORECASE)
+# They run a command in another place, for which the options of a connection hold.
+CARRIERS = ("ssh", "docker", "podman", "kubectl", "nerdctl", "lxc")
 SHELLS = ("sh", "bash", "dash", "ksh", "zsh")
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 MIB = 2**20
@@ -70,6 +72,11 @@ def find(argv: Sequence[str]) -> ToolCommand | None:
 def own_place(argv: Sequence[str]) -> int | None:
     """Where a known tool stands as a word of its own, so that its options can be set."""
     return next((place for place, word in enumerate(argv) if word.rpartition("/")[2] in READERS), None)
+
+
+def is_carried(argv: Sequence[str]) -> bool:
+    """Whether the command runs on another machine, or in a container."""
+    return any(word.rpartition("/")[2] in CARRIERS for word in argv[: own_place(argv)])
 
 
 def family(form: str) -> str:
@@ -217,10 +224,11 @@ def _pgbench(words: Sequence[str]) -> ToolCommand | None:
         return None
     return ToolCommand(
         *("pgbench", "pgbench", {}, found.clients),
-        host=found.host or "localhost",
+        host=found.host,
         port=found.port,
         rate=found.rate,
         connection=found.connection,
+        password=found.password,
         log=found.log,
     )
 

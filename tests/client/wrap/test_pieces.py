@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from splashboard.wrap import outputs, redact, tools
+from splashboard.wrap import outputs, postgresql, redact, tools
 from splashboard.wrap.target import LoadedServer, of_dsn, of_file
 from splashboard.wrap.tools import Asked, adapted, blocks, find, takes_threads
 from tests.paths import DATA, ROOT
@@ -230,6 +230,41 @@ def test_a_target_is_read_from_a_dsn_or_an_option_file(tmp_path: Path) -> None:
     file = tmp_path / "my.cnf"
     file.write_text("[client]\nuser=me\npassword='p@ss'\nhost=db1\nport=3307\ndatabase=sbtest\nquick\n")
     assert of_file(str(file)) == wanted
+
+
+def test_a_dsn_of_postgresql_is_psqls_argument_without_its_password() -> None:
+    found = of_dsn("postgresql://me:p%40ss@db1:5433/bench?sslmode=require")
+    assert (found.kind, found.password, found.host, found.port) == ("postgresql", "p@ss", "db1", 5433)
+    assert found.connection == ("-d", "postgresql://me@db1:5433/bench?sslmode=require")
+    assert "p@ss" not in repr(found)
+    socket = of_dsn("postgres://me@/bench?host=/run/postgresql&port=5434")
+    assert (socket.is_local, socket.port, socket.endpoint) == (True, 5434, "localhost:5434")
+
+
+@pytest.mark.parametrize(
+    ("typed", "left", "password"),
+    [
+        ("bench", "bench", ""),
+        ("postgresql://me:x%20y@db/b", "postgresql://me@db/b", "x y"),
+        ("postgres://db/b?password=x&user=me", "postgres://db/b?user=me", "x"),
+        ("postgres://db/b?user=me&password=x", "postgres://db/b?user=me", "x"),
+        ("host=db password=hunter2 dbname=b", "host=db dbname=b", "hunter2"),
+        (r"host=db password = 'it\'s' dbname=b", "host=db dbname=b", "it's"),
+        ("host=db sslpassword=x dbname=b", "host=db sslpassword=x dbname=b", ""),
+    ],
+)
+def test_a_password_in_a_connection_string_is_taken_out_of_it(typed: str, left: str, password: str) -> None:
+    assert postgresql.without_password(typed) == (left, password)
+    found = find(["pgbench", "-S", typed])
+    assert found is not None
+    assert (list(found.connection), found.password) == (["-d", left], password)
+    assert not password or password not in repr(found)
+
+
+def test_a_command_on_another_machine_or_in_a_container_is_carried() -> None:
+    assert tools.is_carried(["ssh", "db1", "pgbench", "-S"])
+    assert tools.is_carried(["docker", "exec", "pg", "pgbench", "-S"])
+    assert not tools.is_carried(["nice", "pgbench", "-S", "ssh"])
 
 
 WRAPPED = "import sys; from splashboard.cli import main; sys.exit(main())"

@@ -32,7 +32,7 @@ class NodeSampling:
     """The threads that sample a run into `recorder`, from `start` to `stop`.
 
     `own`: the name of the agent's node. `tool`: process id of the load tool, or None while there is none. `besides`:
-    further processes that are no neighbours of the run.
+    further processes that are no neighbours of the run. `of_node`: the sources of the system's node of a number.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class NodeSampling:
         own: str = AGENT,
         tool: Callable[[], int | None] | None = None,
         besides: Collection[int] = (),
+        of_node: Callable[[SystemConfig, int], Sequence[SampleSource]] | None = None,
     ) -> None:
         self._samplers: list[NodeSampler] = []
         self._hidden: list[tuple[NodeSampler, HiddenFromSampler]] = []
@@ -60,7 +61,7 @@ class NodeSampling:
         for number, node in enumerate(system.nodes):
             if not node.sampled:
                 continue  # sampled by another agent, in the sampler role
-            sampler = add(node.name, node.role, sources(system, number))
+            sampler = add(node.name, node.role, (of_node or sources)(system, number))
             if not node.local:
                 self._hidden.append((sampler, ELSEWHERE))
         if system.proxy:

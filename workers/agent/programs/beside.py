@@ -19,17 +19,25 @@ from workers.agent.measure.clock import RunClock
 from workers.agent.measure.nodes import NodeSampling
 from workers.agent.measure.recorder import BATCH_LIMIT
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
+from workers.agent.samplers import SampleSource, SourceFailed
+from workers.agent.samplers.host import HostCounters
+from workers.agent.samplers.postgresql import PostgreSQLStatistics
+from workers.agent.samplers.process import ProcessFamily
 from workers.protocol import wire
 
 KEPT = 3.0  # s of samples before a run began that may still belong to it
+MYSQL, POSTGRESQL = "mysql", "postgresql"
 M = TypeVar("M")
 
 
 class ServerToSample(msgspec.Struct, kw_only=True):
-    """`folder`: where the batches go. `parent`: process id of the other program, which is no neighbour of the run."""
+    """`folder`: where the batches go. `kind`: MYSQL, also for MariaDB, or POSTGRESQL, which is found by `connection`,
+    the arguments of psql. `parent`: process id of the other program, which is no neighbour of the run."""
 
     folder: str
     user: str
+    kind: str = MYSQL
+    connection: list[str] = []
     password: str = ""
     host: str = "127.0.0.1"
     port: int = 3306
@@ -38,7 +46,8 @@ class ServerToSample(msgspec.Struct, kw_only=True):
 
 
 class ServerFacts(msgspec.Struct, kw_only=True):
-    """`problem`: why the server cannot be sampled; empty: it is. `local`: it is on this host."""
+    """`problem`: why the server cannot be sampled; empty: it is. `local`: it is on this host. Of PostgreSQL the other
+    program asks the rest itself."""
 
     problem: str = ""
     local: bool = False
@@ -144,19 +153,28 @@ class BesideSampling:
 
     def __init__(self, server: ServerToSample) -> None:
         address = ServerAddress(host=server.host, port=server.port, socket=server.socket)
+        self._server = server
+        self._postgresql = PostgreSQLStatistics(server.connection, server.password)
         self._system = _system(server, address)
-        self._parent = server.parent
         self._tool: int | None = None
         self._size: int | None = None
         self._clock = RunClock()
         self._batches = BatchFiles(Path(server.folder), self._clock)
         self._sampling = NodeSampling(
-            self._system, clock=self._clock, recorder=self._batches, tool=lambda: self._tool, besides={server.parent}
+            self._system,
+            clock=self._clock,
+            recorder=self._batches,
+            tool=lambda: self._tool,
+            besides={server.parent},
+            of_node=self._sources if server.kind == POSTGRESQL else None,
         )
 
     def facts(self) -> ServerFacts:
-        """Raises DatabaseFailed."""
+        """Raises DatabaseFailed, SourceFailed."""
         address = self._system.address
+        if self._server.kind == POSTGRESQL:
+            self._postgresql.read()
+            return ServerFacts(local=address.is_local())
         return ServerFacts(
             local=address.is_local(),
             server_version=database.version(self._system),
@@ -179,15 +197,23 @@ class BesideSampling:
             self._sampling.watch_neighbours()
             self._size = None
         elif order.what == "size":
-            self._size = database.data_bytes(self._system, order.schema)
+            self._size = self._bytes(order.schema)
         elif order.what == "end":
             self._sampling.report_neighbours()
             found = self._batches.end(self._load(order))
             if found is not None:
                 asked = order.schema and self._size is None
-                found.data_bytes = database.data_bytes(self._system, order.schema) if asked else self._size
+                found.data_bytes = self._bytes(order.schema) if asked else self._size
             return found
         return None
+
+    def _sources(self, system: SystemConfig, number: int) -> list[SampleSource]:
+        """PostgreSQL's. Its counters come first: they set the sample's time."""
+        local = [HostCounters(cpus=system.cpus), ProcessFamily(self._postgresql.server_pid)]
+        return [self._postgresql, *(local if system.nodes[number].local else [])]
+
+    def _bytes(self, schema: str) -> int | None:
+        return database.data_bytes(self._system, schema) if self._server.kind == MYSQL else None
 
     def _load(self, order: SamplingOrder) -> wire.EventMessage | None:
         if order.zero is None:
@@ -229,7 +255,7 @@ def main(orders: IO[bytes] = sys.stdin.buffer, answers: IO[bytes] = sys.stdout.b
     sampling = BesideSampling(server)
     try:
         facts = sampling.facts()
-    except database.DatabaseFailed as problem:
+    except (database.DatabaseFailed, SourceFailed) as problem:
         say(ServerFacts(problem=str(problem)))
         return 1
     sampling.start()

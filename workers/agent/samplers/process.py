@@ -3,7 +3,7 @@
 import os
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from workers.agent.measure import database
@@ -18,6 +18,8 @@ IO_KEYS = {
     "syscr": "process.io.read_calls",
     "syscw": "process.io.write_calls",
 }
+COUNTED = frozenset({"process.cpu.user", "process.cpu.system", "process.faults.major", *IO_KEYS.values()})
+RESIDENT = frozenset({"RssAnon", "RssFile", "RssShmem"})
 
 
 class ServerProcess:
@@ -44,10 +46,17 @@ class ServerProcess:
             raise SourceFailed("the server's process was not found on this host")
         directory = self._proc / str(self._pid)
         try:
-            stat = (directory / "stat").read_text()
+            return self._read(directory)
         except OSError as error:
             self._pid = None
             raise SourceFailed(f"{directory / 'stat'}: {error.strerror}") from error
+
+    def close(self) -> None:
+        """No resources to free."""
+
+    def _read(self, directory: Path) -> SourceReading:
+        """Of the process below /proc. Raises OSError when it has ended."""
+        stat = (directory / "stat").read_text()
         io, hidden = "", []
         try:
             io = (directory / "io").read_text()
@@ -59,8 +68,78 @@ class ServerProcess:
         values = parse(stat, io, ticks=os.sysconf("SC_CLK_TCK"), page_size=os.sysconf("SC_PAGE_SIZE"))
         return SourceReading(values, hidden=hidden)
 
-    def close(self) -> None:
-        """No resources to free."""
+
+class ProcessFamily(ServerProcess):
+    """A server of many processes, such as PostgreSQL: the first one with its children, those that ended included.
+
+    Its memory is what each process has alone, and the most that one of them has of what they share.
+    """
+
+    def __init__(self, find: Callable[[], int | None], proc: Path = Path("/proc")) -> None:
+        super().__init__(find, proc)
+        self._highest: tuple[int | None, dict[str, Number]] = None, {}
+
+    def _read(self, directory: Path) -> SourceReading:
+        # Before the first process, which counts those that end from then on.
+        children = [found for pid in _children(directory) if (found := self._of(self._proc / pid))]
+        first = super()._read(directory)
+        values = dict(first.values)
+        for key, ended in _of_ended((directory / "stat").read_text(), os.sysconf("SC_CLK_TCK")).items():
+            values[key] = (values[key] or 0) + ended
+        values = {key: (value or 0) + sum(child.get(key) or 0 for child in children) for key, value in values.items()}
+        values["process.rss"] = memory([directory, *(self._proc / pid for pid in _children(directory))])
+        return SourceReading(self._rising(values), hidden=first.hidden)
+
+    def _of(self, directory: Path) -> Mapping[str, Number]:
+        """Empty: it has ended."""
+        try:
+            return super()._read(directory).values
+        except OSError:
+            return {}
+
+    def _rising(self, values: dict[str, Number]) -> dict[str, Number]:
+        """A child that ends between two reads is counted twice, or not, in one sample: its sums do not fall."""
+        pid, highest = self._highest
+        if pid == self.pid:
+            for key in COUNTED & values.keys() & highest.keys():
+                values[key] = max(values[key] or 0, highest[key] or 0)
+        self._highest = self.pid, values
+        return values
+
+
+def memory(directories: Iterable[Path]) -> int:
+    """Bytes of processes below /proc: what each has alone, and the most that one has of files and shared memory."""
+    alone, files, shared = 0, 0, 0
+    for directory in directories:
+        try:
+            lines = (directory / "status").read_text().splitlines()
+        except OSError:
+            continue  # it has ended
+        kibibytes = {
+            name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines) if name in RESIDENT
+        }
+        alone += kibibytes.get("RssAnon", 0)
+        files = max(files, kibibytes.get("RssFile", 0))
+        shared = max(shared, kibibytes.get("RssShmem", 0))
+    return 1024 * (alone + files + shared)
+
+
+def _children(directory: Path) -> list[str]:
+    """Process ids, as far as the kernel lists them."""
+    try:
+        return (directory / "task" / directory.name / "children").read_text().split()
+    except OSError:
+        return []
+
+
+def _of_ended(stat: str, ticks: int) -> dict[str, float]:
+    """What a process counts of its children that ended; the kernel adds their disk traffic to its own."""
+    fields = stat.rpartition(")")[2].split()
+    return {
+        "process.cpu.user": int(fields[13]) / ticks,
+        "process.cpu.system": int(fields[14]) / ticks,
+        "process.faults.major": int(fields[10]),
+    }
 
 
 def parse(stat: str, io: str, *, ticks: int, page_size: int) -> dict[str, Number]:
