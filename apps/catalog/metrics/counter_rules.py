@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from apps.catalog.metrics import status_rules
+from apps.catalog.metrics import postgresql, status_rules
 
 
 @dataclass(frozen=True)
@@ -222,6 +222,17 @@ def _innodb(key: str, name: str) -> MetricSpec:
     )
 
 
+def _postgresql(key: str, name: str) -> MetricSpec:
+    return MetricSpec(
+        key=key,
+        name=_words(name.rpartition(".")[2]),
+        unit=_first(name, postgresql.UNITS),
+        kind="gauge" if _matches(name, postgresql.GAUGES) else "counter",
+        direction="neutral",
+        resource=_first(name, postgresql.RESOURCES),
+    )
+
+
 def _prometheus(key: str, name: str) -> MetricSpec:
     """Under the series' own name. Its unit where the name states one: that of a histogram's buckets is its number."""
     bare = name.partition("{")[0]
@@ -233,6 +244,7 @@ def _prometheus(key: str, name: str) -> MetricSpec:
 _RULES: tuple[tuple[str, Callable[[str, str], MetricSpec]], ...] = (
     (STATUS, _status),
     (INNODB, _innodb),
+    (postgresql.PREFIX, _postgresql),
     (PROMETHEUS, _prometheus),
 )
 

@@ -214,6 +214,28 @@ derived.group.traffic | group messages in and out | bytes/s | neutral | replicat
     = Gr_consensus_bytes_sent_sum + Gr_consensus_bytes_received_sum
     Bytes that a member of a MySQL group sent and received to agree on messages.
 
+derived.postgresql.transactions | transactions | transactions/s | higher | transactions | -
+    = postgresql.database.xact_commit + postgresql.database.xact_rollback
+    Transactions of a database of PostgreSQL that ended; uneven in single seconds, as sessions report once a second.
+derived.postgresql.rollback_share | transactions rolled back | % | lower | transactions | errors
+    = 100 * postgresql.database.xact_rollback / (postgresql.database.xact_commit + postgresql.database.xact_rollback)
+    Share of the transactions that ended in ROLLBACK, or with an error.
+derived.postgresql.hit_ratio | blocks found in shared_buffers | % | higher | buffer pool | -
+    = 100 * postgresql.database.blks_hit / (postgresql.database.blks_hit + postgresql.database.blks_read)
+    Share of the requested blocks that shared_buffers had; the rest came from the kernel's cache or a disk.
+derived.postgresql.reads_per_transaction | blocks read per transaction | blocks | lower | buffer pool | saturation
+    = postgresql.database.blks_read / postgresql.database.xact_commit
+    Blocks that shared_buffers did not have, per committed transaction.
+derived.postgresql.wal_per_transaction | WAL per transaction | bytes | lower | redo log | -
+    = postgresql.wal.position / postgresql.database.xact_commit
+    Bytes of write-ahead log per committed transaction of the database.
+derived.postgresql.cpu_per_transaction | server CPU per transaction | ms | lower | cpu | -
+    = 1000 * (process.cpu.user + process.cpu.system) / postgresql.database.xact_commit
+    CPU time of all processes of PostgreSQL per committed transaction, background work included.
+derived.postgresql.active_per_cpu | sessions in a statement per CPU | sessions | lower | cpu | saturation
+    = postgresql.sessions.active / host.cpus
+    Client sessions with a statement in execution per CPU; far above 1 they wait for CPUs or for each other.
+
 derived.proxy.connections | proxy connections used | % | neutral | proxy | utilization
     = 100 * haproxy.process.CurrConns / haproxy.process.Maxconn
     Open connections of HAProxy divided by the most that it accepts.

@@ -262,7 +262,7 @@ process.threads | server threads | threads | gauge | neutral | cpu | -
 process.faults.major | server page faults | faults | counter | lower | memory | saturation
     Page faults of the server's process that had to read from disk.
 process.rss | server memory | bytes | gauge | neutral | memory | utilization
-    Resident memory of the node's server.
+    Resident memory of the node's server; of PostgreSQL, that of each process, and of what they share the most of one.
 process.io.read_bytes | server bytes read | bytes | counter | neutral | disk | utilization
     Bytes that the database server caused to be read from disks.
 process.io.write_bytes | server bytes written | bytes | counter | neutral | disk | utilization

@@ -4,7 +4,7 @@ Each entry: key | name | unit | kind | direction | resource | USE aspect, then i
 empty. A counter's unit is that of its total; its rate is per second.
 """
 
-from apps.catalog.metrics import agent_sources, cloudwatch, servers, work, workloads
+from apps.catalog.metrics import agent_sources, cloudwatch, postgresql, servers, work, workloads
 from apps.catalog.metrics.counter_rules import STATUS, MetricSpec
 
 CLIENT = """
@@ -217,6 +217,8 @@ def read(table: str, prefix: str = "") -> dict[str, MetricSpec]:
 
 
 _client, _server, _host, _published = read(CLIENT), read(servers.STATUS, STATUS), read(servers.HOST), read(PUBLISHED)
+_postgresql = read(postgresql.METRICS, postgresql.PREFIX)
+POSTGRESQL_KEYS = tuple(_postgresql)
 _cloud = read(cloudwatch.METRICS, cloudwatch.PREFIX)
 CLOUD_KEYS = tuple(_cloud)
 _sampled = (
@@ -241,6 +243,7 @@ CURATED: dict[str, MetricSpec] = {
     **_workloads,
     **_run_values,
     **_server,
+    **_postgresql,
     **_sampled,
     **_host,
     **_cloud,

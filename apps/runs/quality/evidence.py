@@ -15,6 +15,7 @@ from apps.runs.models import COUNTED, Event, Measurement, Run, RunNode, Series, 
 from apps.runs.quality.rules import generator, network, noisy_neighbours, reproducibility, work_done
 from apps.runs.quality.values import (
     AGENT,
+    COMMITTED,
     QUESTIONS,
     Floats,
     QualityFacts,
@@ -35,6 +36,7 @@ from workers.protocol.workloads.foreign import FOREIGN
 KEYS = (
     *(
         QUESTIONS,
+        COMMITTED,
         work_done.SAMPLING,
         work_done.INSERTED,
         *work_done.WRITES,

@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 PASSED, FAILED, CANNOT_TELL = "passed", "failed", "cannot_tell"
 AGENT = "agent"  # role of agents' own nodes, and name of the one on the load generator's host
 QUESTIONS = "mysql.status.Questions"
+COMMITTED = "postgresql.database.xact_commit"
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class QualityFacts:
 
     @property
     def servers(self) -> list[QualityNode]:
-        """Database nodes whose counters were sampled."""
+        """Nodes of MySQL's family whose counters were sampled."""
         return [node for node in self.nodes if node.mean(QUESTIONS) is not None]
 
 

@@ -22,7 +22,7 @@ SERVER = "mysql"
 KIND = "role"
 WRITER, REPLICA, READER, JOINING, UNOBSERVED = "writer", "replica", "reader", "joining", "not observed"
 STATUS = "mysql.status."
-UPTIME = f"{STATUS}Uptime"
+UPTIMES = (f"{STATUS}Uptime", "postgresql.uptime")
 WRITES = tuple(f"{STATUS}Com_{verb}" for verb in ("insert", "update", "delete", "replace"))
 SAMPLING, SENT = "agent.statements", f"{STATUS}wsrep_replicated"
 READ_ONLY, RECEIVES = "mysql.replication.read_only", "mysql.replication.io_running"
@@ -68,7 +68,7 @@ def server_start(nodes: Iterable[SampledNode]) -> float | None:
     None: no server does."""
     found = []
     for node in nodes:
-        column = node.column(UPTIME)
+        column = next((each for key in UPTIMES if (each := node.column(key)) is not None), None)
         seen = np.flatnonzero(column.observed) if column is not None else np.zeros(0, np.int64)
         if column is not None and len(seen) and 0 <= (age := float(column.values[seen[0]])) < OLDEST:
             found.append(float(node.clock[seen[0]]) - age)

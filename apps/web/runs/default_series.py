@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 LEAST, MOST = 12, 18
 STATUS = "mysql.status."
+POSTGRESQL = "postgresql."
 
 # In page order: the server's work, its writes to disk, its waits, then the machine.
 USUAL = (
@@ -31,6 +32,23 @@ USUAL = (
             "wsrep_flow_control_paused_ns",
             "Threads_running",
             "Bytes_sent",
+        )
+    ),
+    *(
+        POSTGRESQL + name
+        for name in (
+            "database.xact_commit",
+            "database.tup_fetched",
+            "database.tup_inserted",
+            "database.tup_updated",
+            "database.blks_read",
+            "wal.position",
+            "database.temp_bytes",
+            "checkpointer.buffers_written",
+            "sessions.active",
+            "waiting.lock",
+            "waiting.lwlock",
+            "waiting.io",
         )
     ),
     "host.cpu.user",

@@ -2,6 +2,7 @@
 
 from apps.core.units import format_number
 from apps.runs.quality.values import (
+    COMMITTED,
     QUESTIONS,
     QualityFacts,
     QualityNode,
@@ -16,32 +17,36 @@ from apps.runs.quality.values import (
 # Two counters of the same statements differ by those in flight at the phase's ends, and by the ends' times: servers
 # are sampled once a second.
 TOLERANCE, EDGES = 0.02, 1.0  # share; s of the client's rate
+# PostgreSQL's sessions report what they counted once a second.
+REPORTED = 1.0  # s
 # Below this, a write workload mostly consists of lookups that find nothing.
 LEAST_MATCHED = 0.5
 LIMITS = (
-    f"the servers may count {limit(TOLERANCE)} and {EDGES:g} s of the client's rate less than the client; at least "
+    f"the servers may count {limit(TOLERANCE)} and {EDGES:g} s of the client's rate less than the client, "
+    f"PostgreSQL's {REPORTED:g} s more; at least "
     f"{limit(LEAST_MATCHED)} of the statements that write change a row"
 )
 STATUS = "mysql.status."
 WRITES = tuple(f"{STATUS}Com_{verb}" for verb in ("insert", "update", "delete", "replace"))
 INSERTED = f"{STATUS}Innodb_rows_inserted"
 SAMPLING = "agent.statements"
+TRANSACTIONS = "transactions"
 
 
 def check(facts: QualityFacts) -> RuleFinding:
     if not facts.has_database:
         return cannot_tell(f"No database takes part in {facts.tool}: there is no second count of its work.")
-    servers = facts.servers
-    if not servers:
+    if not facts.servers and not _of_postgresql(facts):
         return cannot_tell("No server's counters were sampled, so the client's count cannot be verified.")
-    claims = [each for each in (_statements(facts), _writes(facts), _rows(facts)) if each]
+    claims = [each for each in (_statements(facts), _transactions(facts), _writes(facts), _rows(facts)) if each]
     if not claims or not facts.length:
         return cannot_tell("The tool counts nothing that the servers also count.")
     counted = []
     detail: dict[str, float] = {}
     wrong = False
     for what, client, server in claims:
-        lacking = client - server > TOLERANCE * client + EDGES * client / facts.length
+        edges = EDGES + (REPORTED if what == TRANSACTIONS else 0.0)
+        lacking = client - server > TOLERANCE * client + edges * client / facts.length
         wrong |= lacking
         counted.append(f"{format_number(client, 4)} {what}/s by the client, {format_number(server, 4)} by the servers")
         detail |= {f"{what}.client": client, f"{what}.servers": server}
@@ -73,7 +78,21 @@ def others_statements(node: QualityNode) -> float:
     return (node.mean(QUESTIONS) or 0.0) - (node.mean(SAMPLING) or 0.0)
 
 
+def _of_postgresql(facts: QualityFacts) -> list[float]:
+    """Transactions/s that each server committed in its database, without those of sampling."""
+    found = [(node.mean(COMMITTED), node.mean(SAMPLING) or 0.0) for node in facts.nodes]
+    return [committed - own for committed, own in found if committed is not None]
+
+
+def _transactions(facts: QualityFacts) -> tuple[str, float, float] | None:
+    """A transaction of the client is at least one of the server."""
+    client, servers = facts.headlines.get("client.throughput"), _of_postgresql(facts)
+    return (TRANSACTIONS, client, sum(servers)) if client and servers else None
+
+
 def _statements(facts: QualityFacts) -> tuple[str, float, float] | None:
+    if not facts.servers:
+        return None
     client = facts.headlines.get("client.queries")
     if client is None:
         # A lower bound: transactions have at least one statement.
