@@ -7,6 +7,8 @@ from typing import Annotated
 from apps.core.answers import Hidden, Words, component
 from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
+POSTGRESQL = "postgresql"  # key of the platform
+UPTIME_OF_POSTGRESQL = "postgresql.uptime"
 # Roles of nodes without a database server; "cluster": CloudWatch's metrics over all instances.
 NOT_SERVERS = ("proxy", "manager", "client", "agent", "cluster")
 # None: the indicator does not apply to this node (its kind of server lacks the feature).
@@ -15,6 +17,16 @@ Rule = Callable[[NodeFacts, RunFacts], RuleResult | None]
 
 def on_servers(node: NodeFacts, _: RunFacts) -> bool:
     return node.role not in NOT_SERVERS
+
+
+def on_mysql(node: NodeFacts, facts: RunFacts) -> bool:
+    """Servers of MySQL's family."""
+    return on_servers(node, facts) and not on_postgresql(node, facts)
+
+
+def on_postgresql(node: NodeFacts, facts: RunFacts) -> bool:
+    """By the platform, or by what was sampled: a platform may be stated otherwise."""
+    return on_servers(node, facts) and (facts.platform == POSTGRESQL or UPTIME_OF_POSTGRESQL in node.series)
 
 
 @component(text="One indicator of an aspect of a resource.")

@@ -1,6 +1,6 @@
 """InnoDB's buffer pool."""
 
-from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits, judge
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
@@ -41,6 +41,7 @@ RESOURCE = Resource(
     title="Buffer pool",
     layer="server",
     question="Does the data in use fit in memory, and are free pages available?",
+    on=on_mysql,
     indicators=(
         Indicator(
             key="buffer_pool.used",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits, counted
 from apps.use_method.resources.counters import (
     CONNECTED,
@@ -38,6 +38,7 @@ RESOURCE = Resource(
     title="Connections",
     layer="server",
     question="Does a client find a free connection, and does it keep it?",
+    on=on_mysql,
     indicators=(
         Indicator(
             key="connections.used",

@@ -13,6 +13,7 @@ from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult,
 
 BUSY, SERVER, CPUS = "derived.cpu.busy", "derived.cpu.server_share", "host.cpus"
 RUNNABLE, RUNNING = "derived.cpu.runnable", "derived.threads.running_per_cpu"
+ACTIVE = "derived.postgresql.active_per_cpu"
 STEAL, PRESSURE = "derived.cpu.steal", "derived.cpu.pressure"
 BUSY_OF_AWS = f"{AWS}CPUUtilization"
 BUSY_FROM = 70.0  # %
@@ -53,12 +54,14 @@ def runnable(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 def running(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """Statements wait for a CPU only while the CPUs are busy; else for a lock, a disk or a commit."""
+    room = "but the CPUs had room: they wait for something else"
+    if ACTIVE in node.series:  # of client sessions alone, without the sampler's
+        return while_busy(node, node.series[ACTIVE], RUNNING_LIMITS, unit="threads", metric=ACTIVE, room=room)
     samples = node.series.get(RUNNING)
     if samples is None:
         return None
     if CPUS in node.series and (number := mean(node.series[CPUS])):
         samples = replace(samples, values=np.maximum(samples.values - idle_running(node) / number, 0.0))
-    room = "but the CPUs had room: they wait for something else"
     return while_busy(node, samples, RUNNING_LIMITS, unit="threads", metric=RUNNING, room=room)
 
 
@@ -139,16 +142,17 @@ RESOURCE = Resource(
         Indicator(
             key="cpu.threads_running",
             aspect=Aspect.SATURATION,
-            title="Threads_running for each CPU",
+            title="statements running for each CPU",
             unit="threads",
-            metrics=(RUNNING, BUSY, CPUS, DUMPS, *REPLICA),
-            formula="(Threads_running − the sampler's own − threads of replication) / CPUs, counted only "
-            f"while the CPUs are {BUSY_FROM:g} % busy or more",
+            metrics=(RUNNING, ACTIVE, BUSY, CPUS, DUMPS, *REPLICA),
+            formula="(Threads_running − the sampler's own − threads of replication) / CPUs; of PostgreSQL, active "
+            f"client sessions / CPUs; counted only while the CPUs are {BUSY_FROM:g} % busy or more",
             limits=RUNNING_LIMITS.words("threads"),
             reason="More statements than CPUs share them; while the CPUs have room they wait for something else.",
             literature="Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed. 2012, chapter 3",
             sources={
                 "MariaDB and MySQL": "SHOW GLOBAL STATUS",
+                "PostgreSQL": "pg_stat_activity",
                 "Linux": "/proc/stat",
                 "Aurora": "AWS shows its guests no /proc/stat, so busy CPUs in that second are unknown",
             },

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from apps.core.units import with_unit
-from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits, judge
 from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import STATUS, setting, unseen
@@ -64,6 +64,7 @@ RESOURCE = Resource(
     title="Purge",
     layer="server",
     question="Does the server remove old row versions as fast as they are made?",
+    on=on_mysql,
     indicators=(
         Indicator(
             key="purge.length",

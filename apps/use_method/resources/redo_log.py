@@ -1,6 +1,6 @@
 """InnoDB's redo log."""
 
-from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits, judge
 from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import STATUS, stall_words, stalls
@@ -35,6 +35,7 @@ RESOURCE = Resource(
     title="Redo log",
     layer="server",
     question="Do writers wait for room in the redo log, or for its fsync?",
+    on=on_mysql,
     indicators=(
         Indicator(
             key="redo_log.age",

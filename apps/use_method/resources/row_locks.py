@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from apps.core.units import with_unit
-from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits, counted
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import COMMITS, FROM_THE_FIRST, STATUS, WRITES, by_clients, events, transactions
@@ -45,6 +45,7 @@ RESOURCE = Resource(
     title="Row locks",
     layer="server",
     question="Do transactions wait for each other's rows?",
+    on=on_mysql,
     indicators=(
         Indicator(
             key="row_locks.waiting",

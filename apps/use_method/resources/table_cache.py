@@ -1,6 +1,6 @@
 """The table cache and the server's open files."""
 
-from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import STATUS, gauge, share_of, stall_words, stalls
@@ -18,6 +18,7 @@ RESOURCE = Resource(
     title="Table cache and open files",
     layer="server",
     question="Are tables opened repeatedly?",
+    on=on_mysql,
     indicators=(
         Indicator(
             key="table_cache.used",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps.core.units import format_duration
-from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits
 from apps.use_method.resources import stalls as still
 from apps.use_method.resources.connections import MANUAL, SHOWN
@@ -64,6 +64,7 @@ RESOURCE = Resource(
     title="Table and metadata locks",
     layer="server",
     question="Does a schema change or a table lock block other statements?",
+    on=on_mysql,
     indicators=(
         Indicator(
             key="table_locks.standstill",

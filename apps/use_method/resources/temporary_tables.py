@@ -1,6 +1,6 @@
 """Internal temporary tables and sorts."""
 
-from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
@@ -27,6 +27,7 @@ RESOURCE = Resource(
     title="Temporary tables",
     layer="server",
     question="Do intermediate results fit in memory?",
+    on=on_mysql,
     indicators=(
         Indicator(
             key="temporary_tables.made",

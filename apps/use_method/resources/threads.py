@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits, mean
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
@@ -64,6 +64,7 @@ RESOURCE = Resource(
     title="Server threads",
     layer="server",
     question="How many statements run at once, and does the server queue others?",
+    on=on_mysql,
     indicators=(
         Indicator(
             key="threads.running",
