@@ -178,6 +178,9 @@ def _warn_of_clocks(source: PrometheusSource) -> None:
 def _require_one_host(source: PrometheusSource, selector: str, *, begin: float, end: float) -> None:
     found = hosts(source.labels_of(selector, begin=begin, end=end))
     if len(found) > 1:
+        scraped = hosts(source.scraped(begin=begin, end=end))
+        found = [host for host in found if host in scraped] or found
+    if len(found) > 1:
         listed = ", ".join(found[:8]) + (", …" if len(found) > 8 else "")
         raise Misuse(
             f"Prometheus has series of {len(found)} hosts: {listed}. Which is which node? --node NAME=INSTANCE"

@@ -27,12 +27,13 @@ PACKAGES = {
     "git": "git",
     "mysqlslap": "mariadb-client",
     "pgbench": "postgresql",
-    # Monitoring systems as others have them: tests/client/monitoring/test_attach.py.
+    # Monitoring systems as others have them: tests/client/monitoring/test_attach_for_real.py.
     "prometheus": "prometheus",
     "promtool": "prometheus",
     "prometheus-mysqld-exporter": "prometheus-mysqld-exporter",
     "prometheus-node-exporter": "prometheus-node-exporter",
     "pt-query-digest": "percona-toolkit",
+    "victoria-metrics": "victoria-metrics",
 }
 
 MOST_WORKERS = 8  # each has its own database and servers

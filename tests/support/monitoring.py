@@ -1,4 +1,4 @@
-"""A real Prometheus that scrapes both exporters of a MariaDB each second, as Debian packages them."""
+"""Real monitoring systems that scrape both exporters of a MariaDB each second, as Debian packages them."""
 
 import datetime
 import ipaddress
@@ -23,7 +23,9 @@ from lab.packages import program
 from lab.ports import free_port
 from tests.support.waiting import eventually
 
-PROGRAMS = ("prometheus", "prometheus-node-exporter", "prometheus-mysqld-exporter")
+PROMETHEUS, VICTORIA_METRICS = "prometheus", "victoria-metrics"
+EXPORTERS = ("prometheus-node-exporter", "prometheus-mysqld-exporter")
+PROGRAMS = (PROMETHEUS, *EXPORTERS)
 USER, PASSWORD = "reader", "let-me-in"
 # bcrypt of the password.
 HASH = "$2b$04$766Q2QYz0FUGJkmBfPKaLerawK5wATXLhKaaL9hMlY.5dZxZLFWjS"
@@ -37,63 +39,101 @@ class Monitoring:
     ca: Path
     instances: tuple[str, str]
 
-    def ask(self, query: str) -> str:
-        """The raw answer."""
+    def holds(self, query: str) -> bool:
+        """Whether a query has a result by now, which VictoriaMetrics would otherwise answer as of some seconds ago."""
+        try:
+            return '"value":' in self._read(f"{self.url}/api/v1/query?nocache=1&query={quote(query)}")
+        except OSError:
+            return False
+
+    def await_scrapes(self, *, after: float) -> None:
+        """`after`: s since 1970."""
+        both = f"count(timestamp(up) > {after:.3f}) == {len(self.instances)}"
+        eventually(lambda: self.holds(both), what="both exporters are scraped once more")
+
+    def flush(self) -> None:
+        """Makes all that VictoriaMetrics has read visible."""
+        self._read(f"{self.url.removesuffix('/prometheus')}/internal/force_flush")
+
+    def _read(self, address: str) -> str:
         pair = b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-        request = urllib.request.Request(
-            f"{self.url}/api/v1/query?query={quote(query)}", headers={"Authorization": f"Basic {pair}"}
-        )
+        request = urllib.request.Request(address, headers={"Authorization": f"Basic {pair}"})
         with urllib.request.urlopen(request, context=ssl.create_default_context(cafile=str(self.ca))) as answer:
             return str(answer.read().decode())
 
 
 @contextmanager
 def monitored(port: int, user: str, password: str, folder: Path) -> Iterator[Monitoring]:
-    """`port`, `user` and `password` of the server."""
-    node, mysqld, own = (free_port(folder) for _ in range(3))
-    ca, key = _certificate(folder)
-    (folder / "prometheus.yml").write_text(
-        "global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n"
-        f"- {{job_name: node, static_configs: [{{targets: ['127.0.0.1:{node}']}}]}}\n"
-        f"- {{job_name: mysql, static_configs: [{{targets: ['127.0.0.1:{mysqld}']}}]}}\n"
-    )
-    (folder / "web.yml").write_text(
-        f"tls_server_config: {{cert_file: {ca}, key_file: {key}}}\nbasic_auth_users: {{{USER}: '{HASH}'}}\n"
-    )
-    found = Monitoring(f"https://127.0.0.1:{own}/metrics/db", ca, (f"127.0.0.1:{node}", f"127.0.0.1:{mysqld}"))
+    """By Prometheus. `port`, `user` and `password` of the server."""
+    with exported(port, user, password, folder) as instances, scraped_by(PROMETHEUS, instances, folder) as found:
+        yield found
+
+
+@contextmanager
+def exported(port: int, user: str, password: str, folder: Path) -> Iterator[tuple[str, str]]:
+    """Addresses of both exporters of the server."""
+    node, mysqld = (f"127.0.0.1:{free_port(folder)}" for _ in EXPORTERS)
     with ExitStack() as running:
         # Without this it leaves out the loopback.
         every = "--collector.netdev.device-exclude=^$"
-        address = f"--web.listen-address=127.0.0.1:{node}"
-        running.enter_context(_started("prometheus-node-exporter", folder, address, every))
+        running.enter_context(_started(EXPORTERS[0], folder, f"--web.listen-address={node}", every))
         source = {"DATA_SOURCE_NAME": f"{user}:{password}@(127.0.0.1:{port})/"}
-        address = f"--web.listen-address=127.0.0.1:{mysqld}"
-        running.enter_context(_started("prometheus-mysqld-exporter", folder, address, environment=source))
-        running.enter_context(
-            _started(
-                "prometheus",
-                folder,
-                f"--config.file={folder / 'prometheus.yml'}",
-                f"--storage.tsdb.path={folder / 'tsdb'}",
-                f"--web.config.file={folder / 'web.yml'}",
-                f"--web.listen-address=127.0.0.1:{own}",
-                f"--web.external-url={found.url}",
-            )
-        )
-        eventually(lambda: _is_up(found), what="Prometheus has scraped both", seen=lambda: _log(folder))
+        running.enter_context(_started(EXPORTERS[1], folder, f"--web.listen-address={mysqld}", environment=source))
+        yield node, mysqld
+
+
+@contextmanager
+def scraped_by(name: str, instances: tuple[str, str], folder: Path) -> Iterator[Monitoring]:
+    """`name`: PROMETHEUS or VICTORIA_METRICS. `instances` of both exporters."""
+    home = folder / name
+    home.mkdir()
+    ca, key = _certificate(home)
+    (home / "scrapes.yml").write_text(
+        "global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n"
+        f"- {{job_name: node, static_configs: [{{targets: ['{instances[0]}']}}]}}\n"
+        f"- {{job_name: mysql, static_configs: [{{targets: ['{instances[1]}']}}]}}\n"
+    )
+    make = _prometheus if name == PROMETHEUS else _victoria_metrics
+    url, options = make(home, f"127.0.0.1:{free_port(home)}", ca, key)
+    found = Monitoring(url, ca, instances)
+    up = 'count(mysql_up == 1 and on() count(up{job="node"} == 1) == 1)'
+    with _started(name, home, *options):
+        eventually(lambda: found.holds(up), what=f"{name} has scraped both", seen=lambda: _log(folder))
         yield found
-    shutil.rmtree(folder / "tsdb")
+    shutil.rmtree(home / "data")
 
 
-def _is_up(found: Monitoring) -> bool:
-    try:
-        return '"1"' in found.ask('count(mysql_up == 1 and on() count(up{job="node"} == 1) == 1)')
-    except OSError:
-        return False
+def _prometheus(home: Path, address: str, ca: Path, key: Path) -> tuple[str, tuple[str, ...]]:
+    """Its address and options."""
+    (home / "web.yml").write_text(
+        f"tls_server_config: {{cert_file: {ca}, key_file: {key}}}\nbasic_auth_users: {{{USER}: '{HASH}'}}\n"
+    )
+    url = f"https://{address}/metrics/db"
+    return url, (
+        f"--config.file={home / 'scrapes.yml'}",
+        f"--storage.tsdb.path={home / 'data'}",
+        f"--web.config.file={home / 'web.yml'}",
+        f"--web.listen-address={address}",
+        f"--web.external-url={url}",
+    )
+
+
+def _victoria_metrics(home: Path, address: str, ca: Path, key: Path) -> tuple[str, tuple[str, ...]]:
+    """Its address and options."""
+    return f"https://{address}/metrics/db/prometheus", (
+        f"-promscrape.config={home / 'scrapes.yml'}",
+        f"-storageDataPath={home / 'data'}",
+        f"-httpListenAddr={address}",
+        "-http.pathPrefix=/metrics/db",
+        *(f"-httpAuth.username={USER}", f"-httpAuth.password={PASSWORD}"),
+        *("-tls", f"-tlsCertFile={ca}", f"-tlsKeyFile={key}"),
+        # As PMM has it; 30 s if not set.
+        "-search.latencyOffset=5s",
+    )
 
 
 def _log(folder: Path) -> str:
-    return "".join(file.read_text()[-2000:] for file in folder.glob("*.log"))
+    return "".join(file.read_text()[-2000:] for file in folder.rglob("*.log"))
 
 
 @contextmanager

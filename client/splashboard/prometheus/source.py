@@ -100,7 +100,9 @@ class PrometheusSource:
         """The server's own time, s since 1970."""
         found = self._ask("query", [("query", "time()")])
         try:
-            return float(found["result"][1])
+            # VictoriaMetrics answers with a vector, and as of some seconds ago, but states the time of the answer.
+            answer = found["result"] if found["resultType"] == "scalar" else found["result"][0]["value"]
+            return float(answer[0])
         except (KeyError, IndexError, TypeError, ValueError):
             raise self._strange("query") from None
 
@@ -115,12 +117,21 @@ class PrometheusSource:
         return min(values, default=None)
 
     def labels_of(self, selector: str, *, begin: float, end: float) -> list[Labels]:
-        """Labels of the series with samples in that time."""
+        """Labels of the series with samples in that time; of VictoriaMetrics, on its days."""
         asked = [("match[]", selector), ("start", f"{begin:.3f}"), ("end", f"{end:.3f}")]
         found = self._ask("series", asked)
         if not isinstance(found, list):
             raise self._strange("series")
         return [each for each in found if isinstance(each, dict)]
+
+    def scraped(self, *, begin: float, end: float) -> list[Labels]:
+        """Labels of the targets that were scraped in that time."""
+        length = math.ceil((end - begin) * 1000)
+        found = self._ask("query", [("query", f"count_over_time(up[{length}ms])"), ("time", f"{end:.3f}")])
+        try:
+            return [each["metric"] for each in found["result"]]
+        except (KeyError, TypeError):
+            raise self._strange("query") from None
 
     def types(self) -> dict[str, str]:
         """Metric -> its type; empty where the server has no metadata."""
@@ -142,7 +153,8 @@ class PrometheusSource:
     def values(self, selector: str, *, begin: float, end: float, step: float) -> list[tuple[Labels, Sequence[Any]]]:
         """The values at `begin`, each `step` later and up to `end`, by query_range: each is the last sample before."""
         asked = [("query", selector), ("start", f"{begin:.3f}"), ("end", f"{end:.3f}"), ("step", f"{step:g}")]
-        return self._matrix("query_range", asked)
+        # VictoriaMetrics would round the times, and repeat an older value instead of the newest ones.
+        return self._matrix("query_range", [*asked, ("nocache", "1"), ("latency_offset", "0s")])
 
     def _matrix(self, path: str, asked: Sequence[tuple[str, str]]) -> list[tuple[Labels, Sequence[Any]]]:
         found = self._ask(path, asked)

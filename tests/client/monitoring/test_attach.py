@@ -43,8 +43,19 @@ def matrix(*series: tuple[dict[str, str], list[tuple[float, str]]]) -> Answered:
     return data({"resultType": "matrix", "result": rows})
 
 
+def vector(*labels: dict[str, str]) -> Answered:
+    return data({"resultType": "vector", "result": [{"metric": one, "value": [0, "1"]} for one in labels]})
+
+
 def now(ahead: float = 0.0) -> Answered:
-    return data({"resultType": "scalar", "result": [0, str(time.time() + ahead)]})
+    there = time.time() + ahead
+    return data({"resultType": "scalar", "result": [there, str(there)]})
+
+
+def now_of_victoria_metrics() -> Answered:
+    """As of 30 s ago, by default, and as a vector."""
+    there = time.time()
+    return data({"resultType": "vector", "result": [{"metric": {}, "value": [there, str(there - 30)]}]})
 
 
 UP = {"__name__": "up", "instance": "10.0.0.1:9100"}
@@ -109,6 +120,9 @@ def test_a_step_asks_query_range_for_no_more_points_than_it_gives(attach: Comman
     assert attach("--node", "db1=10.0.0.1:9100", "--step", 30, "--match", "node_.*").code == 0
     ranges = asked(fake, "query_range")
     assert {one["query"] for one in ranges} == {'{instance="10.0.0.1:9100",__name__=~"node_.*"}'}
+    assert {(one["nocache"], one["latency_offset"]) for one in ranges} == {("1", "0s")}, (
+        "VictoriaMetrics changes values"
+    )
     spans = [(float(one["start"]) - BEGAN, float(one["end"]) - BEGAN) for one in ranges]
     assert spans[0][0] == -60
     assert len(spans) == 3
@@ -133,11 +147,21 @@ def test_without_nodes_the_only_host_is_read_and_several_are_refused(attach: Com
     assert attach().code == 0
     assert asked(fake, "series")[0]["match[]"] == '{__name__=~"node_.+|mysql_.+"}'
     assert "node" not in sent(fake)[2]
-    fake.answers = [a(RUN), now(), data([*both, {"node_name": "db2", "instance": "x"}])]
+    several = [*both, {"node_name": "db2", "instance": "x"}]
+    fake.answers = [a(RUN), now(), data(several), vector(*several)]
     said = attach()
     assert said.code == 3
     assert "2 hosts: 10.0.0.1, db2" in said.err
     assert "--node NAME=INSTANCE" in said.err
+
+
+def test_a_host_that_was_scraped_at_another_time_of_the_day_is_not_counted(attach: Command, fake: FakeServer) -> None:
+    """VictoriaMetrics lists the series of whole days."""
+    earlier = {**UP, "instance": "10.0.0.9:9100"}
+    fake.answers = [a(RUN), now(), data([earlier, UP]), vector(UP), SAMPLES, NOTHING, TYPES, a(DONE)]
+    said = attach()
+    assert said.code == 0, said.err
+    assert asked(fake, "query")[1] == {"query": "count_over_time(up[300000ms])", "time": f"{BEGAN + 300:.3f}"}
 
 
 def headers(fake: FakeServer) -> dict[str, str]:
@@ -223,6 +247,13 @@ def test_a_clock_that_differs_is_a_warning(attach: Command, fake: FakeServer) ->
     assert said.code == 0
     assert "Prometheus' clock is 90" in said.err
     assert "behind that of this machine" in said.err
+
+
+def test_the_clock_of_victoria_metrics_is_not_taken_for_late(attach: Command, fake: FakeServer) -> None:
+    fake.answers = [a(RUN), now_of_victoria_metrics(), SAMPLES, NOTHING, TYPES, a(DONE)]
+    said = attach("--node", "db1=a")
+    assert said.code == 0, said.err
+    assert "clock" not in said.err
 
 
 def test_series_can_be_saved_where_prometheus_is_and_attached_elsewhere(
