@@ -25,6 +25,8 @@ from tests.support.databases import (  # noqa: F401
     running_galera,
     running_group,
     running_mha,
+    running_semisync,
+    semisync,
     start_mariadb,
 )
 

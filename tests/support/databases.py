@@ -113,6 +113,25 @@ def mha(running_mha: MHA) -> MHA:
 
 
 @pytest.fixture(scope="session")
+def running_semisync(lab_directory: Path) -> Iterator[MHA]:
+    """As `running_mha`; a commit waits until a replica has it. Described in `lab_directory`/agent.d."""
+    system = MHA(lab_directory, "mha-semisync", semi_sync=True)
+    try:
+        system.up(lambda _: None)
+        systems.register(lab_directory, system)
+        yield system
+    finally:
+        discard(system)
+
+
+@pytest.fixture
+def semisync(running_semisync: MHA) -> MHA:
+    """The one of all tests: it is whole again for the next test, maybe with another source."""
+    running_semisync.up(lambda _: None)
+    return running_semisync
+
+
+@pytest.fixture(scope="session")
 def running_group(lab_directory: Path) -> Iterator[GroupReplication]:
     """Three MySQL servers behind HAProxy; a dead one is expelled after five seconds."""
     try:

@@ -33,9 +33,10 @@ def inserts_of(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [line for line in lines if line["kind"] == "probe" and line["what"] == "insert"]
 
 
-def longest_gap(inserts: list[dict[str, Any]]) -> tuple[float, float]:
-    """Of the load: length, and when it ended."""
-    return max(_gaps(insert for insert in inserts if "after_load" not in insert))
+def longest_gap(inserts: list[dict[str, Any]], *, since: float = 0.0) -> tuple[float, float]:
+    """Of those of the load that were open at `since` or began later: length, and when it ended."""
+    found = _gaps(insert for insert in inserts if "after_load" not in insert)
+    return max((length, ended) for length, ended in found if ended > since)
 
 
 def longest_gap_of_return(lines: list[dict[str, Any]]) -> float:
@@ -65,7 +66,7 @@ def probed(
     """The raw log, the figures, and of each server how often it holds each insert: lines `seq<tab>count`."""
     through = system.address
     say = [*CLIENT, f"-P{through.port}", f"-u{system.user}", f"-p{system.password}", "-e"]
-    subprocess.run([*say, f"CREATE OR REPLACE DATABASE {SCHEMA}"], check=True)
+    subprocess.run([*say, f"DROP DATABASE IF EXISTS {SCHEMA}; CREATE DATABASE {SCHEMA}"], check=True)
     secrets = folder / "secrets"
     secrets.write_text(Failover().secrets(system, SCHEMA))
     order = Order(secrets, check(failover.SPEC, asked), threads=1, rate=None, warmup=1, duration=duration)

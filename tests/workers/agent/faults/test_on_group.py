@@ -11,6 +11,7 @@ from lab.group_replication import GroupReplication
 from tests.lab.talk import await_writer, controls, run
 from tests.support.waiting import eventually
 from tests.workers.agent.faults.probing import INTERVAL, figures_of, inserts_of, lines_of, longest_gap
+from tests.workers.agent.faults.trials import CHOSEN, EVERY, TWICE, tried
 from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, a_job
 from workers.agent.measure.wholeness import NotWhole, require_whole
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.group
 SLUG = "group-expel0"
 # s that a member is silent before it is suspected, less than the time since its last message; no setting changes it.
 DETECTION = 4.0
+HELD = 15  # s for which a member stays frozen: it is expelled meanwhile
 
 
 @pytest.fixture
@@ -90,3 +92,12 @@ def test_a_job_that_kills_the_primary_shows_the_suspicion_the_election_and_the_r
     roles = {node: [span.role for span in spans if span.node == node] for node in NODES}
     assert roles[primary][:2] == ["writer", "not observed"]
     assert roles[successor] == ["reader", "writer"]
+
+
+@pytest.mark.parametrize("fault", CHOSEN)
+def test_the_group_is_whole_after_each_of_two_trials(
+    fault: str, group: GroupReplication, system: SystemConfig, tmp_path: Path
+) -> None:
+    for trial in TWICE:
+        tried(system, group.servers.values(), fault, tmp_path / trial, duration=HELD + 10 if EVERY else 5, hold=HELD)
+        assert [group.status(node) for node in NODES] == ["ONLINE"] * 3
