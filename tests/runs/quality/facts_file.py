@@ -11,6 +11,7 @@ import numpy as np
 from apps.runs.quality.values import (
     QualityFacts,
     QualityNode,
+    Siblings,
     Stat,
     ThroughputSeconds,
     ToolCheck,
@@ -22,8 +23,7 @@ FILE = DATA / "quality" / "runs.json.gz"
 
 
 def plainly(facts: QualityFacts) -> dict[str, Any]:
-    """Without siblings, which are of other runs."""
-    seconds = facts.seconds
+    seconds, siblings = facts.seconds, facts.siblings
     return {
         "tool": facts.tool,
         "measured": facts.measured,
@@ -50,6 +50,13 @@ def plainly(facts: QualityFacts) -> dict[str, Any]:
         "complaints": [[one.text, one.count] for one in facts.complaints],
         "claims": [[one.label, one.held] for one in facts.claims],
         "contradictions": list(facts.contradictions),
+        "siblings": siblings
+        and {
+            "name": siblings.name,
+            "unit": siblings.unit,
+            "own": _short(siblings.own),
+            "others": [_short(float(value)) for value in siblings.others],
+        },
         "unsteady": facts.unsteady,
         "faults": facts.faults,
         "rate": facts.rate,
@@ -78,7 +85,7 @@ def recorded() -> Mapping[str, tuple[QualityFacts, ...]]:
 
 
 def _facts(one: dict[str, Any]) -> QualityFacts:
-    seconds = one["seconds"]
+    seconds, siblings = one["seconds"], one.get("siblings")
     return QualityFacts(
         **{key: one[key] for key in ("tool", "headlines", "unsteady", "faults", "rate", "threads", "neighbours")},
         measured=None if one["measured"] is None else tuple(one["measured"]),
@@ -97,5 +104,6 @@ def _facts(one: dict[str, Any]) -> QualityFacts:
         complaints=tuple(ToolError(text, count) for text, count in one["complaints"]),
         claims=tuple(ToolCheck(label, held) for label, held in one["claims"]),
         contradictions=tuple(one["contradictions"]),
+        siblings=siblings and Siblings(**siblings | {"others": np.array(siblings["others"])}),
         has_database=one["has_database"],
     )

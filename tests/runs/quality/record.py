@@ -1,159 +1,43 @@
 """Records good and bad runs on the lab, for the rates at which the quality checks are right.
 
-With `make run` and `make lab ARGS="up single galera"` on a machine that does nothing else, as root:
+With `make run` and `make lab ARGS="up single galera rds-like mariadb-flush1 mariadb-flush2"` on a machine that does
+nothing else, with nftables and iproute2, as root:
 
     eval "$(make env)"; .venv/bin/python -m tests.runs.quality.record [CONDITION …]
 
-takes some 45 minutes and writes tests/data/quality/runs.json.gz; `tests/runs/quality/test_rates.py` reads it.
+takes some 80 minutes and writes tests/data/quality/runs.json.gz; `tests/runs/quality/test_rates.py` reads it.
 """
 
 import gzip
 import os
-import shlex
 import signal
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import django
+from django.utils import timezone
 
-from lab.mariadb import ACCOUNT, MariaDB
-from lab.single import Single
-from lab.table import system_named
 from tests.paths import ROOT
-from tests.runs.quality import facts_file
+from tests.runs.quality import agents, facts_file, link
+from tests.runs.quality.conditions import CONDITIONS, Condition
 from tests.runs.quality.facts_file import FILE
 
-GROUP = Path("/sys/fs/cgroup/cpu/splashboard-held")
-LONGEST = 1200.0  # s of a condition
-BUSY = "while True: pass"
-CROWD = f"for i in 1 2 3 4; do {shlex.join([sys.executable, '-c', BUSY])} & done; wait"
-OLTP = """
-  - tool: sysbench_oltp
-    parameters: {test: oltp_read_write, tables: 4, table_size: 10000}
-    load_levels: [1, 8, {threads: 8, rate: 40}]
-  - tool: sysbench
-    parameters: {test: oltp_write_only, tables: 2, table_size: 10000, auto_inc: "off"}
-    load_levels: [2, 8]
-"""
-# Without a fixed rate, which leaves a load tool room.
-CLOSED = OLTP.replace(", {threads: 8, rate: 40}", "")
-STORM = """
-  - tool: sysbench_oltp
-    parameters: {test: connect}
-    storm: {base: 4, factors: [1, 2, 4]}
-"""
-TOO_FAST = """
-  - tool: sysbench_oltp
-    parameters: {test: oltp_read_write, tables: 4, table_size: 10000}
-    load_levels: [{threads: 4, rate: 3000}, {threads: 8, rate: 4000}]
-"""
-HOT = """
-  - tool: sysbench_oltp
-    parameters: {test: oltp_write_only, tables: 1, table_size: 20, rand_type: uniform}
-    load_levels: [8, 16]
-"""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """`beside` is called about ten times a second while the runs last, and with True at the end."""
-
-    systems: Sequence[str]
-    repetitions: int
-    workloads: str
-    beside: Callable[[], Callable[[bool], None]] | None = None
-
-
-def a_program(argv: Sequence[str]) -> Callable[[], Callable[[bool], None]]:
-    """A program beside the runs, started again when it ends."""
-
-    def begin() -> Callable[[bool], None]:
-        held: list[subprocess.Popen[bytes]] = []
-
-        def act(is_over: bool) -> None:
-            if held and (is_over or held[0].poll() is not None):
-                with suppress(ProcessLookupError):
-                    os.killpg(held[0].pid, signal.SIGKILL)
-                held.pop().wait()
-            if not held and not is_over:
-                held.append(subprocess.Popen(argv, stdout=subprocess.DEVNULL, start_new_session=True))
-
-        return act
-
-    return begin
-
-
-def other_writers() -> Callable[[bool], None]:
-    """Another client that writes to a schema of its own."""
-    server = _server()
-    server.sql("CREATE DATABASE IF NOT EXISTS splash_others")
-    where = ["--mysql-host=127.0.0.1", f"--mysql-port={server.port}", f"--mysql-user={ACCOUNT}"]
-    argv = ["sysbench", "oltp_write_only", *where, f"--mysql-password={server.password}", "--mysql-db=splash_others"]
-    argv += ["--tables=2", "--threads=2"]
-    subprocess.run([*argv, "prepare"], stdout=subprocess.DEVNULL, check=False)
-    return a_program([*argv, "--time=600", "run"])()
-
-
-def held_back() -> Callable[[bool], None]:
-    """Puts load tools into a control group with a twentieth of a processor."""
-    GROUP.mkdir(exist_ok=True)
-    (GROUP / "cpu.cfs_period_us").write_text("100000")
-    (GROUP / "cpu.cfs_quota_us").write_text("5000")
-
-    def act(is_over: bool) -> None:
-        for pid in [] if is_over else _named("sysbench"):
-            with suppress(OSError):
-                (GROUP / "cgroup.procs").write_text(str(pid))
-
-    return act
-
-
-def frozen() -> Callable[[bool], None]:
-    """Stops the server for 2.5 s in each 8 s in which a load runs."""
-    since: list[float] = []
-    server = _server().pid
-    assert server is not None
-
-    def act(is_over: bool) -> None:
-        now = time.monotonic()
-        if is_over or not _named("sysbench"):
-            since.clear()
-        elif not since:
-            since.append(now)
-        is_stopped = bool(since) and 3.0 <= (now - since[0]) % 8.0 < 5.5
-        with suppress(OSError):
-            os.kill(server, signal.SIGSTOP if is_stopped else signal.SIGCONT)
-
-    return act
-
-
-CONDITIONS: Mapping[str, Condition] = {
-    "quiet": Condition(["single", "galera"], 3, OLTP),
-    "storm": Condition(["single"], 10, STORM),
-    "generator held back": Condition(["single"], 8, CLOSED, held_back),
-    "a hot table": Condition(["single"], 15, HOT),
-    # From here on others may use the machine.
-    "others wrote": Condition(["single"], 6, OLTP, other_writers),
-    "a busy neighbour": Condition(["single"], 6, OLTP, a_program([sys.executable, "-c", BUSY])),
-    "a busy machine": Condition(["single"], 6, OLTP, a_program(["sh", "-c", CROWD])),
-    "server frozen": Condition(["single"], 6, OLTP, frozen),
-    "asked too much": Condition(["single"], 15, TOO_FAST),
-}
+LONGEST = 1500.0  # s of a condition
+ALWAYS_CHANGING = ("mysql.status.Questions", "host.cpu.user", "agent.cpu.seconds")
 
 
 def main(names: Sequence[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    found: dict[str, list[Any]] = facts_file.plain() if FILE.exists() else {}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for name in names or CONDITIONS:
-        found[name] = measured(name, CONDITIONS[name])
+        runs = measured(name, CONDITIONS[name])
+        found = {**(facts_file.plain() if FILE.exists() else {}), name: runs}
         FILE.parent.mkdir(parents=True, exist_ok=True)
         FILE.write_bytes(gzip.compress(facts_file.packed(found), mtime=0))
         sys.stdout.write(f"{name}: {len(found[name])} runs\n")
@@ -163,54 +47,98 @@ def main(names: Sequence[str]) -> int:
 
 def measured(name: str, condition: Condition) -> list[Any]:
     """The facts of the condition's runs, as plain values."""
-    from apps.dispatch.api import campaign_file  # noqa: PLC0415  (Django is set up by main)
+    from apps.catalog.models import HardwareClass  # noqa: PLC0415  (Django is set up by main)
+    from apps.dispatch.api import campaign_file, cancel_campaign  # noqa: PLC0415
+    from apps.dispatch.models import Campaign  # noqa: PLC0415
     from apps.runs.models import Run  # noqa: PLC0415
-    from apps.runs.quality import check, evidence  # noqa: PLC0415
     from workers import tasks  # noqa: PLC0415
 
-    text = f"name: {name}\nsystems: [{', '.join(condition.systems)}]\nrepetitions: {condition.repetitions}\n"
-    content = f"{text}warmup: 0\nduration: 5\nworkloads:{condition.workloads}".encode()
-    campaign = campaign_file.start(content, by=None)
-    tasks.enqueue(tasks.match_jobs)
+    deadline = time.monotonic() + LONGEST
     act = condition.beside() if condition.beside else lambda _: None
     over = threading.Event()
     thread = threading.Thread(target=_beside, args=(act, over))
-    thread.start()
+    several = agents.one_for_each(condition.systems, _address()) if condition.at_once else nullcontext()
     try:
-        deadline = time.monotonic() + LONGEST
-        while campaign.jobs.exclude(state__in=("succeeded", "failed", "cancelled")).exists():
-            if time.monotonic() > deadline:
-                raise TimeoutError(name)
-            time.sleep(1)
+        thread.start()
+        with several:
+            _await_agents(condition.systems, deadline)
+            campaign = campaign_file.start(_campaign(name, condition), by=None)
+            tasks.enqueue(tasks.match_jobs)
+            _await(
+                lambda: not campaign.jobs.exclude(state__in=("succeeded", "failed", "cancelled")).exists(),
+                deadline,
+                name,
+            )
+    except BaseException:
+        for unfinished in Campaign.objects.filter(name=name):
+            cancel_campaign(campaign=unfinished, by=None, now=timezone.now())
+        raise
     finally:
         over.set()
         thread.join()
         act(True)
     runs = Run.objects.filter(job_run__job__campaign=campaign)
-    while runs.exclude(state=Run.State.SEALED).exists() and time.monotonic() < deadline:
+    _await(lambda: not runs.exclude(state=Run.State.SEALED).exists(), deadline, name)
+    # The agent does not report what its network can do.
+    HardwareClass.objects.filter(slug=link.HARDWARE).update(network_bits_per_second=link.RATE)
+    return _facts(runs, condition)
+
+
+def _campaign(name: str, condition: Condition) -> bytes:
+    text = f"name: {name}\nsystems: [{', '.join(condition.systems)}]\nrepetitions: {condition.repetitions}\n"
+    return f"{text}warmup: {condition.warmup}\nduration: {condition.duration}\nworkloads:{condition.workloads}".encode()
+
+
+def _facts(runs: Any, condition: Condition) -> list[Any]:
+    from apps.runs.models import Run  # noqa: PLC0415
+    from apps.runs.quality import check, evidence  # noqa: PLC0415
+
+    latest = Run.objects.filter(job_run__job__campaign__name=condition.siblings).order_by("-pk").first()
+    among = set()
+    if latest:
+        among = set(Run.objects.filter(job_run__job__campaign=latest.job_run.job.campaign).values_list("pk", flat=True))
+    found = []
+    for run in check.RELATED.filter(pk__in=runs.values("pk"), state=Run.State.SEALED).order_by("pk"):
+        place = evidence.place_of(run)
+        place = replace(place, runs=tuple(one for one in place.runs if one.id == run.pk or one.id in among))
+        facts = evidence.facts(run, siblings=False)
+        plain = facts_file.plainly(replace(facts, siblings=place.siblings(run.pk) if among else None))
+        found.append(plain | {"unobserved": _unobserved(run)})
+    return found
+
+
+def _unobserved(run: Any) -> int:
+    """Intervals between samples that lack what a source reads each second: statement, host's or agent's counters."""
+    from apps.runs.models import RunNode, Series  # noqa: PLC0415
+
+    samples = dict(RunNode.objects.filter(run=run).values_list("number", "samples"))
+    held = Series.objects.filter(run=run, metric__key__in=ALWAYS_CHANGING).values_list("node", "whole_count")
+    return sum(samples[node] - 1 - count for node, count in held)
+
+
+def _await_agents(systems: Sequence[str], deadline: float) -> None:
+    """Until some agent reaches each."""
+    from apps.dispatch.models import Agent  # noqa: PLC0415
+
+    wanted = {f"system:{slug}" for slug in systems}
+    _await(lambda: wanted <= {label for agent in Agent.objects.all() for label in agent.labels}, deadline, str(systems))
+
+
+def _await(holds: Callable[[], bool], deadline: float, what: str) -> None:
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(what)
         time.sleep(1)
-    wanted = check.RELATED.filter(pk__in=runs.values("pk"), state=Run.State.SEALED).order_by("pk")
-    return [facts_file.plainly(evidence.facts(run, siblings=False)) for run in wanted]
 
 
-def _server() -> MariaDB:
-    system = system_named("single", str(ROOT / "var"))
-    assert isinstance(system, Single)
-    return system.server
+def _address() -> str:
+    text = (ROOT / "var" / "agent.toml").read_text()
+    return next(line.split('"')[1] for line in text.splitlines() if line.startswith("url"))
 
 
 def _beside(act: Callable[[bool], None], over: threading.Event) -> None:
     while not over.wait(0.1):
         act(False)
-
-
-def _named(name: str) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError):
-            if entry.name.isdigit() and (entry / "comm").read_text().strip() == name:
-                found.append(int(entry.name))
-    return found
 
 
 if __name__ == "__main__":

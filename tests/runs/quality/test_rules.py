@@ -161,6 +161,14 @@ def test_a_full_link_is_the_limit_and_an_unknown_one_cannot_be_judged() -> None:
     assert network.check(facts(a_node(stats=flow))).status == CANNOT_TELL
 
 
+def test_what_others_send_over_the_loopback_does_not_hide_what_a_network_loses() -> None:
+    counted = {"host.net.splash0.rx_packets": 1051, "host.net.splash0.tx_packets": 696, "host.tcp.retransmits": 41}
+    beside = {"host.net.lo.rx_packets": 10_400, "host.net.lo.tx_packets": 10_400}
+    bytes_of = {"host.net.splash0.rx_bytes": 990_000, "mysql.status.Bytes_sent": 950_000}
+    found = network.check(facts(a_node(stats=counted | beside | bytes_of, bandwidth=50e6)))
+    assert (found.status, round(found.detail["lost"], 3)) == (FAILED, 0.023)
+
+
 def test_a_tools_own_broken_claim_is_reported() -> None:
     found = CHECKS["told"].rule(
         replace(facts(), claims=(ToolCheck("rows are all there", False), ToolCheck("no gap", True)))

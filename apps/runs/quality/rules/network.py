@@ -30,7 +30,11 @@ def check(facts: QualityFacts) -> RuleFinding:
     nodes = [node for node in facts.nodes if node.interfaces()]
     if not nodes:
         return cannot_tell("No host's network was sampled.")
-    lost = [(node, share) for node in nodes if (share := _lost(node)) is not None and share > MOST_LOST]
+    outside = max((flow for node in nodes if (flow := busiest(node)) is not None), default=0.0)
+    found = sum(node.mean(key) or 0.0 for node in facts.servers for key in SERVER_BYTES)
+    is_within = bool(found) and outside < LEAST_OUTSIDE * found
+    shares = [(node, _lost(node, with_loopback=is_within)) for node in nodes]
+    lost = [(node, share) for node, share in shares if share is not None and share > MOST_LOST]
     if lost:
         words = listed([f"{percent(share)} on the host of {node.name}" for node, share in lost])
         return failed(f"Packets were retransmitted or lost: {words}.", lost=max(share for _, share in lost))
@@ -42,9 +46,7 @@ def check(facts: QualityFacts) -> RuleFinding:
     if used:
         share = max(8 * flow / full for _, flow, full in used)
         return passed(f"At most {percent(share)} of the bandwidth was used, with next to no packet loss.", used=share)
-    outside = max((flow for node in nodes if (flow := busiest(node)) is not None), default=0.0)
-    found = sum(node.mean(key) or 0.0 for node in facts.servers for key in SERVER_BYTES)
-    if found and outside < LEAST_OUTSIDE * found:
+    if is_within:
         text = f"Client and server used the loopback: {plain(outside / 2**20)} MiB/s went over the network."
         return passed(text, outside=outside)
     return cannot_tell(
@@ -58,11 +60,12 @@ def busiest(node: QualityNode) -> float | None:
     return max((value for value in means if value is not None), default=None)
 
 
-def _lost(node: QualityNode) -> float | None:
-    """Share of packets retransmitted, dropped or damaged; packets of the loopback are counted too."""
+def _lost(node: QualityNode, *, with_loopback: bool) -> float | None:
+    """Share of packets retransmitted, dropped or damaged. Those of the loopback, which loses none, would hide what a
+    network loses; they count where the load used it."""
 
     def total(what: str) -> float:
-        names = [*node.interfaces(), "lo"]
+        names = [*node.interfaces(), *(["lo"] if with_loopback else [])]
         return sum(node.mean(f"host.net.{name}.{what}") or 0.0 for name in names)
 
     packets = total("rx_packets") + total("tx_packets")
