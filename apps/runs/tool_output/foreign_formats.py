@@ -114,7 +114,10 @@ FOREIGN_FORMATS = (
             "“transaction type: …” or “pgbench (15.18 …)”", rb"^(?:transaction type: |pgbench \(|starting vacuum)"
         ),
         facts=FormatFacts(
-            *("pgbench of PostgreSQL 9.4 to 18, with `-P` its progress lines", "real: 15; imitated: 13, 14, 18"),
+            *(
+                "pgbench of PostgreSQL 9.4 to 19, with `-P` its progress lines",
+                "real: 15, 16, 18; imitated: 13, 14, 19",
+            ),
             "tps without connection time (with `-C`: with it), transactions, latency mean and deviation, schedule lag, "
             "skipped, late, failed and retried transactions, connection time; per interval tps, latency, lag, "
             "failures, skipped, retries; errors",

@@ -42,6 +42,7 @@ NO_CHECKPOINT = (
     "--warmup: the output has no checkpoint, so its totals cover the warm-up too and none is stated: let the script "
     "pass --report-checkpoints=$SPLASHBOARD_WARMUP"
 )
+NO_WARMUP = "--warmup: the totals of this tool cover everything that it ran, so no warm-up is stated"
 CUT_OFF = "the final report of sysbench is missing"
 SYSBENCH_END = b"execution time (avg/stddev):"
 LONGEST_COMMAND = 20_000  # characters
@@ -204,6 +205,8 @@ def run_of(
             description["warmup"] = stretch.checkpoint
         elif plan.warmup and not reason:
             notes.append(NO_CHECKPOINT)
+    elif plan.warmup and not reason:
+        notes.append(NO_WARMUP)
     if reason:
         description.update({"outcome": "failed", "reason": reason[:2000]})
     return DescribedRun(description, _problem(plan, tool, description), notes)

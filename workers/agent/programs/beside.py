@@ -209,7 +209,7 @@ class BesideSampling:
 
     def _sources(self, system: SystemConfig, number: int) -> list[SampleSource]:
         """PostgreSQL's. Its counters come first: they set the sample's time."""
-        local = [HostCounters(cpus=system.cpus), ProcessFamily(self._postgresql.server_pid)]
+        local: list[SampleSource] = [HostCounters(cpus=system.cpus), ProcessFamily(self._postgresql.server_pid)]
         return [self._postgresql, *(local if system.nodes[number].local else [])]
 
     def _bytes(self, schema: str) -> int | None:

@@ -1,6 +1,6 @@
 """Parser of what PostgreSQL's pgbench prints: the final report, and the progress lines of -P on standard error. Pure.
 
-Wording of 9.4 to 18. Failed and skipped transactions are counted from 15 and 9.4 on. Statement latencies (-r) and the
+Wording of 9.4 to 19. Failed and skipped transactions are counted from 15 and 9.4 on. Statement latencies (-r) and the
 figures of single scripts are no values of a run. `latency average = … (including failures)` is not one of transactions.
 """
 
