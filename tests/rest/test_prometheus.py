@@ -5,6 +5,7 @@ import re
 import subprocess
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
@@ -145,6 +146,26 @@ def test_grafana_finds_its_variables(reader: APIClient, run: Run) -> None:
     assert ask(reader, "metadata", metric="host_cpus").keys() == {"host_cpus"}
     assert ask(reader, "status/buildinfo")["application"] == "Splashboard"
     assert ask(reader, "query", query="1+1", time=4)["result"] == [4.0, "2"]
+
+
+def test_grafana_12_asks_by_forms_and_with_limits(reader: APIClient, run: Run) -> None:
+    """As the source of its data source has it: the health check, the builder of queries, and a panel."""
+
+    def post(path: str, **form: Any) -> Any:
+        answer = reader.post(API + path, urlencode(form, doseq=True), content_type="application/x-www-form-urlencoded")
+        assert answer.status_code == 200, answer.content
+        return answer.json()["data"]
+
+    span = {"start": int(BEGAN), "end": int(BEGAN) + 10}
+    assert post("query", query="1+1", time=4, timeout="60s") == {"resultType": "scalar", "result": [4.0, "2"]}
+    assert "features" not in ask(reader, "status/buildinfo"), "which it takes for a sign of Mimir"
+    assert "host_cpus" in ask(reader, "label/__name__/values", limit=40_000, **span)
+    assert "host_cpus" in ask(reader, "metadata", limit=40_000)
+    assert {"run", "device"} <= set(post("labels", limit=40_000, **{"match[]": "host_disk_reads_total"}, **span))
+    listed = post("series", limit=40_000, **{"match[]": '{__name__!=""}'}, **span)
+    assert {"host_cpus", "host_disk_reads_total"} <= {one["__name__"] for one in listed}
+    (row,) = post("query_range", query="host_cpus", step=1, timeout="60s", **span)["result"]
+    assert len(row["values"]) == 11
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,26 @@ def test_two_exporters_of_a_node_share_a_clock() -> None:
     assert one.moved == pytest.approx(0.302, abs=0.001)
 
 
+def test_an_exporter_that_pmm_scrapes_at_three_intervals_keeps_the_finest_clock() -> None:
+    high, medium, low = ({"job": f"mysqld_exporter_agent_id_7_{name}"} for name in ("hr", "mr", "lr"))
+    seldom = [BEGAN + second for second in (-7.7, 2.3, 12.3)]
+    (one,) = laid(
+        a_file(
+            ("mysql_global_status_questions", high, [BEGAN, BEGAN + 5, BEGAN + 10], [0, 50, 100]),
+            ("mysql_up", high, [BEGAN, BEGAN + 5, BEGAN + 10], 1.0),
+            ("mysql_up", medium, seldom, 1.0),
+            ("mysql_slave_status_seconds_behind_master", medium, seldom, [1, 2, 3]),
+            ("mysql_global_variables_max_connections", low, [BEGAN - 31], 151.0),
+        )
+    ).nodes
+    assert one.interval == 5
+    assert one.node.clock.tolist() == pytest.approx([-30, -10, 0, 5, 10])
+    assert values(one.node, "mysql.status.Questions")[2:] == [0, 50, 100]
+    assert values(one.node, "mysql.replication.seconds_behind")[1:] == pytest.approx([1, 2, np.nan, 3], nan_ok=True)
+    assert one.node.constants == {"mysql.variables.max_connections": 151}
+    assert set(one.own) == {f'prometheus.mysql_up{{job="{each["job"]}"}}' for each in (high, medium)}
+
+
 def test_a_scrape_that_is_missing_is_a_gap() -> None:
     without = [at for at in TEN if at != BEGAN + 4]
     (one,) = laid(
