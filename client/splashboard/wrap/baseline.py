@@ -197,5 +197,5 @@ def _line(cell: Mapping[str, Any], metric: Mapping[str, Any], level: Mapping[str
     size = "no ratio" if value is None else f"{value:.3f} ×"
     if ratio.get("low") is not None and ratio.get("high") is not None:
         size += f" (95 % interval {ratio['low']:.3f} to {ratio['high']:.3f})"
-    needed = [f"{each['runs']} more {each['unit']}s" for each in cell["more"][:1]]
+    needed = [f"{each['runs']} more {each['unit']}{'s' * (each['runs'] != 1)}" for each in cell["more"][:1]]
     return f"{metric['name']} at {threads} {size}, {'; '.join([cell['words'], *needed])}"

@@ -45,10 +45,22 @@ def taken(
 ) -> Mapping[str, float]:
     """CPUs that each program other than `ours` kept busy, by name; of a process that ended, what its parent counts."""
     found: dict[str, float] = defaultdict(float)
+    earlier = _earlier(before, after)
     for pid, process in after.items():
         if pid in ours or process.parent in ours or process.session in ours:
             continue
-        known = before.get(pid)
-        spent = known.seconds if known is not None and known.started == process.started else 0.0
-        found[process.name] += (process.seconds - spent) / seconds
+        # A parent that does not collect its children's times has less than they had.
+        found[process.name] += max(process.seconds - earlier.get(pid, 0.0), 0.0) / seconds
+    return found
+
+
+def _earlier(before: Mapping[int, ProcessTime], after: Mapping[int, ProcessTime]) -> Mapping[int, float]:
+    """CPU seconds before the first look that the time of a process in `after` has: its own, and those of its
+    descendants that have ended since."""
+    found: dict[int, float] = defaultdict(float)
+    for pid, process in before.items():
+        heir = pid
+        while heir in before and (heir not in after or after[heir].started != before[heir].started):
+            heir = before[heir].parent
+        found[heir] += process.seconds
     return found

@@ -78,6 +78,22 @@ def test_time_of_a_process_that_got_an_ended_ones_number_is_counted_from_its_own
     assert taken(before, after, ours=(), seconds=10.0) == {"new": 0.2, "same": pytest.approx(0.1)}
 
 
+def test_what_a_child_had_before_the_run_is_not_its_parents_when_it_ends() -> None:
+    before = {
+        2: ProcessTime("manager", 1, 2, started=1, seconds=1.0),
+        3: ProcessTime("shell", 2, 3, started=2, seconds=4.0),
+        4: ProcessTime("build", 3, 3, started=3, seconds=800.0),
+        5: ProcessTime("careless", 1, 5, started=4, seconds=1.0),
+        6: ProcessTime("ignored", 5, 5, started=5, seconds=300.0),
+    }
+    # The build took 3 s more, its shell none, and the manager, which collects both, 2 s. Nobody collects the last one.
+    after = {
+        2: ProcessTime("manager", 1, 2, started=1, seconds=1.0 + 4.0 + 800.0 + 3.0 + 2.0),
+        5: ProcessTime("careless", 1, 5, started=4, seconds=1.0),
+    }
+    assert taken(before, after, ours=(), seconds=10.0) == {"manager": pytest.approx(0.5), "careless": 0.0}
+
+
 @pytest.mark.parametrize("version", ["0::/pods/a", "4:memory:/x\n3:cpu,cpuacct:/pods/a"], ids=["two", "one"])
 def test_the_quotas_of_a_process_are_those_of_its_groups_and_of_the_groups_above(tmp_path: Path, version: str) -> None:
     root = tmp_path / "cgroup" / (version.rsplit(":", 2)[-2] if "cpuacct" in version else "")
