@@ -1,4 +1,4 @@
-"""`splashboard run` with the real go-ycsb and go-tpc and a real MariaDB. Nobody packages them."""
+"""`splashboard run` with the real go-tpc, which Go builds, and a real MariaDB."""
 
 import json
 import os
@@ -11,7 +11,6 @@ import pytest
 from apps.runs.models import Artifact, Run, Series
 from apps.runs.storage import artifacts
 from lab.mariadb import ACCOUNT, MariaDB
-from splashboard.wrap import pending
 from tests.client.conftest import Command
 from tests.paths import ROOT
 
@@ -39,56 +38,11 @@ def has_no_password(server: MariaDB, run: Run) -> bool:
     return bool(texts) and not any(server.password in text for text in [*texts, run.command])
 
 
-@built("go-ycsb", "github.com/pingcap/go-ycsb")
-def test_go_ycsb_is_loaded_climbed_and_compared(engineer: Command, here: Path, mariadb: MariaDB) -> None:
-    mariadb.sql("CREATE DATABASE goycsb")
-    (here / "workload").write_text(
-        "recordcount=500\noperationcount=2000\nworkload=core\nreadproportion=0.5\nupdateproportion=0.5\n"
-        "insertproportion=0\nscanproportion=0\n"
-    )
-    properties = {
-        "mysql.host": "127.0.0.1",
-        "mysql.port": mariadb.port,
-        "mysql.user": ACCOUNT,
-        "mysql.password": mariadb.password,
-        "mysql.db": "goycsb",
-        "measurement.interval": 1,
-    }
-    options = [
-        "mysql",
-        "-P",
-        "workload",
-        *(word for name, value in properties.items() for word in ("-p", f"{name}={value}")),
-    ]
-    sampled = ("run", "--dsn", dsn(mariadb, "goycsb"))
-    loaded = engineer(*sampled, "--", "go-ycsb", "load", *options)
-    assert loaded.code == 0, loaded.err
-    first = engineer(*sampled, "--variant", "a", "--threads", "1,2", "--repeat", "2", "--", "go-ycsb", "run", *options)
-    assert first.code == 0, first.err
-    second = engineer(
-        *(*sampled, "--variant", "b", "--threads", "2", "--repeat", "2", "--baseline", "a", "--tolerance", "1"),
-        *("--", "go-ycsb", "run", *options),
-    )
-    assert second.code in (0, 1, 2), second.err
-    assert "Verdict: " in second.out
-    assert "throughput at 2 threads" in second.out
-    load, *runs = Run.objects.order_by("pk")
-    assert (load.workload.tool, load.workload.parameters["phase"]) == ("go-ycsb", "load")
-    assert [(run.load_level.threads, run.repetition) for run in runs[:4]] == [(1, 1), (2, 1), (2, 2), (1, 2)]
-    for run in (load, *runs):
-        assert (run.state, run.outcome, run.unparsed_lines) == ("sealed", "succeeded", [])
-        assert run.data_bytes
-        assert has_no_password(mariadb, run)
-    assert Series.objects.filter(run=runs[0], metric__key="mysql.status.Com_update").exists()
-    mariadb.sql("DROP DATABASE goycsb")
-    assert pending.every() == []
-
-
 @built("go-tpc", "github.com/pingcap/go-tpc/cmd/go-tpc")
 def test_go_tpc_is_recognised_by_its_command_and_within_a_script(
     engineer: Command, here: Path, mariadb: MariaDB
 ) -> None:
-    mariadb.sql("CREATE DATABASE gotpc")
+    mariadb.sql("CREATE OR REPLACE DATABASE gotpc")
     options = ["-H", "127.0.0.1", "-P", mariadb.port, "-U", ACCOUNT, "-p", mariadb.password, "-D", "gotpc"]
     command = ["go-tpc", "tpcc", "run", "--warehouses", "1", "--time", "6s", "--interval", "2s", *options]
     script = here / "bench.sh"
@@ -96,7 +50,7 @@ def test_go_tpc_is_recognised_by_its_command_and_within_a_script(
     rest = " ".join(f"'{word}'" for word in command[3:])
     script.write_text(
         "#!/bin/sh\nset -e\n"
-        f"go-tpc tpcc prepare --warehouses 1 -T 2 {' '.join(map(str, options))} >prepared.txt 2>&1\n"
+        f"go-tpc tpcc prepare --no-check --warehouses 1 -T 2 {' '.join(map(str, options))} >prepared.txt 2>&1\n"
         f"{words} {rest} --threads $SPLASHBOARD_THREADS\n"
     )
     script.chmod(0o755)
@@ -110,7 +64,9 @@ def test_go_tpc_is_recognised_by_its_command_and_within_a_script(
     assert len({run.workload_id for run in runs}) == 1
     assert runs[0].workload.parameters["warehouses"] == 1
     for run in runs:
-        assert (run.workload.tool, run.state, run.outcome, run.unparsed_lines) == ("go-tpc", "sealed", "succeeded", [])
+        assert (run.workload.tool, run.state, run.outcome) == ("go-tpc", "sealed", "succeeded")
+        # Its driver's words on a statement that the end of the run cut off.
+        assert [line for line in run.unparsed_lines if not line.endswith("invalid connection")] == []
         assert has_no_password(mariadb, run)
     assert Series.objects.filter(run=runs[1], metric__key="client.throughput").exists()
     with urllib.request.urlopen(f"{os.environ['SPLASHBOARD_URL']}/api/v1/runs/{runs[1].pk}/use/") as answer:
