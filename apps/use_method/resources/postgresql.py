@@ -1,14 +1,11 @@
 """A server of PostgreSQL: its sessions and their locks."""
 
-from dataclasses import replace
-
-from apps.core.units import with_unit
 from apps.use_method.indicators import Indicator, Resource, on_postgresql
 from apps.use_method.levels import counted, total
 from apps.use_method.resources.connections import USED_LIMITS
 from apps.use_method.resources.counters import FROM_THE_FIRST, by_clients, share_of
-from apps.use_method.resources.row_locks import LIMITS, MOST_DEADLOCKS
-from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts, UseLevel
+from apps.use_method.resources.row_locks import LIMITS, MOST_DEADLOCKS, among
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
 SESSIONS, LOCKED = "postgresql.sessions.total", "postgresql.waiting.lock"
 DEADLOCKS, COMMITTED = "postgresql.database.deadlocks", "postgresql.database.xact_commit"
@@ -22,13 +19,8 @@ def waiting(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 def deadlocks(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(DEADLOCKS)
-    found = counted(samples, unit="deadlocks", metric=DEADLOCKS) if samples else None
-    if found is None or not found.value:
-        return found
     done = (total(node.series[COMMITTED]) or 0.0) if COMMITTED in node.series else 0.0
-    share = found.value / (found.value + done)
-    level = UseLevel.ERROR if share >= MOST_DEADLOCKS else UseLevel.WATCH
-    return replace(found, level=level, words=f"{found.words}, {with_unit(100 * share, '%', 2)} of the transactions")
+    return among(counted(samples, unit="deadlocks", metric=DEADLOCKS), done) if samples else None
 
 
 RESOURCE = Resource(

@@ -31,10 +31,13 @@ def waiting_now(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 def deadlocks(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     key = DEADLOCKS if DEADLOCKS in node.series else INNODB_DEADLOCKS
     samples = node.series.get(key)
-    found = counted(samples, unit="deadlocks", metric=key) if samples else None
+    return among(counted(samples, unit="deadlocks", metric=key), transactions(node) or 0.0) if samples else None
+
+
+def among(found: RuleResult | None, done: float) -> RuleResult | None:
+    """A count of deadlocks, judged by its share of these and the `done` transactions."""
     if found is None or not found.value:
         return found
-    done = transactions(node) or 0.0
     share = found.value / (found.value + done)
     level = UseLevel.ERROR if share >= MOST_DEADLOCKS else UseLevel.WATCH
     return replace(found, level=level, words=f"{found.words}, {with_unit(100 * share, '%', 2)} of the transactions")

@@ -59,8 +59,11 @@ def _earlier(before: Mapping[int, ProcessTime], after: Mapping[int, ProcessTime]
     descendants that have ended since."""
     found: dict[int, float] = defaultdict(float)
     for pid, process in before.items():
-        heir = pid
+        heir, passed = pid, set[int]()
         while heir in before and (heir not in after or after[heir].started != before[heir].started):
+            if heir in passed:
+                break  # numbers given again while they were read: the parents form a ring
+            passed.add(heir)
             heir = before[heir].parent
         found[heir] += process.seconds
     return found

@@ -48,10 +48,11 @@ SELECT json_build_object(
   'unreplayed', (SELECT max(pg_wal_lsn_diff(
     CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, replay_lsn))
     FROM pg_stat_replication),
-  'sessions', (SELECT json_agg(json_build_array(state, wait_event_type, number)) FROM (
-    SELECT state, wait_event_type, count(*) AS number FROM pg_stat_activity
+  'sessions', (SELECT json_agg(json_build_array(shown, wait_event_type, number)) FROM (
+    SELECT CASE WHEN backend_type IS NOT NULL THEN COALESCE(state, 'starting') END AS shown, wait_event_type,
+      count(*) AS number FROM pg_stat_activity
     WHERE datid IS NOT NULL AND COALESCE(backend_type, 'client backend') = 'client backend' AND pid <> pg_backend_pid()
-    GROUP BY state, wait_event_type) AS grouped),
+    GROUP BY shown, wait_event_type) AS grouped),
   'database', (SELECT to_json(d) FROM pg_stat_database d WHERE datname = current_database())%s)
 """
 ROW = ", '{}', (SELECT to_json(v) FROM {} v)"
@@ -123,14 +124,17 @@ def numbers(row: Mapping[str, Any]) -> dict[str, Number]:
 
 
 def _sessions(rows: Iterable[Sequence[Any]]) -> dict[str, Number]:
-    """Client sessions without the sampler's own: all, those of each state, and those at work that wait."""
+    """Client sessions without the sampler's own: all, those of each state, and those at work that wait; only all where
+    the state of one is not shown."""
+    rows = list(rows)
+    if any(state is None for state, _, _ in rows):
+        return {f"{PREFIX}sessions.total": sum(number for _, _, number in rows)}
     found = dict.fromkeys([*(f"sessions.{state}" for state in STATES), *(f"waiting.{kind}" for kind in WAITS)], 0)
     all_of_them = 0
     for state, waits_for, number in rows:
         all_of_them += number
-        if state is not None:
-            key = f"sessions.{_word(state)}"
-            found[key] = found.get(key, 0) + number
+        key = f"sessions.{_word(state)}"
+        found[key] = found.get(key, 0) + number
         if state == "active" and waits_for is not None:
             key = f"waiting.{_word(waits_for)}"
             found[key] = found.get(key, 0) + number

@@ -94,6 +94,15 @@ def test_what_a_child_had_before_the_run_is_not_its_parents_when_it_ends() -> No
     assert taken(before, after, ours=(), seconds=10.0) == {"manager": pytest.approx(0.5), "careless": 0.0}
 
 
+def test_parents_that_seem_to_form_a_ring_do_not_stop_the_run() -> None:
+    before = {
+        8: ProcessTime("one", 9, 8, started=5, seconds=1.0),
+        9: ProcessTime("other", 8, 9, started=5, seconds=1.0),
+    }
+    after = {7: ProcessTime("new", 1, 7, started=6, seconds=2.0)}
+    assert taken(before, after, ours=(), seconds=10.0) == {"new": 0.2}
+
+
 @pytest.mark.parametrize("version", ["0::/pods/a", "4:memory:/x\n3:cpu,cpuacct:/pods/a"], ids=["two", "one"])
 def test_the_quotas_of_a_process_are_those_of_its_groups_and_of_the_groups_above(tmp_path: Path, version: str) -> None:
     root = tmp_path / "cgroup" / (version.rsplit(":", 2)[-2] if "cpuacct" in version else "")
