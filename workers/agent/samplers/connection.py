@@ -12,7 +12,7 @@ from workers.agent.samplers import SourceFailed
 
 ANSWER_TIMEOUT = 10  # s
 DENIED = frozenset({1044, 1142, 1143, 1227, 1370})
-UNKNOWN = frozenset({1054, 1064, 1109, 1146, 1193})
+UNKNOWN = frozenset({1054, 1064, 1109, 1146, 1193, 3167})
 
 
 class Denied(SourceFailed):

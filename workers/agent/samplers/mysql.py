@@ -1,13 +1,21 @@
 """All numbers of SHOW GLOBAL STATUS, under the server's names."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from workers.agent.runtime.config import ServerAddress, SystemConfig
-from workers.agent.samplers import SourceReading
-from workers.agent.samplers.connection import Asking
+from workers.agent.samplers import SourceFailed, SourceReading
+from workers.agent.samplers.connection import Asking, Denied, NotSupported
 from workers.protocol.wire import Number
 
+ALL = "SHOW GLOBAL STATUS"
+# The same of MariaDB in one row: six hundred cost the client twice as much. MySQL's table leaves out what it counts of
+# statements.
+SEPARATOR = "\x1f"
+TOGETHER = (
+    f"SELECT GROUP_CONCAT(VARIABLE_NAME, '=', VARIABLE_VALUE SEPARATOR '{SEPARATOR}') "  # noqa: S608  nothing of a user's
+    "FROM information_schema.GLOBAL_STATUS"
+)
 DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 WORDS = {"ON": 1, "YES": 1, "TRUE": 1, "OFF": 0, "NO": 0, "FALSE": 0}
 # Words valid for one variable only.
@@ -37,14 +45,42 @@ class GlobalStatus:
 
     def __init__(self, system: SystemConfig, address: ServerAddress) -> None:
         self._server = Asking(system, address)
+        # As ALL prints them, by how TOGETHER does: in capitals only.
+        self._names: dict[str, str] = {}
+        self._has_fitted, self._is_together = False, True
 
     def read(self) -> SourceReading:
-        rows = self._server.ask("SHOW GLOBAL STATUS")
+        before = self._server.statements
+        rows = self._rows()
         states = {name: str(value) for name, value in rows if name in STATES}
-        return SourceReading(numbers(rows), states=states, statements=1)
+        return SourceReading(numbers(rows), states=states, statements=self._server.statements - before)
 
     def close(self) -> None:
         self._server.close()
+
+    def _rows(self) -> Sequence[tuple[str, object]]:
+        """Raises SourceFailed."""
+        if self._names and self._is_together:
+            try:
+                ((text,),) = self._server.ask(TOGETHER)
+            except SourceFailed as failure:
+                self._is_together, self._names = self._has_fitted, {}
+                if not isinstance(failure, (NotSupported, Denied)):
+                    raise
+            else:
+                found = {name.upper(): value for name, _, value in (one.partition("=") for one in _split(text))}
+                if found.keys() == self._names.keys():
+                    self._has_fitted = True
+                    return [(name, found[capitals]) for capitals, name in self._names.items()]
+                # Once it fitted, a plugin has come or gone; else the server prints less, or cuts it short.
+                self._is_together, self._has_fitted = self._has_fitted, False
+        rows = [(str(name), value) for name, value in self._server.ask(ALL)]
+        self._names = {name.upper(): name for name, _ in rows}
+        return rows
+
+
+def _split(text: object) -> list[str]:
+    return str(text).split(SEPARATOR)
 
 
 def numbers(rows: Iterable[tuple[object, ...]]) -> dict[str, Number]:
