@@ -24,7 +24,7 @@ from workers.agent.measure.recorder import SampleRecorder
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
 from workers.agent.runtime.spool import Spool
 
-PAIRS = 600
+PAIRS = 1000
 FILLING = 10  # s at the beginning, which fill the buffer pool and open the samplers' connections
 SEED = 1
 # The CPU alone limits it: what the agent takes is missing, and waits for a disk would hide it.
@@ -86,7 +86,7 @@ def measure(bench: Bench, folder: Path) -> None:
     bench.report(
         key="cost.throughput", part="cost", unit="transactions/s", better="higher", limit=MOST,
         title=f"sysbench oltp_read_write, {THREADS} threads, watched by an agent, {PAIRS} pairs of seconds",
-        peer="the same without an agent", found=rounds.compared(found["with"], found["without"]),
+        peer="the same without an agent", found=rounds.of_many(found["with"], found["without"]),
     )  # fmt: skip
     spread = statistics.stdev(a / b for a, b in zip(found["with"], found["without"], strict=True))
     bench.say(f"standard deviation of the pairs' ratios: {spread:.4f}")

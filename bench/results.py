@@ -12,14 +12,14 @@ from bench.rounds import Compared
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "bench" / "results.json"
 PARTS = ("ingest", "disk", "q1", "q2", "live", "pages", "panels", "start", "memory", "detection")
-# Measured only where asked for: they take an hour, and a quarter of one, on an idle machine.
+# Measured only where asked for: they take an hour, and 40 minutes, on an idle machine.
 LONG_PARTS = ("load", "cost")
 PAGE = ROOT / "docs" / "reference" / "performance.md"
 TABLE = re.compile(r"(?<=<!-- from bench/results.json -->\n).*?(?=<!-- to here -->)", flags=re.DOTALL)
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One comparison. `ratio` is ours / theirs: the median over the rounds, with the interval `low` to `high`.
+    """One comparison. `ratio` is ours / theirs: over the rounds (`bench.rounds`), with the interval `low` to `high`.
 
     `limit`: target of the ratio, its maximum or minimum by `better`; `limit_ours`: target of our own value. Without
     either, the figure is not judged. `skipped`: why nothing was measured.

@@ -15,11 +15,13 @@ T = TypeVar("T")
 ROUNDS = 7
 # Otherwise the work of a server after its response would overlap the next measurement.
 PAUSE = 0.03  # s
+MANY = 100
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Medians of both sides, and of ours / theirs round by round with the 95 % interval of that median."""
+    """What is typical of both sides, and of ours / theirs round by round, with a 95 % interval: medians (`compared`) or
+    geometric means (`of_many`)."""
 
     ours: float
     theirs: float
@@ -41,6 +43,26 @@ def compared(ours: Sequence[float], theirs: Sequence[float]) -> Compared:
         low=ratios[outside],
         high=ratios[-1 - outside],
         rounds=len(ratios),
+    )
+
+
+def of_many(ours: Sequence[float], theirs: Sequence[float]) -> Compared:
+    """As `compared`, by geometric means: narrower than medians by a fifth where the logarithms are about normal.
+
+    Raises ValueError for fewer than MANY rounds, for which the interval's normal distribution would be a guess.
+    """
+    if len(ours) < MANY:
+        raise ValueError(f"geometric means are for {MANY} rounds or more, not {len(ours)}")
+    logs = [math.log(mine / other) for mine, other in zip(ours, theirs, strict=True)]
+    mean = statistics.fmean(logs)
+    half = statistics.NormalDist().inv_cdf(0.975) * statistics.stdev(logs) / math.sqrt(len(logs))
+    return Compared(
+        ours=statistics.geometric_mean(ours),
+        theirs=statistics.geometric_mean(theirs),
+        ratio=math.exp(mean),
+        low=math.exp(mean - half),
+        high=math.exp(mean + half),
+        rounds=len(logs),
     )
 
 
