@@ -15,7 +15,7 @@ T = TypeVar("T")
 ROUNDS = 7
 # Otherwise the work of a server after its response would overlap the next measurement.
 PAUSE = 0.03  # s
-MANY = 100
+MANY = 100  # rounds
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,8 @@ class GlobalStatus:
                 if not isinstance(failure, (NotSupported, Denied)):
                     raise
             else:
-                found = {name.upper(): value for name, _, value in (one.partition("=") for one in _split(text))}
+                parts = (each.partition("=") for each in str(text).split(SEPARATOR))
+                found = {name.upper(): value for name, _, value in parts}
                 if found.keys() == self._names.keys():
                     self._has_fitted = True
                     return [(name, found[capitals]) for capitals, name in self._names.items()]
@@ -77,10 +78,6 @@ class GlobalStatus:
         rows = [(str(name), value) for name, value in self._server.ask(ALL)]
         self._names = {name.upper(): name for name, _ in rows}
         return rows
-
-
-def _split(text: object) -> list[str]:
-    return str(text).split(SEPARATOR)
 
 
 def numbers(rows: Iterable[tuple[object, ...]]) -> dict[str, Number]:
