@@ -51,6 +51,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
         agent_cost,
         bulk,
         detection,
+        duet,
         following,
         live,
         load,
@@ -69,7 +70,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
 
     with tempfile.TemporaryDirectory(prefix="splashboard-bench-") as name, ExitStack() as stack:
         folder = Path(name)
-        wanted = () if set(parts) <= {*LONG_PARTS} else peers.PROGRAMS
+        wanted = () if set(parts) <= {*LONG_PARTS, "histories"} else peers.PROGRAMS
         absent = {peer: "not installed" for peer in wanted if peers.version_of(peer) is None}
         for peer, why in absent.items():
             say(f"{peer} is {why}: it is skipped")
@@ -101,7 +102,9 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
             "start": lambda: start.measure(bench, folder),
             "memory": lambda: sealing.measure(bench),
             "detection": detect,
+            "histories": lambda: detection.measure_histories(bench, folder),
             "cost": lambda: agent_cost.measure(bench, folder),
+            "duet": lambda: duet.measure(bench, folder),
             "load": lambda: load.measure(bench, runs=rig_runs, seconds=load_seconds, port=port, url=address),
         }
         for part, step in steps.items():

@@ -8,19 +8,21 @@ import secrets
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from apps.regressions.detection import SHORTEST, ChangePoint, ResultSeries, changes, follow
-from bench import histories, noise_kinds, otava, results
+from bench import histories, lab_histories, noise_kinds, otava, results
 from bench.context import Bench
 from bench.histories import Alarm, Floats, KnownSeries, Score, ScorePairs
+from bench.lab_sessions import SESSIONS
 from bench.results import Figure
 
 SERIES = 200
 # Number of series added run by run: 100,000 runs.
 LOADED = 500
-PART = "detection"
+PART, HISTORIES = "detection", "histories"
 F1, LABELLED_F1, FALSE_PER_1000 = 0.88, 0.72, 1.0
 # On the second generator, and of each kind of noise.
 NOISY_F1, NOISY_FALSE, KIND_FALSE = 0.79, 0.4, 2.0
@@ -73,6 +75,20 @@ def measure(bench: Bench, folder: Path) -> None:
     )  # fmt: skip
 
 
+def measure_histories(bench: Bench, folder: Path) -> None:
+    """Of the lab's own servers."""
+    python = _peer(bench, folder)
+    series = list(lab_histories.recorded().values())
+    theirs = otava.scores(python, series) if python else None
+    changes = sum(len(each.changes) for each in series)
+    what = f"{len(series)} histories of {SESSIONS} sessions of real servers, {changes} times changed by settings"
+    pairs = ScorePairs([histories.scored(each, ours(each)) for each in series], theirs)
+    _report_scores(bench, "", what, pairs, false=KIND_FALSE, part=HISTORIES)
+    told = [histories.scored(each, ours(replace(each, releases=each.changes + each.unsure))) for each in series]
+    what += ", which ours knows as releases"
+    _report_scores(bench, "told_", what, ScorePairs(told, theirs), false=KIND_FALSE, part=HISTORIES)
+
+
 def _peer(bench: Bench, folder: Path) -> Path | None:
     try:
         return otava.installed(folder)
@@ -90,24 +106,37 @@ def _added_one_by_one(series: Sequence[KnownSeries]) -> float:
     return time.process_time() - began
 
 
-def _report_scores(bench: Bench, prefix: str, what: str, pairs: ScorePairs, *, f1: float, false: float) -> None:
-    """Of a generator, beside the peer's. `f1`, `false`: the targets."""
+def _report_scores(
+    bench: Bench,
+    prefix: str,
+    what: str,
+    pairs: ScorePairs,
+    *,
+    f1: float | None = None,
+    false: float,
+    part: str = PART,
+) -> None:
+    """Of a generator, or of histories, beside the peer's. `f1`, `false`: the targets."""
     mine, theirs, ahead = pairs.total(), pairs.peer(), pairs.ahead()
-    _report_f1(bench, f"{prefix}f1", what, pairs, bar=f1)
+    _report_f1(bench, f"{prefix}f1", what, pairs, bar=f1, part=part)
     _report(
         bench, key=f"{prefix}ahead", title=f"F1, ours − theirs, lower bound; {what}", unit="of 1",
-        mine=ahead[0] if ahead else None, own=ahead, theirs=None, bar=0.0, better="higher",
+        mine=ahead[0] if ahead else None, own=ahead, theirs=None, bar=None if f1 is None else 0.0,
+        better="higher", part=part,
     )  # fmt: skip
     titles = {"precision": "precision", "recall": "recall", "delay": "from a change to its alarm, median"}
     for key, title in titles.items():
+        if (key == "delay" and not mine.found) or (key == "precision" and not mine.found + mine.false):
+            continue
+        is_known = theirs is not None and (key != "delay" or theirs.found > 0)
         _report(
             bench, key=f"{prefix}{key}", title=f"{title}; {what}", unit="runs" if key == "delay" else "of 1",
-            mine=getattr(mine, key), theirs=getattr(theirs, key) if theirs else None,
-            better="lower" if key == "delay" else "higher",
+            mine=getattr(mine, key), theirs=getattr(theirs, key) if is_known else None,
+            better="lower" if key == "delay" else "higher", part=part,
         )  # fmt: skip
     _report(
         bench, key=f"{prefix}false", title=f"false alarms; {what}", unit="per 1,000 runs", mine=mine.false_per_1000,
-        own=pairs.false(), theirs=theirs.false_per_1000 if theirs else None, bar=false,
+        own=pairs.false(), theirs=theirs.false_per_1000 if theirs else None, bar=false, part=part,
     )  # fmt: skip
 
 
@@ -147,11 +176,15 @@ def _report_close(bench: Bench, series: Sequence[KnownSeries]) -> None:
     )  # fmt: skip
 
 
-def _report_f1(bench: Bench, key: str, what: str, pairs: ScorePairs, *, bar: float | None = None) -> None:
+def _report_f1(
+    bench: Bench, key: str, what: str, pairs: ScorePairs, *, bar: float | None = None, part: str = PART
+) -> None:
     theirs = pairs.peer()
     _report(
         bench, key=key, title=f"F1; {what}", unit="of 1", mine=pairs.total().f1, own=pairs.f1(),
-        theirs=theirs.f1 if theirs else None, bar=bar, better="higher", interval=pairs.ratio(),
+        theirs=theirs.f1 if theirs else None, bar=bar, better="higher",
+        interval=pairs.ratio() if theirs and theirs.found else None,
+        part=part,
     )  # fmt: skip
 
 
@@ -167,13 +200,14 @@ def _report(
     better: Literal["lower", "higher"] = "lower",
     interval: tuple[float, float] | None = None,
     own: tuple[float, float] | None = None,
+    part: str = PART,
 ) -> None:
     """The target applies to our own value. `mine` None: the peer was needed. `interval`: of the ratio; `own`: of our
     value."""
     absent = bench.absent.get(otava.NAME)
     low, high = interval or (None, None)
     figure = Figure(
-        key=f"{PART}.{key}", part=PART, title=title, unit=unit, better=better, measured_on=bench.today,
+        key=f"{part}.{key}", part=part, title=title, unit=unit, better=better, measured_on=bench.today,
         peer=f"{otava.NAME} {otava.VERSION}" + (f" ({absent})" if absent else ""),
         ours=mine, theirs=theirs, ratio=mine / theirs if mine is not None and theirs else None,
         ours_low=own[0] if own else None, ours_high=own[1] if own else None,

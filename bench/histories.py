@@ -31,12 +31,20 @@ LEAST_F1 = 1e-3  # of a peer, in a ratio
 
 @dataclass(frozen=True)
 class KnownSeries:
-    """Values (runs,) and the first runs of new levels. `days`, `machines`: of each run; empty: not known."""
+    """Values (runs,) and the first runs of new levels. `days`, `machines`: of each run; empty: not known. `unsure`:
+    runs at which a level may have changed; an alarm there is neither right nor wrong. `canary`: CPU time of a fixed
+    piece of work, ms; `stolen`: CPU time, %; `falls`: whether the values fall where the host does less. `releases`:
+    first runs of releases, as far as known."""
 
     values: Floats
     changes: tuple[int, ...]
     days: tuple[int, ...] = ()
     machines: tuple[int, ...] = ()
+    unsure: tuple[int, ...] = ()
+    canary: tuple[float, ...] = ()
+    stolen: tuple[float, ...] = ()
+    falls: bool = True
+    releases: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,14 +169,17 @@ def labelled() -> list[KnownSeries]:
 
 def scored(history: KnownSeries, alarms: Sequence[Alarm]) -> Score:
     """Each change is found by at most one alarm, the earliest reported; the others are false."""
-    left, delays = list(history.changes), []
+    left, delays, ignored = list(history.changes), [], 0
     for alarm in sorted(alarms, key=lambda alarm: alarm.reported_at):
         near = [change for change in left if abs(change - alarm.index) <= NEAR]
         if near:
             change = min(near, key=lambda change: abs(change - alarm.index))
             left.remove(change)
             delays.append(alarm.reported_at - change)
-    return Score(len(delays), len(alarms) - len(delays), len(left), len(history.values), tuple(delays))
+        else:
+            ignored += any(abs(place - alarm.index) <= NEAR for place in history.unsure)
+    false = len(alarms) - len(delays) - ignored
+    return Score(len(delays), false, len(left), len(history.values), tuple(delays))
 
 
 def alarms_of(indices: Sequence[Sequence[int]], *, first: int) -> list[Alarm]:

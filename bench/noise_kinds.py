@@ -9,7 +9,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from apps.regressions.detection import ResultSeries, changes, patterns
+import numpy as np
+
+from apps.regressions.detection import CANARY_STEP, HostMeasure, ResultSeries, changes, patterns
 from bench import histories, noisy_histories, otava
 from bench.histories import Alarm, KnownSeries, ScorePairs
 
@@ -51,10 +53,15 @@ def _patterns(series: ResultSeries) -> list[str]:
 
 
 def result_series(history: KnownSeries, runs: int | None = None) -> ResultSeries:
+    """What the product knows of the first `runs` runs."""
+    sign = -1 if history.falls else 1
+    measured = ("canary", np.log(history.canary) / CANARY_STEP), ("stolen", np.array(history.stolen))
     return ResultSeries(
         history.values[:runs],
+        boundaries=[place for place in history.releases if place < len(history.values[:runs])],
         days=[FIRST_DAY + day for day in history.days[:runs]],
         machines=[f"machine {each}" for each in history.machines[:runs]],
+        host=[HostMeasure(name, values[:runs], sign) for name, values in measured if len(values)],
     )
 
 

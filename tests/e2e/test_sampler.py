@@ -108,7 +108,8 @@ def _check_sampled(run: Run) -> None:
     assert event.detail["agent"] == SAMPLER
     within = event.detail["uncertainty_seconds"]
     assert within > 0
-    assert {"clock_ahead_seconds", "clock_uncertainty_seconds"} <= run.host.keys()
+    assert {"clock_ahead_seconds", "clock_uncertainty_seconds", "canary"} <= run.host.keys()
+    assert run.host["canary"]["cpu_ms"] > 0
     assert "moved_seconds" in event.detail
     # What one agent read of the server, and when the other drove load, agree as well as their clocks are known to.
     (inserts,) = queries.load_series(run_ids=[run.pk], metrics=["mysql.status.Com_insert"], nodes=["db1"])

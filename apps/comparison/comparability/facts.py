@@ -21,7 +21,7 @@ from workers.protocol.workloads.foreign import FOREIGN
 # Host facts that change from run to run; names that only start alike (timezone, loader) are kept.
 PASSING_FACTS = re.compile(
     r"load(_?avg|_average)?(_?(1|5|15)(m|min)?)?|uptime(_seconds)?|pid|time|timestamp|boot|boot_id|boot_?time|booted_at"
-    r"|clock|clock_(ahead|uncertainty)_seconds"
+    r"|clock|clock_(ahead|uncertainty)_seconds|canary"
 )
 SPECS = {**FOREIGN, **WORKLOADS}
 # Sizes and lengths within these shares of each other count as equal.

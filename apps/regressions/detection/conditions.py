@@ -7,36 +7,39 @@ from typing import Any
 # Planned warm-ups and lengths, and sizes of the data, within these shares of each other count as equal.
 LENGTH, SIZE = 0.02, 0.1
 MOST_NAMED = 3
-MACHINE = "load generator's name"
+# What takes turns in a pool: the detector takes its effects out.
+TURNS = MACHINE, ZONE = "load generator's name", "writer's zone"
 
 
 @dataclass(frozen=True)
 class Conditions:
     """Conditions of one run. `warmup` and `duration` in s as planned, `data` in bytes, `host`: lasting facts of the
-    load generator's host. None, an empty text or an absent fact: unknown, which is no difference."""
+    load generator's host; `zone`: the writer's. None, an empty text or an absent fact: unknown, which is no
+    difference."""
 
     warmup: float | None = None
     duration: float | None = None
     data: float | None = None
     tool: str = ""
     host: Mapping[str, Any] | None = None
+    zone: str = ""
 
 
 def resets(runs: Sequence[Conditions]) -> dict[int, str]:
     """Run index -> differences of its conditions, as text. A run is compared with everything known of the runs since
     the last reset, so that runs with missing facts do not hide a difference. Another load generator of a pool, whose
-    machines return, is no difference: the detector takes their effects out."""
+    machines return, is no difference, and another zone of the writer to which it returns is none."""
     found: dict[int, str] = {}
     known: dict[str, Any] = {}
-    names = [(conditions.host or {}).get("name") for conditions in runs]
-    last = {name: number for number, name in enumerate(names)}
-    returns = -1  # the last run of any machine seen so far
-    for number, conditions in enumerate(runs):
-        own = dict(_facts(conditions))
-        if returns >= number:
-            own.pop(MACHINE, None)
-        if names[number] is not None:
-            returns = max(returns, last[names[number]])
+    facts = [dict(_facts(conditions)) for conditions in runs]
+    last = {(name, own[name]): number for number, own in enumerate(facts) for name in TURNS if name in own}
+    returns = dict.fromkeys(TURNS, -1)  # the last run of any machine, or zone, seen so far
+    for number, own in enumerate(facts):
+        for name in [name for name in TURNS if name in own]:
+            until = returns[name]
+            returns[name] = max(until, last[name, own[name]])
+            if until >= number:
+                own.pop(name)
         differences = [
             f"{name} {_text(name, own[name])} instead of {_text(name, known[name])}"
             for name in own
@@ -57,6 +60,7 @@ def _facts(conditions: Conditions) -> Iterator[tuple[str, Any]]:
         "planned length": conditions.duration,
         "size of the data": conditions.data,
         "load tool": conditions.tool or None,
+        ZONE: conditions.zone or None,
     }
     yield from ((name, value) for name, value in plain.items() if value is not None)
     yield from ((f"load generator's {name}", value) for name, value in sorted((conditions.host or {}).items()))

@@ -58,11 +58,13 @@ class Season:
 
 @dataclass(frozen=True, eq=False)
 class Adjusted:
-    """Logarithms (runs,) without the effects found. `machines`: each one's name and effect, around 0."""
+    """Logarithms (runs,) without the effects found. `machines`: each one's name and effect, around 0. `host`: of each
+    measure of the host its name and the effect of a step."""
 
     y: Floats
     season: Season | None = None
     machines: tuple[tuple[str, Effect], ...] = ()
+    host: tuple[tuple[str, Effect], ...] = ()
 
 
 def adjusted(y: Floats, *, days: Sequence[int], machines: Sequence[str]) -> Adjusted:

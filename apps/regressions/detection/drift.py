@@ -44,12 +44,13 @@ class Burst:
 
 @dataclass(frozen=True)
 class Patterns:
-    """`machines`: each one's name and effect."""
+    """`machines`: each one's name and effect; `host`: those of each measure of the host, for a step."""
 
     drift: Drift | None = None
     season: Season | None = None
     machines: tuple[tuple[str, Effect], ...] = ()
     bursts: tuple[Burst, ...] = ()
+    host: tuple[tuple[str, Effect], ...] = ()
 
 
 def patterns(series: ResultSeries, places: Sequence[int]) -> Patterns:
@@ -61,7 +62,7 @@ def patterns(series: ResultSeries, places: Sequence[int]) -> Patterns:
     found = series.adjusted(first, end)
     inner = [place - first for place in sorted(places) if first < place < end]
     drift = _drift(series, first, end, found.y, inner)
-    return Patterns(drift, found.season, found.machines, _bursts(series, first, end, inner))
+    return Patterns(drift, found.season, found.machines, _bursts(series, first, end, inner), found.host)
 
 
 def _bursts(series: ResultSeries, first: int, end: int, places: Sequence[int]) -> tuple[Burst, ...]:

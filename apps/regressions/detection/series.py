@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.regressions.detection import covariates
+from apps.regressions.detection import covariates, host_measures
 from apps.regressions.detection import noise as noises
 from apps.regressions.detection.covariates import Adjusted
+from apps.regressions.detection.host_measures import HostMeasure
 from apps.regressions.detection.noise import Floats, SeriesNoise
 
 # Runs: the most that are analysed, and the fewest.
@@ -20,8 +21,8 @@ LONGEST, SHORTEST = 500, 10
 FEWEST_ASIDE, MOST_ASIDE = 4, 40
 # Runs of a new level that begins near no release, and of one between two changes: more than a burst has.
 FEWEST_HELD = 7
-# Of a series with BURSTS bursts of ODD_RUNS odd runs, or more.
-BURSTY_HELD, BURSTS, ODD_RUNS = 12, 2, 3
+# Of a series with BURSTS bursts, or more, of ODD_RUNS odd runs, or more.
+BURSTY_HELD, BURSTS, ODD_RUNS = 12, 1, 3
 LEAST_SIGNIFICANT = 1e-4
 # Changes at most this many runs apart are one, unless each passes the test beside the other (see analyses).
 ALIKE = 7
@@ -134,7 +135,7 @@ class ResultSeries:
     """Positive `values` of one metric (runs,), in order, without excluded runs. `resets`: indices from which on
     hardware or configuration differ; changes there are not reported, and runs before are not compared with runs after.
     `boundaries`: first runs of releases, to which a new change nearby is attributed. `days` (ordinals) and `machines`
-    (names) of each run, whose effects are taken out; empty: not known.
+    (names) of each run, whose effects are taken out; empty: not known. `host`: what was measured of the host, as well.
 
     Raises ValueError for a value without a logarithm, naming its run, and for a reset outside the series."""
 
@@ -144,13 +145,15 @@ class ResultSeries:
     limits: ChangeLimits = DEFAULT_LIMITS
     days: Sequence[int] = ()
     machines: Sequence[str] = ()
+    host: Sequence[HostMeasure] = ()
 
     def __post_init__(self) -> None:
         if self.values.ndim != 1:
             raise ValueError(f"a series has one dimension, not {self.values.ndim}")
         if any(not 0 <= reset <= len(self.values) for reset in self.resets):
             raise ValueError(f"resets {list(self.resets)} are not all within the series of {len(self.values)} runs")
-        for name, known in (("days", self.days), ("machines", self.machines)):
+        measured = [(measure.name, measure.values) for measure in self.host]
+        for name, known in (("days", self.days), ("machines", self.machines), *measured):
             if len(known) not in (0, len(self.values)):
                 raise ValueError(f"{name} are those of {len(known)} runs, the series has {len(self.values)}")
         fine = np.isfinite(self.values) & (self.values > 0)
@@ -162,17 +165,19 @@ class ResultSeries:
 
     @cached_property
     def logarithms(self) -> Floats:
-        """Without the effects of weekdays and machines."""
+        """Without the effects of weekdays, machines and the host's speed."""
         logs: Floats = np.log(self.values)
-        for start, end in self.stretches() if self.days or self.machines else ():
+        for start, end in self.stretches() if self.days or self.machines or self.host else ():
             first = max(start, end - LONGEST)
             logs[first:end] = self.adjusted(first, end).y
         return logs
 
     def adjusted(self, first: int, end: int) -> Adjusted:
-        return covariates.adjusted(
-            np.log(self.values[first:end]), days=self.days[first:end], machines=self.machines[first:end]
+        y, host = host_measures.effects(
+            np.log(self.values[first:end]), [measure.part(first, end) for measure in self.host]
         )
+        found = covariates.adjusted(y, days=self.days[first:end], machines=self.machines[first:end])
+        return replace(found, host=host)
 
     def stretches(self, places: Iterable[int] = ()) -> list[tuple[int, int]]:
         """Start and end of each stretch between resets and changes at `places`."""

@@ -1,4 +1,4 @@
-"""Drift, weekdays, machines and bursts of a series, as answered."""
+"""Drift, weekdays, machines, the host's speed and bursts of a series, as answered."""
 
 import math
 from collections.abc import Sequence
@@ -27,10 +27,11 @@ class TrendDrift:
 
 @dataclass(frozen=True)
 class TrendEffect:
-    """Of a weekday, or of a load generator of a pool; it is taken out before changes are looked for."""
+    """Of a weekday, of a load generator of a pool, or of what was measured of the host; it is taken out before changes
+    are looked for."""
 
-    name: Annotated[str, "“Monday”, or the load generator's name"]
-    effect: Annotated[Rounded, "share of the value, around 0"]
+    name: Annotated[str, "“Monday”, the load generator's name, or “canary” or “stolen”"]
+    effect: Annotated[Rounded, "share of the value, around 0, or for a step of what was measured"]
     low: Annotated[Rounded, "lower end of the 95 % interval"]
     high: Rounded
 
@@ -63,6 +64,11 @@ class TrendPatterns:
     season: Annotated[TrendSeason | None, "null: none found"] = None
     machines: Annotated[tuple[TrendEffect, ...], "empty: one, or not known apart"] = ()
     bursts: tuple[TrendBurst, ...] = ()
+    host: Annotated[
+        tuple[TrendEffect, ...],
+        "“canary”: for 10 % more CPU time of the agent's fixed work; “stolen”: for a percentage point of CPU time; "
+        "empty: no effect is sure",
+    ] = ()
     slope: Hidden[float] = 0.0
 
 
@@ -74,6 +80,7 @@ def of(series: ResultSeries, places: Sequence[int], *, direction: str) -> TrendP
         season=_season(found.season) if found.season else None,
         machines=tuple(_effect(name, effect) for name, effect in found.machines),
         bursts=tuple(_burst(burst) for burst in found.bursts),
+        host=tuple(_effect(name, effect) for name, effect in found.host),
         slope=math.log1p(found.drift.change.value) / found.drift.runs if found.drift else 0.0,
     )
 

@@ -1,6 +1,7 @@
 """Runs of stored trends, release by release, then in order of time, as series for change detection."""
 
 import json
+import math
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,11 @@ from typing import Annotated, Any
 import numpy as np
 from django.db import connection
 
+from apps.catalog.models import Metric
 from apps.comparison.api import lasting_facts
 from apps.core.answers import Hidden, Rounded
 from apps.regressions import detection
-from apps.regressions.detection import ChangeLimits, Conditions, ResultSeries
+from apps.regressions.detection import ChangeLimits, Conditions, HostMeasure, ResultSeries
 from apps.regressions.models import Trend
 from apps.regressions.thresholds import Thresholds
 from apps.runs.api import places
@@ -23,16 +25,34 @@ from apps.runs.models import Run
 # Origins of measured runs; synthetic runs are analysed only in trends without measured ones.
 MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
 MOST_RUNS = 2**31 - 1
+# What is measured of the host; a step of stolen time is a percentage point.
+CANARY, STOLEN_TIME = "canary", "stolen"
 
 # Start of a run's campaign, UTC.
 CAMPAIGN = """
 SELECT to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') FROM dispatch_jobrun r
 JOIN dispatch_job j ON j.id = r.job_id JOIN dispatch_campaign c ON c.id = j.campaign_id WHERE r.run_id = runs.run
 """
+# Zone of the server that was the first to write, of systems in several zones.
+ZONE = """
+SELECT n.zone FROM runs_event e JOIN catalog_node n ON n.system_id = runs.system AND n.name = e.node
+WHERE e.run_id = runs.run AND e.kind = 'role' AND e.detail ->> 'role' = 'writer'
+  AND EXISTS (SELECT FROM catalog_node o WHERE o.system_id = runs.system AND o.zone NOT IN (n.zone, ''))
+ORDER BY e.starts_at LIMIT 1
+"""
+# Stolen CPU time, %, of the node that lost most; a value that never changed is kept with its node.
+STOLEN = """
+SELECT max(mean) FROM runs_series WHERE run_id = runs.run AND metric_id = (
+    SELECT id FROM catalog_metric WHERE key = 'derived.cpu.steal')
+"""
+NEVER_STOLEN = """
+SELECT max((constants ->> 'derived.cpu.steal')::float) FROM runs_runnode WHERE run_id = runs.run
+"""
 # Excluded runs never count; a ratio needs positive values, only errors may be zero.
 SERIES = f"""
 SELECT id, run, system, release, version, version_key, started_at, value, server_version, slug, warmup, duration,
-    data_bytes, tool_version, host, CASE WHEN %(campaigns)s THEN ({CAMPAIGN}) END, provenance
+    data_bytes, tool_version, host, CASE WHEN %(campaigns)s THEN ({CAMPAIGN}) END, ({ZONE}),
+    coalesce(({STOLEN}), ({NEVER_STOLEN})), provenance
 FROM (
 SELECT h.id, runs_run.id AS run, s.id AS system, release.id AS release, version, version_key, started_at, m.value,
     server_version, s.slug, warmup, duration, data_bytes, tool_version, host, provenance,
@@ -55,7 +75,8 @@ ORDER BY version_key, version, started_at, run
 class SeriesRun:
     """A run of a series. `reset`: compared with the runs before. `build`: version that the server reported;
     `slug`: of the system; `campaign`: its start where asked for, as 2026-11-25 21:04:30, UTC; `machine`: name of the
-    load generator, empty: not known."""
+    load generator, and the writer's zone where it can differ, empty: not known. `canary`: CPU time of a fixed piece of
+    work on the load generator, ms, and what work; `stolen`: CPU time, %; nan: not known."""
 
     run: int
     system: Hidden[int]
@@ -69,6 +90,8 @@ class SeriesRun:
     slug: Hidden[str] = ""
     campaign: Hidden[str] = ""
     machine: Hidden[str] = ""
+    canary: Hidden[tuple[float, str]] = (math.nan, "")
+    stolen: Hidden[float] = math.nan
 
     @property
     def order(self) -> tuple[tuple[int, ...], str, datetime, int]:
@@ -120,8 +143,19 @@ def trend_series(trend: Trend, points: Sequence[SeriesRun], limits: ChangeLimits
         limits=limits,
         days=[point.started_at.toordinal() for point in points],
         machines=[point.machine for point in points] if all(point.machine for point in points) else (),
+        host=_host(points, sign=-1 if trend.metric.direction == Metric.Direction.HIGHER else 1),
     )
     return TrendSeries(trend, points, results)
+
+
+def _host(points: Sequence[SeriesRun], *, sign: int) -> list[HostMeasure]:
+    """`sign`: of the effect of a host that does less."""
+    canary = [cpu / detection.CANARY_STEP for cpu in np.log([point.canary[0] for point in points])]
+    stolen = np.array([point.stolen for point in points])
+    return [
+        HostMeasure(CANARY, np.array(canary), sign, [point.canary[1] for point in points]),
+        HostMeasure(STOLEN_TIME, stolen, sign),
+    ]
 
 
 def place_of(points: Sequence[SeriesRun], run: Run) -> int:
@@ -139,7 +173,9 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
         SeriesRun(
             *(run, system, release, version, tuple(key), at, value, resets.get(number, ""), build, slug),
             campaign=row[14] or "",
-            machine=str(_facts(row[13]).get("name") or ""),
+            machine=_machine(str(_facts(row[13]).get("name") or ""), row[15] or ""),
+            canary=_canary(row[13]),
+            stolen=math.nan if row[16] is None else row[16],
         )
         for number, row in enumerate(rows)
         for run, system, release, version, key, at, value, build, slug in [row[:9]]
@@ -148,10 +184,24 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
 
 def _conditions(row: Sequence[Any]) -> Conditions:
     warmup, duration, data, tool, host = row[9:14]
-    return Conditions(warmup, duration, data or None, tool, _facts(host))
+    return Conditions(warmup, duration, data or None, tool, _facts(host), zone=row[15] or "")
+
+
+def _machine(generator: str, zone: str) -> str:
+    return f"{generator}, writer in {zone}" if generator and zone else generator
 
 
 @lru_cache(maxsize=1024)
 def _facts(host: str) -> Mapping[str, Any]:
-    """A cursor returns JSON as text; most runs of a series have the same."""
+    """A cursor returns JSON as text; most runs of a series have the same, or differ by their canary."""
     return lasting_facts(json.loads(host))
+
+
+def _canary(host: str) -> tuple[float, str]:
+    if '"canary"' not in host:
+        return math.nan, ""
+    found = json.loads(host)["canary"]
+    cpu = found.get("cpu_ms") if isinstance(found, Mapping) else None
+    if not isinstance(cpu, int | float) or isinstance(cpu, bool) or not 0 < cpu < math.inf:
+        return math.nan, ""
+    return float(cpu), str(found.get("work", ""))

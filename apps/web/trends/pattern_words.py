@@ -1,4 +1,4 @@
-"""Drift, weekdays, machines and bursts of a series in words."""
+"""Drift, weekdays, machines, the host's speed and bursts of a series in words."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,11 @@ from apps.regressions.api import TrendBurst, TrendDrift, TrendEffect, TrendPatte
 
 # Load generators named in a sentence: those farthest from the mean of all.
 MOST_NAMED = 4
+# What an effect of the host's measures is for.
+STEPS = {
+    "canary": f"for 10{NBSP}% more CPU time of a fixed piece of work",
+    "stolen": "for each percentage point of CPU time stolen",
+}
 
 
 def marks(found: TrendPatterns) -> list[tuple[str, str]]:
@@ -15,6 +20,7 @@ def marks(found: TrendPatterns) -> list[tuple[str, str]]:
         ("drifts", drift(found.drift) if found.drift else ""),
         ("weekdays", season(found.season) if found.season else ""),
         ("machines", machines(found.machines) if found.machines else ""),
+        ("host", host(found.host) if found.host else ""),
         ("bursts", bursts(found.bursts) if found.bursts else ""),
     ]
     return [(word, f"{text[:1].upper()}{text[1:]}.") for word, text in own if text]
@@ -39,6 +45,11 @@ def machines(found: Sequence[TrendEffect]) -> str:
     rest = f" and {len(found) - len(named)} more" if len(found) > len(named) else ""
     parts = [f"{each.name} {_sized(each)}" for each in sorted(named, key=_effect, reverse=True)]
     return f"load generators differ: {', '.join(parts)}{rest}; taken out"
+
+
+def host(found: Sequence[TrendEffect]) -> str:
+    """For example "follows the host: −1.2 % [−1.5, −0.9] for each percentage point of CPU time stolen; taken out"."""
+    return f"follows the host: {', '.join(f'{_sized(each)} {STEPS[each.name]}' for each in found)}; taken out"
 
 
 def bursts(found: Sequence[TrendBurst]) -> str:

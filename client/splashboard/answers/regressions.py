@@ -203,8 +203,8 @@ class TrendDrift:
 
 @dataclass(frozen=True)
 class TrendEffect:
-    name: str  # “Monday”, or the load generator's name
-    effect: float  # share of the value, around 0
+    name: str  # “Monday”, the load generator's name, or “canary” or “stolen”
+    effect: float  # share of the value, around 0, or for a step of what was measured
     low: float  # lower end of the 95 % interval
     high: float
 
@@ -231,6 +231,9 @@ class TrendPatterns:
     season: Optional[TrendSeason]  # None: none found
     machines: list[TrendEffect]  # empty: one, or not known apart
     bursts: list[TrendBurst]
+    # “canary”: for 10 % more CPU time of the agent's fixed work; “stolen”: for a percentage point of CPU time;
+    # empty: no effect is sure
+    host: list[TrendEffect]
 
 
 @dataclass(frozen=True)

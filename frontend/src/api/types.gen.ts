@@ -3339,6 +3339,7 @@ export interface components {
             season: components["schemas"]["TrendSeason"] | null;
             machines: components["schemas"]["TrendEffect"][];
             bursts: components["schemas"]["TrendBurst"][];
+            host: components["schemas"]["TrendEffect"][];
         };
         TrendPoint: {
             run: number;

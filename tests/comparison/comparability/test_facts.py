@@ -11,8 +11,14 @@ from apps.comparison.comparability.differences import FieldGroup, differences
 from apps.comparison.comparability.facts import _host, _listed, lasting_facts
 
 
-def test_how_far_a_host_s_clock_is_ahead_makes_no_other_host() -> None:
-    known = {"name": "vm", "cpus": 2, "clock_ahead_seconds": 0.0004, "clock_uncertainty_seconds": 0.001}
+def test_neither_a_host_s_clock_nor_its_speed_makes_it_another() -> None:
+    known = {
+        "name": "vm",
+        "cpus": 2,
+        "clock_ahead_seconds": 0.0004,
+        "clock_uncertainty_seconds": 0.001,
+        "canary": {"cpu_ms": 80.1},
+    }
     assert lasting_facts(known) == {"name": "vm", "cpus": 2}
 
 

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import time
 from typing import Any
 
 from workers.agent.measure.clock import Bearing, RunClock
@@ -15,6 +16,18 @@ def clock(run: RunClock, bearing: Bearing | None) -> dict[str, float]:
         "clock_ahead_seconds": round(bearing.ahead(run), 6),
         "clock_uncertainty_seconds": round(bearing.uncertainty, 6),
     }
+
+
+CANARY = 2_000_000  # additions: a tenth of a second or two
+
+
+def canary() -> dict[str, Any]:
+    """CPU time of a fixed piece of work, ms: how fast this host is now. Only equal `work` is comparable."""
+    began = time.process_time()
+    for number in range(CANARY):
+        number + 1
+    spent = 1000 * (time.process_time() - began)
+    return {"cpu_ms": round(spent, 2), "work": f"{CANARY:,} additions, Python {platform.python_version()}"}
 
 
 def host() -> dict[str, Any]:

@@ -327,7 +327,7 @@ def run_message(
         server_version=database.version(system),
         tool_version=tool_version,
         command=" ".join(load.invocation.argv),
-        host=facts.host() | facts.clock(load.clock, bearing),
+        host=facts.host() | facts.clock(load.clock, bearing) | {"canary": facts.canary()},
         nodes=[
             wire.RunNodeMessage(
                 name=node.name,
