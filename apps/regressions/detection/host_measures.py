@@ -64,8 +64,10 @@ def effects(y: Floats, measures: Sequence[HostMeasure]) -> tuple[Floats, tuple[t
     """Logarithms (runs,) without the effects of these measures, and each one's for a step, where it is sure."""
     used = [each for each in measures if _varies(each)]
     while used:
-        x = np.column_stack([each.centred for each in used])
-        fit = min((_fitted(y, x, start) for start in _starts(y, x)), key=lambda fit: fit.loss)
+        plain = np.column_stack([each.centred for each in used])
+        # A measure varies by itself, too: where the values follow its levels only, these are nearer to its speed.
+        tried = [(x, start) for x in (plain, _levelled(plain)) for start in _starts(y, x)]
+        x, fit = min(((x, _fitted(y, x, start)) for x, start in tried), key=lambda each: each[1].loss)
         t = fit.slopes / np.maximum(fit.errors, noises.FLOOR**2)
         p = 2 * special.stdtr(fit.freedom, -np.abs(t))
         sure = [place for place, each in enumerate(used) if p[place] < SURE and fit.slopes[place] * each.sign > 0]
@@ -82,6 +84,15 @@ def effects(y: Floats, measures: Sequence[HostMeasure]) -> tuple[Floats, tuple[t
 def _varies(measure: HostMeasure) -> bool:
     known = measure.values[np.isfinite(measure.values)]
     return len(known) >= FEWEST and np.unique(known, return_counts=True)[1].max() <= MOST_ALIKE * len(known)
+
+
+def _levelled(x: Floats) -> Floats:
+    """The medians of its own levels."""
+    found = x.copy()
+    for column in found.T:
+        for start, end in pairwise(noises.estimate(column).bounds):
+            column[start:end] = noises.median(column[start:end])
+    return found
 
 
 def _starts(y: Floats, x: Floats) -> list[Floats]:

@@ -63,6 +63,16 @@ def test_a_change_of_the_host_alone_is_none_of_the_server() -> None:
     assert places(series(x, seed=3)) == []
 
 
+def test_a_measure_that_varies_as_much_as_the_values_still_explains_levels() -> None:
+    for seed in range(5):
+        slow = np.repeat([0.0, 2.0, 0.5, 1.5], 40)
+        rng = np.random.default_rng(seed)
+        values = np.exp(-0.1 * slow + rng.normal(0, 0.01, RUNS))
+        told = slow + rng.normal(0, 0.1, RUNS)
+        assert len(places(ResultSeries(values))) == 3
+        assert places(ResultSeries(values, host=[HostMeasure("canary", told, -1)])) == []
+
+
 def test_a_measure_that_nothing_follows_is_left_alone() -> None:
     for seed in range(40):
         found = series(speeds(seed), seed=seed, effect=0.0, step=0.05)
