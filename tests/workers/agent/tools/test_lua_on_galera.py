@@ -61,8 +61,8 @@ def test_ids_with_gaps_fail_the_run(bench: Benches, tool: str) -> None:
 def test_an_alter_kills_the_transaction_in_its_way_and_stops_writers_of_other_tables(bench: Benches) -> None:
     """Total-order isolation: the statement waits for nobody, and everybody who writes waits for it. The holder is
     killed when the copy is done: a slow machine must get there within `hold`."""
-    way = {"table_size": 100_000, "at": 4, "algorithm": "copy", "hold": 8}
-    read, _ = bench("ddl_under_load", **way).run(threads=4, rate=40, duration=16)
+    way = {"table_size": 100_000, "at": 4, "algorithm": "copy", "hold": 12}
+    read, _ = bench("ddl_under_load", **way).run(threads=4, rate=40, duration=20)
     (statement,) = (event for event in read.events if event.kind == "ddl")
     (held,) = (event for event in read.events if event.kind == "phase")
     took = statement.detail["seconds"]
