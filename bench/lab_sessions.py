@@ -1,6 +1,6 @@
 """Records histories of real servers for the detection bench: sessions whose settings change where a table says so.
 
-`python -m bench.lab_sessions DIRECTORY FILE`: some 35 minutes. Systems take turns, so that all of them meet the same
+`python -m bench.lab_sessions DIRECTORY FILE`: some 40 minutes. Systems take turns, so that all of them meet the same
 machine. A session restarts the server, asks for a fixed amount of work of one CPU, and runs each load once.
 """
 

@@ -65,7 +65,7 @@ def effects(y: Floats, measures: Sequence[HostMeasure]) -> tuple[Floats, tuple[t
     used = [each for each in measures if _varies(each)]
     while used:
         plain = np.column_stack([each.centred for each in used])
-        # A measure varies by itself, too: where the values follow its levels only, these are nearer to its speed.
+        # A measure varies by itself, too: where the values follow its levels only, these tell its speed better.
         tried = [(x, start) for x in (plain, _levelled(plain)) for start in _starts(y, x)]
         x, fit = min(((x, _fitted(y, x, start)) for x, start in tried), key=lambda each: each[1].loss)
         t = fit.slopes / np.maximum(fit.errors, noises.FLOOR**2)

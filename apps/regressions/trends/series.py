@@ -51,8 +51,8 @@ SELECT max((constants ->> 'derived.cpu.steal')::float) FROM runs_runnode WHERE r
 # Excluded runs never count; a ratio needs positive values, only errors may be zero.
 SERIES = f"""
 SELECT id, run, system, release, version, version_key, started_at, value, server_version, slug, warmup, duration,
-    data_bytes, tool_version, host, CASE WHEN %(campaigns)s THEN ({CAMPAIGN}) END, ({ZONE}),
-    coalesce(({STOLEN}), ({NEVER_STOLEN})), provenance
+    data_bytes, tool_version, host - 'canary', CASE WHEN %(campaigns)s THEN ({CAMPAIGN}) END, ({ZONE}),
+    coalesce(({STOLEN}), ({NEVER_STOLEN})), host -> 'canary', provenance
 FROM (
 SELECT h.id, runs_run.id AS run, s.id AS system, release.id AS release, version, version_key, started_at, m.value,
     server_version, s.slug, warmup, duration, data_bytes, tool_version, host, provenance,
@@ -174,7 +174,7 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
             *(run, system, release, version, tuple(key), at, value, resets.get(number, ""), build, slug),
             campaign=row[14] or "",
             machine=_machine(str(_facts(row[13]).get("name") or ""), row[15] or ""),
-            canary=_canary(row[13]),
+            canary=_canary(row[17]),
             stolen=math.nan if row[16] is None else row[16],
         )
         for number, row in enumerate(rows)
@@ -193,15 +193,13 @@ def _machine(generator: str, zone: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _facts(host: str) -> Mapping[str, Any]:
-    """A cursor returns JSON as text; most runs of a series have the same, or differ by their canary."""
+    """A cursor returns JSON as text; most runs of a series have the same."""
     return lasting_facts(json.loads(host))
 
 
-def _canary(host: str) -> tuple[float, str]:
-    if '"canary"' not in host:
-        return math.nan, ""
-    found = json.loads(host)["canary"]
+def _canary(told: str | None) -> tuple[float, str]:
+    found = json.loads(told) if told else None
     cpu = found.get("cpu_ms") if isinstance(found, Mapping) else None
-    if not isinstance(cpu, int | float) or isinstance(cpu, bool) or not 0 < cpu < math.inf:
+    if not isinstance(found, Mapping) or not isinstance(cpu, int | float) or isinstance(cpu, bool) or cpu <= 0:
         return math.nan, ""
     return float(cpu), str(found.get("work", ""))
