@@ -1,11 +1,29 @@
 """The scorecard: which systems and load stand in a row, and the ratio of each to the best."""
 
+import re
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from threading import Thread
+from typing import Any
+
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from apps.catalog.models import Platform, System
+from apps.catalog.models import HardwareClass, Metric, Node, Platform, Release, System, Workload
+from apps.comparison import compare
+from apps.comparison.comparability import acknowledgements
+from apps.comparison.selection import row_versions
+from apps.comparison.tables import scorecard
 from apps.comparison.tables.scorecard import ScorecardRow, load_scorecard
-from tests.support.builders import a_load_level, a_measured_run, a_system, a_workload
+from apps.comparison.values import Comparison
+from apps.core.canonical import canonical_hash
+from apps.dispatch.models import Campaign, JobRun
+from apps.runs.api import deletion
+from apps.runs.models import Configuration, Measurement, Run, RunCheck, RunNode
+from apps.runs.quality import check, checklist, exclusion
+from tests.support.builders import START, a_job, a_load_level, a_measured_run, a_system, a_user, a_workload
 from workers.protocol.workloads.kinds import FAILOVER, INGEST, MIXED
 
 pytestmark = pytest.mark.django_db
@@ -111,7 +129,208 @@ def test_many_runs_systems_and_workloads_take_no_more_queries(
         system = _system(f"s{number}", ("galera", "mha", "mariadb")[number % 3])
         for name in ("oltp_read_write", "oltp_insert"):
             a_measured_run({"client.throughput": 1.0}, system=system, workload=a_workload(name))
-    with django_assert_max_num_queries(16):
+    # A first visit: its versions are read once more when it is judged.
+    with django_assert_max_num_queries(29):
+        load_scorecard()
+    with django_assert_max_num_queries(10):
         load_scorecard()
     assert _row(INGEST).measured == ()
     assert _row(FAILOVER).measured == ()
+
+
+# ---------------------------------------------------------------- judged anew only after a change
+
+
+def _compared(*, nodes: HardwareClass | None = None) -> Run:
+    """A run of two systems that the row of mixed loads compares, each with its variables and its campaign. `nodes`:
+    hardware of the second's."""
+    job, run = a_job(), None
+    for slug, platform, values in (("g", "galera", A), ("m", "mha", B)):
+        system = _system(slug, platform)
+        if nodes and slug == "m":
+            system.nodes.update(hardware_class=nodes)
+        for hour, value in enumerate(values):
+            variables = {"sort_buffer_size": slug}
+            made, _ = Configuration.objects.get_or_create(
+                content_hash=canonical_hash(variables), defaults={"variables": variables}
+            )
+            run = a_measured_run(
+                {"client.throughput": value},
+                system=system,
+                load_level=a_load_level(8),
+                workload=a_workload("oltp_read_write"),
+                server_version="11.4",
+                started_at=START + timedelta(hours=hour),
+            )
+            RunNode.objects.create(run=run, number=1, name="db1", role="writer", configuration=made)
+            JobRun.objects.create(run=run, job=job, attempt=1)
+    assert run is not None
+    return run
+
+
+def _anew() -> tuple[ScorecardRow, ...]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scorecard, "last", scorecard.LastAnswer())
+        return load_scorecard()
+
+
+def _one_more(run: Run) -> None:
+    a_measured_run({"client.throughput": 900.0}, system=run.system, load_level=run.load_level, workload=run.workload)
+
+
+def _excluded(run: Run) -> None:
+    exclusion.exclude(run=run, reason="the disk was full", by=a_user())
+
+
+def _counted_again(run: Run) -> None:
+    _excluded(run)
+    load_scorecard()
+    Run.objects.filter(pk=run.pk).update(tags=["again"])
+    exclusion.count_again(run=run, by=a_user())
+
+
+def _failed_a_check(run: Run) -> None:
+    RunCheck.objects.create(
+        run=run, check_key=checklist.REPRODUCIBLE, status="failed", evidence="far from its siblings"
+    )
+    check._note_failed([run.pk])
+
+
+def _with_another_value(run: Run) -> None:
+    """As a reseal does."""
+    old = Measurement.objects.get(run=run)
+    old.delete()
+    Measurement.objects.bulk_create([Measurement(**{**_fields(old), "id": None, "value": 300.0})])
+    run.save()
+
+
+def _fields(row: Measurement) -> dict[str, Any]:
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+
+
+def _with_another_platform(run: Run) -> None:
+    aurora = Platform.objects.get_or_create(slug="aurora", defaults={"name": "Aurora"})[0]
+    release = Release.objects.create(platform=aurora, version="3.08.0", version_key=[3, 8, 0])
+    System.objects.filter(pk=run.system_id).update(release=release)
+
+
+CHANGES: Sequence[Callable[[Run], object]] = (
+    _one_more,
+    _excluded,
+    _counted_again,
+    _failed_a_check,
+    _with_another_value,
+    _with_another_platform,
+    lambda run: list(deletion.delete_runs(Run.objects.filter(pk=run.pk))),
+    lambda run: System.objects.filter(pk=run.system_id).update(name="renamed", short_name="renamed"),
+    lambda _: HardwareClass.objects.update(vcpu=64),
+    lambda run: Node.objects.create(
+        system=run.system, name="db2", role="reader", hardware_class=run.system.hardware_class
+    ),
+    lambda run: Workload.objects.filter(pk=run.workload_id).update(name="renamed"),
+    lambda _: Metric.objects.filter(key="client.throughput").update(unit="commits/s"),
+    lambda _: Campaign.objects.update(name="renamed"),
+)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_what_the_rows_rest_on_is_in_them_at_once(change: Callable[[Run], object]) -> None:
+    run = _compared()
+    before = load_scorecard()
+    change(run)
+    after = load_scorecard()
+    assert after != before
+    assert after == _anew()
+
+
+def test_an_accepted_difference_shows_the_verdict_at_once_and_a_withdrawn_one_withholds_it() -> None:
+    _compared(nodes=HardwareClass.objects.create(slug="large", name="large"))
+    words = [[cell.words for cell in _comparison().cells]]
+    (made,) = acknowledgements.acknowledge(
+        differences=_comparison().obstacles, by=(by := a_user()), reason="on purpose"
+    )
+    words.append([cell.words for cell in _comparison().cells])
+    acknowledgements.withdraw(acknowledgement=made.pk, by=by, now=START)
+    words.append([cell.words for cell in _comparison().cells])
+    assert words == [["", "verdict withheld"], ["", "worse"], ["", "verdict withheld"]]
+
+
+def test_without_a_change_nothing_is_judged_again() -> None:
+    run, level = _compared(), a_load_level(64)
+    before = load_scorecard()
+    # At a load that no row shows.
+    a_measured_run({"client.throughput": 1.0}, system=run.system, load_level=level, workload=run.workload)
+    with CaptureQueriesContext(connection) as queries:
+        assert load_scorecard() is before
+    assert not _tables(queries) & {"runs_measurement", "runs_runnode"}
+
+
+def test_an_earlier_run_under_the_same_conditions_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_versions, "MOST_RUNS", 2)
+    run = _compared()
+    before = load_scorecard()
+    oldest = Run.objects.filter(system=run.system).earliest("pk")
+    assert oldest.pk not in {each.id for each in _comparison().runs}
+    _excluded(oldest)
+    assert load_scorecard() != before
+    assert load_scorecard() == _anew()
+
+
+def test_what_changes_while_it_is_judged_is_in_the_next_answer() -> None:
+    run = _compared()
+    judge = compare.judge
+
+    def with_a_change(*arguments: Any, **options: Any) -> Any:
+        drafts = judge(*arguments, **options)
+        System.objects.filter(pk=run.system_id).update(name="renamed")
+        return drafts
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compare, "judge", with_a_change)
+        load_scorecard()
+    assert load_scorecard() == _anew()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_another_process_wrote_is_in_the_next_answer() -> None:
+    run = _compared()
+    before = load_scorecard()
+
+    def write() -> None:
+        Run.objects.filter(pk=run.pk).update(is_excluded=True)
+        connection.close()
+
+    elsewhere = Thread(target=write)
+    elsewhere.start()
+    elsewhere.join()
+    assert load_scorecard() != before
+    assert load_scorecard() == _anew()
+
+
+def test_each_table_that_is_read_to_judge_has_its_versions_compared() -> None:
+    """Or is only written together with the row of its run."""
+    _compared(nodes=HardwareClass.objects.create(slug="large", name="large"))
+    load_scorecard()
+    with CaptureQueriesContext(connection) as queries:
+        load_scorecard()
+    compared = _tables(queries)
+    with CaptureQueriesContext(connection) as queries:
+        _anew()
+    assert _tables(queries) - compared == {
+        "runs_measurement",
+        "runs_distribution",
+        "runs_runnode",
+        "runs_configuration",
+        "runs_exclusion",
+    }
+
+
+def _tables(queries: CaptureQueriesContext) -> set[str]:
+    found = {name for query in queries for name in re.findall(r'(?:FROM|JOIN) "?(\w+)"?', query["sql"])}
+    return found & set(connection.introspection.table_names())
+
+
+def _comparison() -> Comparison:
+    found = _row(MIXED).comparison
+    assert found is not None
+    return found

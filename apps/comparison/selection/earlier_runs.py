@@ -19,31 +19,33 @@ MOST_EARLIER = 50
 # Durations within these factors count as equal.
 LENGTHS = 0.98, 1.02
 
-# The newest runs that count at each place, of the compared runs' origins: per origin in the order of the index
-# run_counted, so that no more are read. Of these, the runs made under the same conditions.
+# The newest runs that count before `g.before` at a place `g`, of its origins: per origin in the order of the index
+# run_counted, so that no more are read.
+NEWEST_BEFORE = f"""
+    SELECT own.* FROM unnest(string_to_array(g.origins, ' ')) AS o (origin)
+    CROSS JOIN LATERAL (
+        SELECT *, xmin AS written, ctid AS place FROM runs_run
+        WHERE system_id = g.system AND workload_id = g.workload AND load_level_id = g.level
+          AND provenance = o.origin AND started_at < g.before AND {places.COUNTED}
+        ORDER BY started_at DESC, id DESC LIMIT {MOST_EARLIER}
+    ) own
+    ORDER BY own.started_at DESC, own.id DESC LIMIT {MOST_EARLIER}
+"""  # noqa: S608  our own names
+# Of these, of the compared runs' origins, the runs made under the same conditions.
 ALIKE = f"""
-SELECT place, alike.id, alike.started_at, coalesce(alike.host->>'name', ''), alike.server_started_at, alike.session
+SELECT g.number, alike.id, alike.started_at, coalesce(alike.host->>'name', ''), alike.server_started_at, alike.session
 FROM unnest(
     %(systems)s::bigint[], %(workloads)s::bigint[], %(levels)s::bigint[], %(origins)s::text[],
     %(before)s::timestamptz[], %(servers)s::text[], %(hosts)s::text[], %(warmups)s::float8[], %(durations)s::float8[]
-) WITH ORDINALITY AS g (system, workload, level, origins, before, server, host, warmup, duration, place)
+) WITH ORDINALITY AS g (system, workload, level, origins, before, server, host, warmup, duration, number)
 CROSS JOIN LATERAL (
-    SELECT id, started_at, host, server_started_at, session FROM (
-        SELECT own.* FROM unnest(string_to_array(g.origins, ' ')) AS o (origin)
-        CROSS JOIN LATERAL (
-            SELECT * FROM runs_run
-            WHERE system_id = g.system AND workload_id = g.workload AND load_level_id = g.level
-              AND provenance = o.origin AND started_at < g.before AND {places.COUNTED}
-            ORDER BY started_at DESC, id DESC LIMIT %(most)s
-        ) own
-        ORDER BY own.started_at DESC, own.id DESC LIMIT %(most)s
-    ) newest
+    SELECT id, started_at, host, server_started_at, session FROM ({NEWEST_BEFORE}) newest
     WHERE server_version = g.server AND host @> g.host::jsonb AND warmup IS NOT DISTINCT FROM g.warmup
       AND (duration BETWEEN %(least)s * g.duration AND %(longest)s * g.duration
         OR duration IS NULL AND g.duration IS NULL)
     ORDER BY started_at DESC, id DESC LIMIT %(history)s
 ) alike
-ORDER BY place, alike.started_at DESC, alike.id DESC
+ORDER BY g.number, alike.started_at DESC, alike.id DESC
 """  # noqa: S608  our own names
 
 
@@ -96,7 +98,6 @@ def _parameters(alike: dict[tuple[int, int, int], list[dict[str, Any]]]) -> dict
         "hosts": [canonical_json(lasting_facts(row["host"])) for row in firsts],
         "warmups": [row["warmup"] for row in firsts],
         "durations": [row["duration"] for row in firsts],
-        "most": MOST_EARLIER,
         "history": MOST_EARLIER_RUNS,
         "least": LENGTHS[0],
         "longest": LENGTHS[1],

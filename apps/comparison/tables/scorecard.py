@@ -6,19 +6,22 @@ Shipped examples and synthetic runs stand only in rows without any other runs. A
 import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.comparison import compare
 from apps.comparison.comparability.claim_limits import ClaimLimit, claim_limits
-from apps.comparison.selection.runs import MOST_RUNS
+from apps.comparison.selection import row_versions
+from apps.comparison.selection.row_versions import Versions
+from apps.comparison.selection.runs import Pair
 from apps.comparison.selection.sides import Chosen, ChosenSide
 from apps.comparison.stats.welch import Direction
 from apps.comparison.tables import verdict_table
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload, Comparison, Draft, Level, Side
 from apps.runs.api import RunPlace, places
-from apps.runs.models import Measurement, Run
+from apps.runs.models import COUNTED, Measurement, Run
 from workers.protocol.workloads.kinds import FAILOVER, INGEST, MIXED, READS, SCHEMA_CHANGE, TPCC, WRITES, kind_of
 
 
@@ -104,10 +107,54 @@ class _Place:
     systems: Mapping[str, System]  # by the family's key
 
 
+@dataclass(frozen=True)
+class _Question:
+    """What stands in the rows, and in which versions of its data: equal `versions` have equal rows."""
+
+    chosen: Mapping[str, _Place]
+    runs: Mapping[int, Pair]
+    versions: Versions
+
+
+@dataclass
+class LastAnswer:
+    """The last rows and the versions that they hold for: one of a process, for all of its threads."""
+
+    versions: Versions | None = None
+    rows: tuple[ScorecardRow, ...] = ()
+    judging: Lock = field(default_factory=Lock)
+
+
+last = LastAnswer()
+
+
 def load_scorecard() -> tuple[ScorecardRow, ...]:
-    """One row for each of KINDS. Ratios are corrected together, since the rows are read together."""
+    """One row for each of KINDS. Ratios are corrected together, since the rows are read together.
+
+    Judged anew only when a row of the database that they rest on has changed.
+    """
+    asked = _question()
+    with last.judging:
+        if last.versions != asked.versions:
+            rows = _judged(asked)
+            # What changed meanwhile may be in them or not.
+            if _question().versions != asked.versions:
+                return rows
+            last.rows, last.versions = rows, asked.versions
+        return last.rows
+
+
+def _question() -> _Question:
+    # The catalog's versions come first: if it changes afterwards, they are those of before.
+    catalog = row_versions.catalog()
     chosen = _chosen()
-    runs = _runs(chosen.values())
+    at = [(system.pk, each.workload.pk, each.level.pk) for each in chosen.values() for system in each.systems.values()]
+    newest = row_versions.newest_runs(at)
+    return _Question(chosen, newest.sides, (catalog, tuple(chosen), tuple(at), newest.versions))
+
+
+def _judged(question: _Question) -> tuple[ScorecardRow, ...]:
+    chosen, runs = question.chosen, question.runs
     ordered = dict(zip(chosen, _best_first(chosen, runs), strict=True))
     behind = {kind: replace(own, sides=own.sides[1:]) for kind, own in ordered.items() if len(own.sides) > 2}
     asked = [
@@ -130,45 +177,84 @@ def load_scorecard() -> tuple[ScorecardRow, ...]:
 
 
 def _chosen() -> dict[str, _Place]:
-    """Kind of load -> the place to show: most families, then most runs of each, then without a fixed rate, then most
-    threads. Of a family the system that was measured last."""
+    """Kind of load -> the place to show: runs that are no fillers, then most families, then most runs of each, then
+    without a fixed rate, then most threads. Of a family the system that was measured last."""
     families = {slug: family.key for family in FAMILIES for slug in family.platforms}
-    counted = places.counted(most=ENOUGH_RUNS, newest=1)
-    systems = {
-        system.pk: system
-        for system in System.objects.select_related("release__platform", "hardware_class").filter(
-            pk__in={place.system for place in counted}, release__platform__slug__in=families
-        )
-    }
-    family_of = {pk: families[system.release.platform.slug] for pk, system in systems.items()}
-    workloads = Workload.objects.select_related("primary_metric").in_bulk(
-        {place.workload for place in counted if place.system in systems}
+    related = System.objects.select_related("release__platform", "hardware_class")
+    systems = {system.pk: system for system in related.filter(release__platform__slug__in=families)}
+    pairs = [(each.system, each.workload) for each in places.counted(systems=systems, by_level=False, most=0)]
+    workloads = Workload.objects.select_related("primary_metric").in_bulk({workload for _, workload in pairs})
+    candidates = _Candidates(
+        systems, {pk: families[system.release.platform.slug] for pk, system in systems.items()}, workloads
     )
     kinds = {pk: kind for pk, workload in workloads.items() if (kind := _kind(workload))}
-    by_kind: dict[str, list[RunPlace]] = defaultdict(list)
-    for place in counted:
-        if place.system in systems and place.workload in kinds:
-            by_kind[kinds[place.workload]].append(place)
-    levels = LoadLevel.objects.in_bulk({place.level for own in by_kind.values() for place in own})
+    bounds = candidates.bounds(pairs)
+    tops = {kind: max(bounds[pk] for pk, own in kinds.items() if own == kind) for kind in kinds.values()}
+    found: dict[str, _Ranked] = {}
+    left = set(kinds)
+    # Most load levels need not be read: first those of the workloads that most families may share; then of the others
+    # those that may still be better.
+    for _ in range(2):
+        read = {
+            pk for pk in left if bounds[pk] >= (found[kinds[pk]].rank[:3] if kinds[pk] in found else tops[kinds[pk]])
+        }
+        left -= read
+        for each in candidates.ranked([pair for pair in pairs if pair[1] in read]):
+            kind = kinds[each.place.workload.pk]
+            if kind not in found or each.rank > found[kind].rank:
+                found[kind] = each
+    return {kind: each.place for kind, each in found.items()}
 
-    def rank(alike: Sequence[RunPlace]) -> tuple[int, bool, int, bool, int, bool, int]:
-        """Of places in the order in which they were measured: the last of each family counts. At a fixed rate all do
-        the same work."""
-        workload, level = workloads[alike[0].workload], levels[alike[0].level]
-        is_own = kind_of(workload.tool, workload.parameters) in KINDS
-        runs = {family_of[place.system]: place.amount.runs for place in alike}
-        is_usual = workload.parameters.get("algorithm") == USUAL_ALGORITHM
-        return len(runs), is_own, min(runs.values()), level.rate is None, level.threads, is_usual, workload.pk
 
-    found = {}
-    for kind, own in by_kind.items():
-        groups: dict[tuple[int, int, int], list[RunPlace]] = defaultdict(list)
-        for place in sorted(_without_fillers(own), key=lambda each: each.newest):
-            groups[place.workload, place.level, systems[place.system].hardware_class_id].append(place)
-        alike = max(groups.values(), key=rank)
-        newest = {family_of[place.system]: systems[place.system] for place in alike}
-        found[kind] = _Place(workloads[alike[0].workload], levels[alike[0].level], newest)
-    return found
+@dataclass(frozen=True)
+class _Ranked:
+    """`rank`: the greatest of its kind is shown."""
+
+    rank: tuple[bool, int, bool, int, bool, int, bool, int]
+    place: _Place
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The systems of the families, and the workloads that they have runs of. `families`: system -> key."""
+
+    systems: Mapping[int, System]
+    families: Mapping[int, str]
+    workloads: Mapping[int, Workload]
+
+    def bounds(self, pairs: Iterable[Pair]) -> dict[int, tuple[bool, int, bool]]:
+        """Workload -> what the first parts of its ranks are at most."""
+        # By name, not by what they are not: for the index.
+        own = [each for each in Run.Provenance.values if each not in FILLERS]
+        has_own = Run.objects.filter(COUNTED, provenance__in=own).exists()
+        shared: dict[int, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for system, workload in pairs:
+            shared[workload][self.systems[system].hardware_class_id].add(self.families[system])
+        return {pk: (has_own, max(map(len, each.values())), self._is_of_row(pk)) for pk, each in shared.items()}
+
+    def ranked(self, pairs: Collection[Pair]) -> list[_Ranked]:
+        """The places of systems and workloads. At a fixed rate all do the same work."""
+        counted = places.counted(pairs=pairs, most=0, newest=ENOUGH_RUNS) if pairs else []
+        levels = LoadLevel.objects.in_bulk({each.level for each in counted})
+        groups: dict[tuple[int, int, int, bool], list[RunPlace]] = defaultdict(list)
+        # In the order in which they were measured: the last of each family counts.
+        for each in sorted(counted, key=lambda each: each.newest):
+            is_own = each.kind[0] not in FILLERS
+            groups[each.workload, each.level, self.systems[each.system].hardware_class_id, is_own].append(each)
+        found = []
+        for (pk, at, _, is_own), alike in groups.items():
+            workload, level = self.workloads[pk], levels[at]
+            runs = {self.families[each.system]: len(each.newest) for each in alike}
+            is_usual = workload.parameters.get("algorithm") == USUAL_ALGORITHM
+            most = is_own, len(runs), self._is_of_row(pk)
+            rank = *most, min(runs.values()), level.rate is None, level.threads, is_usual, pk
+            newest = {self.families[each.system]: self.systems[each.system] for each in alike}
+            found.append(_Ranked(rank, _Place(workload, level, newest)))
+        return found
+
+    def _is_of_row(self, workload: int) -> bool:
+        """Whether its kind has the row, rather than to stand in another's."""
+        return kind_of(self.workloads[workload].tool, self.workloads[workload].parameters) in KINDS
 
 
 def _kind(workload: Workload) -> str:
@@ -180,23 +266,7 @@ def _kind(workload: Workload) -> str:
     return kind if kind in KINDS else ""
 
 
-def _without_fillers(alike: Sequence[RunPlace]) -> list[RunPlace]:
-    measured = [place for place in alike if place.kind[0] not in FILLERS]
-    return measured or list(alike)
-
-
-def _runs(chosen: Iterable[_Place]) -> dict[int, tuple[int, int]]:
-    """Run -> system and workload: those that Compare takes at this load."""
-    at = {(system.pk, place.workload.pk): place.level.pk for place in chosen for system in place.systems.values()}
-    return {
-        run: (place.system, place.workload)
-        for place in places.counted(pairs=list(at), most=0, newest=MOST_RUNS)
-        if at[place.system, place.workload] == place.level
-        for run in place.newest
-    }
-
-
-def _best_first(chosen: Mapping[str, _Place], runs: Mapping[int, tuple[int, int]]) -> list[Chosen]:
+def _best_first(chosen: Mapping[str, _Place], runs: Mapping[int, Pair]) -> list[Chosen]:
     """The sides of each place, the best mean first: ratios are to it."""
     values: dict[tuple[int, int, str], list[float]] = defaultdict(list)
     keys = {place.workload.primary_metric.key for place in chosen.values()}
