@@ -31,10 +31,10 @@ LEAST_F1 = 1e-3  # of a peer, in a ratio
 
 @dataclass(frozen=True)
 class KnownSeries:
-    """Values (runs,) and the first runs of new levels. `days`, `machines`: of each run; empty: not known. `unsure`:
-    runs at which a level may have changed; an alarm there is neither right nor wrong. `canary`: CPU time of a fixed
-    piece of work, ms; `stolen`: CPU time, %; `falls`: whether the values fall where the host does less. `releases`:
-    first runs of releases, as far as known."""
+    """Values (runs,) and the first runs of new levels. `days`, `machines`, `sessions`: of each run; empty: not known.
+    `unsure`: runs at which a level may have changed; an alarm there is neither right nor wrong. `canary`: CPU time of a
+    fixed piece of work, ms; `stolen`: CPU time, %; `falls`: whether the values fall where the host does less.
+    `releases`: first runs of releases, as far as known."""
 
     values: Floats
     changes: tuple[int, ...]
@@ -45,6 +45,7 @@ class KnownSeries:
     stolen: tuple[float, ...] = ()
     falls: bool = True
     releases: tuple[int, ...] = ()
+    sessions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Our detector beside Apache Otava's on the second generator: each kind of noise, with changes and without.
 
-Both are replayed run by run. Ours is given what the product knows of a run: its day, and its machine where it has a
-name.
+Both are replayed run by run. Ours is given what the product knows of a run: its day, its session, and its machine where
+it has a name.
 """
 
 from collections import Counter
@@ -61,6 +61,7 @@ def result_series(history: KnownSeries, runs: int | None = None) -> ResultSeries
         boundaries=[place for place in history.releases if place < len(history.values[:runs])],
         days=[FIRST_DAY + day for day in history.days[:runs]],
         machines=[f"machine {each}" for each in history.machines[:runs]],
+        sessions=history.sessions[:runs],
         host=[HostMeasure(name, values[:runs], sign) for name, values in measured if len(values)],
     )
 

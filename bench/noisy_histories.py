@@ -17,10 +17,11 @@ The standard deviation of a run's logarithm, "sd" below, is log-uniform from .3 
 | skew | exponential, 1 sd, the tail on either side |
 | outliers | 5 to 15 % of the runs off by 2 sd and an exponential of mean 5 sd, to one side or both |
 | two machines | in turns of 5 to 15 runs, 1 to 3 sd apart, labelled |
-| sessions | of 3 to 8 runs, each with its own offset of .5 to 2 sd |
+| sessions | of 3 to 8 runs, each with its own offset of .5 to 2 sd, labelled |
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,14 @@ APART = 15
 DAYS_OF_WEEK = 7
 
 Rng = np.random.Generator
-# Noise (runs,), in sd, and machines (runs,).
-Noise = tuple[Floats, tuple[int, ...]]
+
+
+class Noise(NamedTuple):
+    """`values` (runs,), in sd; machines and sessions (runs,), if labelled."""
+
+    values: Floats
+    machines: tuple[int, ...] = ()
+    sessions: tuple[int, ...] = ()
 
 
 def noisy(seed: int, kind: str, *, series: int, changed: bool, runs: int = RUNS) -> list[KnownSeries]:
@@ -48,12 +55,12 @@ def _series(rng: Rng, kind: str, runs: int, *, changed: bool) -> KnownSeries:
     level = np.zeros(runs)
     for place in places:
         level[place:] += np.log1p(_log_uniform(rng, *SIZES)) * rng.choice([-1, 1])
-    noise, machines = KINDS[kind](rng, runs, level)
-    values = first * np.exp(level + sigma * noise)
+    noise = KINDS[kind](rng, runs, level)
+    values = first * np.exp(level + sigma * noise.values)
     if kind == "grid":
         step = first * rng.uniform(0.01, 0.05)
         values = np.maximum(np.round(values / step), 1) * step
-    return KnownSeries(values, places, days=tuple(range(runs)), machines=machines)
+    return KnownSeries(values, places, days=tuple(range(runs)), machines=noise.machines, sessions=noise.sessions)
 
 
 def _log_uniform(rng: Rng, low: float, high: float) -> float:
@@ -69,7 +76,7 @@ def _places(rng: Rng, runs: int) -> Places:
 
 
 def _alone(made: Callable[[Rng, int], Floats]) -> Callable[[Rng, int, Floats], Noise]:
-    return lambda rng, runs, _: (made(rng, runs), ())
+    return lambda rng, runs, _: Noise(made(rng, runs))
 
 
 def _spells(runs: int, lengths: Callable[[int], int]) -> list[int]:
@@ -97,7 +104,7 @@ def _sticky(rng: Rng, runs: int) -> Floats:
 
 def _growing(rng: Rng, runs: int, level: Floats) -> Noise:
     grown = np.exp(rng.uniform(1, 4) * level) * np.linspace(1, rng.uniform(1, 4), runs)
-    return rng.normal(size=runs) * grown, ()
+    return Noise(rng.normal(size=runs) * grown)
 
 
 def _autocorrelated(rng: Rng, runs: int) -> Floats:
@@ -143,13 +150,14 @@ def _outliers(rng: Rng, runs: int) -> Floats:
 
 def _machines(rng: Rng, runs: int, _: Floats) -> Noise:
     machines = [spell % 2 for spell in _spells(runs, lambda _: int(rng.integers(5, 16)))]
-    return rng.normal(size=runs) + rng.uniform(1, 3) * np.array(machines), tuple(machines)
+    return Noise(rng.normal(size=runs) + rng.uniform(1, 3) * np.array(machines), machines=tuple(machines))
 
 
-def _sessions(rng: Rng, runs: int) -> Floats:
+def _sessions(rng: Rng, runs: int, _: Floats) -> Noise:
     length, between = int(rng.integers(3, 9)), rng.uniform(0.5, 2)
     offsets = rng.normal(0, between, runs // length + 1)
-    return rng.normal(size=runs) + np.repeat(offsets, length)[:runs]
+    sessions = np.arange(runs) // length
+    return Noise(rng.normal(size=runs) + offsets[sessions], sessions=tuple(sessions.tolist()))
 
 
 KINDS: dict[str, Callable[[Rng, int, Floats], Noise]] = {
@@ -164,7 +172,7 @@ KINDS: dict[str, Callable[[Rng, int, Floats], Noise]] = {
     "skew": _alone(_skewed),
     "outliers": _alone(_outliers),
     "two machines": _machines,
-    "sessions": _alone(_sessions),
+    "sessions": _sessions,
 }
 
 

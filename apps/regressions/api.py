@@ -35,7 +35,14 @@ from apps.regressions.trends import follow as trend_follow
 from apps.regressions.trends import queries as trend_queries
 from apps.regressions.trends.board import Board, BoardColumn, BoardFilter, BoardGroup, BoardRow
 from apps.regressions.trends.board_cells import BoardCell
-from apps.regressions.trends.patterns import TrendBurst, TrendDrift, TrendEffect, TrendPatterns, TrendSeason
+from apps.regressions.trends.patterns import (
+    TrendBurst,
+    TrendDrift,
+    TrendEffect,
+    TrendPatterns,
+    TrendSeason,
+    TrendSessions,
+)
 from apps.regressions.trends.queries import (
     SIGHTS,
     TrendChange,
@@ -89,6 +96,7 @@ __all__ = [
     "TrendPatterns",
     "TrendRow",
     "TrendSeason",
+    "TrendSessions",
     "Tried",
     "TriedSeries",
     "activity",

@@ -2,7 +2,7 @@
 
 Build a `ResultSeries`, then call `changes` (all at once), `follow` (after runs were added to an analysed series),
 `detectable` (the smallest change that can be found) or `patterns` (drift, weekdays, machines, the host's speed,
-bursts). `resets` finds changed conditions. The modules are internal.
+sessions, bursts). `resets` finds changed conditions. The modules are internal.
 """
 
 from apps.regressions.detection.analyses import RULES, Followed, changes, follow
@@ -19,6 +19,7 @@ from apps.regressions.detection.series import (
     ChangePoint,
     ResultSeries,
 )
+from apps.regressions.detection.sessions import SessionSpread
 
 __all__ = [
     "CANARY_STEP",
@@ -38,6 +39,7 @@ __all__ = [
     "Patterns",
     "ResultSeries",
     "Season",
+    "SessionSpread",
     "changes",
     "detectable",
     "follow",

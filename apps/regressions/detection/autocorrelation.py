@@ -1,4 +1,5 @@
-"""Changes and slopes beside noise that wanders: independent noise plus a first-order autoregression. Pure.
+"""Changes and slopes beside noise that wanders: independent noise plus a first-order autoregression, or plus an offset
+of each session where these are known. Pure.
 
 Autocorrelation, sessions, modes of a machine pool and drift all look like small changes of level. A set of changes is
 kept only as far as it explains the runs better than such noise, or a straight slope, would without it.
@@ -9,12 +10,14 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from apps.regressions.detection.noise import Floats
+from apps.regressions.detection.sessions import Sessions
 
 # Of the autoregression: correlations of neighbours, and shares of the variance. The first row has none.
 CORRELATIONS, SHARES = (0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97), (0.1, 0.25, 0.45, 0.7, 1.0)
+# Of the variance, by offsets of known sessions.
+BETWEEN = (0.15, 0.3, 0.5, 0.7, 0.85, 0.95)
 MOST = 500  # runs
 MODELS = np.array([(0.0, 0.0), *((phi, share) for phi in CORRELATIONS for share in SHARES)])
 # Price of a change, as twice the gain in log-likelihood: near a release; elsewhere more where the noise wanders even
@@ -52,6 +55,16 @@ def _whitened(columns: Floats) -> tuple[Floats, Floats]:
     return found.transpose(1, 0, 2), np.log(variances).sum(axis=0)
 
 
+def _whitened_by_session(columns: Floats, sessions: Sessions) -> tuple[Floats, Floats]:
+    """As _whitened, under independent noise with offsets of the sessions, of the shares BETWEEN of the variance."""
+    shares = np.array(BETWEEN)[:, None]
+    alone, all_of = 1 - shares, 1 - shares + shares * sessions.sizes
+    means = sessions.means(columns)[sessions.number]
+    taken = (1 - np.sqrt(alone / all_of))[:, sessions.number, None]
+    logs = ((sessions.sizes - 1) * np.log(alone) + np.log(all_of)).sum(axis=1)
+    return (columns - taken * means) / np.sqrt(alone)[:, :, None], logs
+
+
 @dataclass(frozen=True)
 class Slope:
     """Of a logarithm, per run: its estimate and standard error; `gain`: twice the gain in log-likelihood."""
@@ -63,8 +76,8 @@ class Slope:
 
 @dataclass(frozen=True)
 class ModelFit:
-    """`loss`: least −2 log-likelihood over the models, less than that of independent noise by `wander`; `estimates` and
-    standard `errors` under the best one."""
+    """`loss`: least −2 log-likelihood over the models, less by `wander` than those of noise that does not; `estimates`
+    and standard `errors` under the best one."""
 
     loss: float
     wander: float
@@ -75,13 +88,19 @@ class ModelFit:
 class Explained:
     """Logarithms (runs,), at most MOST, under each noise, with steps at `places` and a slope or without."""
 
-    def __init__(self, y: Floats, places: Sequence[int]) -> None:
+    def __init__(self, y: Floats, places: Sequence[int], sessions: Sessions | None = None) -> None:
         self.runs, self.places = len(y), tuple(places)
         at = np.arange(self.runs, dtype=np.float64)
         steps = at[:, None] >= np.array(self.places, dtype=np.float64)
         columns = np.column_stack([y - y.mean(), np.ones(self.runs), at / self.runs - 0.5, steps])
-        white, self._logs = _whitened(columns)
-        self._grams = white.transpose(0, 2, 1) @ white
+        white, logs = _whitened(columns)
+        # Models of what is known of the noise: it does not wander.
+        self._known = [0]
+        if sessions is not None and len(sessions.starts) < self.runs:
+            by_session, more = _whitened_by_session(columns, sessions)
+            self._known += range(len(white), len(white) + len(by_session))
+            white, logs = np.concatenate([white, by_session]), np.concatenate([logs, more])
+        self._logs, self._grams = logs, white.transpose(0, 2, 1) @ white
 
     def _fit(self, places: Sequence[int], *, slope: bool) -> ModelFit:
         used = [1, *([2] if slope else []), *(3 + self.places.index(place) for place in places)]
@@ -93,7 +112,7 @@ class Explained:
         best = int(losses.argmin())
         variance = rest[best] / max(self.runs - len(used), 1)
         errors = np.sqrt(variance * np.diag(np.linalg.inv(inner[best])))
-        return ModelFit(float(losses[best]), float(losses[0] - losses[best]), estimates[best], errors)
+        return ModelFit(float(losses[best]), float(losses[self._known].min() - losses[best]), estimates[best], errors)
 
     def kept(self, *, expected: Callable[[int], bool]) -> tuple[int, ...]:
         """The places that are worth their price: backward from all of them, the least certain first. `expected`:

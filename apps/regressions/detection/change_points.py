@@ -18,6 +18,7 @@ from apps.regressions.detection.autocorrelation import Explained
 from apps.regressions.detection.covariates import is_separable
 from apps.regressions.detection.noise import Floats, SeriesNoise
 from apps.regressions.detection.series import ALIKE, FEWEST_ASIDE, MOST_ASIDE, ChangePoint, Split, Window
+from apps.regressions.detection.sessions import Sessions
 
 CONFIDENCE = 0.95
 WINSORISED = 2.5  # deviations
@@ -59,6 +60,8 @@ def _held(window: Window, split: Split) -> ChangePoint:
     is_up = tested.ratio > 1
     held = min(int(((left < middle) == is_up).sum()), int(((right > middle) == is_up).sum()))
     is_held = held >= (FEWEST_ASIDE if window.is_near_release(at) else window.held)
+    if window.noise.between and window.sessions and not window.is_near_release(at):
+        is_held &= all(len(set(window.sessions.number[side].tolist())) > 1 for side in split.sides)
     return tested if is_held and is_separable(window.machines, *split.sides) else replace(tested, p=1.0)
 
 
@@ -98,7 +101,7 @@ def _persistent(window: Window, tests: list[ChangePoint]) -> list[ChangePoint]:
     y, noise = window.y, window.noise
     bounds = [0, *places, len(y)]
     clipped = np.concatenate([winsorise(y[start:end], noise) for start, end in pairwise(bounds)])
-    kept = Explained(clipped, places).kept(expected=window.is_near_release)
+    kept = Explained(clipped, places, window.sessions).kept(expected=window.is_near_release)
     return [welch(window, window.split(place, kept)) for place in kept] if len(kept) < len(places) else tests
 
 
@@ -143,14 +146,33 @@ def welch(window: Window, split: Split, *, whole: tuple[int, int] = (0, 0)) -> C
     own = len(sides[short]) - 1
     variances[short] = (BORROWED * variances[long] + own * variances[short]) / (BORROWED + own)
     parts = [max(variance, noises.FLOOR**2) / len(side) for variance, side in zip(variances, sides, strict=True)]
+    free = freedoms(len(left), len(right))
+    if noise.between and window.sessions:
+        parts, free = by_session(window.sessions, sides, split, noise)
     error = math.sqrt(sum(parts) * noise.inflation)
-    k = freedom_of(parts, freedoms(len(left), len(right)))
+    k = freedom_of(parts, free)
     p = 2 * float(special.stdtr(k, -abs(shift) / error))
     if abs(math.expm1(noises.median(right) - noises.median(left))) < window.limits.smallest:
         p = 1.0
     half = float(special.stdtrit(k, (1 + CONFIDENCE) / 2)) * error
     ratio, low, high = (math.exp(each) for each in (shift, shift - half, shift + half))
     return ChangePoint(at, ratio, low, high, p, end - at, before=math.exp(float(sides[0].mean())))
+
+
+def by_session(
+    sessions: Sessions, sides: Sequence[Floats], split: Split, noise: SeriesNoise
+) -> tuple[list[float], list[float]]:
+    """Variances of the means of both sides (logarithms) within sessions, and of their difference by the sessions; with
+    their degrees of freedom. A side's own runs count as BORROWED others at the series' noise within sessions."""
+    parts, free, shared = list[float](), list[float](), 0.0
+    for side, runs in zip(sides, split.sides, strict=True):
+        own = sessions.part(runs.start, runs.stop)
+        count = len(side) - len(own.starts)
+        inner = float(((side - own.means(side)[own.number]) ** 2).sum())
+        parts.append((inner + BORROWED * noise.within**2) / (count + BORROWED) / len(side))
+        free.append(float(count + BORROWED))
+        shared += own.of_mean * noise.between**2
+    return [*parts, shared], [*free, noise.freedom]
 
 
 def freedoms(left: int, right: int) -> list[float]:

@@ -1,4 +1,6 @@
-"""What a series does besides changes of level: a drift, a week's pattern, differences of machines, bursts. Pure."""
+"""What a series does besides changes of level: a drift, a week's pattern, differences of machines and of sessions,
+bursts. Pure.
+"""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +14,8 @@ from apps.regressions.detection.autocorrelation import Explained
 from apps.regressions.detection.change_points import winsorise
 from apps.regressions.detection.covariates import OF_MEDIAN, WEEK, Effect, Season, effect_of
 from apps.regressions.detection.noise import Floats
-from apps.regressions.detection.series import ALIKE, LONGEST, ResultSeries, bursts
+from apps.regressions.detection.series import ALIKE, LONGEST, ResultSeries, Window, bursts
+from apps.regressions.detection.sessions import SessionSpread
 
 # Fewest runs that show a drift, and twice its gain in log-likelihood: p about 5e-5 by Wilks.
 FEWEST, GAIN = 30, 16.5
@@ -51,6 +54,7 @@ class Patterns:
     machines: tuple[tuple[str, Effect], ...] = ()
     bursts: tuple[Burst, ...] = ()
     host: tuple[tuple[str, Effect], ...] = ()
+    sessions: SessionSpread | None = None
 
 
 def patterns(series: ResultSeries, places: Sequence[int]) -> Patterns:
@@ -61,8 +65,18 @@ def patterns(series: ResultSeries, places: Sequence[int]) -> Patterns:
         return Patterns()
     found = series.adjusted(first, end)
     inner = [place - first for place in sorted(places) if first < place < end]
-    drift = _drift(series, first, end, found.y, inner)
-    return Patterns(drift, found.season, found.machines, _bursts(series, first, end, inner), found.host)
+    drift, bursts_found = _drift(series, first, end, found.y, inner), _bursts(series, first, end, inner)
+    sessions = _sessions(series.window(first, end), inner)
+    return Patterns(drift, found.season, found.machines, bursts_found, found.host, sessions)
+
+
+def _sessions(window: Window, places: Sequence[int]) -> SessionSpread | None:
+    if window.sessions is None:
+        return None
+    bounds = [0, *places, len(window.y)]
+    sides = [winsorise(window.y[start:end], window.noise) for start, end in pairwise(bounds)]
+    residuals = np.concatenate([side - side.mean() for side in sides])
+    return window.sessions.difference(residuals, levels=len(sides))
 
 
 def _bursts(series: ResultSeries, first: int, end: int, places: Sequence[int]) -> tuple[Burst, ...]:
@@ -92,7 +106,7 @@ def _drift(series: ResultSeries, first: int, end: int, y: Floats, places: Sequen
     )
     if _gain_beside_white_noise(clipped, at, places) < GAIN:
         return None
-    slope = Explained(clipped, places).slope()
+    slope = Explained(clipped, places, series.window(first, end).sessions).slope()
     total = math.expm1(slope.value * (runs - 1))
     if slope.gain < GAIN or abs(total) < series.limits.smallest:
         return None

@@ -26,12 +26,17 @@ MOST_LEVELS = 120
 
 @dataclass(frozen=True)
 class SeriesNoise:
-    """`scale`: standard deviation of a run's logarithm. `correlation`: of neighbouring runs, 0 to .7. `bounds`: of the
-    stretches of one level each at that scale, from 0 to the number of runs."""
+    """`scale`: standard deviation of a run's logarithm. `correlation`: of neighbouring runs, or of sessions where these
+    differ, 0 to .7. `bounds`: of the stretches of one level each at that scale, from 0 to the number of runs.
+    `between`, `within`: standard deviations between sessions, of so many degrees of `freedom`, and within them; 0: not
+    known."""
 
     scale: float
     correlation: float
     bounds: tuple[int, ...]
+    between: float = 0.0
+    within: float = 0.0
+    freedom: float = 0.0
 
     @property
     def inflation(self) -> float:
@@ -39,25 +44,30 @@ class SeriesNoise:
         return (1 + self.correlation) / (1 - self.correlation)
 
 
-def estimate(y: Floats) -> SeriesNoise:
+def estimate(y: Floats, *, least: float = FLOOR) -> SeriesNoise:
     """Noise of at least three logarithms (runs,). Differences of neighbours are unaffected by levels, but too small if
-    neighbouring runs are correlated; the residuals of a pilot segmentation account for that."""
-    rough = max(between_neighbours(y), FLOOR)
+    neighbouring runs are correlated; the residuals of a pilot segmentation account for that. `least`: of the scale."""
+    rough = max(between_neighbours(y), least)
     bounds = levels(y, rough)
-    residuals = np.concatenate([y[start:end] - np.median(y[start:end]) for start, end in pairwise(bounds)])
+    residuals = leveled(y, bounds)
     scale = max(rough, min(deviation(residuals), MOST_RAISED * rough))
     bounds = levels(y, scale) if scale > rough else bounds
-    return SeriesNoise(scale, _correlation(residuals, scale), tuple(bounds))
+    return SeriesNoise(scale, correlation(residuals, scale), tuple(bounds))
+
+
+def leveled(y: Floats, bounds: Sequence[int]) -> Floats:
+    """Logarithms (runs,) without the medians of the levels."""
+    return np.concatenate([y[start:end] - np.median(y[start:end]) for start, end in pairwise(bounds)])
 
 
 def of_level(y: Floats) -> SeriesNoise:
     """Noise of runs that are assumed to have one level, in a tenth of the time."""
     rough, residuals = max(between_neighbours(y), FLOOR), y - median(y)
     scale = max(rough, min(deviation(residuals), MOST_RAISED * rough))
-    return SeriesNoise(scale, _correlation(residuals, scale), (0, len(y)))
+    return SeriesNoise(scale, correlation(residuals, scale), (0, len(y)))
 
 
-def _correlation(residuals: Floats, scale: float) -> float:
+def correlation(residuals: Floats, scale: float) -> float:
     """Correlation of neighbouring residuals, with outliers clipped."""
     clipped = np.clip(residuals, -ODD * scale, ODD * scale)
     total = float(clipped @ clipped)

@@ -36,10 +36,17 @@ def detectable(series: ResultSeries, *, after: int = AFTER) -> Detectable:
     if runs < SHORTEST:
         since = " since hardware or configuration changed" if series.resets else ""
         return Detectable(runs, reason=f"too short: {runs} of the {SHORTEST} runs needed{since}")
-    noise = series.window(first, end).noise
+    window = series.window(first, end)
+    noise = window.noise
     left, right = min(runs, MOST_ASIDE), min(after, MOST_ASIDE)
-    freedom = freedom_of([1 / left, 1 / right], freedoms(left, right))
-    error = noise.scale * math.sqrt(noise.inflation * (1 / left + 1 / right))
+    parts, free = [noise.scale**2 / left, noise.scale**2 / right], freedoms(left, right)
+    if noise.between and window.sessions:
+        # As long as those seen.
+        length = window.sessions.of_mean * runs
+        shared = noise.between**2 * (min(length / left, 1) + min(length / right, 1))
+        parts = [noise.within**2 / left, noise.within**2 / right, shared]
+        free = [*free, noise.freedom]
+    freedom, error = freedom_of(parts, free), math.sqrt(sum(parts) * noise.inflation)
     reach = -float(special.stdtrit(freedom, series.limits.significant / 2)) + float(special.stdtrit(freedom, POWER))
     effect = max(math.expm1(reach * error), series.limits.smallest)
     reason = (

@@ -14,6 +14,7 @@ from apps.regressions.detection import noise as noises
 from apps.regressions.detection.covariates import Adjusted
 from apps.regressions.detection.host_measures import HostMeasure
 from apps.regressions.detection.noise import Floats, SeriesNoise
+from apps.regressions.detection.sessions import Sessions
 
 # Runs: the most that are analysed, and the fewest.
 LONGEST, SHORTEST = 500, 10
@@ -92,13 +93,15 @@ def split_at(at: int, places: Iterable[int], end: int) -> Split:
 @dataclass(frozen=True, eq=False)
 class Window:
     """Consecutive runs between two resets that are analysed together: logarithms `y` (runs,), their `noise`, and the
-    `boundaries` of releases, all relative to the window's first run. `machines`: names; empty: not known."""
+    `boundaries` of releases, all relative to the window's first run. `machines`: names; empty: not known. `sessions`:
+    of the runs; None: not known."""
 
     y: Floats
     noise: SeriesNoise
     limits: ChangeLimits
     boundaries: Sequence[int] = ()
     machines: Sequence[str] = ()
+    sessions: Sessions | None = None
 
     def split(self, at: int, places: Iterable[int]) -> Split:
         return split_at(at, places, len(self.y))
@@ -136,6 +139,7 @@ class ResultSeries:
     hardware or configuration differ; changes there are not reported, and runs before are not compared with runs after.
     `boundaries`: first runs of releases, to which a new change nearby is attributed. `days` (ordinals) and `machines`
     (names) of each run, whose effects are taken out; empty: not known. `host`: what was measured of the host, as well.
+    `sessions`: number of each run's; empty: not known.
 
     Raises ValueError for a value without a logarithm, naming its run, and for a reset outside the series."""
 
@@ -146,6 +150,7 @@ class ResultSeries:
     days: Sequence[int] = ()
     machines: Sequence[str] = ()
     host: Sequence[HostMeasure] = ()
+    sessions: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         if self.values.ndim != 1:
@@ -153,7 +158,7 @@ class ResultSeries:
         if any(not 0 <= reset <= len(self.values) for reset in self.resets):
             raise ValueError(f"resets {list(self.resets)} are not all within the series of {len(self.values)} runs")
         measured = [(measure.name, measure.values) for measure in self.host]
-        for name, known in (("days", self.days), ("machines", self.machines), *measured):
+        for name, known in (("days", self.days), ("machines", self.machines), ("sessions", self.sessions), *measured):
             if len(known) not in (0, len(self.values)):
                 raise ValueError(f"{name} are those of {len(known)} runs, the series has {len(self.values)}")
         fine = np.isfinite(self.values) & (self.values > 0)
@@ -204,5 +209,8 @@ class ResultSeries:
         if (first, end) not in self._windows:
             y = self.logarithms[first:end]
             boundaries = [boundary - first for boundary in self.boundaries]
-            self._windows[first, end] = Window(y, noises.estimate(y), self.limits, boundaries, self.machines[first:end])
+            sessions = Sessions.of(self.sessions[first:end]) if self.sessions else None
+            noise = sessions.noise(y) if sessions else noises.estimate(y)
+            machines = self.machines[first:end]
+            self._windows[first, end] = Window(y, noise, self.limits, boundaries, machines, sessions)
         return self._windows[first, end]

@@ -9,7 +9,7 @@ from operator import attrgetter
 from django.db.models import F, QuerySet
 
 from apps.catalog.models import Metric
-from apps.comparison.api import Occurrence, baselines, session_numbers
+from apps.comparison.api import baselines
 from apps.comparison.pure import Direction
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions import thresholds
@@ -195,12 +195,6 @@ def _keys(members: Iterable[Sequence[SeriesRun]], chosen: BoardFilter, keyed: Ke
     return _newest(sorted(first, key=lambda key: first[key]), chosen.baseline)
 
 
-def _sessions(runs: Sequence[SeriesRun]) -> list[int]:
-    """By time alone: runs under other conditions are other series."""
-    numbers = session_numbers(Occurrence(run.run, "", run.started_at, "", None, "") for run in runs)
-    return [numbers[run.run] for run in runs]
-
-
 def _newest(keys: list[str], baseline: str) -> list[str]:
     """The last ones, with the baseline if it is older."""
     if baseline in keys[:-MOST_COLUMNS]:
@@ -229,7 +223,7 @@ def _rows(
                 columns=columns,
                 direction=Direction(own.direction),
                 smallest=limits.of(trend.workload_id, own.pk).smallest,
-                sessions=_sessions(runs),
+                sessions=[run.session for run in runs],
                 resets=[place for place, run in enumerate(runs) if run.reset],
                 changes=sorted(_places(stored[trend.pk], runs, {own.pk, trend.metric_id})),
                 pinned=_pinned(chosen, runs, columns, keys[_place(trend)], pin.system_id if pin else None),

@@ -1,4 +1,4 @@
-"""Drift, weekdays, machines, the host's speed and bursts of a series, as answered."""
+"""Drift, weekdays, machines, the host's speed, sessions and bursts of a series, as answered."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from apps.core.answers import Hidden, Rounded
 from apps.regressions import detection
-from apps.regressions.detection import Burst, Drift, Effect, ResultSeries, Season
+from apps.regressions.detection import Burst, Drift, Effect, ResultSeries, Season, SessionSpread
 from apps.regressions.findings import reconcile
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -57,6 +57,17 @@ class TrendBurst:
 
 
 @dataclass(frozen=True)
+class TrendSessions:
+    """How much sessions differ, as standard deviations; changes are judged by it."""
+
+    between: Annotated[Rounded, "from session to session, share of the value"]
+    low: Annotated[Rounded, "lower end of the 95 % interval"]
+    high: Rounded
+    within: Annotated[Rounded, "from run to run of a session, share of the value"]
+    sessions: int
+
+
+@dataclass(frozen=True)
 class TrendPatterns:
     """What the series does besides changes of level, since the last reset. `slope`: of the logarithm, per run."""
 
@@ -69,6 +80,7 @@ class TrendPatterns:
         "“canary”: for 10 % more CPU time of the agent's fixed work; “stolen”: for a percentage point of CPU time; "
         "empty: no effect is sure",
     ] = ()
+    sessions: Annotated[TrendSessions | None, "null: they do not surely differ"] = None
     slope: Hidden[float] = 0.0
 
 
@@ -81,6 +93,7 @@ def of(series: ResultSeries, places: Sequence[int], *, direction: str) -> TrendP
         machines=tuple(_effect(name, effect) for name, effect in found.machines),
         bursts=tuple(_burst(burst) for burst in found.bursts),
         host=tuple(_effect(name, effect) for name, effect in found.host),
+        sessions=_sessions(found.sessions) if found.sessions else None,
         slope=math.log1p(found.drift.change.value) / found.drift.runs if found.drift else 0.0,
     )
 
@@ -95,6 +108,10 @@ def _drift(found: Drift, direction: str) -> TrendDrift:
 def _season(found: Season) -> TrendSeason:
     named = zip(WEEKDAYS, found.effects, strict=True)
     return TrendSeason(tuple(_effect(day, effect) for day, effect in named if effect), found.range, found.p)
+
+
+def _sessions(found: SessionSpread) -> TrendSessions:
+    return TrendSessions(found.between, found.low, found.high, found.within, found.sessions)
 
 
 def _effect(name: str, effect: Effect) -> TrendEffect:

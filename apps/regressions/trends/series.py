@@ -13,7 +13,7 @@ import numpy as np
 from django.db import connection
 
 from apps.catalog.models import Metric
-from apps.comparison.api import lasting_facts
+from apps.comparison.api import Occurrence, lasting_facts, session_numbers
 from apps.core.answers import Hidden, Rounded
 from apps.regressions import detection
 from apps.regressions.detection import ChangeLimits, Conditions, HostMeasure, ResultSeries
@@ -52,11 +52,11 @@ SELECT max((constants ->> 'derived.cpu.steal')::float) FROM runs_runnode WHERE r
 SERIES = f"""
 SELECT id, run, system, release, version, version_key, started_at, value, server_version, slug, warmup, duration,
     data_bytes, tool_version, host - 'canary', CASE WHEN %(campaigns)s THEN ({CAMPAIGN}) END, ({ZONE}),
-    coalesce(({STOLEN}), ({NEVER_STOLEN})), host -> 'canary', provenance
+    coalesce(({STOLEN}), ({NEVER_STOLEN})), host -> 'canary', server_started_at, session, provenance
 FROM (
 SELECT h.id, runs_run.id AS run, s.id AS system, release.id AS release, version, version_key, started_at, m.value,
-    server_version, s.slug, warmup, duration, data_bytes, tool_version, host, provenance,
-    row_number() OVER (PARTITION BY h.id ORDER BY started_at DESC, runs_run.id DESC) AS back
+    server_version, s.slug, warmup, duration, data_bytes, tool_version, host, server_started_at, session,
+    provenance, row_number() OVER (PARTITION BY h.id ORDER BY started_at DESC, runs_run.id DESC) AS back
 FROM regressions_history h
 JOIN catalog_release release ON release.platform_id = h.platform_id
 JOIN catalog_system s
@@ -76,7 +76,7 @@ class SeriesRun:
     """A run of a series. `reset`: compared with the runs before. `build`: version that the server reported;
     `slug`: of the system; `campaign`: its start where asked for, as 2026-11-25 21:04:30, UTC; `machine`: name of the
     load generator, and the writer's zone where it can differ, empty: not known. `canary`: CPU time of a fixed piece of
-    work on the load generator, ms, and what work; `stolen`: CPU time, %; nan: not known."""
+    work on the load generator, ms, and what work; `stolen`: CPU time, %; nan: not known. `session`: its number."""
 
     run: int
     system: Hidden[int]
@@ -92,6 +92,7 @@ class SeriesRun:
     machine: Hidden[str] = ""
     canary: Hidden[tuple[float, str]] = (math.nan, "")
     stolen: Hidden[float] = math.nan
+    session: Hidden[int] = 0
 
     @property
     def order(self) -> tuple[tuple[int, ...], str, datetime, int]:
@@ -144,6 +145,7 @@ def trend_series(trend: Trend, points: Sequence[SeriesRun], limits: ChangeLimits
         days=[point.started_at.toordinal() for point in points],
         machines=[point.machine for point in points] if all(point.machine for point in points) else (),
         host=_host(points, sign=-1 if trend.metric.direction == Metric.Direction.HIGHER else 1),
+        sessions=[point.session for point in points],
     )
     return TrendSeries(trend, points, results)
 
@@ -169,13 +171,15 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
     if any(row[-1] in MEASURED for row in rows):
         rows = [row for row in rows if row[-1] in MEASURED]
     resets = detection.resets([_conditions(row) for row in rows])
+    sessions = session_numbers(Occurrence(row[0], "", row[5], _generator(row), row[18], row[19]) for row in rows)
     return [
         SeriesRun(
             *(run, system, release, version, tuple(key), at, value, resets.get(number, ""), build, slug),
             campaign=row[14] or "",
-            machine=_machine(str(_facts(row[13]).get("name") or ""), row[15] or ""),
+            machine=_machine(_generator(row), row[15] or ""),
             canary=_canary(row[17]),
             stolen=math.nan if row[16] is None else row[16],
+            session=sessions[run],
         )
         for number, row in enumerate(rows)
         for run, system, release, version, key, at, value, build, slug in [row[:9]]
@@ -185,6 +189,10 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
 def _conditions(row: Sequence[Any]) -> Conditions:
     warmup, duration, data, tool, host = row[9:14]
     return Conditions(warmup, duration, data or None, tool, _facts(host), zone=row[15] or "")
+
+
+def _generator(row: Sequence[Any]) -> str:
+    return str(_facts(row[13]).get("name") or "")
 
 
 def _machine(generator: str, zone: str) -> str:

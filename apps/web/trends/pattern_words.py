@@ -1,9 +1,9 @@
-"""Drift, weekdays, machines, the host's speed and bursts of a series in words."""
+"""Drift, weekdays, machines, the host's speed, sessions and bursts of a series in words."""
 
 from collections.abc import Sequence
 
 from apps.core.units import NBSP
-from apps.regressions.api import TrendBurst, TrendDrift, TrendEffect, TrendPatterns, TrendSeason
+from apps.regressions.api import TrendBurst, TrendDrift, TrendEffect, TrendPatterns, TrendSeason, TrendSessions
 
 # Load generators named in a sentence: those farthest from the mean of all.
 MOST_NAMED = 4
@@ -22,6 +22,7 @@ def marks(found: TrendPatterns) -> list[tuple[str, str]]:
         ("machines", machines(found.machines) if found.machines else ""),
         ("host", host(found.host) if found.host else ""),
         ("bursts", bursts(found.bursts) if found.bursts else ""),
+        ("sessions", sessions(found.sessions) if found.sessions else ""),
     ]
     return [(word, f"{text[:1].upper()}{text[1:]}.") for word, text in own if text]
 
@@ -50,6 +51,14 @@ def machines(found: Sequence[TrendEffect]) -> str:
 def host(found: Sequence[TrendEffect]) -> str:
     """For example "follows the host: −1.2 % [−1.5, −0.9] for each percentage point of CPU time stolen; taken out"."""
     return f"follows the host: {', '.join(f'{_sized(each)} {STEPS[each.name]}' for each in found)}; taken out"
+
+
+def sessions(found: TrendSessions) -> str:
+    """For example "sessions differ: standard deviation 1.8 % [1.3, 2.4] between 40 sessions, 0.5 % within them; changes
+    are judged by it"."""
+    between, low, high, within = (_number(each)[1:] for each in (found.between, found.low, found.high, found.within))
+    spread = f"{between}{NBSP}% [{low}, {high}] between {found.sessions} sessions, {within}{NBSP}% within them"
+    return f"sessions differ: standard deviation {spread}; changes are judged by it"
 
 
 def bursts(found: Sequence[TrendBurst]) -> str:

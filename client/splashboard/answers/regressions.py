@@ -226,6 +226,15 @@ class TrendBurst:
 
 
 @dataclass(frozen=True)
+class TrendSessions:
+    between: float  # from session to session, share of the value
+    low: float  # lower end of the 95 % interval
+    high: float
+    within: float  # from run to run of a session, share of the value
+    sessions: int
+
+
+@dataclass(frozen=True)
 class TrendPatterns:
     drift: Optional[TrendDrift]  # None: none found
     season: Optional[TrendSeason]  # None: none found
@@ -234,6 +243,7 @@ class TrendPatterns:
     # “canary”: for 10 % more CPU time of the agent's fixed work; “stolen”: for a percentage point of CPU time;
     # empty: no effect is sure
     host: list[TrendEffect]
+    sessions: Optional[TrendSessions]  # None: they do not surely differ
 
 
 @dataclass(frozen=True)

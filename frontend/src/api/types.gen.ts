@@ -3340,6 +3340,7 @@ export interface components {
             machines: components["schemas"]["TrendEffect"][];
             bursts: components["schemas"]["TrendBurst"][];
             host: components["schemas"]["TrendEffect"][];
+            sessions: components["schemas"]["TrendSessions"] | null;
         };
         TrendPoint: {
             run: number;
@@ -3357,6 +3358,17 @@ export interface components {
             range: number;
             /** Format: double */
             p: number;
+        };
+        TrendSessions: {
+            /** Format: double */
+            between: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
+            /** Format: double */
+            within: number;
+            sessions: number;
         };
         TrialGroup: {
             system: string;
@@ -4150,6 +4162,7 @@ export type TrendList = components['schemas']['TrendList'];
 export type TrendPatterns = components['schemas']['TrendPatterns'];
 export type TrendPoint = components['schemas']['TrendPoint'];
 export type TrendSeason = components['schemas']['TrendSeason'];
+export type TrendSessions = components['schemas']['TrendSessions'];
 export type TrialGroup = components['schemas']['TrialGroup'];
 export type TrialPhase = components['schemas']['TrialPhase'];
 export type TrialSpread = components['schemas']['TrialSpread'];
