@@ -23,7 +23,7 @@ from apps.regressions.detection.sessions import Sessions
 CONFIDENCE = 0.95
 WINSORISED = 2.5  # deviations
 # Degrees of freedom that the shorter side borrows from the longer side's variance, at most (Smyth 2004).
-BORROWED = 8
+BORROWED = 20
 # Of KernelCPD, in units of its cost; runs of a segment.
 PENALTY, SEGMENT = 5.0, 3
 # Runs on each side of a pilot's candidate, and of a level between two changes that may be a burst.
