@@ -1,20 +1,21 @@
 # Targets: `server` (web, worker, beat, prepare) and `agent`, which is the same with the load tool.
+# Of a pinned image its digest is pulled; the tag says what it is.
 
-FROM node:24-slim AS frontend
+FROM node:24.19.0-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df AS frontend
 WORKDIR /srv/frontend
 COPY frontend/package.json frontend/package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY frontend/ ./
 RUN npm run build
 
-FROM python:3.11-slim AS packages
+FROM python:3.11.16-slim@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7 AS packages
 COPY config/launch/uv.txt requirements-server.txt /tmp/
 RUN python -m venv /opt/uv \
     && /opt/uv/bin/pip install --no-cache-dir --require-hashes --only-binary :all: -r /tmp/uv.txt \
     && /opt/uv/bin/uv venv --python "$(command -v python)" /opt/splashboard \
     && /opt/uv/bin/uv pip sync --no-cache --compile-bytecode --python /opt/splashboard/bin/python --require-hashes /tmp/requirements-server.txt
 
-FROM python:3.11-slim AS server
+FROM python:3.11.16-slim@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7 AS server
 ENV PATH=/opt/splashboard/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     DJANGO_SETTINGS_MODULE=config.settings \

@@ -109,6 +109,15 @@ def test_compose_refers_to_what_exists() -> None:
     assert {service["build"]["target"] for service in services.values() if "build" in service} <= targets
 
 
+def test_each_image_that_is_not_built_here_is_pinned_by_its_digest() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    built = set(re.findall(r"^FROM .* AS (\w+)$", dockerfile, flags=re.MULTILINE))
+    used = set(re.findall(r"^FROM (\S+)", dockerfile, flags=re.MULTILINE)) - built
+    used |= {service["image"] for service in compose()["services"].values() if "build" not in service}
+    assert len(used) == 5
+    assert [image for image in used if not re.fullmatch(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}", image)] == []
+
+
 @pytest.mark.parametrize("service", ["prepare", "worker", "beat"])
 def test_compose_commands_are_understood(service: str) -> None:
     """Each command line is given to its program, which only prints its help."""
