@@ -63,6 +63,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
         results,
         sealing,
         start,
+        verdicts,
         warehouse,
     )
     from bench.context import Bench  # noqa: PLC0415
@@ -70,7 +71,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
 
     with tempfile.TemporaryDirectory(prefix="splashboard-bench-") as name, ExitStack() as stack:
         folder = Path(name)
-        wanted = () if set(parts) <= {*LONG_PARTS, "histories"} else peers.PROGRAMS
+        wanted = () if set(parts) <= {*LONG_PARTS, "histories", "verdicts"} else peers.PROGRAMS
         absent = {peer: "not installed" for peer in wanted if peers.version_of(peer) is None}
         for peer, why in absent.items():
             say(f"{peer} is {why}: it is skipped")
@@ -101,6 +102,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
             "panels": lambda: panels.measure(bench, folder),
             "start": lambda: start.measure(bench, folder),
             "memory": lambda: sealing.measure(bench),
+            "verdicts": lambda: verdicts.measure(bench),
             "detection": detect,
             "histories": lambda: detection.measure_histories(bench, folder),
             "cost": lambda: agent_cost.measure(bench, folder),

@@ -11,7 +11,20 @@ from bench.rounds import Compared
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "bench" / "results.json"
-PARTS = ("ingest", "disk", "q1", "q2", "live", "pages", "panels", "start", "memory", "detection", "histories")
+PARTS = (
+    "ingest",
+    "disk",
+    "q1",
+    "q2",
+    "live",
+    "pages",
+    "panels",
+    "start",
+    "memory",
+    "verdicts",
+    "detection",
+    "histories",
+)
 # Measured only where asked for: they take an hour, 40 minutes, and 20, on an idle machine.
 LONG_PARTS = ("load", "cost", "duet")
 PAGE = ROOT / "docs" / "reference" / "performance.md"

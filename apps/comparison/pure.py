@@ -56,6 +56,7 @@ from apps.comparison.sections.section import NotKept, Section, SectionSource
 from apps.comparison.stats import welch
 from apps.comparison.stats.jackknife import FEWEST_BEYOND
 from apps.comparison.stats.measures.dips import DIP_SHARE, FEWEST_VALUES, Box
+from apps.comparison.stats.moderation import moderated
 from apps.comparison.stats.multiple_testing import correct_for_many
 from apps.comparison.stats.power import (
     CONFIDENCE,
@@ -193,6 +194,7 @@ __all__ = [
     "limited_claims",
     "limits_between",
     "load_level_analysis",
+    "moderated",
     "ratio_text",
     "serialisation",
     "sessions_needed",

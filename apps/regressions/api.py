@@ -28,6 +28,7 @@ from apps.regressions.releases.values import (
     is_relevant,
     p_words,
 )
+from apps.regressions.releases.verdicts import verdict as row_verdict
 from apps.regressions.session_plan import LEAST_DIFFERENCE, MOST_DIFFERENCE, POWERS, SessionPlan, session_plan
 from apps.regressions.thresholds import StoredThreshold
 from apps.regressions.trends import board as trend_board
@@ -115,6 +116,7 @@ __all__ = [
     "percent",
     "release_check",
     "review",
+    "row_verdict",
     "session_plan",
     "share",
     "sign_offs",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from apps.comparison.stats.moderation import DIFFERENT, FEWEST_VARIANCES, fitted
+from apps.comparison.stats.moderation import DIFFERENT, FEWEST_VARIANCES, OF_BOTH, fitted
 from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS
 from apps.comparison.stats.replicates import FEWEST_SESSIONS
 
@@ -101,20 +101,20 @@ def _moderated(seen: Array, own: int) -> tuple[Array, Array]:
     trigamma = float(special.polygamma(1, half))
     first = seen[:, :, 0]
 
-    def applied(of: Array) -> tuple[Array, Array]:
+    def applied(of: Array, most: float) -> tuple[Array, Array]:
         """Of the cells in rows, to the first level of both sides."""
         if of.shape[-1] < FEWEST_VARIANCES:
             return first, np.full_like(first, own)
         variance, freedom = (np.broadcast_to(each.reshape(len(each), -1), first.shape) for each in fitted(of, trigamma))
-        total = np.minimum(own + freedom, own * of.shape[-1])
+        total = np.maximum(np.minimum(own + freedom, most * own * of.shape[-1]), own)
         weight = 1 - own / (own + freedom)
         return weight * variance + (1 - weight) * first, total
 
-    together = applied(logs.reshape(len(logs), -1))
+    together = applied(logs.reshape(len(logs), -1), OF_BOTH)
     if levels < FEWEST_SESSIONS:
         return together
     error = np.sqrt((logs.var(axis=2, ddof=1) / levels).sum(axis=1))
     differ = np.abs(logs.mean(axis=2) @ np.array([1.0, -1.0])) > DIFFERENT * error
-    apart = applied(logs)
+    apart = applied(logs, 1)
     variance, freedom = (np.where(differ[:, None], one, other) for one, other in zip(apart, together, strict=True))
     return variance, freedom

@@ -183,11 +183,24 @@ def test_the_prior_recovers_the_distribution_that_variances_are_drawn_from() -> 
     assert found.freedom == pytest.approx(8, rel=0.1)
 
 
-def test_equal_variances_make_a_prior_worth_all_cells_together() -> None:
-    found = moderation.prior([RunNoise(1e-4, 2, 0)] * 8)
-    assert found is not None
-    assert found.applied(RunNoise(1e-4, 2, 0)).freedom == 16
+def test_a_prior_is_worth_more_the_more_cells_there_are_and_the_more_alike_they_are() -> None:
+    def of(count: int, *, apart: float) -> float:
+        """Freedom of the prior of variances of which every second one is `apart` times as large."""
+        found = moderation.prior([RunNoise(1e-4 * apart ** (cell % 2), 2, 0) for cell in range(count)])
+        assert found is not None
+        return found.freedom
+
+    assert 2 < of(4, apart=1) < of(8, apart=1) < of(24, apart=1) < of(100, apart=1)
+    assert of(24, apart=20) < of(24, apart=1)
     assert moderation.prior([RunNoise(1e-4, 2, 0)] * 3) is None
+
+
+def test_a_side_never_has_more_freedom_than_all_cells_together_nor_less_than_its_own() -> None:
+    found = moderation.prior([RunNoise(1e-4, 1, 0)] * 4)
+    assert found is not None
+    assert found.applied(RunNoise(1e-4, 1, 0)).freedom == pytest.approx(1 + found.freedom)
+    assert found.applied(RunNoise(1e-4, 3.5, 0)).freedom == 4
+    assert found.applied(RunNoise(1e-4, 9, 0)).freedom == 9
 
 
 def test_sessions_needed_find_the_effect() -> None:
