@@ -2,7 +2,7 @@
 
 import enum
 import re
-import select
+import selectors
 import socket
 import struct
 import threading
@@ -93,30 +93,34 @@ class FaultProxy:
     def _pass_on(self, client: socket.socket, server: socket.socket) -> None:
         """Returns at the end of either side, or when a request is hindered."""
         hindrance, asks, line, left = Hindrance.NONE, False, "", 0
-        while True:
-            for side in select.select([client, server], [], [])[0]:
-                data = side.recv(CHUNK)
-                if not data:
-                    return
-                if side is server:
-                    if hindrance is Hindrance.ANSWER:
+        # select() takes no descriptor from 1,024 on, as a process with many connections has.
+        with selectors.DefaultSelector() as ready:
+            for each in (client, server):
+                ready.register(each, selectors.EVENT_READ, each)
+            while True:
+                for side in (key.data for key, _ in ready.select()):
+                    data = side.recv(CHUNK)
+                    if not data:
+                        return
+                    if side is server:
+                        if hindrance is Hindrance.ANSWER:
+                            self._cut(client, hindrance, line)
+                            return
+                        asks = False
+                        client.sendall(data)
+                        continue
+                    if not asks:
+                        asks, line = True, data.partition(b"\r\n")[0].decode(errors="replace")
+                        hindrance, left = self.hinder(line), _half(data)
+                    if hindrance is Hindrance.ERROR:
+                        self.hindered[hindrance, line] += 1
+                        client.sendall(BROKEN)
+                        return
+                    server.sendall(data[:left] if hindrance is Hindrance.REQUEST else data)
+                    left -= len(data)
+                    if hindrance is Hindrance.REQUEST and left <= 0:
                         self._cut(client, hindrance, line)
                         return
-                    asks = False
-                    client.sendall(data)
-                    continue
-                if not asks:
-                    asks, line = True, data.partition(b"\r\n")[0].decode(errors="replace")
-                    hindrance, left = self.hinder(line), _half(data)
-                if hindrance is Hindrance.ERROR:
-                    self.hindered[hindrance, line] += 1
-                    client.sendall(BROKEN)
-                    return
-                server.sendall(data[:left] if hindrance is Hindrance.REQUEST else data)
-                left -= len(data)
-                if hindrance is Hindrance.REQUEST and left <= 0:
-                    self._cut(client, hindrance, line)
-                    return
 
     def _cut(self, client: socket.socket, hindrance: Hindrance, line: str) -> None:
         self.hindered[hindrance, line] += 1
