@@ -23,7 +23,7 @@ Versions = tuple[object, ...]
 CATALOG = (Platform, Release, HardwareClass, System, Node, Workload, LoadLevel, Metric)
 _HASH = "md5(string_agg(concat_ws(' ', id, {written}), ',' ORDER BY id))"
 # A server that was restored from a backup may count its transactions from an earlier one on.
-_TABLES = [f"(SELECT {_HASH.format(written='xmin, ctid')} FROM {model._meta.db_table})" for model in CATALOG]  # noqa: S608
+_TABLES = [f"(SELECT {_HASH.format(written='xmin, ctid')} FROM {model._meta.db_table})" for model in CATALOG]  # noqa: S608  ours
 _CATALOG = f"SELECT pg_postmaster_start_time(), {', '.join(_TABLES)}"
 _RUNS = f"""
 WITH newest AS MATERIALIZED (

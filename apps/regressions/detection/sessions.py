@@ -75,7 +75,9 @@ class Sessions:
         is_inner = np.diff(self.number) == 0
         if len(self.starts) < FEWEST or is_inner.sum() < FEWEST_PAIRS:
             return 0.0, 0.0, 0.0
-        within = max(noises.deviation(np.diff(y)[is_inner]), noises.FLOOR) / math.sqrt(2)
+        seen = noises.deviation(np.diff(y)[is_inner]) / math.sqrt(2)
+        # Of values on a grid half of the differences may be zero.
+        within = max(seen, noises.grid_step(y) / math.sqrt(12), noises.FLOOR)
         by_runs = within**2 * float((1 / self.sizes).mean())
         means = self.means(y)
         scale = max(noises.between_neighbours(means), math.sqrt(by_runs))

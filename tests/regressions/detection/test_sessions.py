@@ -98,3 +98,10 @@ def test_where_sessions_differ_the_change_that_is_said_to_be_detectable_is_found
         ended = ResultSeries(own.values[:end], sessions=own.sessions[:end], boundaries=[end - 10])
         found += bool(changes(ended))
     assert 65 <= found <= 95
+
+
+def test_equal_sessions_of_values_on_a_coarse_grid_raise_no_alarm() -> None:
+    for seed in range(20):
+        own = series(seed, between=0.004)
+        rounded = np.round(own.values / 0.02) * 0.02
+        assert changes(ResultSeries(rounded, sessions=own.sessions)) == []
