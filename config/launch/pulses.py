@@ -14,6 +14,8 @@ ASK_EVERY = 10.0  # s
 ANSWER_WITHIN = 20.0  # s; on a busy machine four slow pages may be before it
 UNANSWERED = 3  # in a row
 FIRST_ASKED_AFTER = 60.0  # s from its start
+MOST_PATIENCE = 8.0
+TRUSTED_AFTER = 10  # answers in a row
 SILENT_FOR = 120.0  # s; hearts beat every 5 s
 
 
@@ -29,7 +31,11 @@ class Pulse(Protocol):
 
 @dataclass
 class AnswerPulse:
-    """Asks the health address of the web server; each answer counts, also one that names a service as down."""
+    """Asks the health address of the web server; each answer counts, also one that names a service as down.
+
+    What is only slow starts no sooner for being started again: each time that it counts as hung doubles how long it is
+    waited for, until it has answered TRUSTED_AFTER times in a row.
+    """
 
     host: str
     port: int
@@ -39,25 +45,32 @@ class AnswerPulse:
     _asked: float = 0.0
     _next: float = 0.0
     _unanswered: int = 0
+    _answered: int = 0
+    _patience: float = 1.0
 
     def begin(self) -> None:
         self._close()
-        self._unanswered, self._next = 0, time.monotonic() + FIRST_ASKED_AFTER
+        self._unanswered, self._answered, self._asked = 0, 0, 0.0
+        self._next = time.monotonic() + FIRST_ASKED_AFTER * self._patience
 
     def trouble(self, now: float) -> str:
         if now < self._next:
             return ""
+        within = ANSWER_WITHIN * self._patience
         if self._asked < self._next:
             self._ask(now)
         elif self._has_answered():
             self._close()
-            self._unanswered, self._next = 0, now + ASK_EVERY
-        elif now > self._asked + ANSWER_WITHIN:
+            self._unanswered, self._answered, self._next = 0, self._answered + 1, now + ASK_EVERY
+            if self._answered >= TRUSTED_AFTER:
+                self._patience = 1.0
+        elif now > self._asked + within:
             self._close()
-            self._unanswered, self._next = self._unanswered + 1, now
+            self._unanswered, self._answered, self._next = self._unanswered + 1, 0, now
         if self._unanswered < UNANSWERED:
             return ""
-        return f"{self.path} had no answer within {ANSWER_WITHIN:.0f} s, {UNANSWERED} times in a row"
+        self._patience = min(2 * self._patience, MOST_PATIENCE)
+        return f"{self.path} had no answer within {within:.0f} s, {UNANSWERED} times in a row"
 
     def _ask(self, now: float) -> None:
         self._asked, self._is_sent = now, False

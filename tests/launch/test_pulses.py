@@ -76,6 +76,37 @@ def test_a_server_that_never_answers_hangs_after_the_third_time(listens: bool) -
         pulse.begin()
 
 
+def _hung_after(pulse: AnswerPulse, now: float) -> float:
+    """Seconds until it counts as hung, in steps of one."""
+    start = now
+    while not pulse.trouble(now):
+        now += 1.0
+    return now - start
+
+
+def test_a_server_that_is_only_slow_is_waited_for_longer_each_time(unwell: HTTPServer) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        pulse = AnswerPulse("127.0.0.1", silent.getsockname()[1])
+        waited = []
+        for _ in range(5):
+            pulse.begin()
+            waited.append(_hung_after(pulse, time.monotonic()))
+        assert waited[1] > 1.9 * waited[0]
+        assert waited[4] == waited[3] <= pulses.MOST_PATIENCE * waited[0]
+
+        silent_port, pulse.port = pulse.port, unwell.server_port
+        pulse.begin()
+        eventually(
+            lambda: pulse.trouble(time.monotonic()) or pulse._answered >= pulses.TRUSTED_AFTER,
+            what="it has answered often",
+        )
+        pulse.port = silent_port
+        pulse.begin()
+        assert _hung_after(pulse, time.monotonic()) <= waited[0]
+
+
 def test_a_heart_that_is_not_renewed_hangs(tmp_path: Path) -> None:
     file = tmp_path / "worker"
     pulse = HeartPulse(file)
