@@ -5,8 +5,9 @@ either the live tail or the complete sealed series.
 """
 
 import logging
+import threading
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from apps.core import binary_cursor
@@ -18,14 +19,23 @@ from workers.protocol.wire import BadBatch, EventMessage
 
 log = logging.getLogger(__name__)
 
-# Batches of the agent that drives the run, as stream 0, and of its samplers.
+# Batches of the agent that drives the run, as stream 0, and of its samplers. Of those decoded before, the last one
+# without its payload: it tells that they are still there.
 _BATCHES = """
-SELECT run_id, 0, sequence, payload FROM runs_batch WHERE run_id = ANY(%(runs)s)
-UNION ALL
-SELECT s.run_id, s.number, b.sequence, b.payload FROM runs_streambatch b JOIN runs_stream s ON s.id = b.stream_id
-WHERE s.run_id = ANY(%(runs)s)
+SELECT b.run_id, b.stream, b.sequence, b.checksum, CASE WHEN known.count IS NULL OR b.sequence >= known.count
+  THEN b.payload END
+FROM (
+  SELECT run_id, 0 AS stream, sequence, checksum, payload FROM runs_batch WHERE run_id = ANY(%(runs)s)
+  UNION ALL
+  SELECT s.run_id, s.number, b.sequence, b.checksum, b.payload FROM runs_streambatch b
+  JOIN runs_stream s ON s.id = b.stream_id WHERE s.run_id = ANY(%(runs)s)
+) b
+LEFT JOIN unnest(%(of_runs)s::bigint[], %(streams)s::int[], %(counts)s::int[]) AS known (run_id, stream, count)
+  ON known.run_id = b.run_id AND known.stream = b.stream
+WHERE known.count IS NULL OR b.sequence >= known.count - 1
 ORDER BY 1, 2, 3
 """
+KEPT_VALUES = 4_000_000  # decoded ones of live runs, at about 18 bytes
 
 
 @dataclass(frozen=True)
@@ -49,19 +59,83 @@ def live(run_ids: Sequence[int]) -> dict[int, list[SampledNode]]:
     return {run_id: tail.nodes for run_id, tail in tails(run_ids).items()}
 
 
+@dataclass
+class _Stream:
+    """What was decoded of the first `count` batches of a stream. `checksum`: of the last one."""
+
+    decoder: batches.Decoder = field(default_factory=batches.Decoder)
+    count: int = 0
+    checksum: str = ""
+    tail: Tail = field(default_factory=Tail)
+
+    def add(self, arrived: Sequence[tuple[int, str, bytes]]) -> None:
+        """Raises BadBatch."""
+        for sequence, checksum, payload in arrived:
+            if sequence == self.count:
+                self.decoder.feed(payload)
+                self.count, self.checksum = sequence + 1, checksum
+        self.tail = _tail(self.decoder.so_far())
+
+
+class _Decoded:
+    """Streams of the live runs that were looked at last, by run and number: a batch is decoded once, not for every
+    chart of every reader. Whoever adds to them has them alone."""
+
+    def __init__(self) -> None:
+        self._runs: dict[int, dict[int, _Stream]] = {}
+        self._lock = threading.Lock()
+
+    def take(self, run_ids: Sequence[int]) -> dict[int, dict[int, _Stream]]:
+        with self._lock:
+            return {run_id: streams for run_id in run_ids if (streams := self._runs.pop(run_id, None))}
+
+    def keep(self, found: Mapping[int, dict[int, _Stream]]) -> None:
+        with self._lock:
+            self._runs |= found
+            weights = {run_id: _weight(streams) for run_id, streams in self._runs.items()}
+            for run_id in weights:
+                if sum(weights[other] for other in self._runs) > KEPT_VALUES:
+                    del self._runs[run_id]
+
+
+_decoded = _Decoded()
+
+
 def tails(run_ids: Sequence[int]) -> dict[int, Tail]:
-    """Received data of the runs that are not sealed, up to the first missing batch. One query."""
-    payloads: dict[int, dict[int, list[bytes]]] = defaultdict(lambda: defaultdict(list))
-    for run_id, stream, sequence, payload in binary_cursor.fetch(_BATCHES, {"runs": list(run_ids)}, prepare=True):
-        if sequence == len(payloads[run_id][stream]):
-            payloads[run_id][stream].append(payload)
+    """Received data of the runs that are not sealed, up to the first missing batch. One query, and one more after
+    batches were replaced."""
+    known = _decoded.take(run_ids)
+    streams = _renewed(run_ids, known)
+    if streams is None:
+        streams = _renewed(run_ids, {}) or {}
     found = {}
-    for run_id, arrived in payloads.items():
-        parts = [_tail(run_id, each) for each in arrived.values()]
+    for run_id, own in streams.items():
+        parts = [stream.tail for stream in own.values()]
         found[run_id] = Tail(
             nodes=columns.joined(node for part in parts for node in part.nodes),
             events=[event for part in parts for event in part.events],
         )
+    _decoded.keep({run_id: own for run_id, own in streams.items() if all(stream.count for stream in own.values())})
+    return found
+
+
+def _renewed(
+    run_ids: Sequence[int], known: Mapping[int, Mapping[int, _Stream]]
+) -> dict[int, dict[int, _Stream]] | None:
+    """`known` streams and new ones, with all batches that are there. None: they do not begin with the known ones."""
+    of_stream = [(run_id, number, stream.count) for run_id, own in known.items() for number, stream in own.items()]
+    of_runs, numbers, counts = zip(*of_stream, strict=True) if of_stream else ((), (), ())
+    asked = {"runs": list(run_ids), "of_runs": list(of_runs), "streams": list(numbers), "counts": list(counts)}
+    arrived: dict[int, dict[int, list[tuple[int, str, bytes | None]]]] = defaultdict(lambda: defaultdict(list))
+    for run_id, number, *batch in binary_cursor.fetch(_BATCHES, asked, prepare=True):
+        arrived[run_id][number].append(tuple(batch))
+    found: dict[int, dict[int, _Stream]] = {}
+    for run_id, own in arrived.items():
+        for number, rows in own.items():
+            stream = known.get(run_id, {}).get(number)
+            if stream and rows[0][:2] != (stream.count - 1, stream.checksum):
+                return None
+            found.setdefault(run_id, {})[number] = _added(run_id, stream or _Stream(), rows)
     return found
 
 
@@ -93,13 +167,24 @@ def _fetch(run_id: int) -> str:
     return ""
 
 
-def _tail(run_id: int, payloads: Sequence[bytes]) -> Tail:
+def _added(run_id: int, stream: _Stream, rows: Sequence[tuple[int, str, bytes | None]]) -> _Stream:
+    arrived = [(sequence, checksum, payload) for sequence, checksum, payload in rows if payload is not None]
+    if not arrived:
+        return stream
     try:
-        decoded = batches.decode(payloads)
+        stream.add(arrived)
     except BadBatch as error:
         # The seal will report it and keep the batches; until then, there is nothing to show.
         log.warning("run %s has a batch that cannot be read: %s", run_id, error)
-        return Tail()
+        return _Stream()
+    return stream
+
+
+def _weight(streams: Mapping[int, _Stream]) -> int:
+    return sum(stream.decoder.weight for stream in streams.values())
+
+
+def _tail(decoded: batches.Decoded) -> Tail:
     parsed = tool_output.live("\n".join(line for _, line in decoded.output) + "\n")
     offset = columns.offset_of(decoded.output) or 0.0
     client = columns.client_of(parsed.intervals, offset=offset)

@@ -12,10 +12,9 @@ from apps.catalog.pure import MetricSpec, period_of
 from apps.runs.models import Run, RunNode, Series
 from apps.runs.queries import nodes
 from apps.runs.queries.metric_descriptions import described, kind_of, unit_of
-from apps.runs.samples import derivation, rates
+from apps.runs.samples import derivation, rates, statistics
 from apps.runs.samples.columns import SampledNode, constant_column, covers_interval
 from apps.runs.samples.rates import COUNTER, WHOLE_RUN, Phase, SeriesStatistics
-from apps.runs.samples.time_series import TimeSeries
 from apps.runs.storage import codec
 from apps.runs.storage.blocks import STATISTICS
 from apps.runs.storage.codec import Number
@@ -83,17 +82,16 @@ class _IndexedRun:
 
     def __init__(self, rows: Sequence[RunNode], live: Sequence[SampledNode], entries: list[_IndexEntry]) -> None:
         self.rows, self.live, self.entries = rows, live, entries
-        self.derived = {node.name: derivation.columns(derivation.Inputs(node)) for node in live}
 
     def metrics(self) -> set[str]:
         constants = [row.constants for row in self.rows] + [node.constants for node in self.live]
         keys = {entry.metric for entry in self.entries} | {key for held in constants for key in held}
-        return keys | {key for node in self.live for key in (*node.changing, *self.derived[node.name])}
+        return keys | {key for node in self.live for key in (*node.changing, *derivation.keys(node))}
 
     def infos(self, known: Mapping[str, MetricSpec]) -> list[SeriesInfo]:
         entries = [*self.entries]
         for node in self.live:
-            entries += _of_live(node, known, self.derived[node.name])
+            entries += _of_live(node, known)
             entries += _constants(node.name, node.constants, known, node.clock, WHOLE_RUN)
         for row in self.rows:
             entries += _constants(row.name, row.constants, known, _clock(row), _measured(row.run))
@@ -117,15 +115,10 @@ def _stored(run_ids: Sequence[int], names: Mapping[tuple[int, int], str]) -> Ite
         yield run_id, _IndexEntry(key, names.get((run_id, node), ""), measured, throughout, still=still)
 
 
-def _of_live(
-    node: SampledNode, known: Mapping[str, MetricSpec], derived: Mapping[str, TimeSeries]
-) -> Iterator[_IndexEntry]:
-    for key, column in node.changing.items():
-        so_far = rates.of_series(known[key], node.clock, column, WHOLE_RUN)
-        yield _IndexEntry(key, node.name, so_far, so_far)
-    for key, line in derived.items():
-        (so_far,) = derivation.statistics(line, (WHOLE_RUN,))
-        yield _IndexEntry(key, node.name, so_far, so_far, still=so_far.minimum == so_far.maximum)
+def _of_live(node: SampledNode, known: Mapping[str, MetricSpec]) -> Iterator[_IndexEntry]:
+    for key, (so_far,) in statistics.of_node(node, known, (WHOLE_RUN,)):
+        still = key not in node.changing and so_far.minimum == so_far.maximum
+        yield _IndexEntry(key, node.name, so_far, so_far, still=still)
 
 
 def _constants(

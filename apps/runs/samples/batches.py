@@ -67,7 +67,7 @@ def decode(payloads: Iterable[bytes]) -> Decoded:
     decoder = Decoder()
     for payload in payloads:
         decoder.feed(payload)
-    return Decoded(decoder.take(), decoder.events, decoder.output)
+    return decoder.so_far()
 
 
 class Decoder:
@@ -105,6 +105,10 @@ class Decoder:
     def weight(self) -> int:
         """Number of values held: samples x changing series, of all nodes."""
         return sum(node.stretches.weight() for node in self._nodes.values())
+
+    def so_far(self) -> Decoded:
+        """All that was read since the last `take`. Raises BadBatch for values that no series can hold."""
+        return Decoded([_taken(name, node) for name, node in self._nodes.items()], [*self.events], [*self.output])
 
     def take(self) -> list[SampledNode]:
         """Nodes with samples since the last call, in order of first appearance. Raises BadBatch for values that no

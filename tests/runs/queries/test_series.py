@@ -12,6 +12,7 @@ from apps.runs.ingest import accept
 from apps.runs.models import Batch, Run
 from apps.runs.queries import SeriesValues, series
 from apps.runs.queries import nodes as queries_nodes
+from apps.runs.samples.batches import Decoder
 from tests.runs.uploads import OUTPUT, Samples, Upload, a_minute, an_open_run, an_upload
 
 pytestmark = pytest.mark.django_db
@@ -120,6 +121,47 @@ def test_a_live_run_shows_what_has_arrived_up_to_the_first_missing_batch() -> No
     assert one(upload.run, RUNNING).at.tolist() == [float(t) for t in range(10)]
     upload.send_batch(1)
     assert one(upload.run, RUNNING).at.tolist() == [float(t) for t in range(21)]
+
+
+def test_a_live_batch_is_decoded_once_for_all_who_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[bytes]()
+    feed = Decoder.feed
+
+    def counted(decoder: Decoder, payload: bytes) -> None:
+        read.append(payload)
+        feed(decoder, payload)
+
+    monkeypatch.setattr(Decoder, "feed", counted)
+    upload = an_upload(lines=printed())
+    for sequence in range(len(upload.batches)):
+        upload.send_batch(sequence)
+        until = min(10 * (sequence + 1), 21)
+        for _ in range(2):
+            assert one(upload.run, RUNNING).at.tolist() == [float(t) for t in range(until)]
+            assert queries.series_index(upload.run.pk)
+    assert [bytes(payload) for payload in read] == upload.batches
+
+
+def test_batches_that_were_sent_anew_are_decoded_anew() -> None:
+    upload, other = an_upload(), an_upload(nodes={"db1": [(float(t), {RUNNING: 9}) for t in range(21)]})
+    upload.send_batch(0)
+    assert one(upload.run, RUNNING).values.tolist()[:4] == [3, 4, 5, 6]
+    Batch.objects.all().delete()
+    upload.batches = other.batches
+    upload.send_batch(0)
+    assert set(one(upload.run, RUNNING).values.tolist()) == {9}
+    Batch.objects.all().delete()
+    assert queries.load_series(run_ids=[upload.run.pk], metrics=[RUNNING]) == []
+
+
+def test_what_is_kept_of_live_runs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries_nodes, "KEPT_VALUES", 50)
+    uploads = [an_upload() for _ in range(3)]
+    for upload in uploads:
+        upload.send_batch(0)
+        assert len(one(upload.run, RUNNING).at) == 10  # of two series that change
+    kept = queries_nodes._decoded.take([upload.run.pk for upload in uploads])
+    assert list(kept) == [uploads[1].run.pk, uploads[2].run.pk]
 
 
 def test_a_run_without_samples_has_no_series() -> None:
