@@ -208,6 +208,18 @@ def test_no_errors_anywhere_are_words_not_a_ratio(workload: Workload, a: System,
     assert cell.ratio.value is None
 
 
+def test_runs_that_are_lacking_are_counted_beside_runs_without_errors(workload: Workload, a: System, b: System) -> None:
+    for system, errors in ((a, (0.0, 0.5, 0.25)), (b, (0.5,))):
+        for number, each in enumerate(errors):
+            values = {TPS: 1000.0 + number, ERRORS: each}
+            a_measured_run(values, system=system, load_level=a_load_level(4), repetition=number + 1)
+    comparison = compare(workload)
+    cell = comparison.cell(side="b", level=level_of(comparison), metric=ERRORS)
+    assert cell.ratio is not None
+    assert cell.ratio.verdict is Verdict.TOO_FEW
+    assert [(more.side, more.runs) for more in cell.more] == [("b", 2)]
+
+
 def test_settings_and_server_variables_that_differ_are_listed_once(workload: Workload, a: System, b: System) -> None:
     shared = {"sync_binlog": "1", "hostname": "x", "port": "1", "innodb_log_file_size": "100663296"}
     for system, commit, port in ((a, "1", "3306"), (b, "2", "3307")):

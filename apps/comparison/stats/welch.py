@@ -224,15 +224,26 @@ def is_few(runs: int, history: int) -> bool:
 
 
 def noise(sample: Sample, *, fewest: int = FEWEST_RUNS) -> RunNoise | None:
-    """None: fewer than `fewest` replicates, and no history."""
+    """Of positive values. None: fewer than `fewest` replicates, and no history."""
+    if not has_noise(sample, fewest=fewest):
+        return None
     count = len(sample.values)
     own = _variance(sample.values)
-    earlier = [value for value in sample.history[:HISTORY_RUNS] if value > 0 and math.isfinite(value)]
+    earlier = _earlier(sample)
     if len(earlier) < FEWEST_HISTORY:
-        return _on_grid(RunNoise(own, count - 1, 0), sample.resolution) if count >= fewest else None
+        return _on_grid(RunNoise(own, count - 1, 0), sample.resolution)
     known = len(earlier) - 1
     pooled = (known * _variance(earlier) + (count - 1) * own) / (known + count - 1)
     return _on_grid(RunNoise(max(own, pooled), known + count - 1, len(earlier)), sample.resolution)
+
+
+def has_noise(sample: Sample, *, fewest: int = FEWEST_RUNS) -> bool:
+    """Whether `noise` is known; zeros, which have no logarithm, are welcome."""
+    return len(sample.values) >= fewest or len(_earlier(sample)) >= FEWEST_HISTORY
+
+
+def _earlier(sample: Sample) -> list[float]:
+    return [value for value in sample.history[:HISTORY_RUNS] if value > 0 and math.isfinite(value)]
 
 
 def _on_grid(found: RunNoise, resolution: float) -> RunNoise:

@@ -143,7 +143,7 @@ def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
     """Runs that each side lacks for a likely answer."""
     if ratio.needed is None:
         return ()
-    unknown = [side for side, sample in samples.items() if welch.noise(sample) is None]
+    unknown = [side for side, sample in samples.items() if not welch.has_noise(sample)]
     return _lacking(ratio, {side: len(samples[side].values) for side in unknown or samples})
 
 
