@@ -24,6 +24,7 @@ from bench.rounds import Compared
 from bench.servers import Connection, Failed
 from bench.warehouse import Warehouse
 from config.launch import processes
+from workers.agent.runtime import lease
 
 AGENTS, SERIES, READERS = 20, 1000, 10
 BATCH = 10  # s
@@ -67,6 +68,7 @@ def measure(bench: Bench, *, runs: int, seconds: float, port: int, url: str) -> 
             _repeated(seen, stop, _of_agent(seen, stop, n, agent, data[n % DATA_SETS]))
             for n, agent in enumerate(agents)
         ),
+        *(_repeated(seen, stop, _of_lease(stop, agent)) for agent in agents),
         *(_repeated(seen, stop, _of_reader(seen, stop, n, port, addresses)) for n in range(READERS)),
         _repeated(seen, stop, _of_watcher(seen, stop, port, _changing(data))),
         _repeated(seen, stop, _of_scales(seen, stop, bench.warehouse)),
@@ -162,6 +164,16 @@ def _of_agent(
         seen.ended.append((run, time.monotonic()))
 
     return one_run
+
+
+def _of_lease(stop: threading.Event, agent: Warehouse) -> Callable[[], None]:
+    http = agent.http.again()
+
+    def one_renewal() -> None:
+        stop.wait(agent.job.lease_seconds / lease.PARTS)
+        agent.renew(http)
+
+    return one_renewal
 
 
 def _of_reader(seen: Seen, stop: threading.Event, number: int, port: int, addresses: list[str]) -> Callable[[], None]:

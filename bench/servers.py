@@ -26,7 +26,12 @@ class Connection:
 
     def __init__(self, port: int, headers: Mapping[str, str] | None = None) -> None:
         self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+        self.port = port
         self._headers = {"Accept-Encoding": "identity", **(headers or {})}
+
+    def again(self) -> "Connection":
+        """Another one like it, for another thread."""
+        return Connection(self.port, self._headers)
 
     def send(
         self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None

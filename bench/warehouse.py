@@ -54,8 +54,7 @@ class Warehouse:
         planned = next(self._planned, None)
         if planned is None:
             raise Failed("all planned runs are used")
-        renewal = wire.to_json(wire.RenewMessage(attempt=self.job.attempt))
-        self.http.send("POST", f"/api/v1/agent/jobs/{self.job.id}/renew", renewal, JSON)
+        self.renew(self.http)
         message = wire.RunMessage(
             job=self.job.id,
             attempt=self.job.attempt,
@@ -67,6 +66,11 @@ class Warehouse:
         )
         self.http.send("PUT", f"/api/v1/agent/runs/{planned.uid}", wire.to_json(message), JSON)
         return planned.uid
+
+    def renew(self, http: Connection) -> None:
+        """The lease of the job, which all its runs belong to. Raises Failed."""
+        renewal = wire.to_json(wire.RenewMessage(attempt=self.job.attempt))
+        http.send("POST", f"/api/v1/agent/jobs/{self.job.id}/renew", renewal, JSON)
 
     def send_batch(self, uid: str, sequence: int, payload: bytes) -> float:
         """Time until it was accepted, s."""
