@@ -26,6 +26,8 @@ WINSORISED = 2.5  # deviations
 BORROWED = 20
 # Of KernelCPD, in units of its cost; runs of a segment.
 PENALTY, SEGMENT = 5.0, 3
+# Probability with which a change must lie within ALIKE runs of its place, near no release.
+SURE = 0.9
 # Runs on each side of a pilot's candidate, and of a level between two changes that may be a burst.
 PILOT_ASIDE, SHORT = 6, 15
 
@@ -50,19 +52,37 @@ def search(window: Window, known: Collection[int] = ()) -> list[ChangePoint]:
 
 def _held(window: Window, split: Split) -> ChangePoint:
     """The test of a new change. p is 1 where a burst of odd runs or a change of machine looks the same: where fewer
-    runs than are needed are at the level of their side, or no machine has runs on both sides."""
+    runs than are needed are at the level of their side, or no machine has runs on both sides; and where its place is
+    not known yet."""
     tested = welch(window, split)
     if tested.p >= window.limits.significant:
         return tested
-    at = split.at
     left, right = (window.y[side] for side in split.sides)
     middle = (noises.median(left) + noises.median(right)) / 2
     is_up = tested.ratio > 1
     held = min(int(((left < middle) == is_up).sum()), int(((right > middle) == is_up).sum()))
-    is_held = held >= (FEWEST_ASIDE if window.is_near_release(at) else window.held)
-    if window.noise.between and window.sessions and not window.is_near_release(at):
-        is_held &= all(len(set(window.sessions.number[side].tolist())) > 1 for side in split.sides)
-    return tested if is_held and is_separable(window.machines, *split.sides) else replace(tested, p=1.0)
+    is_new = is_separable(window.machines, *split.sides)
+    if window.is_near_release(split.at):
+        return tested if is_new and held >= FEWEST_ASIDE else replace(tested, p=1.0)
+    is_new &= held >= window.held and certainty(window, split) >= SURE
+    if window.noise.between and window.sessions:
+        is_new &= all(len(set(window.sessions.number[side].tolist())) > 1 for side in split.sides)
+    return tested if is_new else replace(tested, p=1.0)
+
+
+def certainty(window: Window, split: Split) -> float:
+    """Probability that a change at `split.at` lies within ALIKE runs of there, were all places between its neighbours
+    alike before: normal values at the levels of its sides, with their spread; the loss of an outlier is bounded. Too
+    high, since the place was chosen by the same values."""
+    noise, (left, right) = window.noise, split.sides
+    y = window.y[left.start : right.stop]
+    sides = [winsorise(window.y[side], noise) for side in (left, right)]
+    own = math.sqrt(sum(side.var() * len(side) for side in sides) / len(y))
+    before, after = (np.minimum(((y - side.mean()) / max(noise.scale, own)) ** 2, noises.ODD**2) for side in sides)
+    losses = np.cumsum(before - after)[:-1]  # of a change at 1, 2, … to a constant
+    weights = np.exp((losses.min() - losses) / (2 * noise.inflation))
+    near = np.abs(np.arange(1, len(y)) - (split.at - left.start)) <= ALIKE
+    return float(weights[near].sum() / weights.sum())
 
 
 def _lasting(window: Window, tests: list[ChangePoint]) -> list[ChangePoint]:

@@ -60,7 +60,7 @@ def live(run_ids: Sequence[int]) -> dict[int, list[SampledNode]]:
 
 
 @dataclass
-class _Stream:
+class _DecodedStream:
     """What was decoded of the first `count` batches of a stream. `checksum`: of the last one."""
 
     decoder: batches.Decoder = field(default_factory=batches.Decoder)
@@ -82,14 +82,14 @@ class _Decoded:
     chart of every reader. Whoever adds to them has them alone."""
 
     def __init__(self) -> None:
-        self._runs: dict[int, dict[int, _Stream]] = {}
+        self._runs: dict[int, dict[int, _DecodedStream]] = {}
         self._lock = threading.Lock()
 
-    def take(self, run_ids: Sequence[int]) -> dict[int, dict[int, _Stream]]:
+    def take(self, run_ids: Sequence[int]) -> dict[int, dict[int, _DecodedStream]]:
         with self._lock:
             return {run_id: streams for run_id in run_ids if (streams := self._runs.pop(run_id, None))}
 
-    def keep(self, found: Mapping[int, dict[int, _Stream]]) -> None:
+    def keep(self, found: Mapping[int, dict[int, _DecodedStream]]) -> None:
         with self._lock:
             self._runs |= found
             weights = {run_id: _weight(streams) for run_id, streams in self._runs.items()}
@@ -120,8 +120,8 @@ def tails(run_ids: Sequence[int]) -> dict[int, Tail]:
 
 
 def _renewed(
-    run_ids: Sequence[int], known: Mapping[int, Mapping[int, _Stream]]
-) -> dict[int, dict[int, _Stream]] | None:
+    run_ids: Sequence[int], known: Mapping[int, Mapping[int, _DecodedStream]]
+) -> dict[int, dict[int, _DecodedStream]] | None:
     """`known` streams and new ones, with all batches that are there. None: they do not begin with the known ones."""
     of_stream = [(run_id, number, stream.count) for run_id, own in known.items() for number, stream in own.items()]
     of_runs, numbers, counts = zip(*of_stream, strict=True) if of_stream else ((), (), ())
@@ -129,13 +129,13 @@ def _renewed(
     arrived: dict[int, dict[int, list[tuple[int, str, bytes | None]]]] = defaultdict(lambda: defaultdict(list))
     for run_id, number, *batch in binary_cursor.fetch(_BATCHES, asked, prepare=True):
         arrived[run_id][number].append(tuple(batch))
-    found: dict[int, dict[int, _Stream]] = {}
+    found: dict[int, dict[int, _DecodedStream]] = {}
     for run_id, own in arrived.items():
         for number, rows in own.items():
             stream = known.get(run_id, {}).get(number)
             if stream and rows[0][:2] != (stream.count - 1, stream.checksum):
                 return None
-            found.setdefault(run_id, {})[number] = _added(run_id, stream or _Stream(), rows)
+            found.setdefault(run_id, {})[number] = _added(run_id, stream or _DecodedStream(), rows)
     return found
 
 
@@ -167,7 +167,7 @@ def _fetch(run_id: int) -> str:
     return ""
 
 
-def _added(run_id: int, stream: _Stream, rows: Sequence[tuple[int, str, bytes | None]]) -> _Stream:
+def _added(run_id: int, stream: _DecodedStream, rows: Sequence[tuple[int, str, bytes | None]]) -> _DecodedStream:
     arrived = [(sequence, checksum, payload) for sequence, checksum, payload in rows if payload is not None]
     if not arrived:
         return stream
@@ -176,11 +176,11 @@ def _added(run_id: int, stream: _Stream, rows: Sequence[tuple[int, str, bytes | 
     except BadBatch as error:
         # The seal will report it and keep the batches; until then, there is nothing to show.
         log.warning("run %s has a batch that cannot be read: %s", run_id, error)
-        return _Stream()
+        return _DecodedStream()
     return stream
 
 
-def _weight(streams: Mapping[int, _Stream]) -> int:
+def _weight(streams: Mapping[int, _DecodedStream]) -> int:
     return sum(stream.decoder.weight for stream in streams.values())
 
 

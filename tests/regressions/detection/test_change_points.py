@@ -5,8 +5,17 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from apps.regressions.detection import DEFAULT_LIMITS, ChangeLimits, ChangePoint, ResultSeries, changes, noise
+from apps.regressions.detection import (
+    DEFAULT_LIMITS,
+    ChangeLimits,
+    ChangePoint,
+    ResultSeries,
+    change_points,
+    changes,
+    noise,
+)
 from apps.regressions.detection.change_points import welch
+from apps.regressions.detection.series import ALIKE
 from bench import histories
 from bench.histories import Alarm, Floats, Score
 
@@ -111,6 +120,24 @@ def test_a_level_that_returns_within_fifteen_runs_is_a_burst_unless_a_release_br
     values = a_series((30, 0.8), (38, 1.25), variation=0.005)
     assert changes_in(values) == []
     assert [change.index for change in changes_in(values, boundaries=[30, 38])] == [30, 38]
+
+
+def test_how_certain_a_place_is_follows_from_the_likelihood_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(change_points, "WINSORISED", 99.0)
+    for ratio in (1.005, 1.01, 1.1):
+        window = ResultSeries(a_series((AT, ratio), variation=0.004)).window(0, RUNS)
+        split = window.split(AT, [])
+        sides = [window.y[side] for side in split.sides]
+        levels = [side.mean() for side in sides]
+        scale = max(window.noise.scale, np.std([each - side.mean() for side in sides for each in side]))
+        likely = np.zeros(RUNS)
+        for place in range(1, RUNS):
+            level = np.where(np.arange(RUNS) < place, *levels)
+            loss = np.minimum(((window.y - level) / scale) ** 2, noise.ODD**2).sum()
+            likely[place] = math.exp(-loss / 2 / window.noise.inflation)
+        near = likely[AT - ALIKE : AT + ALIKE + 1].sum() / likely.sum()
+        assert change_points.certainty(window, split) == pytest.approx(near)
+    assert near > 0.999
 
 
 def test_single_odd_runs_are_no_change() -> None:

@@ -82,7 +82,7 @@ def test_sessions_that_do_not_differ_are_not_told_and_cost_few_changes() -> None
         found += len(places)
         untold += len(changes(series(seed, between=0.0, step=-0.006, known=False)))
         assert patterns(own, places or [SESSIONS // 2 * RUNS]).sessions is None
-    assert untold >= 40
+    assert untold >= 30
     assert found >= 0.8 * untold
 
 
