@@ -180,7 +180,7 @@ export class Panels {
     if (series.length === 0) {
       const missing = answer.missing.find(({ metric }) => panel.metrics.includes(metric));
       if (panel.plot.dataset["drawn"] === undefined) {
-        panel.plot.textContent = `not observed${missing?.reason ? `: ${missing.reason}` : ""}`;
+        panel.plot.textContent = missing?.reason || "not observed";
       }
       return;
     }
