@@ -61,13 +61,13 @@ def _held(window: Window, split: Split) -> ChangePoint:
     middle = (noises.median(left) + noises.median(right)) / 2
     is_up = tested.ratio > 1
     held = min(int(((left < middle) == is_up).sum()), int(((right > middle) == is_up).sum()))
-    is_new = is_separable(window.machines, *split.sides)
+    is_change = is_separable(window.machines, *split.sides)
     if window.is_near_release(split.at):
-        return tested if is_new and held >= FEWEST_ASIDE else replace(tested, p=1.0)
-    is_new &= held >= window.held and certainty(window, split) >= SURE
+        return tested if is_change and held >= FEWEST_ASIDE else replace(tested, p=1.0)
+    is_change &= held >= window.held and certainty(window, split) >= SURE
     if window.noise.between and window.sessions:
-        is_new &= all(len(set(window.sessions.number[side].tolist())) > 1 for side in split.sides)
-    return tested if is_new else replace(tested, p=1.0)
+        is_change &= all(len(set(window.sessions.number[side].tolist())) > 1 for side in split.sides)
+    return tested if is_change else replace(tested, p=1.0)
 
 
 def certainty(window: Window, split: Split) -> float:

@@ -36,6 +36,7 @@ WHERE known.count IS NULL OR b.sequence >= known.count - 1
 ORDER BY 1, 2, 3
 """
 KEPT_VALUES = 4_000_000  # decoded ones of live runs, at about 18 bytes
+KEPT_RUNS = 200  # what never changed has no such values
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,12 @@ class _Decoded:
         with self._lock:
             self._runs |= found
             weights = {run_id: _weight(streams) for run_id, streams in self._runs.items()}
-            for run_id in weights:
-                if sum(weights[other] for other in self._runs) > KEPT_VALUES:
-                    del self._runs[run_id]
+            total = sum(weights.values())
+            for run_id, weight in weights.items():
+                if total <= KEPT_VALUES and len(self._runs) <= KEPT_RUNS:
+                    break
+                del self._runs[run_id]
+                total -= weight
 
 
 _decoded = _Decoded()

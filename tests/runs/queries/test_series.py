@@ -154,8 +154,10 @@ def test_batches_that_were_sent_anew_are_decoded_anew() -> None:
     assert queries.load_series(run_ids=[upload.run.pk], metrics=[RUNNING]) == []
 
 
-def test_what_is_kept_of_live_runs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries_nodes, "KEPT_VALUES", 50)
+@pytest.mark.parametrize(("limit", "most"), [("KEPT_VALUES", 50), ("KEPT_RUNS", 2)])
+def test_what_is_kept_of_live_runs_is_bounded(monkeypatch: pytest.MonkeyPatch, limit: str, most: int) -> None:
+    monkeypatch.setattr(queries_nodes, limit, most)
+    monkeypatch.setattr(queries_nodes, "_decoded", queries_nodes._Decoded())
     uploads = [an_upload() for _ in range(3)]
     for upload in uploads:
         upload.send_batch(0)
