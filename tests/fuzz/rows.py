@@ -14,7 +14,7 @@ from uuid import UUID
 import pyarrow as pa
 import pyarrow.parquet as pq
 from django.core.files.base import ContentFile
-from django.core.files.storage import InMemoryStorage
+from django.core.files.storage import InMemoryStorage, Storage
 
 from apps.catalog.api import workload_for
 from apps.dispatch.campaigns import file as campaign_file
@@ -108,27 +108,33 @@ def restored(content: bytes) -> object:
     given = archived()
     if not isinstance(stated, dict):
         return None
-    source = InMemoryStorage()
+    source, change = InMemoryStorage(), stated.get("manifest")
+    tables = {name: _with(table, stated.get(name)) for name, table in given.tables.items()}
+    path = keep(source, given._replace(tables=tables), change if isinstance(change, dict) else {})
+    return archive.restore(source, path=path).problem
+
+
+def keep(source: Storage, given: Archived, change: Mapping[str, Any]) -> str:
+    """Archives a run with right hashes, as strangers would, with a manifest of which `change` is said otherwise; its
+    path."""
+    manifest: dict[str, Any] = {**given.manifest, "tables": []}
     for path, held in given.files.items():
         source.save(path, ContentFile(held))
-    manifest = dict(given.manifest)
-    manifest["tables"] = [_stored(source, each, given.tables, stated) for each in manifest["tables"]]
-    change = stated.get("manifest")
-    manifest |= change if isinstance(change, dict) else {}
-    source.save(given.path, ContentFile(json.dumps(manifest).encode("utf-8", "replace")))
-    return archive.restore(source, path=given.path).problem
+    for entry in given.manifest["tables"]:
+        written = io.BytesIO()
+        # Without Arrow's own schema: what it keeps as a dictionary is a column of texts to who reads it.
+        pq.write_table(given.tables[entry["table"]], written, store_schema=False)
+        content = written.getvalue()
+        source.save(entry["path"], ContentFile(content))
+        manifest["tables"].append({**entry, "sha256": store.digest(content), "size": len(content)})
+    source.save(given.path, ContentFile(json.dumps({**manifest, **change}).encode("utf-8", "replace")))
+    return given.path
 
 
-def _stored(
-    source: InMemoryStorage, entry: dict[str, Any], tables: Mapping[str, pa.Table], stated: dict[str, Any]
-) -> dict[str, Any]:
-    table, changes = tables[entry["table"]], stated.get(entry["table"])
+def _with(table: pa.Table, changes: object) -> pa.Table:
     for name, value in changes.items() if isinstance(changes, dict) else ():
         table = _changed(table, name, value)
-    content = io.BytesIO()
-    pq.write_table(table, content)
-    source.save(entry["path"], ContentFile(content.getvalue()))
-    return {**entry, "sha256": store.digest(content.getvalue()), "size": len(content.getvalue())}
+    return table
 
 
 def _changed(table: pa.Table, name: str, value: Any) -> pa.Table:

@@ -19,7 +19,7 @@ from django.db import transaction
 
 from apps.core.units import with_unit
 from apps.runs.archive import manifest, pack, retention, store, write
-from apps.runs.archive.troubles import Damaged
+from apps.runs.archive.troubles import TOO_LARGE, Damaged
 from apps.runs.models import Run
 
 # Only in files of earlier releases, which had a format of their own.
@@ -95,6 +95,8 @@ def unpacked(path: Path) -> Iterator[Storage]:
             raise Damaged(
                 f"{path.name} is damaged or of another kind ({error!s:.200}): use one that export_runs wrote"
             ) from error
+        except MemoryError as error:
+            raise Damaged(f"{path.name} {TOO_LARGE}") from error
         yield found
 
 

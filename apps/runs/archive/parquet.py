@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from apps.runs.archive.tables import LATER, NULLABLE, SCHEMAS
-from apps.runs.archive.troubles import Damaged
+from apps.runs.archive.troubles import TOO_LARGE, Damaged
 
 T = TypeVar("T")
 _REMEDY = "restore it from a backup, or archive the run again from its origin"
@@ -28,7 +28,9 @@ def opened(local: BinaryIO, table: str, columns: list[str]) -> Iterator[pq.Parqu
         with pq.ParquetFile(local) as file:
             _require_columns(file, table, columns)
             yield file
-    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError, OverflowError) as error:
+    except MemoryError as error:
+        raise Damaged(f"the archived table of {table} {TOO_LARGE}") from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         raise Damaged(f"the archived table of {table} cannot be read ({error!s:.200}): {_REMEDY}") from error
 
 

@@ -21,7 +21,7 @@ from apps.runs.archive import tables as layout
 from apps.runs.archive.catalog import IDENTITY, load_level_of, system_of, workload_of
 from apps.runs.archive.content import BIRTH_FIELDS, JSON_FIELDS, METRIC_FIELDS, PLAIN_FIELDS, STATISTICS_FIELDS, Row
 from apps.runs.archive.manifest import Manifest
-from apps.runs.archive.troubles import ArchiveTrouble, Damaged, StoreUnreachable
+from apps.runs.archive.troubles import TOO_LARGE, ArchiveTrouble, Damaged, StoreUnreachable
 from apps.runs.models import Artifact, Block, Configuration, Distribution, Event, Measurement, Run, RunNode, Series
 from apps.runs.quality import check, exclusion
 from apps.runs.quality.rules import reproducibility
@@ -95,6 +95,9 @@ def restore(source: Storage, *, path: str, known: KnownRows | None = None, sibli
     except (ArchiveTrouble, InvalidField, ValidationError, IntegrityError, DataError) as error:
         known.forget()
         return Restored(problem=f"{path}: {error!s:.1000}")
+    except MemoryError:
+        known.forget()
+        return Restored(problem=f"{path}: {TOO_LARGE}")
 
 
 def _unless_created_meanwhile(restored: Callable[[], Run | None], known: KnownRows) -> Run | None:

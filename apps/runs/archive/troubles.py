@@ -1,5 +1,7 @@
 """What an operation of the archive can fail with. Pure."""
 
+TOO_LARGE = "needs more memory than it may have: if you know who archived it, give restore_runs more with --memory"
+
 
 class ArchiveTrouble(Exception):
     """An archive operation failed; the text names the remedy."""

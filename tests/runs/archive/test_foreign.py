@@ -3,12 +3,16 @@
 import io
 import json
 import lzma
+import resource
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from django.core.management import CommandError, call_command
 
 from apps.catalog.models import System
 from apps.core.server import space
@@ -114,3 +118,26 @@ def test_what_would_fill_the_disk_is_not_unpacked(tmp_path: Path, settings: Any,
     path.write_bytes(content)
     with pytest.raises(Damaged, match="has room for"), archive.unpacked(path):
         pass
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts the addresses of a process")
+def test_a_small_table_that_unfolds_to_gigabytes_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    given, limits, said = rows.archived(), resource.getrlimit(resource.RLIMIT_AS), io.StringIO()
+    events = given.tables["events"].take([0] * 4000)
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * 4000, pa.int32()), pa.array(["x" * 2**20]))
+    events = events.set_column(events.schema.get_field_index("detail"), "detail", long)
+    rows.keep(archive.storage_at(str(tmp_path)), given._replace(tables={**given.tables, "events": events}), {})
+    assert sum(each.stat().st_size for each in tmp_path.rglob("*") if each.is_file()) < 2**21
+    with pytest.raises(CommandError, match="1 could not be restored"):
+        call_command("restore_runs", "--from", str(tmp_path), "--memory", "1", stdout=io.StringIO(), stderr=said)
+    assert "the archived table of events needs more memory than it may have" in said.getvalue()
+    assert "--memory" in said.getvalue()
+    assert not Run.objects.exists()
+    assert resource.getrlimit(resource.RLIMIT_AS) == limits
+
+
+@pytest.mark.parametrize("memory", ["0", "-1", "inf", "nan"])
+def test_memory_to_restore_with_is_a_number_above_0(memory: str) -> None:
+    with pytest.raises(CommandError, match="--memory is a number of GiB above 0"):
+        call_command("restore_runs", "--from", "nowhere", f"--memory={memory}")

@@ -1,5 +1,6 @@
 """`manage.py restore_runs --from s3://bucket/prefix --platform mariadb --month 2026-11`"""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,10 @@ from apps.core.audit.api import Action, record
 from apps.core.stores import BadAddress
 from apps.core.text import counted
 from apps.runs import archive
+from apps.runs.management.memory import bounded
 from apps.runs.management.progress import with_progress
+
+GIB = 2**30
 
 
 class Command(BaseCommand):
@@ -30,10 +34,14 @@ class Command(BaseCommand):
         parser.add_argument("--platform", default="", help="only runs of this platform, for example mariadb")
         parser.add_argument("--workload", default="", help="only runs of the workload of this name")
         parser.add_argument("--month", default="", help="only runs that began in this month (UTC), for example 2026-11")
+        memory = "GiB that a run may need before it is refused; default: 4"
+        parser.add_argument("--memory", type=float, default=4, metavar="GIB", help=memory)
 
     def handle(self, *_: Any, **options: Any) -> None:
+        if not 0 < options["memory"] < math.inf:
+            raise CommandError("--memory is a number of GiB above 0, for example 4")
         try:
-            with _opened(options["source"]) as source:
+            with bounded(int(options["memory"] * GIB)), _opened(options["source"]) as source:
                 self._restore(source, self._chosen(source, options), options["source"])
         except (BadAddress, OSError, archive.ArchiveTrouble) as error:
             raise CommandError(str(error)) from error
