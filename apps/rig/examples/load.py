@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -72,6 +72,8 @@ def load(
         return Loaded(removed=True)
     if state.sha256 == sha256 and state.loaded_at and at_start:
         return Loaded(unchanged=True)
+    # What follows the last run was never done for those that an interrupted load restored.
+    interrupted = state.loaded_at is None and state.wanted > 0
     # The processes end before the files that they read are removed, and start before there are any.
     with ExitStack() as stack, restore.pool(processes) as pool:
         sources = [stack.enter_context(archive.unpacked(file)) for file in archives(folder)]
@@ -85,8 +87,9 @@ def load(
             if len(found) % NOTED_EVERY == 0:
                 _note(state, len(found))
     new = [each.run for each in found if each.run is not None]
-    if new:
-        archive.compare_siblings(new)
+    complete = _ids(path for _, path in wanted) if interrupted else new
+    if complete:
+        archive.compare_siblings(complete)
         _name()
         _restore_history(folder / HISTORY)
         _analyse()
@@ -94,6 +97,12 @@ def load(
     state.loaded_at, state.sha256 = timezone.now(), "" if problems else sha256
     _note(state, len(found))
     return Loaded(len(found), len(new), Finding.objects.filter(labels__contains=[LABEL]).count(), problems)
+
+
+def _ids(manifests: Iterable[str]) -> list[int]:
+    """Of the runs with these manifests that are here."""
+    uids = [archive.uid_of(path) for path in manifests]
+    return list(Run.objects.filter(uid__in=uids).values_list("pk", flat=True))
 
 
 def _note(state: StudyState, done: int) -> None:

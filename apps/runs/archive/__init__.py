@@ -5,6 +5,7 @@ docs/howto/archive.md describes the layout.
 """
 
 from apps.runs.archive.exports import FILE_SUFFIXES, export, unpacked
+from apps.runs.archive.manifest import uid_of
 from apps.runs.archive.restore import KnownRows, Restored, chosen, compare_siblings, restore
 from apps.runs.archive.retention import attempt, due, fetch, movable, move, waiting, with_samples
 from apps.runs.archive.store import archive_storage, configured, storage_at
@@ -32,6 +33,7 @@ __all__ = [
     "move",
     "restore",
     "storage_at",
+    "uid_of",
     "unpacked",
     "verify",
     "waiting",

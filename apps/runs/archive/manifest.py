@@ -79,6 +79,11 @@ def paths(storage: Storage, *, platform: str = "", workload: str = "", month: st
     yield from _below(storage, "manifests", wanted)
 
 
+def uid_of(path: str) -> str:
+    """The run's, of its manifest's path."""
+    return path.rpartition("/")[2].removesuffix(".json")
+
+
 def _below(storage: Storage, folder: str, wanted: dict[str, str]) -> Iterator[str]:
     folders, files = store.folders_and_files(storage, folder)
     yield from (f"{folder}/{name}" for name in files if name.endswith(".json") and not name.startswith("."))

@@ -128,7 +128,7 @@ def chosen(
     found = list(manifest.paths(source, platform=platform, workload=workload, month=month))
     if not uids:
         return found
-    by_uid = {path.rpartition("/")[2].removesuffix(".json"): path for path in found}
+    by_uid = {manifest.uid_of(path): path for path in found}
     missing = [str(uid) for uid in uids if str(uid) not in by_uid]
     if missing:
         raise Damaged(f"the archive has no manifest of run {', '.join(missing)}: its archiving may be incomplete")

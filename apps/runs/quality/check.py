@@ -28,14 +28,15 @@ RELATED = Run.objects.select_related("workload__primary_metric", "load_level")
 
 def check(run: Run, *, siblings: bool = True) -> None:
     """All checks of a sealed run; runs of the scale rig have none. `check_siblings` updates its siblings; without
-    `siblings` it is called for this run, too.
+    `siblings` it is called for this run, too, whose reproducibility is not checked until then.
 
     Raises blocks.Moved.
     """
     if run.provenance == Run.Provenance.RIG:
         return
     RunCheck.objects.filter(run=run).exclude(check_key__in=checklist.CHECKS).delete()
-    _store({run.pk: checklist.evaluate(evidence.facts(run, siblings=siblings))})
+    found = checklist.evaluate(evidence.facts(run, siblings=siblings))
+    _store({run.pk: {key: one for key, one in found.items() if siblings or key != REPRODUCIBLE}})
     run.refresh_from_db(fields=["failed_checks"])
 
 

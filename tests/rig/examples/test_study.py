@@ -18,7 +18,7 @@ from apps.rig.examples.data import archive_of
 from apps.rig.examples.study import PARTS, StudyPart
 from apps.rig.models import StudyState
 from apps.runs.api import artifacts
-from apps.runs.models import Artifact, Run
+from apps.runs.models import Artifact, Run, RunCheck
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 from tests.support.pages import data, elements
 
@@ -148,6 +148,25 @@ def test_examples_loaded_twice_are_there_once(tmp_path: Path) -> None:
     again = load.load(folder=tmp_path)
     assert (again.runs, again.restored) == (12, 0)
     assert (Run.objects.count(), ScheduledRun.objects.count()) == (12, 12)
+
+
+def test_runs_of_an_interrupted_load_are_compared_and_analysed_by_the_next(tmp_path: Path) -> None:
+    _recorded(tmp_path)
+    _elsewhere(tmp_path)
+
+    def interrupt(done: int, of: int) -> None:
+        if done == of:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load.load(folder=tmp_path, progress=interrupt)
+    assert Run.objects.count() == 12
+    assert not RunCheck.objects.filter(check_key="reproducible").exists(), "nothing is said of what was not looked at"
+    again = load.load(folder=tmp_path, at_start=True)
+    assert (again.restored, again.findings > 0) == (0, True)
+    checks = RunCheck.objects.filter(check_key="reproducible")
+    assert [check.detail["runs"] for check in checks] == [5] * 12
+    assert Schedule.objects.exists()
 
 
 def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: Path) -> None:
