@@ -1,7 +1,8 @@
 """Short names of systems for tables, charts and titles. Pure.
 
 A system is named by platform and nodes ("Galera ×3", "MHA 1+2", "MySQL single"). Beside another system like it the name
-has what differs: version, hardware, a setting ("Galera 10.11", "MySQL flush=2"); if nothing fits, the slug or a number.
+has what differs: version, hardware, a setting ("Galera 10.11.19", "MySQL flush=2"); if nothing fits, the slug or a
+number. Names stay: what is told apart by "10.11" today may have a neighbour of another patch release tomorrow.
 """
 
 import re
@@ -64,10 +65,13 @@ def _candidates(own: Traits, others: Sequence[Traits]) -> Iterator[str]:
     platform = PLATFORMS.get(own.platform_slug, own.platform)
     head = f"{platform} {topology(own)}".strip()
     alike = [each for each in others if topology(each) == topology(own)]
+    if VARIANT in own.settings:
+        variant = str(own.settings[VARIANT])
+        yield from (f"{platform} {variant}", f"{variant} {_numbers(own)}", variant)
     if not alike:
         yield from (head, platform)
     keys = [key for key in _ordered(own.settings) if any(_setting(key, each) != _setting(key, own) for each in alike)]
-    axes: list[list[Part]] = [[_minor, _numbers], [_family, _hardware], [partial(_setting, key) for key in keys]]
+    axes: list[list[Part]] = [[_numbers, _minor], [_family, _hardware], [partial(_setting, key) for key in keys]]
     choices = [
         parts for size in range(1, len(axes) + 1) for chosen in combinations(axes, size) for parts in product(*chosen)
     ]
@@ -75,8 +79,6 @@ def _candidates(own: Traits, others: Sequence[Traits]) -> Iterator[str]:
         texts = [part(own) for part in parts]
         if all(texts) and alike and not any([part(each) for part in parts] == texts for each in alike):
             yield from (" ".join((start, *texts)) for start in (head, platform))
-    if VARIANT in own.settings:
-        yield str(own.settings[VARIANT])
     yield from (own.slug, head, platform)
     yield from (f"{start} #{number}" for start in (head, platform) for number in range(2, 10))
     yield from (f"{platform[: LONGEST - 8].strip()} #{number}" for number in count(2))

@@ -56,7 +56,7 @@ def test_a_short_name_given_by_its_owner_is_kept() -> None:
 @pytest.mark.parametrize(
     ("difference", "expected"),
     [
-        ({"version": "11.4.2"}, "Galera ×3 10.11"),
+        ({"version": "11.4.2"}, "Galera 10.11.19"),
         ({"version": "10.11.8"}, "Galera 10.11.19"),
         ({"hardware": "i3.8xlarge"}, "Galera ×3 r5"),
         ({"hardware": "db.r5.xlarge"}, "Galera ×3 r5.4xl"),
@@ -71,7 +71,7 @@ def test_a_system_like_another_is_named_by_what_differs(difference: dict[str, An
 
 def test_what_a_third_system_shares_does_not_distinguish() -> None:
     others = traits(version="11.4.2"), traits(hardware="i3.large")
-    assert name(traits(), *others) == "Galera 10.11 r5"
+    assert name(traits(), *others) == "Galera 10.11 r5", "a full version leaves no room"
 
 
 def test_equal_systems_are_named_by_slug_or_number() -> None:
@@ -85,6 +85,12 @@ def test_equal_systems_are_named_by_slug_or_number() -> None:
 def test_a_variant_is_named_as_a_person_called_it(variant: str, expected: str) -> None:
     own, before = (traits("mariadb", settings={"variant": each}) for each in (variant, "before"))
     assert name(own, before, taken=("MariaDB single", "MariaDB")) == expected
+
+
+def test_the_first_of_two_variants_is_named_by_its_own() -> None:
+    own = traits("mariadb", settings={"variant": "w1"})
+    assert name(own) == "MariaDB w1"
+    assert name(own, traits("mariadb", version="10.11.20"), taken=("MariaDB w1",)) == "w1 10.11.19"
 
 
 def test_names_are_short_and_unique_whatever_the_platform_is_called() -> None:
@@ -120,7 +126,7 @@ def registered(slug: str, **fields: Any) -> System:
 def test_registered_systems_get_different_names_that_stay() -> None:
     services.seed()
     assert registered("first-galera-cluster").short_name == "Galera ×3"
-    assert registered("second-galera-cluster", version="11.4.2").short_name == "Galera ×3 11.4"
+    assert registered("second-galera-cluster", version="11.4.2").short_name == "Galera ×3 11.4.2"
     assert System.objects.get(slug="first-galera-cluster").short_name == "Galera ×3"
 
 

@@ -1,6 +1,7 @@
 """The scorecard: the architectures side by side, one question a row, each at the load that most of them share.
 
-Shipped examples and synthetic runs stand only in rows without any other runs. A constant number of queries.
+Shipped examples and synthetic runs stand only in rows in which no other runs compare two architectures. A constant
+number of queries.
 """
 
 import math
@@ -177,8 +178,8 @@ def _judged(question: _Question) -> tuple[ScorecardRow, ...]:
 
 
 def _chosen() -> dict[str, _Place]:
-    """Kind of load -> the place to show: runs that are no fillers, then most families, then most runs of each, then
-    without a fixed rate, then most threads. Of a family the system that was measured last."""
+    """Kind of load -> the place to show: two families or more, then runs that are no fillers, then most families, then
+    most runs of each, then without a fixed rate, then most threads. Of a family the system that was measured last."""
     families = {slug: family.key for family in FAMILIES for slug in family.platforms}
     related = System.objects.select_related("release__platform", "hardware_class")
     systems = {system.pk: system for system in related.filter(release__platform__slug__in=families)}
@@ -196,7 +197,7 @@ def _chosen() -> dict[str, _Place]:
     # those that may still be better.
     for _ in range(2):
         read = {
-            pk for pk in left if bounds[pk] >= (found[kinds[pk]].rank[:3] if kinds[pk] in found else tops[kinds[pk]])
+            pk for pk in left if bounds[pk] >= (found[kinds[pk]].rank[:4] if kinds[pk] in found else tops[kinds[pk]])
         }
         left -= read
         for each in candidates.ranked([pair for pair in pairs if pair[1] in read]):
@@ -210,7 +211,7 @@ def _chosen() -> dict[str, _Place]:
 class _Ranked:
     """`rank`: the greatest of its kind is shown."""
 
-    rank: tuple[bool, int, bool, int, bool, int, bool, int]
+    rank: tuple[bool, bool, int, bool, int, bool, int, bool, int]
     place: _Place
 
 
@@ -222,7 +223,7 @@ class _Candidates:
     families: Mapping[int, str]
     workloads: Mapping[int, Workload]
 
-    def bounds(self, pairs: Iterable[Pair]) -> dict[int, tuple[bool, int, bool]]:
+    def bounds(self, pairs: Iterable[Pair]) -> dict[int, tuple[bool, bool, int, bool]]:
         """Workload -> what the first parts of its ranks are at most."""
         # By name, not by what they are not: for the index.
         own = [each for each in Run.Provenance.values if each not in FILLERS]
@@ -230,7 +231,8 @@ class _Candidates:
         shared: dict[int, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for system, workload in pairs:
             shared[workload][self.systems[system].hardware_class_id].add(self.families[system])
-        return {pk: (has_own, max(map(len, each.values())), self._is_of_row(pk)) for pk, each in shared.items()}
+        most = {pk: max(map(len, each.values())) for pk, each in shared.items()}
+        return {pk: (families > 1, has_own, families, self._is_of_row(pk)) for pk, families in most.items()}
 
     def ranked(self, pairs: Collection[Pair]) -> list[_Ranked]:
         """The places of systems and workloads. At a fixed rate all do the same work."""
@@ -246,7 +248,7 @@ class _Candidates:
             workload, level = self.workloads[pk], levels[at]
             runs = {self.families[each.system]: len(each.newest) for each in alike}
             is_usual = workload.parameters.get("algorithm") == USUAL_ALGORITHM
-            most = is_own, len(runs), self._is_of_row(pk)
+            most = len(runs) > 1, is_own, len(runs), self._is_of_row(pk)
             rank = *most, min(runs.values()), level.rate is None, level.threads, is_usual, pk
             newest = {self.families[each.system]: self.systems[each.system] for each in alike}
             found.append(_Ranked(rank, _Place(workload, level, newest)))

@@ -68,7 +68,7 @@ def _is_beyond_sessions(ratio: Ratio) -> bool:
 def _one_session() -> str:
     many = sessions_needed(effect=math.log1p(SETTLED), between=BETWEEN)
     return (
-        f"{many} sessions of each side would tell a difference of {SETTLED * 100:g}{NBSP}%, if sessions differ by "
+        f"{many} sessions of each side would find a difference of {SETTLED * 100:g}{NBSP}%, if sessions differ by "
         f"{BETWEEN * 100:g}{NBSP}%"
     )
 

@@ -1,6 +1,6 @@
 """A release compared with an earlier one: the release gate, as JSON and as Markdown for a pull request."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponse
@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.catalog.api import queries as catalog_queries
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.api import TOLERANCE, CheckRow, ReleaseCheck, is_coarse, markdown, on_hardware, release_check
@@ -32,9 +33,11 @@ class Markdown(Json):
 
 class ReleaseCheckParameters(Parameters):
     platform = serializers.CharField(max_length=40, help_text="slug of a platform")
-    release = serializers.CharField(max_length=80, help_text="version")
+    release = serializers.CharField(max_length=80, help_text="version, or how the version of one release begins")
     baseline = serializers.CharField(
-        required=False, max_length=80, help_text="version; else the newest before it that has runs on this hardware"
+        required=False,
+        max_length=80,
+        help_text="version as for `release`; else the newest before it that has runs on this hardware",
     )
     hardware = serializers.CharField(
         required=False, max_length=80, help_text="slug of a hardware class; else the only one on which it has runs"
@@ -127,17 +130,10 @@ def _chosen(asked: dict[str, Any]) -> tuple[Release, HardwareClass, Release | No
         remedy = _one_of(Platform.objects.values_list("slug", flat=True))
         raise Invalid([FieldProblem("platform", f"there is no platform {asked['platform']!r}", remedy)])
     errors = []
-    known = {release.version: release for release in platform.releases.select_related("platform")}
-    found: dict[str, Release | None] = {}
-    for name in ("release", "baseline"):
-        named = _named(asked.get(name, ""), known)
-        found[name] = named[0] if len(named) == 1 else None
-        if name in asked and not named:
-            remedy = _one_of(list(known)[::-1])
-            errors.append(FieldProblem(name, f"{platform.name} has no release {asked[name]!r}", remedy))
-        elif len(named) > 1:
-            remedy = _one_of([release.version for release in named])
-            errors.append(FieldProblem(name, f"{len(named)} releases begin with {asked[name]!r}", remedy))
+    found: dict[str, Release | None] = {"release": None, "baseline": None}
+    for name in found.keys() & asked.keys():
+        found[name], trouble = named(platform, asked[name], field=name)
+        errors += trouble
     release, baseline = found["release"], found["baseline"]
     hardware, trouble = _hardware(asked.get("hardware"), release)
     if release is None or hardware is None or errors:
@@ -145,11 +141,16 @@ def _chosen(asked: dict[str, Any]) -> tuple[Release, HardwareClass, Release | No
     return release, hardware, baseline
 
 
-def _named(version: str, known: Mapping[str, Release]) -> list[Release]:
-    """The release of that version, else those that start with it, in whole parts: 10.11.2 does not match 10.11.20."""
-    if not version or version in known:
-        return [known[version]] if version else []
-    return [each for full, each in known.items() if full.startswith(version) and not full[len(version)].isalnum()]
+def named(platform: Platform, version: str, *, field: str) -> tuple[Release | None, list[FieldProblem]]:
+    """The one release of that version, or that begins with it; otherwise what is wrong with `field`."""
+    found = catalog_queries.releases_named(platform=platform.slug, version=version)
+    if len(found) > 1:
+        remedy = _one_of([release.version for release in found])
+        return None, [FieldProblem(field, f"{len(found)} releases begin with {version!r}", remedy)]
+    if not found:
+        known = platform.releases.order_by("-version_key", "-version").values_list("version", flat=True)
+        return None, [FieldProblem(field, f"{platform.name} has no release {version[:80]!r}", _one_of(known))]
+    return found[0], []
 
 
 def _hardware(slug: str | None, release: Release | None) -> tuple[HardwareClass | None, list[FieldProblem]]:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
-from apps.catalog.models import HardwareClass, Release
+from apps.catalog.models import HardwareClass, Platform, Release
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.api import StoredCheck, sign_offs, stored_checks
 from apps.regressions.models import CheckedRelease, SignOff
@@ -19,6 +19,7 @@ from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters, PageParameters, listing, page_of
 from apps.rest.framework.problems import changed_since
 from apps.rest.framework.strict import SLUG, Strict
+from apps.rest.releases.checks import named
 
 # Each is read with all its rows.
 MOST_RELEASES = 100
@@ -143,15 +144,11 @@ class OneSignOff(APIView):
 
 
 def _place(wanted: dict[str, Any]) -> tuple[Release, HardwareClass]:
-    release = (
-        Release.objects.select_related("platform")
-        .filter(platform__slug=wanted["platform"], version=wanted["release"])
-        .first()
-    )
+    platform = Platform.objects.filter(slug=wanted["platform"]).first()
     hardware = HardwareClass.objects.filter(slug=wanted["hardware"]).first()
-    problems = []
-    if release is None:
-        problems.append(FieldProblem("release", f"{wanted['platform']!r} has no release {wanted['release'][:80]!r}"))
+    release, problems = named(platform, wanted["release"], field="release") if platform else (None, [])
+    if platform is None:
+        problems.append(FieldProblem("platform", f"there is no platform {wanted['platform'][:80]!r}"))
     if hardware is None:
         problems.append(FieldProblem("hardware", f"there is no {wanted['hardware']!r}"))
     if release is None or hardware is None:

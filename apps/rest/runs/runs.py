@@ -45,6 +45,12 @@ class RunParameters(Parameters):
     workload = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), required=False, max_length=100
     )
+    threads = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID),
+        required=False,
+        max_length=100,
+        help_text="of the load level, at any rate",
+    )
     state = MultipleChoiceField(choices=Run.State.values, required=False)
     outcome = MultipleChoiceField(choices=Run.Outcome.values, required=False)
     provenance = MultipleChoiceField(choices=Run.Provenance.values, required=False)
@@ -77,6 +83,7 @@ def _filter(parameters: dict[str, Any]) -> queries.RunFilter:
         hardware=tuple(parameters.get("hardware", ())),
         systems=tuple(parameters.get("system", ())),
         workloads=tuple(parameters.get("workload", ())),
+        threads=tuple(parameters.get("threads", ())),
         states=tuple(sorted(parameters.get("state", ()))),
         outcomes=tuple(sorted(parameters.get("outcome", ()))),
         provenances=tuple(sorted(parameters.get("provenance", ()))),

@@ -35,6 +35,7 @@ class RunFilter:
     releases: tuple[int, ...] = ()
     hardware: tuple[str, ...] = ()
     workloads: tuple[int, ...] = ()
+    threads: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
     outcomes: tuple[str, ...] = ()
@@ -141,8 +142,8 @@ def list_runs(
     """The first `limit` runs by `order`, one of ORDERS; `before`: only runs after this one in the list, for the next
     page.
 
-    Two queries, three more with words, one more each with systems and `before`. Empty when the run `before` does not
-    exist. Only the usual order is read by an index: any other reads all runs that match.
+    Two queries, three more with words, one more each with systems, threads and `before`. Empty when the run `before`
+    does not exist. Only the usual order is read by an index: any other reads all runs that match.
     """
     chosen = _filtered(run_filter)
     if order != NEWEST:
@@ -183,6 +184,7 @@ def _filtered(run_filter: RunFilter) -> QuerySet[Run]:
     wanted: dict[str, Any] = {
         "system_id__in": _systems(run_filter),
         "workload_id__in": run_filter.workloads or None,
+        "load_level_id__in": _load_levels(run_filter),
         "tags__contains": run_filter.tags or None,
         "state__in": run_filter.states or None,
         "outcome__in": run_filter.outcomes or None,
@@ -218,3 +220,9 @@ def _systems(run_filter: RunFilter) -> list[int] | None:
     }
     given = {path: list(values) for path, values in wanted.items() if values}
     return list(System.objects.filter(**given).order_by().values_list("pk", flat=True)) if given else None
+
+
+def _load_levels(run_filter: RunFilter) -> list[int] | None:
+    """Ids of all levels with these threads, at any rate; None: all."""
+    levels = LoadLevel.objects.filter(threads__in=run_filter.threads).order_by()
+    return list(levels.values_list("pk", flat=True)) if run_filter.threads else None

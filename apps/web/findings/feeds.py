@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from django.contrib.syndication.views import Feed
 from django.http import HttpRequest, HttpResponse
@@ -56,11 +57,15 @@ class FindingsFeed(FindingFeed):
         return FeedRequest(wanted, tuple(FeedEntry(row, activity.get(row.id, ())) for row in rows))
 
     def title(self, asked: FeedRequest) -> str:
-        text = ", ".join(f"{name} {value}" for name, value in asked.wanted.as_query() if name != "sort")
+        text = ", ".join(f"{name} {value}" for name, value in _filters(asked))
         return visible(f"Findings: {text}") if text else "Findings"
 
-    def link(self, _asked: FeedRequest) -> str:
-        return "/findings/"
+    def link(self, asked: FeedRequest) -> str:
+        """The list with the same filters; the feed's id too, by which readers tell feeds apart."""
+        return f"/findings/{_query(asked)}"
+
+    def feed_url(self, asked: FeedRequest) -> str:
+        return f"/findings/feed.atom{_query(asked)}"
 
     def items(self, asked: FeedRequest) -> tuple[FeedEntry, ...]:
         return asked.entries
@@ -90,6 +95,15 @@ class FindingsFeed(FindingFeed):
 
     def item_categories(self, item: FeedEntry) -> list[str]:
         return [item.row.verdict, item.row.state, *map(visible, item.row.labels)]
+
+
+def _filters(asked: FeedRequest) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in asked.wanted.as_query() if name != "sort"]
+
+
+def _query(asked: FeedRequest) -> str:
+    found = _filters(asked)
+    return f"?{urlencode(found)}" if found else ""
 
 
 @require_safe

@@ -141,7 +141,9 @@ def _row(row: ScorecardRow, stated: Sequence[Frame], figures: Iterable[FigureVal
         hardware=row.measured[0].side.hardware if row.measured and row.measured[0].side else "",
         cells=tuple(
             replace(
-                _cell(cell, unit, marks[cell.family.key], scale, is_shared=is_shared, is_contested=bool(other)),
+                _cell(
+                    cell, unit, marks[cell.family.key], scale, is_shared=is_shared, contested=shown if other else None
+                ),
                 apart=_apart(cell.family, figures, wording.QUESTIONS[row.kind]),
             )
             for cell in row.cells
@@ -196,7 +198,7 @@ def _what(row: ScorecardRow) -> str:
 
 
 def _cell(
-    cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, *, is_shared: bool, is_contested: bool
+    cell: ScorecardCell, unit: str, mark: FrameMark | None, scale: float, *, is_shared: bool, contested: Frame | None
 ) -> CardCell:
     summary = cell.cell.summary if cell.cell else None
     span = ""
@@ -214,10 +216,10 @@ def _cell(
         word=cell.cell.words if cell.cell else "",
         is_best=cell.is_best,
         bar=_bar(summary.value, scale, summary.minimum, summary.maximum) if summary else None,
-        stated=wording.mark(mark) if mark else "",
+        stated=wording.mark(mark, contested) if mark else "",
         stated_title=_source(mark) if mark else "",
         stated_bar=_stated_bar(mark, scale, is_shared=is_shared) if mark else None,
-        is_fastest=bool(mark and mark.is_fastest and not mark.stated and not is_contested),
+        is_fastest=bool(mark and mark.is_fastest and not mark.stated and contested is None),
     )
 
 

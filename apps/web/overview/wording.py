@@ -161,11 +161,13 @@ def _ratio(cell: ScorecardCell, *, turned: bool) -> str:
     return with_interval(inverse(ratio) if turned else ratio)
 
 
-def mark(found: FrameMark) -> str:
-    """Beside a published bar: "50 s", "≈ 0.33 ×", "1 ×"."""
-    if found.stated:
-        return found.stated
-    return f"{'1' if found.is_fastest else found.speed.text}{NBSP}×"
+def mark(found: FrameMark, contested: Frame | None = None) -> str:
+    """Beside a published bar: "50 s", "≈ 0.33 ×", "1 ×"; of a frame that another one contradicts with the machine that
+    it holds for: "1 ×, 4 vCPU"."""
+    text = found.stated or f"{'1' if found.is_fastest else found.speed.text}{NBSP}×"
+    if contested is None:
+        return text
+    return f"{text}, {_machine(contested) or contested.article.published[:4]}"
 
 
 def stated(shown: Frame, other: Frame | None) -> str:
@@ -178,4 +180,8 @@ def stated(shown: Frame, other: Frame | None) -> str:
 
 
 def _box(frame: Frame) -> str:
-    return f" ({VCPUS[frame.box]}{NBSP}vCPU)" if frame.box else ""
+    return f" ({_machine(frame)})" if frame.box else ""
+
+
+def _machine(frame: Frame) -> str:
+    return f"{VCPUS[frame.box]}{NBSP}vCPU" if frame.box else ""

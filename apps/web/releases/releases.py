@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.current_user import may_write, writer
 from apps.accounts.models import User
+from apps.catalog.api import queries
 from apps.catalog.models import HardwareClass, Platform, Release, System
 from apps.comparison.api import UnknownSide
 from apps.core.problems import FieldProblem, Invalid
@@ -116,6 +117,9 @@ def address(check: ReleaseCheck) -> str:
 @require_safe
 def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     release = _release(platform, version)
+    if release.version != version:
+        full = reverse("web:release", args=[platform, release.version])
+        return redirect(f"{full}?{request.GET.urlencode()}" if request.GET else full)
     known = stored_checks.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
     try:
         _check_address(request)
@@ -209,15 +213,12 @@ def _text(stated: str) -> str:
 
 
 def _release(platform: str, version: str) -> Release:
-    found = _find(platform, version)
-    if found is None:
+    found = queries.releases_named(platform=platform, version=version)
+    if len(found) == 1:
+        return found[0]
+    if not found:
         raise Http404(f"there is no release {version!r} of {platform!r}; the Catalog page lists them all")
-    return found
-
-
-def _find(platform: str, version: str) -> Release | None:
-    known = Release.objects.select_related("platform")
-    return known.filter(platform__slug=platform, version=_text(version)).first()
+    raise Http404(f"{len(found)} releases begin with {version!r}: {', '.join(each.version for each in found[:10])}")
 
 
 def _baselines(release: Release) -> list[str]:
@@ -248,11 +249,11 @@ def _asked(
 
 
 def _baseline(release: Release, version: str) -> Release:
-    found = Release.objects.filter(platform=release.platform_id, version=_text(version)).first()
-    if found is None:
-        problem = f"{release.platform.name} has no release {version[:80]!r}"
+    found = queries.releases_named(platform=release.platform.slug, version=version)
+    if len(found) != 1:
+        problem = f"{release.platform.name} has {len(found) or 'no'} releases {version[:80]!r}"
         raise UnknownSide([FieldProblem("baseline", problem, "the Catalog page lists them all")])
-    return found
+    return found[0]
 
 
 @require_safe
@@ -316,7 +317,8 @@ def withdraw(request: HttpRequest, sign_off_id: int) -> HttpResponse:
 @require_safe
 def badge(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     """Badge of one hardware class, or the worst of all. Unknown releases get a badge with this text."""
-    release = _find(platform, version)
+    named = queries.releases_named(platform=platform, version=version)
+    release = named[0] if len(named) == 1 else None
     label = f"{release.platform.name} {version}" if release else f"{platform} {version}"[:60]
     found = CheckedRelease.objects.filter(release=release) if release else CheckedRelease.objects.none()
     if hardware := request.GET.get("hardware", ""):
@@ -324,7 +326,9 @@ def badge(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     checks = [row.check for row in stored_checks.load(found)]
     result = stored_checks.worst(check.result for check in checks)
     if result is None:
-        picture = draw_unknown(label, "not compared yet" if release else "no such release")
+        picture = draw_unknown(
+            label, "not compared yet" if release else f"{len(named)} releases" if named else "no such release"
+        )
         return _picture(picture, status=200 if release else 404)
     worse = sum(row.counts_against for check in checks for row in check.rows)
     words = f"{worse} worse" if result is Result.REGRESSION else RESULTS[result][2]

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.http import QueryDict
 from django.utils.http import urlencode
 
-from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
+from apps.catalog.models import HardwareClass, LoadLevel, Platform, Release, System, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import Address
 from apps.runs.api import EXCLUDED, FAILED_CHECK, RunFilter, queries
@@ -19,13 +19,14 @@ TAGGED_RUNS = 2000
 OLDER_TAGS = f"Tags of the latest {TAGGED_RUNS:,} runs; search for older ones under Words."
 # Where the label says less than the word that the rows have.
 ORIGINS = {Run.Provenance.RIG.value: "synthetic"}
-NUMBERED = ("release", "workload")  # facets whose values are ids
+NUMBERED = ("release", "workload", "threads")  # facets whose values are ids or counts
 FACETS = (
     "platform",
     "release",
     "hardware",
     "system",
     "workload",
+    "threads",
     "state",
     "outcome",
     "provenance",
@@ -33,7 +34,7 @@ FACETS = (
     "tag",
 )
 # Facets that are always in sight; the others stand behind "More filters".
-USUAL = ("platform", "system", "workload", "outcome")
+USUAL = ("platform", "system", "workload", "threads", "outcome")
 # What a saved filter keeps: all that the form has, and the order.
 KEPT = (*FACETS, "since", "until", "text", "sort")
 
@@ -125,6 +126,7 @@ def read(query: QueryDict) -> Filters:
         releases=tuple(map(int, chosen["release"])),
         hardware=chosen["hardware"],
         workloads=tuple(map(int, chosen["workload"])),
+        threads=tuple(map(int, chosen["threads"])),
         systems=chosen["system"],
         states=chosen["state"],
         outcomes=chosen["outcome"],
@@ -183,6 +185,8 @@ def _offered(tags: Iterable[str], asked: Mapping[str, Iterable[str]]) -> list[tu
     of_system = Exists(Run.objects.order_by().filter(system=OuterRef("pk")))
     of_workload = Exists(Run.objects.order_by().filter(workload=OuterRef("pk")))
     systems = list(System.objects.filter(of_system | Q(slug__in=asked["system"])))
+    # Of planned runs too: few levels never get one.
+    threads = LoadLevel.objects.order_by("threads")
     workloads = Workload.objects.filter(of_workload | Q(pk__in=asked["workload"]))
     of_systems = Q(systems__in=systems)
     platforms = Platform.objects.filter(Q(releases__systems__in=systems) | Q(slug__in=asked["platform"])).distinct()
@@ -194,6 +198,11 @@ def _offered(tags: Iterable[str], asked: Mapping[str, Iterable[str]]) -> list[tu
         ("hardware", "Hardware", [(one.slug, one.name) for one in hardware]),
         ("system", "System", [(system.slug, system.short_name) for system in systems]),
         ("workload", "Workload", [(str(workload.pk), str(workload)) for workload in workloads]),
+        (
+            "threads",
+            "Threads",
+            [(str(each), str(each)) for each in threads.values_list("threads", flat=True).distinct()],
+        ),
         ("state", "State", [(str(value), str(label)) for value, label in Run.State.choices]),
         ("outcome", "Outcome", [(str(value), str(label).lower()) for value, label in Run.Outcome.choices]),
         ("provenance", "Origin", [(value, ORIGINS.get(value, label)) for value, label in Run.Provenance.choices]),

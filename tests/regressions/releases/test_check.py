@@ -202,7 +202,7 @@ def test_one_session_of_each_side_cannot_tell_and_says_how_many_would() -> None:
     found = checked()
     assert (found.rows[0].verdict, found.result) == (RowVerdict.ONE_SESSION, Result.CANNOT_TELL)
     assert found.rows[0].reason == (
-        "3 sessions of each side would tell a difference of 5\u00a0%, if sessions differ by 1\u00a0%"
+        "3 sessions of each side would find a difference of 5\u00a0%, if sessions differ by 1\u00a0%"
     )
     assert found.why[0] == "1 row was measured in one session of each side: how much sessions differ is not known."
     assert (found.rows[0].ratio or 1) < 1

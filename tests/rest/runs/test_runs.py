@@ -59,6 +59,7 @@ def test_each_filter_keeps_its_runs_and_no_others(anyone: APIClient) -> None:
         f"release={wanted.system.release_id}",
         "system=pxc-small",
         f"workload={wanted.workload_id}",
+        "threads=16&threads=32",
         "outcome=failed",
         "provenance=submitted",
         "tag=a&tag=b",

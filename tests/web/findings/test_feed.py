@@ -1,5 +1,7 @@
 """Findings as an Atom feed."""
 
+import html
+import re
 from datetime import timedelta
 
 import pytest
@@ -37,6 +39,19 @@ def test_findings_are_a_feed_the_last_changed_first_with_filters(client: Client)
     assert "second" not in client.get("/findings/feed.atom?state=new").content.decode()
     assert client.get("/findings/feed.atom", headers={"If-None-Match": response["ETag"]}).status_code == 304
     assert page(client, "/findings/feed.atom?state=odd", 400).startswith("state: ")
+
+
+def test_feeds_with_other_filters_are_other_feeds(client: Client) -> None:
+    def names(query: str) -> tuple[str, ...]:
+        head = html.unescape(client.get(f"/findings/feed.atom{query}").content.decode())
+        own, key = re.findall(r'<link[^>]* rel="self"[^>]*>|<id>[^<]+</id>', head)[:2]
+        return re.search(r'href="([^"]+)"', own)[1], key[4:-5]  # type: ignore[index]
+
+    two_releases()
+    host = "http://testserver/findings/"
+    assert names("") == (f"{host}feed.atom", host)
+    filters = "?state=new&platform=mariadb"
+    assert names("?platform=mariadb&state=new") == (f"{host}feed.atom{filters}", f"{host}{filters}")
 
 
 def test_more_findings_take_no_more_queries_of_the_feed(

@@ -16,6 +16,7 @@ from tests.regressions.releases.released import (
     OLD,
     SLOWER,
     STEADY,
+    a_release,
     a_system_of,
     measure,
     two_releases,
@@ -294,6 +295,20 @@ def test_a_badge_says_in_words_and_colour_how_a_release_stands(client: Client) -
     title, kind = badge(client)
     assert (title.startswith(f"{label}: "), "worse" in title, kind) == (True, False, "better")
     assert badge(client, version="9", status=404)[1] == "none"
+
+
+def test_the_beginning_of_a_version_finds_page_files_and_badge_of_its_only_release(client: Client) -> None:
+    full = f"{NEW}-MariaDB-log"
+    measure(a_system_of(OLD))
+    measure(a_system_of(full), SLOWER)
+    checked(full)
+    page = client.get(f"/releases/mariadb/{NEW}/?hardware=small")
+    assert (page.status_code, page["Location"]) == (302, f"/releases/mariadb/{full}/?hardware=small")
+    assert full in client.get(f"/releases/mariadb/{NEW}/release.md?hardware=small").content.decode()
+    assert badge(client) == (f"MariaDB {NEW}: 1 worse", "worse")
+    a_release(f"{NEW}-MariaDB-debug")
+    assert client.get(f"/releases/mariadb/{NEW}/").status_code == 404, "there are two"
+    assert badge(client, status=404) == (f"mariadb {NEW}: 2 releases", "none")
 
 
 def test_more_releases_take_no_more_queries(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:

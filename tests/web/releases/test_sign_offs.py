@@ -84,3 +84,5 @@ def test_the_api_signs_off_lists_and_withdraws(engineer: Client) -> None:
     assert listed["withdrawn_by"] == "ann"
     unknown = engineer.post("/api/v1/sign-offs/", {**body, "hardware": "x"}, content_type="application/json")
     assert [each["field"] for each in unknown.json()["errors"]] == ["hardware"]
+    begun = engineer.post("/api/v1/sign-offs/", {**body, "release": f"{NEW}-x"}, content_type="application/json")
+    assert begun.json()["errors"][0]["remedy"] == f"there are: {NEW}, {OLD}"

@@ -92,6 +92,8 @@ def test_pages_of_an_ordered_list_follow_each_other_with_its_filters(
         ("platform=pxc", [1]),
         ("system=small", [0]),
         ("outcome=failed", [1]),
+        ("threads=16", [1]),
+        ("threads=16&threads=4", [1, 0]),
         ("tag=nightly", [0]),
         ("provenance=submitted&outcome=succeeded", [0]),
         ("since=2026-01-02", [1]),
@@ -102,8 +104,9 @@ def test_pages_of_an_ordered_list_follow_each_other_with_its_filters(
 )
 def test_a_filter_leaves_what_it_asks_for(client: Client, query: str, found: list[int]) -> None:
     pxc = a_system("large", platform=Platform.objects.create(slug="pxc", name="PXC"))
-    first = a_run(system=a_system("small"), tags=["nightly"], provenance="submitted")
-    second = a_run(system=pxc, outcome="failed", reason="lost connection", started_at="2026-01-02T12:00:00Z")
+    first = a_run(system=a_system("small"), tags=["nightly"], provenance="submitted", load_level=a_load_level(4))
+    failed = {"outcome": "failed", "reason": "lost connection", "load_level": a_load_level(16, 100.0)}
+    second = a_run(system=pxc, started_at="2026-01-02T12:00:00Z", **failed)
     runs = [first, second]
     assert _ids(client.get(f"/runs/?{query}").content.decode()) == [runs[place].pk for place in found]
 
@@ -120,6 +123,7 @@ def test_a_filter_is_ticked_in_the_form_that_its_address_shows(client: Client) -
         ("platform=oracle", "platform: 'oracle' is not known (choose one from the list)"),
         ("tag=never", "tag: 'never' is not known (choose one from the list)"),
         ("release=x", "release: is not a number"),
+        ("threads=3", "threads: '3' is not known (choose one from the list)"),
         ("since=yesterday", "since: 'yesterday' is not a date (write it as 2026-01-31)"),
         ("until=2026-13-01", "until: '2026-13-01' is not a date (write it as 2026-01-31)"),
         ("before=last", "before: is not a number"),
@@ -184,7 +188,7 @@ def test_the_filters_read_many_runs_by_indexes(
 ) -> None:
     monkeypatch.setattr(filters, "TAGGED_RUNS", 50)
     many_runs()
-    with CaptureQueriesContext(connection) as captured, django_assert_num_queries(6):
+    with CaptureQueriesContext(connection) as captured, django_assert_num_queries(7):
         filters.read(QueryDict())
     for query in captured.captured_queries:
         with connection.cursor() as cursor:
