@@ -146,6 +146,7 @@ class Splashboard:
         hardware: Text | None = None,
         system: Text | None = None,
         workload: Number | None = None,
+        threads: Number | None = None,
         state: Text | None = None,
         outcome: Text | None = None,
         provenance: Text | None = None,
@@ -155,7 +156,8 @@ class Splashboard:
         until: Moment | None = None,
         q: str | None = None,
     ) -> Listing[Run]:
-        """Newest first. `release`, `workload`: ids; `tag`: all of them; `since`, `until`: of their starts."""
+        """Newest first. `release`, `workload`: ids; `threads`: of the load level; `tag`: all of them; `since`, `until`:
+        of their starts."""
         return Listing(self._server, "runs/", RunList, _stated(locals()))
 
     def run(self, run: int) -> RunAnswer:

@@ -51,9 +51,11 @@ class TrendRow:
     """A monitored series."""
 
     id: int
-    platform: str
+    platform_slug: Annotated[str, Name("platform")]
+    platform: Annotated[str, Name("platform_name")]
     platform_color: Hidden[int | None]
-    hardware: str
+    hardware_slug: Annotated[str, Name("hardware")]
+    hardware: Annotated[str, Name("hardware_name")]
     settings: Annotated[str, "settings of its systems, as text"]
     tool: str
     workload: int
@@ -355,8 +357,10 @@ def settings_words(hashes: Collection[str]) -> dict[str, str]:
 def _row(found: Trend, settings: dict[str, str]) -> TrendRow:
     return TrendRow(
         id=found.pk,
+        platform_slug=found.platform.slug,
         platform=found.platform.name,
         platform_color=found.platform.color,
+        hardware_slug=found.hardware_class.slug,
         hardware=found.hardware_class.name,
         settings=settings.get(found.settings_hash, "settings that no system has any more"),
         tool=found.workload.tool,

@@ -9,6 +9,7 @@ from rest_framework.views import APIView
 
 from apps.regressions.api import SIGHTS, TrendDetail, TrendFilter, TrendRow
 from apps.regressions.api import trend_queries as queries
+from apps.rest.catalog.known import require_known
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of
 from apps.rest.framework.strict import ChoiceField
@@ -39,6 +40,7 @@ class Trends(APIView):
         A series has one load level, platform, hardware class and configuration.
         """
         asked = TrendParameters.read(request)
+        require_known(asked)
         chosen = TrendFilter(**{name: value for name, value in asked.items() if name not in ("limit", "cursor")})
         rows = queries.rows_of(chosen)
         return page_of(self, request, rows, key="pk", serializer=serializer_of(TrendRow), load=queries.listed)

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import ApiToken
 from apps.core import limits
+from apps.rest.catalog.known import require_known
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.messages import announced_length
 from apps.rest.framework.problems import ApiProblem, invalid
@@ -104,6 +105,7 @@ class Runs(APIView):
     def get(self, request: Request) -> Response:
         """List runs, newest first. A parameter given several times means any of its values; tags mean all."""
         parameters = RunParameters.read(request)
+        require_known(parameters)
         limit = parameters["limit"]
         rows = queries.list_runs(_filter(parameters), limit=limit + 1, before=parameters.get("cursor"))
         cursor = rows[limit - 1].id if len(rows) > limit else None

@@ -131,7 +131,9 @@ class CheckedReleaseList:
 class Trend:
     id: int
     platform: str
+    platform_name: str
     hardware: str
+    hardware_name: str
     settings: str  # settings of its systems, as text
     tool: str
     workload: int

@@ -3206,7 +3206,9 @@ export interface components {
         Trend: {
             id: number;
             platform: string;
+            platform_name: string;
             hardware: string;
+            hardware_name: string;
             settings: string;
             tool: string;
             workload: number;
@@ -3275,7 +3277,9 @@ export interface components {
         TrendDetail: {
             id: number;
             platform: string;
+            platform_name: string;
             hardware: string;
+            hardware_name: string;
             settings: string;
             tool: string;
             workload: number;

@@ -27,6 +27,10 @@ def test_histories_are_listed_by_pages_and_filtered(reader: APIClient, fell: Tre
     assert len(reader.get(answer["next"]).json()["results"]) == 1
     (row,) = reader.get(f"{API}trends/?sight=changed&text=write").json()["results"]
     assert (row["id"], row["runs"], row["changes"], row["reason"]) == (fell.pk, 36, 1, "")
+    assert (row["platform"], row["platform_name"]) == (fell.platform.slug, fell.platform.name)
+    assert (row["hardware"], row["hardware_name"]) == (fell.hardware_class.slug, fell.hardware_class.name)
+    assert len(reader.get(f"{API}trends/?platform={row['platform']}").json()["results"]) == 2
+    assert reader.get(f"{API}trends/?platform={row['platform_name']}").status_code == 400
     assert 0.01 < row["effect"] < 0.1
     assert reader.get(f"{API}trends/?sight=blue").status_code == 400
     assert reader.get(f"{API}trends/?sihgt=fit").status_code == 400

@@ -102,6 +102,11 @@ def test_the_list_costs_the_same_whatever_its_length(anyone: APIClient) -> None:
     [
         ("?platfrom=pxc", "platfrom"),
         ("?state=sleeping", "state"),
+        ("?platform=maraidb", "platform"),
+        ("?system=nothing", "system"),
+        ("?hardware=m5.xlagre", "hardware"),
+        ("?release=9999999", "release"),
+        ("?workload=9999999", "workload"),
         ("?release=x", "release.0"),
         ("?workload=99999999999999999999", "workload.0"),
         ("?since=yesterday", "since"),
