@@ -19,6 +19,8 @@ from workers.protocol.workloads.kinds import FAILOVER, SCHEMA_CHANGE
 
 # Width of the longest bar in per cent; the rest is for words beside bars.
 LONGEST = 56.0
+# Beside words that name a machine too.
+LONGEST_NAMED = 36.0
 # Characters of a unit that stands beside each value (s, ms); a longer one stands once a row.
 LONGEST_UNIT = 2
 
@@ -218,7 +220,9 @@ def _cell(
         bar=_bar(summary.value, scale, summary.minimum, summary.maximum) if summary else None,
         stated=wording.mark(mark, contested) if mark else "",
         stated_title=_source(mark) if mark else "",
-        stated_bar=_stated_bar(mark, scale, is_shared=is_shared) if mark else None,
+        stated_bar=_stated_bar(mark, scale, is_shared=is_shared, longest=LONGEST_NAMED if contested else LONGEST)
+        if mark
+        else None,
         is_fastest=bool(mark and mark.is_fastest and not mark.stated and contested is None),
     )
 
@@ -228,11 +232,11 @@ def _bar(value: float, scale: float, low: float, high: float) -> TrackBar:
     return TrackBar(value * share, low * share, high * share) if high > low else TrackBar(value * share)
 
 
-def _stated_bar(mark: FrameMark, scale: float, *, is_shared: bool) -> TrackBar:
+def _stated_bar(mark: FrameMark, scale: float, *, is_shared: bool, longest: float) -> TrackBar:
     is_open = mark.speed.low != mark.speed.high
     if is_shared and mark.figure and scale > 0:
         return TrackBar((mark.figure.value or 0.0) / scale * LONGEST, is_open=is_open)
-    return TrackBar(mark.speed.middle * LONGEST, is_open=is_open)
+    return TrackBar(mark.speed.middle * longest, is_open=is_open)
 
 
 def _source(mark: FrameMark) -> str:
