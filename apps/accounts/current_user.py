@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from apps.accounts.models import User
+from apps.accounts.models import ApiToken, User
 
 
 class HasUser(Protocol):
@@ -17,8 +17,10 @@ def signed_in(request: HasUser) -> User | None:
 
 
 def may_write(request: HasUser) -> bool:
-    user = signed_in(request)
-    return user is not None and user.may_write
+    """By the role, and by the scope of a token: who may not change what has a secret may not read the secret."""
+    user, token = signed_in(request), getattr(request, "auth", None)
+    is_within_scope = not isinstance(token, ApiToken) or token.allows(ApiToken.Scope.REVIEW)
+    return user is not None and user.may_write and is_within_scope
 
 
 def administrator(request: HasUser) -> User | None:

@@ -1,7 +1,8 @@
 """Teams, subscriptions and deliveries for pages and API, as seen by a `viewer`; None: not signed in.
 
-Viewers without write permission see masked addresses, and nobody sees that of a chat whole; anonymous ones see no names
-of members. Deliveries to a person are shown to that person and to administrators.
+Without `may_see`, which goes with the permission to write, addresses are masked and secrets left out; nobody sees the
+address of a chat whole. Anonymous viewers see no names of members. Deliveries to a person are shown to that person and
+to administrators.
 """
 
 import json
@@ -22,7 +23,7 @@ from apps.notifications.encryption import UNREADABLE
 from apps.notifications.models import CHOOSABLE, Delivery, Notice, NotificationEvent, Subscription, Team
 from apps.regressions.api import filters
 
-MASKED = "a chat's in part, as it is a secret; others in part for who may not write"
+MASKED = "a chat's in part, as it is a secret; others in part for who may not write, by role or token's scope"
 RECENT = timedelta(days=7)
 MOST_FINDINGS = 3
 STATES = {
@@ -43,7 +44,7 @@ class SubscriptionRow:
     kind: Annotated[str, ", ".join(Subscription.Kind.values)]
     kind_words: Hidden[str]
     address: Annotated[str, f"mailbox or webhook; empty: each member's own mailbox; {MASKED}"]
-    secret: Annotated[str, "signs requests to a webhook; empty without write permission"]
+    secret: Annotated[str, "signs requests to a webhook; empty for who may not write, by role or token's scope"]
     asks: Annotated[dict[str, Any], "filter, as in GET /findings/; empty: all findings"]
     asks_words: Hidden[str]
     events: tuple[Annotated[str, OneOf(CHOOSABLE)], ...]
@@ -121,15 +122,15 @@ class DeliveryCounts:
     last_given_up: str
 
 
-def teams(*, viewer: User | None, only: QuerySet[Team] | None = None) -> list[TeamRow]:
+def teams(*, viewer: User | None, may_see: bool, only: QuerySet[Team] | None = None) -> list[TeamRow]:
     found = (Team.objects.all() if only is None else only).prefetch_related(
         Prefetch("members", User.objects.filter(is_active=True).order_by("username")),
         Prefetch("subscriptions", Subscription.objects.select_related("team", "created_by").order_by("pk")),
     )
-    return [_team_row(team, viewer) for team in found]
+    return [_team_row(team, viewer, may_see=may_see) for team in found]
 
 
-def _team_row(team: Team, viewer: User | None) -> TeamRow:
+def _team_row(team: Team, viewer: User | None, *, may_see: bool) -> TeamRow:
     members = list(team.members.all())
     named = members if viewer else []
     has_mailbox = any(user.email for user in members)
@@ -140,19 +141,14 @@ def _team_row(team: Team, viewer: User | None) -> TeamRow:
         members=tuple(user.username for user in named),
         mute=tuple(user.username for user in named if not user.email),
         subscriptions=tuple(
-            _subscription_row(each, may_see=may_write(viewer), has_mailbox=has_mailbox)
-            for each in team.subscriptions.all()
+            _subscription_row(each, may_see=may_see, has_mailbox=has_mailbox) for each in team.subscriptions.all()
         ),
     )
 
 
-def subscription_row(subscription: Subscription, *, viewer: User | None) -> SubscriptionRow:
+def subscription_row(subscription: Subscription, *, may_see: bool) -> SubscriptionRow:
     has_mailbox = mailboxes(subscription.team).exists()
-    return _subscription_row(subscription, may_see=may_write(viewer), has_mailbox=has_mailbox)
-
-
-def may_write(viewer: User | None) -> bool:
-    return viewer is not None and viewer.may_write
+    return _subscription_row(subscription, may_see=may_see, has_mailbox=has_mailbox)
 
 
 def mailboxes(team: Team) -> QuerySet[User]:
@@ -243,8 +239,8 @@ def deliveries(*, viewer: User | None, subscription: int | None = None, state: s
     )
 
 
-def delivery_rows(found: Sequence[Delivery], *, viewer: User | None) -> list[DeliveryRow]:
-    return [_delivery_row(delivery, may_see=may_write(viewer)) for delivery in found]
+def delivery_rows(found: Sequence[Delivery], *, may_see: bool) -> list[DeliveryRow]:
+    return [_delivery_row(delivery, may_see=may_see) for delivery in found]
 
 
 def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
@@ -279,7 +275,7 @@ def _answer(delivery: Delivery, *, may_see: bool) -> str:
     return delivery.answer.replace(delivery.to, masked(delivery.to))
 
 
-def standing(*, viewer: User | None, now: datetime) -> DeliveryCounts:
+def standing(*, viewer: User | None, may_see: bool, now: datetime) -> DeliveryCounts:
     recent = visible(viewer).filter(made_at__gt=now - RECENT)
     counts = recent.aggregate(
         **{name.replace(" ", "_"): Count("pk", filter=asked) for name, asked in STATES.items()},
@@ -289,7 +285,7 @@ def standing(*, viewer: User | None, now: datetime) -> DeliveryCounts:
     return DeliveryCounts(
         teams=Team.objects.count(),
         subscriptions=_reaching().count(),
-        last_given_up=_answer(newest, may_see=may_write(viewer)) if newest else "",
+        last_given_up=_answer(newest, may_see=may_see) if newest else "",
         **counts,
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -13,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.current_user import signed_in, writer
+from apps.accounts.current_user import may_write, signed_in, writer
 from apps.accounts.models import ApiToken, User
 from apps.core.answers import Inline, component
 from apps.notifications import deliver, queries, services
@@ -89,7 +90,7 @@ class Teams(APIView):
     def get(self, request: Request) -> Response:
         """List teams by name; member names only for signed-in users."""
         NoParameters.read(request)
-        return whole(queries.teams(viewer=_viewer(request)), serializer=serializer_of(TeamRow))
+        return whole(_teams(request), serializer=serializer_of(TeamRow))
 
     @extend_schema(operation_id="make_team", request=NewTeam, responses={201: serializer_of(TeamRow)})
     def post(self, request: Request) -> Response:
@@ -129,8 +130,12 @@ def _kept_team(request: Request, team_id: int | None, stated: NewTeam) -> dict[s
     return _team(team.pk, request)
 
 
+def _teams(request: Request, only: QuerySet[Team] | None = None) -> list[TeamRow]:
+    return queries.teams(viewer=_viewer(request), may_see=may_write(request), only=only)
+
+
 def _team(team_id: int, request: Request) -> dict[str, Any]:
-    for row in queries.teams(viewer=_viewer(request), only=Team.objects.filter(pk=team_id)):
+    for row in _teams(request, only=Team.objects.filter(pk=team_id)):
         return dict(serializer_of(TeamRow)(row).data)
     raise Http404(f"There is no team {team_id}.")
 
@@ -145,7 +150,7 @@ class Subscriptions(APIView):
     def get(self, request: Request) -> Response:
         """List subscriptions with recipients, events and schedule, by team."""
         NoParameters.read(request)
-        rows = [row for team in queries.teams(viewer=_viewer(request)) for row in team.subscriptions]
+        rows = [row for team in _teams(request) for row in team.subscriptions]
         return whole(rows, serializer=serializer_of(SubscriptionRow))
 
     @extend_schema(operation_id="subscribe", request=NewSubscription, responses={201: serializer_of(SubscriptionRow)})
@@ -157,7 +162,7 @@ class Subscriptions(APIView):
 class OneSubscription(APIView):
     @extend_schema(operation_id="read_subscription", responses=serializer_of(SubscriptionRow))
     def get(self, request: Request, subscription_id: int) -> Response:
-        """A subscription; its secret only for users who may write."""
+        """A subscription; its secret and full address only for who may change it: a token needs the scope review."""
         NoParameters.read(request)
         return Response(_subscription(subscription_id, request))
 
@@ -192,9 +197,8 @@ class SendTest(APIView):
             raise Http404(str(error)) from error
         for delivery in made:
             tasks.enqueue(tasks.send_delivery, delivery_id=delivery.pk)
-        viewer = _viewer(request)
-        found = queries.deliveries(viewer=viewer).filter(pk__in=[delivery.pk for delivery in made])
-        rows = queries.delivery_rows(list(found), viewer=viewer)
+        found = queries.deliveries(viewer=_viewer(request)).filter(pk__in=[delivery.pk for delivery in made])
+        rows = queries.delivery_rows(list(found), may_see=may_write(request))
         return Response(serializer_of(DeliveryRow)(rows, many=True).data, status=202)
 
 
@@ -212,7 +216,8 @@ def _subscription(subscription_id: int, request: Request) -> dict[str, Any]:
     found = Subscription.objects.select_related("team", "created_by").filter(pk=subscription_id).first()
     if found is None:
         raise Http404(f"There is no subscription {subscription_id}.")
-    return dict(serializer_of(SubscriptionRow)(queries.subscription_row(found, viewer=_viewer(request))).data)
+    row = queries.subscription_row(found, may_see=may_write(request))
+    return dict(serializer_of(SubscriptionRow)(row).data)
 
 
 # ---------------------------------------------------------------- deliveries
@@ -233,7 +238,8 @@ class Deliveries(APIView):
 
         def load(page: Sequence[Delivery]) -> Sequence[DeliveryRow]:
             ids = [each.pk for each in page]
-            return queries.delivery_rows(list(queries.deliveries(viewer=viewer).filter(pk__in=ids)), viewer=viewer)
+            rows = list(queries.deliveries(viewer=viewer).filter(pk__in=ids))
+            return queries.delivery_rows(rows, may_see=may_write(request))
 
         return page_of(self, request, plain, key="-id", serializer=serializer_of(DeliveryRow), load=load)
 
@@ -261,7 +267,7 @@ def _delivery(delivery_id: int, request: Request) -> Any:
     found = queries.deliveries(viewer=_viewer(request)).filter(pk=delivery_id).first()
     if found is None:
         raise Http404(f"There is no delivery {delivery_id} that you may see.")
-    (row,) = queries.delivery_rows([found], viewer=_viewer(request))
+    (row,) = queries.delivery_rows([found], may_see=may_write(request))
     return serializer_of(DeliveryWithText)(DeliveryWithText(row, queries.message_of(found))).data
 
 

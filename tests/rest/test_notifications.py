@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from apps.notifications import collect
 from apps.notifications.models import Delivery
 from tests.notifications.made import a_finding, a_note
-from tests.support.builders import a_user
+from tests.support.builders import a_token, a_user
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/"
@@ -129,6 +129,23 @@ def test_readers_read_without_secrets_and_change_only_their_own_address(engineer
     }
     assert reader.get(f"{API}own-address").json() == {"address": "r@example.com"}
     assert reader.put(f"{API}own-address", {"address": "r"}, format="json").json()["errors"][0]["field"] == "address"
+
+
+@pytest.mark.parametrize("role", ["engineer", "administrator"])
+@pytest.mark.parametrize(("scope", "may_see"), [("read", False), ("submit", False), ("review", True)])
+def test_secrets_are_read_by_tokens_that_may_change_them(
+    engineer: APIClient, role: str, scope: str, may_see: bool, enqueued: list[Any]
+) -> None:
+    made = engineer.post(f"{API}subscriptions/", {"team": a_team(engineer), **HOOK}, format="json").json()
+    engineer.post(f"{API}subscriptions/{made['id']}/test")
+    client = APIClient(HTTP_AUTHORIZATION=f"Token {a_token(a_user(role=role), 'ci', scope=scope)[1]}")
+    (listed,) = client.get(f"{API}subscriptions/").json()["results"]
+    read = client.get(f"{API}subscriptions/{made['id']}/").json()
+    (delivery,) = client.get(f"{API}deliveries/").json()["results"]
+    one = client.get(f"{API}deliveries/{delivery['id']}/").json()
+    address = HOOK["address"] if may_see else "https://example.com/…"
+    assert {each["secret"] for each in (listed, read)} == {made["secret"] if may_see else ""}
+    assert {each["address"] for each in (listed, read, delivery, one)} == {address}
 
 
 def test_strangers_read_no_names_of_members(engineer: APIClient, anyone: APIClient) -> None:

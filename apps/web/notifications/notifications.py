@@ -53,13 +53,13 @@ def _page(request: HttpRequest, own: AddressForm) -> HttpResponse:
     if (before := cursor(request)) is not None:
         found = found.filter(pk__lt=before)
     page = page_of(request, list(found[: PAGE + 1]), PAGE, key=lambda row: row.pk)
-    rows = queries.delivery_rows(page.rows, viewer=viewer)
+    rows = queries.delivery_rows(page.rows, may_see=may_write(request))
     now = timezone.now()
     context: dict[str, Any] = {
         "rows": rows,
         "page": page,
         "here": this_page(request),
-        "standing": queries.standing(viewer=viewer, now=now),
+        "standing": queries.standing(viewer=viewer, may_see=may_write(request), now=now),
         "is_moving": any(row.next_at and row.state == "waiting" for row in rows),
         "may_write": may_write(request),
         "now": now,
@@ -67,7 +67,7 @@ def _page(request: HttpRequest, own: AddressForm) -> HttpResponse:
         "problems": own.problems(),
     }
     if not request.headers.get("HX-Request"):
-        context["teams"] = queries.teams(viewer=viewer)
+        context["teams"] = queries.teams(viewer=viewer, may_see=may_write(request))
     return render_page(
         request,
         "web/notifications/notifications.html",
@@ -80,7 +80,7 @@ def _page(request: HttpRequest, own: AddressForm) -> HttpResponse:
 @require_safe
 def show_delivery(request: HttpRequest, delivery_id: int) -> HttpResponse:
     found = _delivery(request, delivery_id)
-    (row,) = queries.delivery_rows([found], viewer=viewer_of(request))
+    (row,) = queries.delivery_rows([found], may_see=may_write(request))
     context = {"row": row, "message": queries.message_of(found), "may_write": may_write(request)}
     return render_page(request, "web/notifications/delivery.html", context)
 
