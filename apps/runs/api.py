@@ -7,7 +7,7 @@ from apps.runs.ingest.prometheus import attach as prometheus
 from apps.runs.ingest.prometheus.attach import AttachedSeries
 from apps.runs.ingest.quota import QuotaExceeded
 from apps.runs.ingest.seal_queue import SealWait
-from apps.runs.ingest.submit import may_have_started
+from apps.runs.ingest.submit import why_not_started
 from apps.runs.quality import exclusion
 from apps.runs.quality.exclusion import ExclusionDetail, why_excluded
 from apps.runs.queries import (
@@ -77,7 +77,6 @@ __all__ = [
     "deletion",
     "described",
     "exclusion",
-    "may_have_started",
     "metric_descriptions",
     "newest_left_out",
     "nodes",
@@ -92,4 +91,5 @@ __all__ = [
     "submit",
     "why_excluded",
     "word_conditions",
+    "why_not_started",
 ]

@@ -16,7 +16,7 @@ from apps.rest.catalog.systems import SystemDescription
 from apps.rest.framework.bodies import InvalidJson, decode_json
 from apps.rest.framework.problems import invalid
 from apps.rest.framework.strict import SLUG, ChoiceField, FiniteField, ScalarField, Strict
-from apps.runs.api import may_have_started
+from apps.runs.api import why_not_started
 from apps.runs.pure import SUBMITTED
 
 LONGEST_COMMAND = 20_000
@@ -111,7 +111,9 @@ class RunDescription(Strict):
     system = SystemReference()
     workload = WorkloadReference()
     load_level = LoadLevelDescription(required=False, default=dict)
-    started_at = serializers.DateTimeField(help_text="ISO 8601; without a zone it is UTC")
+    started_at = serializers.DateTimeField(
+        help_text="ISO 8601; without a zone it is UTC; at most 10 minutes ahead of the server's clock"
+    )
     warmup = FiniteField(
         required=False, default=0.0, min_value=0, max_value=LONGEST_WARMUP, help_text="s at the start that do not count"
     )
@@ -178,8 +180,8 @@ class RunDescription(Strict):
     reason = serializers.CharField(max_length=2000, required=False, default="", allow_blank=True)
 
     def validate_started_at(self, started_at: datetime) -> datetime:
-        if not may_have_started(started_at, now=timezone.now()):
-            raise serializers.ValidationError("must lie between 2000-01-01 and now")
+        if problem := why_not_started(started_at, now=timezone.now()):
+            raise serializers.ValidationError(problem)
         return started_at
 
     def validate_tags(self, tags: list[str]) -> list[str]:

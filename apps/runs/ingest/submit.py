@@ -31,7 +31,7 @@ from workers.protocol.workloads.foreign import FOREIGN
 # Namespace of the uid of runs submitted without one, so that a resend is the same run.
 SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-CLOCKS_DIFFER_BY = timedelta(days=1)
+CLOCKS_DIFFER_BY = timedelta(minutes=10)
 
 
 def format_of(name: str | None, *, output: bytes) -> Submitted:
@@ -92,8 +92,17 @@ def workload_of(
     return workload_for(tool=chosen.tool, parameters=parameters, name=name, primary=primary)
 
 
-def may_have_started(started_at: datetime, *, now: datetime) -> bool:
-    return EARLIEST <= started_at <= now + CLOCKS_DIFFER_BY
+def why_not_started(started_at: datetime, *, now: datetime) -> str:
+    """Why no submitted run can have started then; empty: it can."""
+    if started_at < EARLIEST:
+        return f"must not lie before {EARLIEST:%Y-%m-%d}"
+    if started_at <= now + CLOCKS_DIFFER_BY:
+        return ""
+    most = round(CLOCKS_DIFFER_BY.total_seconds() / 60)
+    return (
+        f"lies in the future: it may be at most {most} minutes ahead of the server's clock, which shows "
+        f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}; a time without a zone is UTC"
+    )
 
 
 def outcome_of(submitted: SubmittedOutput, *, chosen: Submitted, outcome: str, reason: str) -> tuple[str, str]:

@@ -108,8 +108,8 @@ class Upload(PageForm):
 
     def clean_started_at(self) -> datetime:
         started_at: datetime = self.cleaned_data["started_at"]
-        if not submit.may_have_started(started_at, now=timezone.now()):
-            raise forms.ValidationError("must lie between 2000-01-01 and now, in UTC")
+        if problem := submit.why_not_started(started_at, now=timezone.now()):
+            raise forms.ValidationError(problem)
         return started_at
 
     def clean_tags(self) -> list[str]:

@@ -1,10 +1,12 @@
 """Submitting a finished run without an agent: what is stored, what is refused, and that twice is once."""
 
 import errno
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.catalog.models import System
@@ -46,6 +48,18 @@ def test_the_same_sent_twice_is_one_run(engineer: APIClient) -> None:
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json()["id"] == second.json()["id"]
     assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize(("minutes", "status"), [(9, 201), (11, 422)])
+def test_a_run_starts_in_the_future_by_no_more_than_clocks_differ(
+    engineer: APIClient, minutes: int, status: int
+) -> None:
+    started_at = timezone.now() + timedelta(minutes=minutes)
+    answer = send(engineer, a_description(started_at=started_at.isoformat()))
+    assert answer.status_code == status, answer.content
+    if status == 422:
+        assert fields_of(answer) == ["started_at"]
+        assert "at most 10 minutes ahead of the server's clock, which shows 2" in answer.json()["detail"]
 
 
 def test_a_repetition_is_another_run(engineer: APIClient) -> None:

@@ -125,7 +125,7 @@ def test_the_first_line_that_is_not_of_the_format_stands_beside_the_file(enginee
         ({"parameters": "warehouses"}, "parameters", "write name=value"),
         ({"parameters": "isolation=rr"}, "parameters", "parameters.warehouses"),
         ({"started_at": "yesterday"}, "started_at", "is not a time"),
-        ({"started_at": "1999-01-01 00:00:00"}, "started_at", "must lie between"),
+        ({"started_at": "1999-01-01 00:00:00"}, "started_at", "must not lie before 2000"),
         ({"threads": "16"}, "threads", "16 in the description, 8 in the output"),
         ({"warmup": "30"}, "warmup", "states one of 5 s"),
         ({"reason": "it died"}, None, ""),
