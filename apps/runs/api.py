@@ -1,7 +1,7 @@
 """Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.runs import archive, deletion, queries
-from apps.runs.ingest import accept, seal_queue, streams, submit
+from apps.runs.ingest import accept, seal_queue, streams, submit, submitted_samples
 from apps.runs.ingest.accept import Refused
 from apps.runs.ingest.prometheus import attach as prometheus
 from apps.runs.ingest.prometheus.attach import AttachedSeries
@@ -89,7 +89,8 @@ __all__ = [
     "statistics_of",
     "streams",
     "submit",
+    "submitted_samples",
     "why_excluded",
-    "word_conditions",
     "why_not_started",
+    "word_conditions",
 ]

@@ -22,7 +22,7 @@ from apps.catalog.api import InvalidField, metrics_for, name_metrics, state_metr
 from apps.catalog.models import Metric
 from apps.core import binary_cursor
 from apps.runs import tool_output
-from apps.runs.ingest import streams
+from apps.runs.ingest import batch_digests, streams
 from apps.runs.ingest.clean_text import printable
 from apps.runs.ingest.prometheus import files as prometheus
 from apps.runs.ingest.seal_queue import count_attempt, pending
@@ -111,6 +111,7 @@ def seal(*, run_id: int) -> bool:
             "measured_from": run.measured_from,
             "measured_to": run.measured_to,
             "offset": gathered.offset,
+            "batches": batch_digests.of_run(run),
         }
         if gathered.problem:
             _keep(run, RAW_BATCHES, _raw(run))

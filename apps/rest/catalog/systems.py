@@ -154,7 +154,7 @@ def register(description: dict[str, Any], *, at: str = "") -> Registered:
         with transaction.atomic():
             registered = services.register_system(message=message, hardware=hardware)
             if registered.differences and not created:
-                raise conflict(f"{at}slug", "; ".join(registered.differences))
+                raise conflict(f"{at}slug", message="; ".join(registered.differences))
     except services.InvalidField as error:
         raise invalid(f"{at}{error.field}", error.message) from error
     return Registered(system=registered.system, created=created, warnings=[*registered.notes, *registered.differences])

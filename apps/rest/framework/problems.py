@@ -56,11 +56,11 @@ def invalid(field: str, message: str, remedy: str = "") -> ApiProblem:
     return _invalid([FieldProblem(field=field, message=message, remedy=remedy)])
 
 
-def conflict(field: str, message: str) -> ApiProblem:
-    """409 for one field."""
-    error = FieldProblem(field=field, message=message)
-    title = "Contradicts what is stored"
-    return ApiProblem(status=409, kind="conflict", title=title, detail=error.sentence(), errors=[error])
+def conflict(*fields: str, message: str, remedy: str = "") -> ApiProblem:
+    """409; the message holds for each of the fields."""
+    errors = [FieldProblem(field=field, message=message, remedy=remedy) for field in fields]
+    detail = FieldProblem(field=", ".join(fields), message=message, remedy=remedy).sentence()
+    return ApiProblem(status=409, kind="conflict", title="Contradicts what is stored", detail=detail, errors=errors)
 
 
 def changed_since(error: Invalid) -> ApiProblem:

@@ -88,7 +88,9 @@ class RunFiles(APIView):
         try:
             artifact, created = submit.attach(run=run, chosen=chosen, content=file.read())
         except Refused as error:
-            raise (conflict if error.field == "run" else invalid)(error.field, error.message) from error
+            if error.field == "run":
+                raise conflict("run", message=error.message) from error
+            raise invalid(error.field, error.message) from error
         found = next(one for one in attachments.tables(run_id) if one.artifact == artifact.name)
         answer = TableSerializer(found, context={"request": request}).data
         return Response(answer, status=201 if created else 200, headers={"Location": answer["address"]})

@@ -11,7 +11,7 @@ from apps.catalog.api import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.rest.catalog import systems
 from apps.rest.framework.problems import conflict, invalid
-from apps.runs.api import Refused, reading_once
+from apps.runs.api import Refused, reading_once, submitted_samples
 from apps.runs.api import submit as ingest_submit
 from apps.runs.models import Run
 from apps.runs.pure import DEFAULT, Submitted, SubmittedOutput
@@ -45,7 +45,7 @@ def submit(
 ) -> Submission:
     """`description`: a valid RunDescription. Stores all of it or nothing; the run is sealed on return, or soon after.
 
-    Raises ApiProblem or Invalid: 422 with the field, 409 when the uid belongs to another run.
+    Raises ApiProblem or Invalid: 422 with the field, 409 with what differs from the run that has the uid.
     """
     chosen = _mapped(ingest_submit.format_of(description.get("format"), output=output), description)
     said = _read(chosen, output)
@@ -65,12 +65,12 @@ def submit(
             repetition=description["repetition"],
             output=output,
         )
-        held = Run.objects.select_for_update().filter(uid=uid).first()
-        if held is not None:
-            files = {"output": output, "series": series, "mapping": chosen.mapping}
-            _refuse_another(held, description, chosen, parts, files)
-            return Submission(run_id=held.pk, created=False, chosen=chosen, warnings=parts.warnings)
         try:
+            held = ingest_submit.submitted_before(uid, samples=samples)
+            if held is not None:
+                files = {"output": output, "series": series, "mapping": chosen.mapping}
+                _refuse_another(held, description, chosen, parts, files=files, samples=samples)
+                return Submission(run_id=held.pk, created=False, chosen=chosen, warnings=parts.warnings)
             run = ingest_submit.submit(
                 system=parts.system,
                 workload=parts.workload,
@@ -158,12 +158,26 @@ def _workload(stated: int | dict[str, Any], chosen: Submitted, said: SubmittedOu
 
 
 def _refuse_another(
-    held: Run, description: dict[str, Any], chosen: Submitted, parts: Parts, files: dict[str, bytes | None]
+    held: Run,
+    description: dict[str, Any],
+    chosen: Submitted,
+    parts: Parts,
+    *,
+    files: dict[str, bytes | None],
+    samples: Sequence[bytes],
 ) -> None:
+    """Raises ApiProblem, 409 with the fields that differ."""
     differing = list(_differences(held, description, chosen, parts, files))
-    if differing:
-        message = f"run {held.pk} was submitted under this uid with another {', '.join(differing)}"
-        raise conflict(differing[0] if "uid" not in description else "uid", message)
+    if not submitted_samples.are_those_of(held, samples):
+        differing.append("samples")
+    if not differing:
+        return
+    if "uid" in description:
+        origin, uid = "was submitted under this uid", "another uid"
+    else:
+        origin, uid = "has the same system, workload, load level, start, repetition and output", "a uid of your own"
+    message = f"not as in run {held.pk}, which {origin}"
+    raise conflict(*differing, message=message, remedy=f"runs do not change: to store another run, give {uid}")
 
 
 def _differences(

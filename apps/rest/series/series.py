@@ -72,7 +72,7 @@ class ReadSeries(Tabular):
         try:
             done = prometheus.attach(run=run, content=content)
         except prometheus.NotNow as error:
-            raise conflict("run", str(error)) from error
+            raise conflict("run", message=str(error)) from error
         if done.created:
             tasks.enqueue(tasks.judge_run, run_id=run.pk)
         answer = serializer_of(AttachedSeries)(done, context={"request": request}).data

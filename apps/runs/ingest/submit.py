@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from apps.catalog.api import InvalidField, metrics_for, state_metrics, workload_for
 from apps.catalog.models import LoadLevel, Metric, System, Workload
@@ -15,11 +15,10 @@ from apps.core import limits
 from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.ingest import output_checks, quota
+from apps.runs.ingest import output_checks, quota, submitted_samples
 from apps.runs.ingest.accept import Refused, accept_batch, end_run, open_run, require_no_secret
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
-from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.storage import artifacts
 from apps.runs.tool_output import foreign, formats, once, plain_text
 from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
@@ -175,6 +174,19 @@ def uid_of(
     return uuid5(SUBMISSIONS, canonical_json(content))
 
 
+def submitted_before(uid: UUID, *, samples: Sequence[bytes] = ()) -> Run | None:
+    """The run of that uid, locked; None: none, and until the transaction's end nobody else submits one of it.
+
+    Raises Refused for samples that it could not have.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [uid.int >> 65])
+    run = Run.objects.select_for_update().filter(uid=uid).first()
+    if run is not None:
+        submitted_samples.read(samples, uid=uid)
+    return run
+
+
 def submit(
     *,
     system: System,
@@ -206,7 +218,7 @@ def submit(
     Raises Refused, or OSError when storage fails.
     """
     uid = uid or uuid4()
-    offset = _sampled(samples, uid).offset or 0.0
+    offset = submitted_samples.read(samples, uid=uid).offset or 0.0
     submitted = read(chosen=chosen, output=output)
     files = {chosen.artifact: output, **_series(chosen, submitted, series)}
     if chosen.mapping is not None:
@@ -362,23 +374,6 @@ def _series(chosen: Submitted, submitted: SubmittedOutput, content: bytes | None
         problem = foreign.lacking_transactions(submitted.output, found.output)
         _require(not problem, "series", problem)
     return {apart.artifact: content}
-
-
-def _sampled(samples: Sequence[bytes], uid: UUID) -> DecodedSamples:
-    """Raises Refused for batches that cannot be read, or are of another run."""
-    for number, payload in enumerate(samples):
-        _require(len(payload) <= limits.BATCH, "samples", f"batch {number} has more than {limits.BATCH} bytes")
-    try:
-        found = decoded(lambda: enumerate(samples))
-    except wire.BadBatch as error:
-        raise Refused("samples", f"cannot be read: {error}") from error
-    for batch in found.unread:
-        raise Refused("samples", f"batch {batch.sequence} cannot be read: {batch.reason}")
-    for number, payload in enumerate(samples):
-        own = {"run": str(uid), "sequence": number}
-        head = wire.from_json(dict[str, Any], wire.read_lines(payload)[0])
-        _require(head == own, "samples", f"batch {number} begins with {head!r:.80}, not {own}: send them in order")
-    return found
 
 
 def _nodes(

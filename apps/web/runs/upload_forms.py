@@ -170,7 +170,7 @@ class Upload(PageForm):
             "output": data["file"],
         }
         uid = submit.uid_of(**what)
-        held = Run.objects.filter(uid=uid).first()
+        held = submit.submitted_before(uid)
         if held is not None:
             return Uploaded(held, created=False)
         run = submit.submit(

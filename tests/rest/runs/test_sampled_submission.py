@@ -4,21 +4,23 @@ import io
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from rest_framework.test import APIClient
 
 from apps.runs.models import Run, Series
 from tests.rest.submissions import a_description, a_file, fields_of, send
+from workers import tasks
 from workers.protocol import wire
 
 UID = str(uuid4())
 HOST = {"name": "load1", "cpus": 4}
 
 
-def a_batch(*, run: str = UID, sequence: int = 0) -> io.BytesIO:
+def a_batch(*, run: str = UID, sequence: int = 0, questions: int = 1000) -> io.BytesIO:
     encoder = wire.BatchEncoder(run=run, sequence=sequence)
     for second in range(30):
-        values = {"mysql.status.Questions": 1000 * second, "mysql.status.Uptime": 500 + second}
-        encoder.add_sample(node="db1", role="writer", t=second + 0.25, values=values)
+        values = {"mysql.status.Questions": questions * second, "mysql.status.Uptime": 500 + second}
+        encoder.add_sample(node="db1", role="writer", t=30 * sequence + second + 0.25, values=values)
     load = wire.EventMessage(kind="load", label="sysbench", starts_at=1.5, node="client", detail={"is_zero": True})
     encoder.add_event(load)
     return a_file(encoder.flush()[1], "samples.gz")
@@ -52,6 +54,41 @@ def test_samples_become_series_on_the_runs_clock(engineer: APIClient) -> None:
     assert send(engineer, described(), samples=[a_batch()]).status_code == 200
     assert send(engineer, described(host={"name": "load2"}), samples=[a_batch()]).status_code == 409
     assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize("is_sealed", [True, False])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([], [a_batch()]),
+        ([a_batch()], []),
+        ([a_batch()], [a_batch(questions=7)]),
+        ([a_batch()], [a_batch(), a_batch(sequence=1)]),
+    ],
+)
+def test_other_samples_of_a_known_run_are_a_conflict(
+    engineer: APIClient,
+    monkeypatch: pytest.MonkeyPatch,
+    first: list[io.BytesIO],
+    second: list[io.BytesIO],
+    is_sealed: bool,
+) -> None:
+    if not is_sealed:
+        monkeypatch.setattr(tasks, "seal_at_once", lambda _: None)
+    for samples, status in ((first, 201), (second, 409), (first, 200)):
+        for each in samples:
+            each.seek(0)
+        answer = send(engineer, described(), samples=samples)
+        assert answer.status_code == status, answer.content
+        assert status != 409 or fields_of(answer) == ["samples"]
+    assert Run.objects.get().state == ("sealed" if is_sealed else "ended")
+
+
+def test_bad_samples_are_refused_for_a_known_run_too(engineer: APIClient) -> None:
+    assert send(engineer, described()).status_code == 201
+    for samples in ([a_file(b"no gzip")], [a_batch(run=str(uuid4()))]):
+        answer = send(engineer, described(), samples=samples)
+        assert (answer.status_code, fields_of(answer)) == (422, ["samples"]), answer.content
 
 
 def test_samples_of_another_run_or_unreadable_ones_are_refused(engineer: APIClient) -> None:

@@ -1,11 +1,14 @@
 """Submitting a finished run without an agent: what is stored, what is refused, and that twice is once."""
 
 import errno
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -15,7 +18,7 @@ from apps.runs.ingest import accept
 from apps.runs.models import Run
 from apps.runs.storage import artifacts
 from tests.rest.submissions import NO_TABLE, POINT_SELECT, RATE_200, a_description, a_file, fields_of, send
-from tests.support.builders import a_system, a_workload
+from tests.support.builders import a_system, a_user, a_workload
 from workers import tasks
 
 
@@ -82,8 +85,8 @@ def test_another_run_under_a_known_uid_is_a_conflict(engineer: APIClient, change
     uid = str(uuid4())
     assert send(engineer, a_description(uid=uid)).status_code == 201
     answer = send(engineer, a_description(uid=uid) | change)
-    assert (answer.status_code, fields_of(answer)) == (409, ["uid"])
-    assert word in answer.json()["detail"]
+    assert (answer.status_code, fields_of(answer)) == (409, [word])
+    assert "was submitted under this uid (runs do not change: " in answer.json()["detail"]
     assert send(engineer, a_description(uid=uid)).status_code == 200
 
 
@@ -91,7 +94,37 @@ def test_another_output_under_a_known_uid_is_a_conflict(engineer: APIClient) -> 
     uid = str(uuid4())
     send(engineer, a_description(uid=uid))
     answer = send(engineer, a_description(uid=uid), POINT_SELECT.read_bytes().replace(b"210.10", b"110.10"))
-    assert (answer.status_code, fields_of(answer)) == (409, ["uid"])
+    assert (answer.status_code, fields_of(answer)) == (409, ["output"])
+
+
+def test_conflict_names_what_differs_and_no_uid_that_nobody_gave(engineer: APIClient) -> None:
+    run = send(engineer, a_description()).json()["id"]
+    answer = send(engineer, a_description(tags=["other"], session="s"))
+    assert (answer.status_code, fields_of(answer)) == (409, ["tags", "session"])
+    assert answer.json()["detail"] == (
+        f"tags, session: not as in run {run}, which has the same system, workload, load level, start, repetition and "
+        "output (runs do not change: to store another run, give a uid of your own)"
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("uid", [str(uuid4()), ...])
+def test_of_equal_submissions_at_once_one_creates_the_run(uid: Any) -> None:
+    user = a_user(role="engineer")
+    both = Barrier(2)
+
+    def one(_: int) -> int:
+        client = APIClient()
+        client.force_authenticate(user)
+        try:
+            both.wait(timeout=30)
+            return int(send(client, a_description(uid=uid)).status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(one, range(2))) == [200, 201]
+    assert Run.objects.count() == 1
 
 
 def test_plain_form_fields_do_for_a_known_system_and_workload(engineer: APIClient) -> None:

@@ -1,0 +1,45 @@
+"""Samples that come with a submitted run: read before they are stored, compared when the run is sent again."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from apps.core import limits
+from apps.runs.ingest import batch_digests
+from apps.runs.ingest.accept import Refused
+from apps.runs.models import Run
+from apps.runs.samples.decode import DecodedSamples, decoded
+from workers.protocol import wire
+
+
+def read(samples: Sequence[bytes], *, uid: UUID) -> DecodedSamples:
+    """Raises Refused for batches that cannot be read, or are of another run."""
+    for number, payload in enumerate(samples):
+        _require(len(payload) <= limits.BATCH, f"batch {number} has more than {limits.BATCH} bytes")
+    try:
+        found = decoded(lambda: enumerate(samples))
+    except wire.BadBatch as error:
+        raise Refused("samples", f"cannot be read: {error}") from error
+    for batch in found.unread:
+        raise Refused("samples", f"batch {batch.sequence} cannot be read: {batch.reason}")
+    for number, payload in enumerate(samples):
+        own = {"run": str(uid), "sequence": number}
+        head = wire.from_json(dict[str, Any], wire.read_lines(payload)[0])
+        _require(head == own, f"batch {number} begins with {head!r:.80}, not {own}: send them in order")
+    return found
+
+
+def are_those_of(run: Run, samples: Sequence[bytes]) -> bool:
+    """Whether `run`, which the caller has locked, has exactly these batches."""
+    if run.batches_expected != len(samples):
+        return False
+    sent = batch_digests.of_payloads(samples)
+    if run.state != Run.State.SEALED:
+        return sent == batch_digests.of_run(run)
+    # A run that was sealed before digests were kept has only their number.
+    return run.told.get("batches") in (None, sent)
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise Refused("samples", message)
