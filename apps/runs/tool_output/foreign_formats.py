@@ -140,7 +140,7 @@ FOREIGN_FORMATS = (
         *("fio", "fio, JSON", "fio", "json", "fio --output-format=json or json+"),
         reader("fio", fio.VERSION, fio.parse),
         states_work=True,
-        mark=mark('“"fio version" : "fio-3…"” in JSON', rb'^\s*"fio version"\s*:\s*"fio-'),
+        mark=mark('“"fio version" : "fio-3…"” in JSON', rb'[{,]\s*"fio version"\s*:\s*"fio-'),
         facts=FormatFacts(
             *("fio 3 with `--output-format=json` or `json+`", "real: 3.33"),
             "reads and writes: requests/s, MiB/s, completion latency (ms): mean, deviation, extremes, p50 to p99.9, "

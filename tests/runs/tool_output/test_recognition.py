@@ -1,5 +1,8 @@
 """A format is recognised by the content of an output; what is of none, or of several, is refused with what was seen."""
 
+import json
+from typing import Any
+
 import pytest
 
 from apps.runs.tool_output.formats import SUBMITTED
@@ -29,6 +32,16 @@ def test_each_format_is_recognised_by_its_sample_however_deformed(name: str) -> 
     sample = SAMPLES[name]
     assert recognised(sample).name == name
     assert {recognised(deform(sample)).name for deform in DEFORMED.values()} == {name}
+
+
+@pytest.mark.parametrize("name", ["fio", "benchbase-summary"])
+@pytest.mark.parametrize("layout", [{"separators": (",", ":")}, {"sort_keys": True, "indent": 1}, {}])
+def test_json_is_recognised_and_read_however_it_is_laid_out(name: str, layout: dict[str, Any]) -> None:
+    sample = SAMPLES[name]
+    text = json.dumps(json.loads(sample[sample.index(b"{") :]), **layout).encode()
+    assert recognised(text).name == name
+    own, other = (SUBMITTED[name].read(each).output.headlines for each in (sample, text))
+    assert {(each.metric, each.value) for each in own} == {(each.metric, each.value) for each in other}
 
 
 def test_what_was_taken_as_sysbenchs_without_its_first_lines_still_is() -> None:
