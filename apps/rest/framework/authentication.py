@@ -20,7 +20,11 @@ from apps.accounts.sessions.store import SessionStore
 from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
 
-REMEDY = "Create one on the page Account, or with manage.py create_token USER NAME"
+# Of each scheme: where its secrets come from.
+REMEDY = {
+    "Token": "Create one on the page Account, or with manage.py create_token USER NAME.",
+    "Agent": "Create one with manage.py register_agent NAME.",
+}
 
 
 def secret_of(meta: Mapping[str, Any], scheme: str) -> str | None:
@@ -61,9 +65,9 @@ class TokenAuthentication(BaseAuthentication):
         try:
             token = tokens.of_secret(secret, timezone.now())
         except tokens.TokenExpired as expired:
-            raise AuthenticationFailed(f"{expired} {REMEDY}") from expired
+            raise AuthenticationFailed(f"{expired} {REMEDY['Token']}") from expired
         if token is None:
-            raise AuthenticationFailed(f"This token is unknown or revoked. {REMEDY}")
+            raise AuthenticationFailed(f"This token is unknown or revoked. {REMEDY['Token']}")
         return token.user, token
 
     def authenticate_header(self, _request: Request) -> str:
@@ -79,7 +83,7 @@ class AgentAuthentication(BaseAuthentication):
             return None
         agent = agent_of_secret(secret=secret, now=timezone.now())
         if agent is None:
-            raise AuthenticationFailed("This secret is unknown or revoked. Create one: manage.py register_agent NAME")
+            raise AuthenticationFailed(f"This secret is unknown or revoked. {REMEDY['Agent']}")
         return AnonymousUser(), agent
 
     def authenticate_header(self, _request: Request) -> str:

@@ -20,6 +20,7 @@ from apps.core.client_address import HasMeta, client_address
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.server import outages, space
 from apps.rest.framework import request_counts
+from apps.rest.framework.authentication import REMEDY
 from apps.runs.api import QuotaExceeded
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response:
     reading = request is not None and request.method in SAFE_METHODS
     # Invalid query parameters are 400; a body that was parsed but cannot be accepted is 422.
     refused = 400 if reading else 422
-    problem = _unknown_format(error, context) or _translate(error, refused=refused)
+    problem = _unknown_format(error, context) or _wrong_media_type(error, context) or _translate(error, refused=refused)
     if problem is not None and problem.status_code == HTTPStatus.UNAUTHORIZED and request is not None:
         problem = _beyond_unknown(request) or problem
     if problem is None:
@@ -105,6 +106,14 @@ def _unknown_format(error: Exception, context: dict[str, Any]) -> ApiProblem | N
         return None
     known = ", ".join(str(each.format) for each in context["view"].renderer_classes)
     return _invalid([FieldProblem("format", f"{asked[:40]!r} is not known here", f"use {known}")], status=400)
+
+
+def _wrong_media_type(error: Exception, context: dict[str, Any]) -> ApiProblem | None:
+    """DRF names only what was sent."""
+    if not isinstance(error, exceptions.UnsupportedMediaType) or "view" not in context:
+        return None
+    known = " or ".join(parser.media_type for parser in context["view"].parser_classes)
+    return ApiProblem(status=415, detail=f"{error.detail} Send {known} to this address.")
 
 
 def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
@@ -186,6 +195,10 @@ def _translate(error: Exception, *, refused: int) -> ApiProblem | None:
             translated = _invalid(error.errors, status=refused)
         case exceptions.ValidationError():
             translated = _invalid(list(_fields(error.detail)), status=refused)
+        case exceptions.NotAuthenticated():
+            translated = ApiProblem(
+                status=error.status_code, detail=_credentials(getattr(error, "auth_header", "Token"))
+            )
         case exceptions.APIException():
             wait = int(getattr(error, "wait", None) or 0)  # of Throttled
             translated = ApiProblem(status=error.status_code, detail=str(error.detail), wait=wait)
@@ -196,6 +209,12 @@ def _translate(error: Exception, *, refused: int) -> ApiProblem | None:
         case RequestDataTooBig() | TooManyFieldsSent() | TooManyFilesSent():
             translated = ApiProblem(status=413, detail=f"{error} Send less at once.")
     return translated
+
+
+def _credentials(scheme: str) -> str:
+    """`scheme`: the one that the address takes."""
+    header = f"'Authorization: {scheme} <secret>'"
+    return f"No credentials of a known form were sent: send the header {header}. {REMEDY[scheme]}"
 
 
 def _fields(detail: Any, path: str = "") -> Iterator[FieldProblem]:

@@ -159,3 +159,19 @@ def test_wrong_method_names_the_right_ones(db: None, client: Client) -> None:
     assert response.status_code == 405
     assert response.headers["Content-Type"] == "application/problem+json"
     assert "GET" in response.headers["Allow"]
+
+
+@pytest.mark.parametrize("header", ["", "Bearer abc", "abc"])
+@pytest.mark.parametrize(
+    ("address", "scheme", "remedy"),
+    [("/api/v1/runs/", "Token", "create_token"), ("/api/v1/agent/hello", "Agent", "register_agent")],
+)
+def test_missing_credentials_are_refused_with_the_form_of_the_header(
+    db: None, client: Client, header: str, address: str, scheme: str, remedy: str
+) -> None:
+    response = client.post(address, headers={"Authorization": header} if header else {})
+    assert response.status_code == 401
+    said = response.json()["detail"]
+    assert f"send the header 'Authorization: {scheme} <secret>'" in said
+    assert remedy in said
+    assert "abc" not in said
