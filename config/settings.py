@@ -108,6 +108,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.read_only.ReadOnlyWhileFull",
+    "config.content_encoding.RefuseContentEncoding",
     "django_htmx.middleware.HtmxMiddleware",
     "apps.core.audit.middleware.KnowWhoActs",
     "config.observe.NameRoute",

@@ -35,6 +35,7 @@ CLOCKS_DIFFER_BY = timedelta(minutes=10)
 
 def format_of(name: str | None, *, output: bytes) -> Submitted:
     """The format of that name; None: recognised by the content. Raises Invalid."""
+    _require_unpacked("output", output)
     if name is not None:
         return formats.SUBMITTED[name]
     try:
@@ -97,10 +98,9 @@ def why_not_started(started_at: datetime, *, now: datetime) -> str:
         return f"must not lie before {EARLIEST:%Y-%m-%d}"
     if started_at <= now + CLOCKS_DIFFER_BY:
         return ""
-    most = round(CLOCKS_DIFFER_BY.total_seconds() / 60)
     return (
-        f"lies in the future: it may be at most {most} minutes ahead of the server's clock, which shows "
-        f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}; a time without a zone is UTC"
+        f"lies in the future: it may be at most {CLOCKS_DIFFER_BY // timedelta(minutes=1)} minutes ahead of the "
+        f"server's clock, which shows {now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}; a time without a zone is UTC"
     )
 
 
@@ -215,7 +215,7 @@ def submit(
     returns the same run. `reason`: of a failed run. `series`: the tool's separate file of series, if it writes one.
     `samples`: batches of the run as agents send them, from number 0; they name `uid`.
 
-    Raises Refused, or OSError when storage fails.
+    Raises Refused, Invalid, or OSError when storage fails.
     """
     uid = uid or uuid4()
     offset = submitted_samples.read(samples, uid=uid).offset or 0.0
@@ -292,12 +292,13 @@ def submit(
 def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, bool]:
     """Attaches a file to a run, whose own numbers stay unchanged. False: already attached.
 
-    Raises Refused, or OSError when storage fails.
+    Raises Refused, Invalid, or OSError when storage fails.
     """
     _require(bool(content.strip()), "file", f"is empty: send {chosen.made_by}")
     _require(
         len(content) <= limits.ATTACHED, "file", f"has {len(content)} bytes; it may have at most {limits.ATTACHED}"
     )
+    _require_unpacked("file", content)
     _require_no_secret("file", content)
     try:
         chosen.read(content)
@@ -347,6 +348,11 @@ def _require_no_secret(field: str, content: bytes) -> None:
         once.held((require_no_secret, field, text), partial(require_no_secret, field, text))
 
 
+def _require_unpacked(field: str, content: bytes) -> None:
+    if name := plain_text.compression_of(content):
+        raise _invalid(field, f"is {name}", "send it unpacked")
+
+
 def _invalid(field: str, message: str, remedy: str = "") -> Invalid:
     return Invalid([FieldProblem(field=field, message=message, remedy=remedy)])
 
@@ -360,9 +366,10 @@ def _state(submitted: SubmittedOutput) -> None:
 
 
 def _series(chosen: Submitted, submitted: SubmittedOutput, content: bytes | None) -> dict[str, bytes]:
-    """Artifact name -> content of the file of series. Raises Refused."""
+    """Artifact name -> content of the file of series. Raises Refused, Invalid."""
     if content is None:
         return {}
+    _require_unpacked("series", content)
     apart = formats.series_for(chosen)
     if apart is None:
         raise Refused("series", f"is not accepted: {chosen.title} has no separate series")

@@ -21,6 +21,14 @@ from apps.runs.tool_output.values import Headline, Output, ReadDistribution
 
 Read = TypeVar("Read", Headline, ReadDistribution)
 
+# First bytes of files that people compress outputs to.
+COMPRESSED = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"PK\3\4": "ZIP",
+}
 UTF8 = b"\xef\xbb\xbf"
 UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 # Control sequences, commands of the operating system, and the short ones.
@@ -79,6 +87,11 @@ class PlainText:
     def _moved(self, read: Read) -> Read:
         start, end = self.span(read.byte_start, read.byte_end)
         return replace(read, byte_start=start, byte_end=end)
+
+
+def compression_of(content: bytes) -> str:
+    """Name of the compression; empty: none."""
+    return next((name for begin, name in COMPRESSED.items() if content.startswith(begin)), "")
 
 
 @once
