@@ -1,14 +1,18 @@
-"""Strict JSON bodies: anything invalid is reported as a field error and never breaks a query."""
+"""Strict bodies, JSON and forms: anything invalid is reported as a field error and never breaks a query."""
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, NoReturn
 
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
 from rest_framework.exceptions import ParseError, ValidationError
-from rest_framework.parsers import JSONParser
+from rest_framework.parsers import DataAndFiles, JSONParser, MultiPartParser
 
 from apps.core import limits
 from apps.core.problems import NAMELESS
+
+BYTES = "latin-1"  # a character for each byte
 
 
 class InvalidJson(ValueError):
@@ -41,6 +45,30 @@ class StrictJSONParser(JSONParser):
             return decode_json(stream.read())
         except InvalidJson as error:
             raise ParseError(f"The body is not acceptable JSON: {error}.") from error
+
+
+class StrictMultiPartParser(MultiPartParser):
+    """Refuses texts of another encoding than UTF-8, in which Django would store replacement characters."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
+    ) -> "DataAndFiles[Any, Any]":
+        found = super().parse(stream, media_type, {**(parser_context or {}), "encoding": BYTES})
+        form, files = QueryDict(mutable=True), MultiValueDict[str, Any]()
+        for sent, texts in found.data.lists():
+            name = sent.encode(BYTES).decode(errors="replace")
+            form.setlist(name, [_utf_8(name, text.encode(BYTES)) for text in texts])
+        for sent, uploaded in found.files.lists():
+            files.setlist(sent.encode(BYTES).decode(errors="replace"), uploaded)
+        return DataAndFiles(form, files)
+
+
+def _utf_8(name: str, text: bytes) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        problem = f"is not UTF-8: byte {error.start} is {text[error.start]:#04x}; send it in UTF-8"
+        raise ValidationError({name: [problem]}) from error
 
 
 def _refuse_constant(name: str) -> NoReturn:

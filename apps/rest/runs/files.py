@@ -7,7 +7,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, QueryDict
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,6 +14,7 @@ from rest_framework.views import APIView
 from apps.accounts.models import ApiToken
 from apps.core import limits
 from apps.core.answers import component
+from apps.rest.framework.bodies import StrictMultiPartParser
 from apps.rest.framework.derive import Answer, serializer_of
 from apps.rest.framework.fields import AddressField
 from apps.rest.framework.lists import NoParameters
@@ -49,7 +49,7 @@ class AttachedFiles:
 class RunFiles(APIView):
     write_scope = ApiToken.Scope.SUBMIT
 
-    parser_classes = [MultiPartParser]
+    parser_classes = [StrictMultiPartParser]
 
     @extend_schema(operation_id="list_files", responses=serializer_of(AttachedFiles))
     def get(self, request: Request, run_id: int) -> Response:

@@ -10,7 +10,6 @@ from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -18,6 +17,7 @@ from rest_framework.views import APIView
 from apps.accounts.models import ApiToken
 from apps.core import limits
 from apps.rest.catalog.known import require_known
+from apps.rest.framework.bodies import StrictMultiPartParser
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.messages import announced_length
 from apps.rest.framework.problems import ApiProblem, invalid
@@ -99,7 +99,7 @@ def _filter(parameters: dict[str, Any]) -> queries.RunFilter:
 class Runs(APIView):
     write_scope = ApiToken.Scope.SUBMIT
 
-    parser_classes = [MultiPartParser]
+    parser_classes = [StrictMultiPartParser]
 
     @extend_schema(operation_id="list_runs", parameters=[RunParameters], responses=listing(RunSerializer, name="Run"))
     def get(self, request: Request) -> Response:
