@@ -14,11 +14,12 @@ from apps.published.values import FigureFilter, FigureValue
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import Parameters, listing, whole
 from apps.rest.framework.messages import AsItIs, read_body
+from apps.rest.framework.strict import SlugField
 
 
 class PublishedParameters(Parameters):
     platform = serializers.ListField(
-        child=serializers.SlugField(), required=False, max_length=50, help_text="figures about any of these"
+        child=SlugField(), required=False, max_length=50, help_text="figures about any of these"
     )
     question = serializers.ListField(child=serializers.CharField(max_length=80), required=False, max_length=50)
     article = serializers.ListField(

@@ -25,7 +25,7 @@ from apps.regressions.api import LEAST_DIFFERENCE, MOST_DIFFERENCE, POWERS, Sess
 from apps.rest.framework.derive import Answer, serializer_of
 from apps.rest.framework.fields import AddressField
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
-from apps.rest.framework.strict import SLUG, FiniteField, Strict
+from apps.rest.framework.strict import FiniteField, SlugField, Strict
 from workers import tasks
 
 # ---------------------------------------------------------------- responses
@@ -53,7 +53,7 @@ class CampaignParameters(Parameters):
 
 class SessionPlanParameters(Parameters):
     system = serializers.ListField(
-        child=serializers.RegexField(SLUG, max_length=80), min_length=2, max_length=100, help_text="slugs, two or more"
+        child=SlugField(max_length=80), min_length=2, max_length=100, help_text="slugs, two or more"
     )
     workload = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), min_length=1, max_length=100, help_text="ids"
@@ -87,7 +87,7 @@ class CampaignPlan(Strict):
     """Systems × workloads × load levels × sessions × repetitions, run interleaved (A B, B A, …)."""
 
     name = serializers.CharField(max_length=campaigns_plan.MAX_NAME)
-    systems = serializers.ListField(child=serializers.RegexField(SLUG, max_length=80), max_length=100)
+    systems = serializers.ListField(child=SlugField(max_length=80), max_length=100)
     workloads = serializers.ListField(child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), max_length=100)
     load_levels = serializers.ListSerializer[Any](child=PlannedLoadLevel(), max_length=100)
     repetitions = serializers.IntegerField(

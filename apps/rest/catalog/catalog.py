@@ -9,9 +9,12 @@ from rest_framework.views import APIView
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
 from apps.catalog.pure import derived_metrics
 from apps.rest.framework.lists import NoParameters, PageParameters, Parameters, listing, page_of, whole
+from apps.rest.framework.strict import SlugField
 
 
 class PlatformSerializer(serializers.ModelSerializer[Platform]):
+    slug = serializers.CharField(read_only=True)
+
     class Meta:
         model = Platform
         fields = ("slug", "name", "replication", "description", "color")
@@ -26,6 +29,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
 
 
 class HardwareClassSerializer(serializers.ModelSerializer[HardwareClass]):
+    slug = serializers.CharField(read_only=True)
     usd_per_hour = serializers.DecimalField(
         source="price_per_hour", max_digits=12, decimal_places=5, read_only=True, allow_null=True
     )
@@ -74,7 +78,7 @@ class MetricSerializer(serializers.ModelSerializer[Metric]):
 
 
 class ReleaseParameters(Parameters):
-    platform = serializers.SlugField(required=False, help_text="slug of a platform")
+    platform = SlugField(required=False, help_text="slug of a platform")
 
 
 class MetricParameters(PageParameters):

@@ -16,7 +16,7 @@ from apps.catalog.api import services, set_short_name
 from apps.catalog.models import HardwareClass, Node, System
 from apps.rest.framework.lists import PageParameters, listing, page_of
 from apps.rest.framework.problems import conflict, invalid
-from apps.rest.framework.strict import SLUG, ChoiceField, Strict
+from apps.rest.framework.strict import ChoiceField, NameField, SlugField, Strict
 from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 
 
@@ -40,6 +40,7 @@ class SystemSerializer(serializers.ModelSerializer[System]):
     platform = serializers.CharField(source="release.platform.slug", read_only=True)
     version = serializers.CharField(source="release.version", read_only=True)
     hardware_class = serializers.SlugRelatedField[HardwareClass](slug_field="slug", read_only=True)
+    slug = serializers.CharField(read_only=True)
     settings = serializers.DictField(child=serializers.CharField(), read_only=True)
     labels = serializers.ListField(child=serializers.CharField(), read_only=True)
     nodes = NodeSerializer(many=True, read_only=True)
@@ -71,20 +72,18 @@ class SystemSerializer(serializers.ModelSerializer[System]):
 class HardwareDescription(Strict):
     """A machine that may be new to the catalog."""
 
-    slug = serializers.RegexField(SLUG, max_length=80)
-    name = serializers.CharField(max_length=120)
+    slug = SlugField(max_length=80)
+    name = NameField(max_length=120)
     vcpu = serializers.IntegerField(min_value=1, max_value=100_000)
     memory_bytes = serializers.IntegerField(min_value=1, max_value=2**60)
-    storage = serializers.CharField(max_length=120, required=False, default="", allow_blank=True)
+    storage = NameField(max_length=120, required=False, default="", allow_blank=True)
 
 
 class NodeDescription(Strict):
-    name = serializers.CharField(max_length=80)
+    name = NameField(max_length=80)
     role = ChoiceField(choices=Node.Role.choices, required=False, default="writer")
-    zone = serializers.CharField(max_length=40, required=False, default="", allow_blank=True)
-    hardware_class = serializers.RegexField(
-        SLUG, max_length=80, required=False, help_text="left out: that of the system"
-    )
+    zone = NameField(max_length=40, required=False, default="", allow_blank=True)
+    hardware_class = SlugField(max_length=80, required=False, help_text="left out: that of the system")
 
 
 class AwsDescription(Strict):
@@ -98,11 +97,11 @@ class AwsDescription(Strict):
 class SystemDescription(Strict):
     """A system to register. It never holds a user name or a password."""
 
-    slug = serializers.RegexField(SLUG, max_length=80)
-    name = serializers.CharField(max_length=120, required=False, help_text="left out: the slug")
-    platform = serializers.RegexField(SLUG, max_length=40, help_text="slug; an unknown one is added to the catalog")
-    version = serializers.CharField(max_length=80, help_text="as SELECT VERSION() says")
-    hardware_class = serializers.RegexField(SLUG, max_length=80, help_text="slug, in the catalog or under `hardware`")
+    slug = SlugField(max_length=80)
+    name = NameField(max_length=120, required=False, help_text="left out: the slug")
+    platform = SlugField(max_length=40, help_text="slug; an unknown one is added to the catalog")
+    version = NameField(max_length=80, help_text="as SELECT VERSION() says")
+    hardware_class = SlugField(max_length=80, help_text="slug, in the catalog or under `hardware`")
     hardware = serializers.ListSerializer[Any](child=HardwareDescription(), required=False, max_length=100)
     endpoint = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
     settings = serializers.DictField(

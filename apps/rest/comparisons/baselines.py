@@ -13,11 +13,11 @@ from apps.comparison.api import Pin, baselines
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters, listing, whole
-from apps.rest.framework.strict import SLUG, Strict
+from apps.rest.framework.strict import SlugField, Strict
 
 
 class NewPin(Strict):
-    system = serializers.RegexField(SLUG, max_length=80, help_text="slug")
+    system = SlugField(max_length=80, help_text="slug")
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=baselines.LONGEST_NOTE)
 
 

@@ -26,8 +26,9 @@ class Parameters(serializers.Serializer[Any]):
     def get_fields(self) -> "dict[str, serializers.Field[Any, Any, Any, Any]]":
         fields = super().get_fields()
         for field in fields.values():
-            if isinstance(field, serializers.IntegerField):
-                field.error_messages["invalid"] = NOT_A_NUMBER
+            one = field.child if isinstance(field, serializers.ListField) else field
+            if isinstance(one, serializers.IntegerField):
+                one.error_messages["invalid"] = NOT_A_NUMBER
         return fields
 
     def to_internal_value(self, data: Any) -> Any:
@@ -36,7 +37,13 @@ class Parameters(serializers.Serializer[Any]):
             raise ValidationError({name or NAMELESS: [unknown_parameter(self.fields)] for name in unknown})
         if twice := [name for name in data if len(data.getlist(name)) > 1 and not _takes_many(self.fields[name])]:
             raise ValidationError({name: ["is given more than once: give it once"] for name in twice})
-        return super().to_internal_value(data)
+        try:
+            return super().to_internal_value(data)
+        except ValidationError as error:
+            problems: Any = error.detail  # by field
+            raise ValidationError(
+                {name: _of_values(data.getlist(name), found) for name, found in problems.items()}
+            ) from error
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
@@ -44,6 +51,13 @@ class Parameters(serializers.Serializer[Any]):
         parameters = cls(data=request.query_params)
         parameters.is_valid(raise_exception=True)
         return dict(parameters.validated_data)
+
+
+def _of_values(values: Sequence[str], found: Any) -> Any:
+    """Problems of a parameter that is given several times: each names the value instead of its place."""
+    if not isinstance(found, dict):
+        return found
+    return [f"{values[place]!r:.60}: {problem}" for place, problems in found.items() for problem in problems]
 
 
 def _takes_many(field: "serializers.Field[Any, Any, Any, Any]") -> bool:

@@ -10,6 +10,7 @@ from apps.core.problems import NAMELESS
 from apps.core.query import unknown_choice
 
 SLUG = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+OF_SLUG = "must begin with a letter or digit and have only ASCII letters, digits, '-', '_' and '.'"
 
 
 class Strict(serializers.Serializer[Any]):
@@ -27,7 +28,28 @@ class Strict(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
     def _is_no_text(self, name: str, value: Any) -> bool:
-        return type(self.fields[name]) is serializers.CharField and isinstance(value, int | float)
+        return type(self.fields[name]) in (serializers.CharField, NameField) and isinstance(value, int | float)
+
+
+class SlugField(serializers.RegexField):
+    """Of all catalog rows: "c3.8xlarge" is one, which Django's and DRF's own fields refuse."""
+
+    default_error_messages = {"invalid": OF_SLUG}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(SLUG, **options)
+
+
+class NameField(serializers.CharField):
+    """A name that people read in lists and charts: one line."""
+
+    default_error_messages = {"unseen": "has a line break or another character that is not seen: leave it out"}
+
+    def to_internal_value(self, data: Any) -> str:
+        name = str(super().to_internal_value(data))
+        if not name.isprintable():
+            self.fail("unseen")
+        return name
 
 
 class ChoiceField(serializers.ChoiceField):

@@ -18,7 +18,7 @@ from apps.regressions.models import CheckedRelease, SignOff
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters, PageParameters, listing, page_of
 from apps.rest.framework.problems import changed_since
-from apps.rest.framework.strict import SLUG, Strict
+from apps.rest.framework.strict import SlugField, Strict
 from apps.rest.releases.checks import named
 
 # Each is read with all its rows.
@@ -51,9 +51,9 @@ class SignOffSerializer(serializers.ModelSerializer[SignOff]):
 
 
 class NewSignOff(Strict):
-    platform = serializers.RegexField(SLUG, max_length=40, help_text="slug")
+    platform = SlugField(max_length=40, help_text="slug")
     release = serializers.CharField(max_length=80, help_text="version")
-    hardware = serializers.RegexField(SLUG, max_length=80, help_text="slug of a hardware class")
+    hardware = SlugField(max_length=80, help_text="slug of a hardware class")
     note = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=sign_offs.LONGEST_NOTE, help_text="why, if not plain"
     )

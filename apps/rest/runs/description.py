@@ -15,7 +15,7 @@ from apps.core.problems import NAMELESS
 from apps.rest.catalog.systems import SystemDescription
 from apps.rest.framework.bodies import InvalidJson, decode_json
 from apps.rest.framework.problems import invalid
-from apps.rest.framework.strict import SLUG, ChoiceField, FiniteField, ScalarField, Strict
+from apps.rest.framework.strict import ChoiceField, FiniteField, NameField, ScalarField, SlugField, Strict
 from apps.runs.api import why_not_started
 from apps.runs.pure import SUBMITTED
 
@@ -48,7 +48,7 @@ class WorkloadDescription(Strict):
     parameters = serializers.DictField(
         child=ScalarField(), help_text='for example {"test": "oltp_read_write", "tables": 4, "table_size": 100000}'
     )
-    name = serializers.CharField(max_length=120, required=False, default="", allow_blank=True)
+    name = NameField(max_length=120, required=False, default="", allow_blank=True)
 
 
 class LoadLevelDescription(Strict):
@@ -67,7 +67,7 @@ class SystemReference(serializers.Field[Any, Any, Any, Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, str):
-            return serializers.RegexField(SLUG, max_length=80).run_validation(data)
+            return SlugField(max_length=80).run_validation(data)
         if not isinstance(data, dict):
             self.fail("neither")
         return SystemDescription().run_validation(data)
@@ -83,7 +83,8 @@ class WorkloadReference(serializers.Field[Any, Any, Any, Any]):
             return WorkloadDescription().run_validation(data)
         if isinstance(data, bool) or not isinstance(data, int | str):
             self.fail("neither")
-        return serializers.IntegerField(min_value=1, max_value=2**63 - 1).run_validation(data)
+        words = {"invalid": self.error_messages["neither"]}
+        return serializers.IntegerField(min_value=1, max_value=2**63 - 1, error_messages=words).run_validation(data)
 
 
 class SystemReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # untyped
@@ -126,10 +127,8 @@ class RunDescription(Strict):
         allow_null=True,
         help_text="of the format own: which of the file's values are which metrics, in which unit",
     )
-    tags = serializers.ListField(
-        child=serializers.CharField(max_length=60), required=False, default=list, max_length=50
-    )
-    session = serializers.CharField(
+    tags = serializers.ListField(child=NameField(max_length=60), required=False, default=list, max_length=50)
+    session = NameField(
         max_length=120,
         required=False,
         default="",

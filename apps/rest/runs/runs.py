@@ -21,7 +21,7 @@ from apps.rest.framework.bodies import StrictMultiPartParser
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.messages import announced_length
 from apps.rest.framework.problems import ApiProblem, invalid
-from apps.rest.framework.strict import MultipleChoiceField
+from apps.rest.framework.strict import MultipleChoiceField, SlugField
 from apps.rest.runs.description import RunForm, read_description
 from apps.rest.runs.serializers import RunDetailSerializer, RunSerializer, SubmittedRun, SubmittedRunSerializer
 from apps.rest.runs.submission import Submission, submit
@@ -30,7 +30,7 @@ from apps.runs.models import Artifact, Run
 
 
 class RunParameters(Parameters):
-    platform = serializers.ListField(child=serializers.SlugField(), required=False, max_length=100)
+    platform = serializers.ListField(child=SlugField(), required=False, max_length=100)
     release = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), required=False, max_length=100
     )
@@ -196,7 +196,7 @@ class ArtifactDownload(APIView):
             OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER, description="an ETag held"),
         ],
         responses={
-            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            (200, "*/*"): OpenApiTypes.BINARY,
             304: OpenApiResponse(description="Not modified: its ETag is the SHA-256"),
         },
     )

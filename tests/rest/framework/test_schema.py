@@ -121,6 +121,15 @@ def test_limits_of_a_plan_are_those_that_are_kept(schema: dict[str, Any]) -> Non
     assert level["threads"]["maximum"] == catalog.MAX_THREADS
 
 
+def test_slugs_with_dots_fit_the_schema(schema: dict[str, Any]) -> None:
+    assert "^[-a-zA-Z0-9_]+$" not in json.dumps(schema["components"])
+
+
+def test_raw_files_have_any_media_type(schema: dict[str, Any]) -> None:
+    answer = schema["paths"]["/api/v1/runs/{run_id}/artifacts/{name}"]["get"]["responses"]["200"]
+    assert set(answer["content"]) == {"*/*"}
+
+
 def test_operations_have_names_of_their_own(schema: dict[str, Any]) -> None:
     names = [entry["operationId"] for _, _, entry in operations(schema)]
     assert len(names) == len(set(names))
