@@ -28,7 +28,7 @@ class RunSystemSerializer(Answer):
 
 RunDetailSerializer = serializer_of(RunDetail)
 
-SUBMITTED = ("id", "uid", "address", "api", "state", "outcome", "reason", "measurements")
+SUBMITTED = ("id", "uid", "address", "api", "system", "workload", "state", "outcome", "reason", "measurements")
 
 
 @dataclass(frozen=True)

@@ -283,6 +283,8 @@ class SubmittedRun:
     uid: str
     address: str  # of its page
     api: str  # of its description here
+    system: RunSystem
+    workload: RunWorkload
     state: StateEnum  # sealed: its numbers are there
     outcome: str  # succeeded, failed, cancelled; empty: it still runs
     reason: str  # why it failed

@@ -1180,7 +1180,7 @@ export interface components {
             count: number;
         };
         HardwareClass: {
-            slug: string;
+            readonly slug: string;
             name: string;
             provider?: string;
             instance_type?: string;
@@ -1894,7 +1894,7 @@ export interface components {
             load_levels: string[];
         };
         Platform: {
-            slug: string;
+            readonly slug: string;
             name: string;
             replication?: string;
             description?: string;
@@ -2107,7 +2107,7 @@ export interface components {
             ][];
         };
         RegisteredSystem: {
-            slug: string;
+            readonly slug: string;
             name: string;
             short_name: string;
             readonly platform: string;
@@ -2997,6 +2997,8 @@ export interface components {
             uid: string;
             readonly address: string;
             readonly api: string;
+            system: components["schemas"]["RunSystem"];
+            workload: components["schemas"]["RunWorkload"];
             state: components["schemas"]["StateEnum"];
             outcome: string;
             reason: string;
@@ -3031,7 +3033,7 @@ export interface components {
             results: components["schemas"]["Subscription"][];
         };
         System: {
-            slug: string;
+            readonly slug: string;
             name: string;
             short_name: string;
             readonly platform: string;

@@ -276,6 +276,18 @@ def test_a_description_that_is_no_json_object_is_named(engineer: APIClient, desc
     assert (answer.status_code, fields_of(answer)) == (422, ["description"])
 
 
+def test_answer_has_what_the_next_submission_needs(engineer: APIClient) -> None:
+    first = send(engineer, a_description()).json()
+    second = send(
+        engineer,
+        system=first["system"]["slug"],
+        workload=str(first["workload"]["id"]),
+        started_at="2026-11-20T11:00:00Z",
+    )
+    assert second.status_code == 201, second.content
+    assert second.json()["workload"] == first["workload"]
+
+
 def test_the_output_must_be_one_file(engineer: APIClient) -> None:
     text = engineer.post("/api/v1/runs/", {"output": "sysbench 1.0.20"}, format="multipart")
     none = engineer.post("/api/v1/runs/", {"system": "x"}, format="multipart")
@@ -298,6 +310,7 @@ def test_the_output_must_be_one_file(engineer: APIClient) -> None:
 def test_a_body_that_is_no_form_is_a_problem(engineer: APIClient, body: bytes, media_type: str, status: int) -> None:
     answer = engineer.post("/api/v1/runs/", body, content_type=media_type)
     assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
+    assert status != 415 or "Send multipart/form-data" in answer.json()["detail"]
 
 
 def test_a_form_of_a_thousand_fields_is_a_problem(engineer: APIClient) -> None:
