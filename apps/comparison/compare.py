@@ -13,6 +13,7 @@ from apps.comparison.comparability import differences as comparability_differenc
 from apps.comparison.comparability.cautions import cautions
 from apps.comparison.comparability.differences import BlockingDifference, Difference
 from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, intended_settings
+from apps.comparison.failovers.survivors import why_unjudged
 from apps.comparison.selection.data import ComparisonData, load_data
 from apps.comparison.selection.runs import left_out_word, newest_only
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, chosen_sides, compared_workload
@@ -226,6 +227,7 @@ def compared_metric(
         ),
         printed_step=max(printed_step(key, tool=tool) for tool in tools.values()),
         single_events=is_single_event(key),
+        unjudged=why_unjudged(key, tools.values()),
     )
 
 

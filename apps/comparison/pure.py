@@ -78,7 +78,7 @@ from apps.comparison.stats.replicates import (
 )
 from apps.comparison.stats.session_power import SessionNoise, chance, least_effect, suffices
 from apps.comparison.stats.usl import Estimate, Fit
-from apps.comparison.stats.welch import DISCOVERY_RATE, Direction, Ratio, Verdict
+from apps.comparison.stats.welch import DISCOVERY_RATE, UNJUDGED, Direction, Ratio, Verdict
 from apps.comparison.tables import verdict_table
 from apps.comparison.tables.verdict_table import NO_ERRORS, WITHHELD
 from apps.comparison.values import (
@@ -99,7 +99,15 @@ from apps.comparison.values import (
     tones,
     with_tones,
 )
-from apps.comparison.wording import interval_text, interval_words, inverse, label, ratio_text, with_interval
+from apps.comparison.wording import (
+    interval_text,
+    interval_words,
+    inverse,
+    is_bound,
+    label,
+    ratio_text,
+    with_interval,
+)
 
 __all__ = [
     "ACCEPTABLE",
@@ -129,6 +137,7 @@ __all__ = [
     "QUANTITIES",
     "TITLES",
     "TONES",
+    "UNJUDGED",
     "WITHHELD",
     "WITHIN_ONE",
     "BlockingDifference",
@@ -189,6 +198,7 @@ __all__ = [
     "interval_text",
     "interval_words",
     "inverse",
+    "is_bound",
     "label",
     "least_effect",
     "limited_claims",

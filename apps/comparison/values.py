@@ -92,7 +92,8 @@ class Level:
 @dataclass(frozen=True)
 class ComparedMetric:
     """`kind`: throughput, latency or errors. `printed_step`: step of the last decimal printed, in `unit`; 0: none.
-    `single_events`: an outage, a statement, the slowest transaction; summarised by median and range."""
+    `single_events`: an outage, a statement, the slowest transaction; each counts for itself. `unjudged`: why
+    no verdict is given; empty: there is one."""
 
     key: str
     name: str
@@ -102,7 +103,8 @@ class ComparedMetric:
     primary: Annotated[bool, "the workload's headline metric"]
     resolution: Annotated[float, "relative step of the grid from which values are read; 0: none"] = 0.0
     printed_step: Hidden[float] = 0.0
-    single_events: Annotated[bool, "a run's value is one event; summarised by the median"] = False
+    single_events: Annotated[bool, "a run's value is one event, not a mean over many"] = False
+    unjudged: Hidden[str] = ""
 
 
 @dataclass(frozen=True)

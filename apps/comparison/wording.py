@@ -32,18 +32,30 @@ def decimals(ratio: Ratio) -> int:
 
 
 def ratio_text(ratio: Ratio) -> str:
-    return "" if ratio.value is None else f"{ratio.value:,.{decimals(ratio)}f}\u00a0×"
+    """“2.63 ×”; without an interval's other end “at least 15.2 ×”."""
+    if ratio.value is None:
+        return ""
+    if is_bound(ratio) and ratio.low:
+        return f"at least {_end(ratio.low, decimals(ratio))}\u00a0×"
+    if is_bound(ratio) and ratio.high:
+        return f"at most {_end(ratio.high, decimals(ratio))}\u00a0×"
+    return f"{ratio.value:,.{decimals(ratio)}f}\u00a0×"
+
+
+def is_bound(ratio: Ratio) -> bool:
+    """Whether the interval has one end only, which `ratio_text` states."""
+    return ratio.low is not None and ratio.high is not None and (ratio.low == 0) != math.isinf(ratio.high)
 
 
 def interval_text(ratio: Ratio) -> str:
-    if ratio.low is None or ratio.high is None:
+    if ratio.low is None or ratio.high is None or is_bound(ratio):
         return ""
     return f"[{_end(ratio.low, decimals(ratio))},\u00a0{_end(ratio.high, decimals(ratio))}]"
 
 
 def interval_words(ratio: Ratio) -> str:
     """“1.27 to 1.33”; empty: no interval."""
-    if ratio.low is None or ratio.high is None:
+    if ratio.low is None or ratio.high is None or is_bound(ratio):
         return ""
     return f"{_end(ratio.low, decimals(ratio))} to {_end(ratio.high, decimals(ratio))}"
 
@@ -60,6 +72,8 @@ def with_interval(ratio: Ratio) -> str:
     """“2.63 × [2.41, 2.87]”, or the reason for no interval; empty: no ratio."""
     if ratio.value is None:
         return ""
+    if is_bound(ratio):
+        return ratio_text(ratio)
     return f"{ratio_text(ratio)} {interval_text(ratio) or f'({Verdict.TOO_FEW})'}"
 
 

@@ -4,6 +4,7 @@ from apps.runs import timeline
 from apps.runs.amounts import Amount
 from apps.runs.ingest.prometheus.names import VARIABLES
 from apps.runs.quality.checklist import CHECKS, title_of
+from apps.runs.quality.rules import asked_rate
 from apps.runs.quality.rules.errors import CODE, MOST_ERRORS
 from apps.runs.quality.rules.generator import ALL_BUSY, MOST_BUSY, MOST_LATE, MOST_OF_AGENT, MOST_OF_ITS_CPU, MOST_TAKEN
 from apps.runs.quality.rules.network import LEAST_OUTSIDE, MOST_LOST, MOST_USED
@@ -81,6 +82,7 @@ __all__ = [
     "SubmittedOutput",
     "TimelineEntry",
     "UnknownGrid",
+    "asked_rate",
     "codec",
     "decode",
     "downsample",

@@ -14,11 +14,12 @@ from apps.comparison.selection.sides import UnknownSide
 from apps.comparison.stats import welch
 from apps.comparison.stats.replicates import Sample
 from apps.comparison.stats.welch import Verdict
+from apps.comparison.wording import ratio_text, with_interval
 from apps.core.problems import Invalid
 from apps.dispatch.models import Campaign, Job, JobRun
 from apps.runs.models import Configuration, Run, RunNode
 from tests.comparison.compared import ERRORS, P95, P99, TPS, A, B, compare, counting, level_of, measure
-from tests.support.builders import START, a_load_level, a_measured_run, a_run, a_system, a_user, a_workload
+from tests.support.builders import START, a_load_level, a_measured_run, a_metric, a_run, a_system, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
 
@@ -329,7 +330,7 @@ def test_a_latency_of_few_hundredths_is_known_to_the_last_decimal_only(
     assert one.cell.words == "inconclusive"  # 14 % apart, and rounded by up to 7 %
 
 
-def test_single_events_are_shown_by_their_median_and_need_three_runs_whatever_the_past_says(a: System) -> None:
+def test_single_events_need_three_runs_whatever_the_past_says(a: System) -> None:
     workload, _ = a_workload(), a_system("b")
     for slug, values in (("a", (10.0, 11.0, 40.0, 12.0, 13.0)), ("b", (30.0, 31.0, 33.0, 35.0, 90.0))):
         for number, value in enumerate(values):
@@ -344,10 +345,35 @@ def test_single_events_are_shown_by_their_median_and_need_three_runs_whatever_th
     comparison = compare(workload)
     cell = comparison.cell(side="b", level=level_of(comparison), metric="failover.outage")
     assert cell.summary is not None
-    assert (cell.summary.kind, cell.summary.value, cell.summary.maximum) == ("median", 33.0, 90.0)
+    assert (cell.summary.kind, cell.summary.maximum) == ("geometric mean", 90.0)
+    baseline = comparison.cell(side="a", level=level_of(comparison), metric="failover.outage").summary
+    assert cell.ratio is not None
+    assert baseline is not None
+    assert cell.ratio.value == pytest.approx(cell.summary.value / baseline.value)
     assert [each.value for each in cell.replicates] == [30.0, 31.0, 33.0, 35.0, 90.0]
     few = compare(workload, runs=newest)
     assert few.cell(side="b", level=level_of(few), metric="failover.outage").words == "too few repetitions"
+
+
+def test_of_a_few_steps_of_a_clock_a_ratio_has_one_end(a: System) -> None:
+    workload = Workload.objects.create(
+        tool="ddl_under_load",
+        name="copy",
+        parameters={},
+        content_hash="d" * 64,
+        primary_metric=a_metric("ddl.gap", unit="s", direction="lower"),
+    )
+    for system, gaps in ((a, (0.05, 0.1, 0.05, 0.1, 0.05)), (a_system("b"), (1.91, 1.9, 1.92, 1.9, 1.91))):
+        for number, gap in enumerate(gaps):
+            a_measured_run(
+                {"ddl.gap": gap}, system=system, workload=workload, started_at=START + timedelta(minutes=number)
+            )
+    for sides, words in ((["a", "b"], ("worse", "at least")), (["b", "a"], ("better", "at most"))):
+        comparison = compare(workload, sides=sides)
+        (cell,) = (cell for cell in comparison.cells if cell.ratio)
+        assert cell.ratio is not None
+        assert (cell.words, ratio_text(cell.ratio)[: len(words[1])]) == words
+        assert with_interval(cell.ratio) == ratio_text(cell.ratio)
 
 
 def test_more_runs_levels_and_sides_cost_no_more_queries(workload: Workload, a: System, b: System) -> None:

@@ -16,7 +16,7 @@ from apps.comparison.sections.section import Section
 from apps.comparison.selection.data import sessions_of
 from apps.comparison.selection.sides import FEWEST_SIDES
 from apps.comparison.stats.replicates import WITHIN_ONE
-from apps.comparison.stats.welch import Verdict
+from apps.comparison.stats.welch import UNJUDGED, Verdict
 from apps.comparison.tables import verdict_table
 from apps.comparison.tables.matrix import PRIMARY, Matrix, MatrixSide, compare_systems
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload, Comparison, Level
@@ -173,12 +173,13 @@ def _results(matrix: Matrix, place: int, sessions: Mapping[int, int]) -> dict[st
 
 def says(levels: Sequence[LevelResult]) -> str:
     """Result of one workload over its load levels."""
-    words = [_word(each.cell) for each in levels]
+    # At a fixed rate throughput says nothing of how fast a side is.
+    words = [word for each in levels if (word := _word(each.cell)) not in UNJUDGED]
     if WITHHELD in words:
         return WITHHELD
     if BETTER in words and WORSE in words:
         return DEPENDS
-    if all(word == EQUIVALENT for word in words):
+    if words and all(word == EQUIVALENT for word in words):
         return EQUIVALENT
     return next((word for word in (BETTER, WORSE) if 2 * words.count(word) > len(words)), CANNOT_TELL)
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from apps.comparison.failovers import survivors
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.section import Section
 from apps.comparison.stats import jackknife
@@ -39,8 +40,9 @@ def percentiles_of(comparison: Comparison, level: Level) -> ComparedPercentiles:
             for run, value in zip(own, each, strict=True):
                 values[run.id][key] = value
     step = max((each.grid.resolution for own in found.values() for each in own), default=0.0)
+    tools = [side.workload.tool for side in comparison.sides]
     metrics = [
-        replace(metric, resolution=step)
+        replace(metric, resolution=step, unjudged=survivors.why_unjudged(survivors.LATENCY, tools))
         for metric in map(_metric, PERCENTILES)
         if comparison.sides[0].slug in sides[metric.key] and len(sides[metric.key]) > 1
     ]

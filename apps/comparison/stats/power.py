@@ -38,11 +38,12 @@ class RunNoise:
 class NoiseBasis:
     """Input for the repetitions needed: noise and number of replicates of the baseline and of the side, and the
     difference of their mean logarithms. Of matched pairs the first noise is that of their differences, and the second
-    is none."""
+    is none. `coarse`: of the baseline and of the side, as in Sample."""
 
     noises: tuple[RunNoise, RunNoise]
     counts: tuple[int, int]
     difference: float
+    coarse: tuple[bool, bool] = (False, False)
 
 
 def within_margin(low: float, high: float, margin: float = MARGIN) -> bool:

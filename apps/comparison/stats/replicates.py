@@ -45,7 +45,7 @@ class Sample:
     `resolution`: relative step between neighbouring values read from a grid, such as percentiles of a histogram; 0: no
     grid. `sessions`: number of each run's session, equal on both sides if the session measured both; empty: each run
     counts as a replicate. `blocks`: of a plan that interleaved the sides, equal on both for runs made side by side;
-    empty: it did not.
+    empty: it did not. `is_coarse`: its values are so few steps of a clock that the true ones may be next to nothing.
     """
 
     values: tuple[float, ...]
@@ -54,6 +54,7 @@ class Sample:
     sessions: tuple[int, ...] = ()
     history_sessions: tuple[int, ...] = ()
     blocks: tuple[str, ...] = ()
+    is_coarse: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,9 @@ def _by_session(sample: Sample) -> Sample:
         if session not in sample.sessions and value > 0
     ]
     past = session_means([value for value, _ in earlier], [-session for _, session in earlier]) if earlier else ()
-    return Sample(session_means(sample.values, sample.sessions), past, sample.resolution)
+    return Sample(session_means(sample.values, sample.sessions), past, sample.resolution, is_coarse=sample.is_coarse)
 
 
 def _in_order(sample: Sample) -> Sample:
     ordered = sorted(zip(sample.blocks, sample.values, strict=True))
-    return Sample(tuple(value for _, value in ordered), (), sample.resolution)
+    return Sample(tuple(value for _, value in ordered), (), sample.resolution, is_coarse=sample.is_coarse)

@@ -65,6 +65,15 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
     TOO_FEW = "too few repetitions"
     NO_RATIO = "no ratio"
+    # Of throughput at a fixed rate.
+    RATE_HELD = "rate held"
+    RATE_NOT_HELD = "rate not held"
+    # For a reason of the metric itself.
+    NOT_JUDGED = "not judged"
+
+
+# They compare nothing.
+UNJUDGED = (Verdict.RATE_HELD, Verdict.RATE_NOT_HELD, Verdict.NOT_JUDGED)
 
 
 @dataclass(frozen=True)
@@ -113,24 +122,24 @@ class DraftRatio:
 @dataclass(frozen=True)
 class SideSummary:
     """Summary of a side's runs. `value` is the geometric mean, because ratios are computed on logarithms: the quotient
-    of two sides' values is the ratio shown. Median if a value is not positive, or each run holds one event.
+    of two sides' values is the ratio shown. Median if a value is not positive: there is no ratio.
     `variation`: run-to-run coefficient of variation; None with one run or a mean of zero."""
 
     count: int
     value: float
-    kind: Annotated[str, "geometric mean; median of single events, or if a run is not positive"]
+    kind: Annotated[str, "geometric mean; median if a run is not positive"]
     minimum: float
     maximum: float
     variation: Annotated[float | None, "run-to-run coefficient of variation"]
 
 
-def summarise(values: Sequence[float], *, single_events: bool = False, sessions: Sequence[int] = ()) -> SideSummary:
+def summarise(values: Sequence[float], *, sessions: Sequence[int] = ()) -> SideSummary:
     """`sessions`: as in Sample; their means count alike, however many runs each has. Raises ValueError for no
     values."""
     if not values:
         raise ValueError("no values to summarise: give at least one run")
     array = np.asarray(values, dtype=np.float64)
-    is_mean = bool((array > 0).all()) and not single_events
+    is_mean = bool((array > 0).all())
     mean = float(array.mean())
     return SideSummary(
         count=len(values),
@@ -170,7 +179,7 @@ def draft(baseline: Sample, side: Sample) -> DraftRatio:
     if noises is None:
         reason = f"an interval needs {FEWEST_RUNS} runs per side, or earlier runs of the same configuration"
         return DraftRatio(replace(found, needed=FEWEST_RUNS, few_runs=True, reason=reason))
-    basis = NoiseBasis(noises, counts, difference)
+    basis = NoiseBasis(noises, counts, difference, (pair.baseline.is_coarse, pair.side.is_coarse))
     return DraftRatio(_judge(found, basis), basis)
 
 
@@ -284,8 +293,8 @@ def tested(basis: NoiseBasis) -> Tested | None:
         error=error,
         freedom=freedom,
         systematic=systematic,
-        low=_exp(difference - half),
-        high=_exp(difference + half),
+        low=0.0 if basis.coarse[1] else _exp(difference - half),
+        high=math.inf if basis.coarse[0] else _exp(difference + half),
         p=float(2 * special.stdtr(freedom, away)),
         cautious_p=float(2 * special.stdtr(cautious(freedom, freedoms, priors), away)),
     )
@@ -324,7 +333,9 @@ def with_needed(ratio: Ratio, basis: NoiseBasis | None, *, level: float) -> Rati
     if ratio.verdict is not Verdict.INCONCLUSIVE or basis is None:
         return ratio
     needed, reason = repetitions_needed(basis, level=level), ratio.reason
-    if needed > MOST_REPETITIONS and ratio.systematic:
+    if any(basis.coarse):
+        needed = MOST_REPETITIONS + 1
+    if needed > MOST_REPETITIONS and (ratio.systematic or any(basis.coarse)):
         reason = "the values are read from a grid too coarse for this difference: more runs do not help"
     return replace(ratio, needed=needed, reason=reason)
 

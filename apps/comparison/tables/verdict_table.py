@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from apps.comparison.stats import moderation, multiple_testing, rare_events, welch
+from apps.comparison.stats import moderation, multiple_testing, rare_events, rates, welch
 from apps.comparison.stats.rare_events import Counted
 from apps.comparison.stats.replicates import FEWEST_HISTORY, Replicates, Sample, geometric_mean
 from apps.comparison.stats.welch import DraftRatio, Ratio, Verdict
@@ -16,6 +16,9 @@ WITHHELD = "verdict withheld"
 NO_RUNS = "no runs"
 NO_ERRORS = "none on either side"
 THROUGHPUT = "client.throughput"
+# Between two marks of a clock, each a step wide, the true time is up to a step shorter or longer: of fewer steps than
+# these no upper end of a ratio to it is known.
+FEWEST_STEPS = 3
 
 # (side, level, metric) -> earlier runs, the newest first.
 EarlierValues = Mapping[tuple[str, int, str], tuple[PastValue, ...]]
@@ -38,9 +41,7 @@ def judged(
     found: list[DraftCell] = []
     for metric in metrics:
         cells = [
-            cell
-            for level in levels
-            for cell in _row(sides, level.id, metric, placed, history=history, withheld=withheld)
+            cell for level in levels for cell in _row(sides, level, metric, placed, history=history, withheld=withheld)
         ]
         # Cells of one metric are alike in how much they vary.
         drafts = iter(moderation.moderated([cell.ratio for cell in cells if cell.ratio is not None]))
@@ -50,7 +51,7 @@ def judged(
 
 def _row(
     sides: Sequence[str],
-    level: int,
+    level: Level,
     metric: ComparedMetric,
     runs: Mapping[tuple[str, int], Sequence[ComparedRun]],
     *,
@@ -58,24 +59,22 @@ def _row(
     withheld: Collection[str],
 ) -> list[DraftCell]:
     key = metric.key
-    counted = {side: [run for run in runs.get((side, level), ()) if key in run.values] for side in sides}
+    counted = {side: [run for run in runs.get((side, level.id), ()) if key in run.values] for side in sides}
     replicates = {side: tuple(Replicate(run.id, run.values[key]) for run in own) for side, own in counted.items()}
     # One event per run: fewer than three are inconclusive, regardless of the spread of earlier runs.
-    past = {side: () if metric.single_events else history.get((side, level, key), ()) for side in sides}
+    past = {side: () if metric.single_events else history.get((side, level.id, key), ()) for side in sides}
     samples = {side: _sample(metric, counted[side], past[side]) for side in sides}
     return [
         DraftCell(
             side=side,
-            level=level,
+            level=level.id,
             metric=metric,
             replicates=replicates[side],
-            summary=welch.summarise(
-                samples[side].values, single_events=metric.single_events, sessions=samples[side].sessions
-            )
+            summary=welch.summarise(samples[side].values, sessions=samples[side].sessions)
             if replicates[side]
             else None,
             history=_history_used(samples[side]),
-            ratio=(ratio := _draft(metric, counted, samples, (sides[0], side)) if place else None),
+            ratio=(ratio := _draft(metric, level.rate, counted, samples, (sides[0], side)) if place else None),
             more=_more(ratio.alone, {sides[0]: samples[sides[0]], side: samples[side]}) if ratio else (),
             withheld=side in withheld,
         )
@@ -85,12 +84,18 @@ def _row(
 
 def _draft(
     metric: ComparedMetric,
+    rate: float | None,
     runs: Mapping[str, Sequence[ComparedRun]],
     samples: Mapping[str, Sample],
     pair: tuple[str, str],
 ) -> DraftRatio:
     """Errors are counted, where the transactions are known too: most runs have none."""
     baseline, side = pair
+    if metric.unjudged and runs[baseline] and runs[side]:
+        return DraftRatio(Ratio(Verdict.NOT_JUDGED, reason=metric.unjudged))
+    if metric.key == THROUGHPUT and rate is not None:
+        done = [[(run.values[metric.key], run.duration or 0.0) for run in runs[each]] for each in pair]
+        return rates.draft(rate, done[0], done[1])
     if metric.kind == "errors":
         counted = [_events(metric, runs[each], samples[each]) for each in pair]
         if counted[0] is not None and counted[1] is not None:
@@ -127,6 +132,7 @@ def _sample(metric: ComparedMetric, runs: Sequence[ComparedRun], past: Sequence[
         sessions=tuple(sessions) if has_sessions else (),
         history_sessions=tuple(each.session for each in past),
         blocks=tuple(blocks) if len(blocks) == len(runs) else (),
+        is_coarse=FEWEST_STEPS * printed > 1,
     )
 
 

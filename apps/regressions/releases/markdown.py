@@ -28,7 +28,10 @@ def markdown(check: ReleaseCheck, *, link: str, finding: Callable[[int], str]) -
     if more := len(relevant) - len(shown):
         lines += [f"{more} more row{' is' if more == 1 else 's are'} missing.", ""]
     if others := len(check.rows) - len(relevant):
-        lines += [f"{others} row{' is' if others == 1 else 's are'} left out: unchanged or inconclusive.", ""]
+        lines += [
+            f"{others} row{' is' if others == 1 else 's are'} left out: unchanged, inconclusive or of a rate held.",
+            "",
+        ]
     tests = counted(check.tests, "comparison")
     lines.append(f"Changes with their 95 % interval; p adjusted for {tests}. {link}")
     return "\n".join(lines) + "\n"

@@ -116,6 +116,7 @@ def _judged(draft: Draft) -> list[DraftCell]:
             or cell.metric.kind == "errors"
         )
         and cell.metric.direction is not Direction.NEUTRAL
+        and not cell.metric.unjudged
     ]
 
 

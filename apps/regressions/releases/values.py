@@ -49,8 +49,10 @@ class RowVerdict(StrEnum):
     NO_RATIO = "no ratio"
     TOO_FEW = "too few repetitions"
     ONE_SESSION = "one session each"
+    RATE_NOT_HELD = "rate not held"
     INCONCLUSIVE = "inconclusive"
     UNCHANGED = "unchanged"
+    RATE_HELD = "rate held"
 
 
 class Result(StrEnum):
@@ -62,7 +64,14 @@ class Result(StrEnum):
 
 
 # Verdicts of rows without a result.
-UNKNOWN = (RowVerdict.MISSING, RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerdict.TOO_FEW, RowVerdict.ONE_SESSION)
+UNKNOWN = (
+    RowVerdict.MISSING,
+    RowVerdict.WITHHELD,
+    RowVerdict.NO_RATIO,
+    RowVerdict.TOO_FEW,
+    RowVerdict.ONE_SESSION,
+    RowVerdict.RATE_NOT_HELD,
+)
 
 
 @dataclass(frozen=True)
@@ -304,6 +313,8 @@ def margin_of(row: CheckRow, tolerance: float) -> float:
 
 def is_relevant(row: CheckRow, tolerance: float) -> bool:
     """Whether a reader must know of the row: it differs, or its result is unknown."""
+    if row.verdict is RowVerdict.RATE_HELD:
+        return False
     if row.verdict in (RowVerdict.INCONCLUSIVE, RowVerdict.UNCHANGED):
         return row.suspect or is_coarse(row, tolerance)
     return True
@@ -315,6 +326,7 @@ _UNKNOWN_WORDS = {
     RowVerdict.NO_RATIO: "without a ratio",
     RowVerdict.TOO_FEW: "too few repetitions",
     RowVerdict.ONE_SESSION: "measured in one session of each side: how much sessions differ is not known",
+    RowVerdict.RATE_NOT_HELD: "of a fixed rate that was not held: latency there is that of a growing queue",
 }
 # Singular and plural.
 IS, HAS = ("is", "are"), ("has", "have")

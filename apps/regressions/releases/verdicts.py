@@ -35,6 +35,8 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
     Raises ValueError for a neutral metric."""
     if direction is Direction.NEUTRAL:
         raise ValueError("neither higher nor lower is better: no verdict")
+    if ratio.verdict in (Verdict.RATE_HELD, Verdict.RATE_NOT_HELD):
+        return RowVerdict(ratio.verdict), ratio.reason
     if ratio.verdict is Verdict.TOO_FEW:
         return RowVerdict.TOO_FEW, ratio.reason
     if ratio.verdict is Verdict.NO_RATIO or (ratio.value is None and ratio.p is None):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from apps.comparison.api import compare
 from apps.comparison.pure import (
     MARGIN,
     Cell,
@@ -14,9 +15,8 @@ from apps.comparison.pure import (
     Level,
     Ratio,
     Replicate,
-    interval_text,
     label,
-    ratio_text,
+    with_interval,
 )
 from apps.core.answers import Hidden, Unbounded
 from apps.core.units import format_number
@@ -153,9 +153,11 @@ def charts(comparison: Comparison, level: Level | None) -> CompareCharts:
 
 
 def chart_metrics(comparison: Comparison) -> list[ChartMetric]:
-    """All but errors, the primary one first."""
+    """All but errors, the primary one first; throughput last where it has no ratio, since every load has a rate."""
     metrics = [metric for metric in comparison.metrics if metric.kind != "errors"]
-    return [_metric(metric) for metric in sorted(metrics, key=lambda metric: not metric.primary)]
+    is_asked = all(level.rate is not None for level in comparison.levels)
+    ordered = sorted(metrics, key=lambda each: (is_asked and each.key == compare.THROUGHPUT, not each.primary))
+    return [_metric(metric) for metric in ordered]
 
 
 def curve_metrics(comparison: Comparison) -> list[ChartMetric]:
@@ -241,7 +243,7 @@ def _ratio_text(ratio: Ratio | None, words: str) -> str:
     """No ratio is shown without its interval."""
     if ratio is None:
         return ""
-    return f"{ratio_text(ratio)} {interval}" if (interval := interval_text(ratio)) else words
+    return words if ratio.low is None else with_interval(ratio)
 
 
 def _points(comparison: Comparison, cells: Iterable[Cell], axis: RatioAxis) -> list[RatioPoint]:

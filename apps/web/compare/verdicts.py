@@ -19,6 +19,7 @@ from apps.comparison.pure import (
     claim_limits,
     interval_words,
     inverse,
+    is_bound,
     label,
     ratio_text,
 )
@@ -145,7 +146,9 @@ def _said(metric: ComparedMetric, cell: Cell, names: dict[str, str], *, is_named
         return cell.words, ratio.reason if ratio and ratio.reason != cell.words else ""
     if ratio.low is None:
         return cell.words, remedy(cell, names) if cell.words == Verdict.TOO_FEW else ratio.reason
-    if metric.kind == "latency" and is_named:
+    if is_bound(ratio):
+        interval, text = "", ratio_text(ratio) if is_named else f"{ratio_text(ratio)} the {label(metric)}"
+    elif metric.kind == "latency" and is_named:
         interval, text = f"({interval_words(ratio)})", f"{ratio_text(ratio)} ({interval_words(ratio)})"
     else:
         interval = f"(95{NBSP}% interval {interval_words(ratio)})"

@@ -9,6 +9,7 @@ from typing import Any
 from apps.comparison.pure import (
     MARGIN,
     MOST_REPETITIONS,
+    UNJUDGED,
     Cell,
     ComparedMetric,
     ComparedRun,
@@ -43,6 +44,7 @@ ORDER = (
     "inconclusive",
     "verdict withheld",
     "too few repetitions",
+    *UNJUDGED,
 )
 
 
@@ -76,6 +78,7 @@ class AnswerCell:
     title: str
     ratio: str
     interval: str
+    has_interval: bool
     ratio_title: str
     words: str
     short: str
@@ -230,8 +233,6 @@ def _listed(texts: Sequence[str]) -> str:
 def value_words(comparison: Comparison, metric: ComparedMetric) -> str:
     """The kind of values in a metric's column."""
     kinds = _kinds(comparison, metric)
-    if metric.single_events:
-        return "median, since each run holds one event"
     if len(kinds) > 1:
         return "geometric mean, or median where a run is zero or negative"
     return next(iter(kinds), GEOMETRIC_MEAN)
@@ -239,20 +240,15 @@ def value_words(comparison: Comparison, metric: ComparedMetric) -> str:
 
 def value_note(comparison: Comparison, metrics: Sequence[ComparedMetric]) -> str:
     """The kinds of values in the whole table, and how ratios follow from them."""
-    events = [metric for metric in metrics if metric.single_events]
-    others = [metric for metric in metrics if not metric.single_events]
-    medians = [metric for metric in others if _kinds(comparison, metric) - {GEOMETRIC_MEAN}]
+    medians = [metric for metric in metrics if _kinds(comparison, metric) - {GEOMETRIC_MEAN}]
     parts = []
-    if any(GEOMETRIC_MEAN in _kinds(comparison, metric) for metric in others):
+    if any(GEOMETRIC_MEAN in _kinds(comparison, metric) for metric in metrics):
         parts.append("geometric mean of the runs: the ratio is the quotient of two values")
         if medians:
             named = ", ".join(map(label, medians))
             parts.append(f"median, without a ratio, where a run is zero or negative ({named})")
     elif medians:
         parts.append("median over the runs; a run is zero or negative, so that no ratio exists")
-    if events:
-        named = ", ".join(map(label, events))
-        parts.append(f"median of single events ({named}), whose ratio is that of geometric means")
     return "; ".join(parts) or "geometric mean of the runs: the ratio is the quotient of two values"
 
 
@@ -320,6 +316,7 @@ def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> AnswerCe
         title=title,
         ratio=ratio_text(ratio) if ratio else "",
         interval=interval_text(ratio) if ratio else "",
+        has_interval=ratio is not None and ratio.low is not None,
         ratio_title=ratio_title,
         words=cell.words,
         short=said(cell).removeprefix("verdict "),

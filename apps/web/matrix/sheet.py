@@ -7,6 +7,7 @@ from itertools import groupby
 
 from apps.comparison.api import Matrix, MatrixRow
 from apps.comparison.pure import (
+    UNJUDGED,
     WITHHELD,
     Cell,
     ComparedMetric,
@@ -230,7 +231,8 @@ def _group(
 
 def _counts(cells: Sequence[Cell]) -> tuple[tuple[str, str, int], ...]:
     """Of the cells with runs, the most decided first; a withheld verdict counts as unknown."""
-    kinds = Counter(_kind(cell.words) for cell in cells if cell.summary is not None and cell.ratio is not None)
+    judged = (each for each in cells if each.summary is not None and each.ratio is not None)
+    kinds = Counter(_kind(cell.words) for cell in judged if cell.words not in UNJUDGED)
     kinds["unknown"] += kinds.pop("withheld", 0)
     order = (("worse", "▼"), ("unknown", "?"), ("equivalent", "≈"), ("better", "▲"))
     return tuple((kind, sign, kinds[kind]) for kind, sign in order if kinds[kind])

@@ -35,7 +35,7 @@ COUNTED = (
     (RowVerdict.MISSING, "missing"),
 )
 # Shown beside these, if any.
-SELDOM = (RowVerdict.WITHHELD, RowVerdict.NO_RATIO)
+SELDOM = (RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerdict.RATE_NOT_HELD, RowVerdict.RATE_HELD)
 MORE_THAN_MOST = 1000
 LONGEST_NAME = 120
 # Warm-up and planned duration of a run, s; None: unknown.
@@ -142,7 +142,12 @@ def series_key(row: CheckRow) -> SeriesKey:
 
 
 def _shown(row: CheckRow, times: Mapping[int, Times], strip: Strip | None, trend: int | None) -> ReleaseRow:
-    kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
+    kinds = {
+        RowVerdict.WORSE: "worse",
+        RowVerdict.BETTER: "better",
+        RowVerdict.UNCHANGED: "equivalent",
+        RowVerdict.RATE_HELD: "plain",
+    }
     kind = kinds.get(row.verdict, "unknown")
     turned = {"better": "verdict--down", "worse": "verdict--up"}.get(kind, "") if row.direction == "lower" else ""
     return ReleaseRow(

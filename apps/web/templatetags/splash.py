@@ -32,7 +32,7 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import is_naive
 
-from apps.comparison.pure import COLORS, TONES, Side
+from apps.comparison.pure import COLORS, TONES, UNJUDGED, Side
 from apps.core import units
 from apps.core.names import with_tool as tool_and_name
 from apps.core.server import space
@@ -281,7 +281,8 @@ def verdict(word: str, *, direction: str = "higher", shown: str = "") -> SafeStr
     """A verdict with its sign: if lower is better, the arrow of an improvement points down. `shown` in its place.
     A size after the word ("better by less than 2 %") does not change its sign."""
     kind = word.split(" by ", maxsplit=1)[0]
-    kind = kind if kind in ("better", "worse", "equivalent", "higher", "lower") else "unknown"
+    signed = ("better", "worse", "equivalent", "higher", "lower")
+    kind = kind if kind in signed else "plain" if kind in UNJUDGED else "unknown"
     turned = {"better": " verdict--down", "worse": " verdict--up"}.get(kind, "") if direction == "lower" else ""
     return format_html('<span class="verdict verdict--{}{}">{}</span>', kind, turned, shown or word)
 

@@ -51,7 +51,7 @@ class ComparedMetric:
     direction: Direction
     primary: bool  # the workload's headline metric
     resolution: float  # relative step of the grid from which values are read; 0: none
-    single_events: bool  # a run's value is one event; summarised by the median
+    single_events: bool  # a run's value is one event, not a mean over many
 
 
 Weight = Literal["withholds the verdict", "important", "minor"]
@@ -135,13 +135,23 @@ class Replicate:
 class SideSummary:
     count: int
     value: float
-    kind: str  # geometric mean; median of single events, or if a run is not positive
+    kind: str  # geometric mean; median if a run is not positive
     minimum: float
     maximum: float
     variation: Optional[float]  # run-to-run coefficient of variation
 
 
-Verdict = Literal["higher", "lower", "equivalent", "inconclusive", "too few repetitions", "no ratio"]
+Verdict = Literal[
+    "higher",
+    "lower",
+    "equivalent",
+    "inconclusive",
+    "too few repetitions",
+    "no ratio",
+    "rate held",
+    "rate not held",
+    "not judged",
+]
 Replicates = Literal["runs", "sessions", "sessions with both sides", "runs of one session", "blocks of one session"]
 
 

@@ -22,8 +22,10 @@ RowVerdict = Literal[
     "no ratio",
     "too few repetitions",
     "one session each",
+    "rate not held",
     "inconclusive",
     "unchanged",
+    "rate held",
 ]
 
 

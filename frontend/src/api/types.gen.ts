@@ -2247,7 +2247,7 @@ export interface components {
             fastest: number;
         };
         /** @enum {string} */
-        RowVerdict: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "one session each" | "inconclusive" | "unchanged";
+        RowVerdict: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "one session each" | "rate not held" | "inconclusive" | "unchanged" | "rate held";
         Run: {
             id: number;
             /** Format: date-time */
@@ -3494,7 +3494,7 @@ export interface components {
             begins_at: string;
         };
         /** @enum {string} */
-        Verdict: "higher" | "lower" | "equivalent" | "inconclusive" | "too few repetitions" | "no ratio";
+        Verdict: "higher" | "lower" | "equivalent" | "inconclusive" | "too few repetitions" | "no ratio" | "rate held" | "rate not held" | "not judged";
         /** @enum {string} */
         Weight: "withholds the verdict" | "important" | "minor";
         Whole: {

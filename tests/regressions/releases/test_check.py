@@ -1,6 +1,7 @@
 """A release is compared with the one before it, row by row, and the gate says whether it passes."""
 
 import math
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -23,7 +24,7 @@ from tests.regressions.releases.released import (
     the_hardware,
     two_releases,
 )
-from tests.support.builders import a_metric, a_user, a_workload
+from tests.support.builders import START, a_load_level, a_measured_run, a_metric, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
 
@@ -292,3 +293,27 @@ def test_errors_that_no_session_explains_are_a_regression_after_one(
         measure(old, [value], metrics={"client.errors": before}, duration=60, repetition=place + 1)
         measure(new, [value], metrics={"client.errors": after}, duration=60, repetition=place + 1)
     assert {row.metric: row.verdict for row in checked().rows}["client.errors"] is verdict
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict", "result"),
+    [
+        ((98.9, 99.0, 99.1), RowVerdict.RATE_HELD, Result.FINE),
+        ((60.0, 61.0, 62.0), RowVerdict.RATE_NOT_HELD, Result.CANNOT_TELL),
+    ],
+)
+def test_at_a_fixed_rate_a_release_holds_it_or_not(
+    after: tuple[float, ...], verdict: RowVerdict, result: Result
+) -> None:
+    for system, values in ((a_system_of(OLD), (101.0, 101.1, 101.2)), (a_system_of(NEW), after)):
+        for number, value in enumerate(values):
+            a_measured_run(
+                {"client.throughput": value},
+                system=system,
+                load_level=a_load_level(4, 100.0),
+                started_at=START + timedelta(days=number),
+            )
+    found = checked()
+    (row,) = found.rows
+    assert (row.verdict, row.ratio, row.needed, found.result) == (verdict, None, None, result)
+    assert row.reason.endswith("of 100/s (baseline 101\u00a0%)")

@@ -8,6 +8,12 @@ CHANCE = 3.0  # standard deviations of the number of arrivals, which tools draw 
 LIMITS = f"at least {limit(LEAST_DONE)} of the asked rate is done, or no fewer than chance explains"
 
 
+def is_held(done: float, *, rate: float, length: float) -> bool:
+    """`done` and `rate` in transactions/s; `length` of the measured phase, s."""
+    share, arrivals = done / rate, rate * length
+    return share >= LEAST_DONE or (1 - share) * arrivals <= CHANCE * arrivals**0.5
+
+
 def check(facts: QualityFacts) -> RuleFinding:
     done = facts.headlines.get("client.throughput")
     if facts.rate is None:
@@ -19,7 +25,6 @@ def check(facts: QualityFacts) -> RuleFinding:
     detail = {"asked": facts.rate, "done": done, "share": share}
     if facts.faults:
         return passed(f"{text}; {facts.tool} measures what is missing.", **detail)
-    arrivals = facts.rate * (facts.length or 0.0)
-    if share < LEAST_DONE and (1 - share) * arrivals > CHANCE * arrivals**0.5:
+    if not is_held(done, rate=facts.rate, length=facts.length or 0.0):
         return failed(f"{text}. Latency is that of a queue that grows, not of this rate.", **detail)
     return passed(f"{text}.", **detail)

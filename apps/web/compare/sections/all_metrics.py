@@ -106,7 +106,6 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "tests": found.tests,
         "shows_all": show == "all",
         "other": _other(seen, "" if show else "all"),
-        "events": any(one.metric.single_events for one in found.measured),
         "answered": any(one.answered for one in found.measured),
         # No export of snapshots: it would contain current data.
         "export_urls": None if seen.kept is not None else [(name, _export(seen, form)) for name, form in FORMS],
@@ -119,7 +118,9 @@ def summary(measured: Sequence[Measured]) -> str:
     words = Counter(one.cell.words for one in measured if one.is_relevant)
     withheld = words.pop(WITHHELD, 0)
     unknown = sum(one.cell.words in UNJUDGED for one in measured)
-    same = total - unknown - withheld - words.total()
+    reasons = Counter(one.metric.unjudged for one in measured if one.cell.words == Verdict.NOT_JUDGED)
+    short = sum(one.cell.words == Verdict.RATE_NOT_HELD for one in measured)
+    same = total - unknown - withheld - words.total() - reasons.total() - short
     parts = []
     if words:
         text = ", ".join(f"{count} {word}" for word, count in words.most_common())
@@ -133,6 +134,8 @@ def summary(measured: Sequence[Measured]) -> str:
     if unknown:
         whole = f"{unknown}" if parts else f"All {total} comparisons"
         parts.append(f"{whole} cannot be judged (too few repetitions, or no ratio exists)")
+    parts += [f"{short} of a fixed rate that was not held"] if short else []
+    parts += [f"{count} of latency {'is' if count == 1 else 'are'} not judged: {why}" for why, count in reasons.items()]
     return "; ".join(parts)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from apps.comparison.api import compare
 from apps.comparison.pure import Comparison, label
 from apps.core.text import and_list
+from apps.runs.pure import asked_rate
 from apps.web.compare.charts import chart_metrics
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import table, value_note, value_words
@@ -21,6 +22,7 @@ def context(seen: CompareView) -> dict[str, Any]:
             for metric in shown
         ],
         "value_note": value_note(comparison, shown),
+        "rate_rule": asked_rate.LIMITS if any(level.rate is not None for level in comparison.levels) else "",
         "no_errors": no_errors,
         "few_runs": all(row.few_runs for row in rows),
         "no_history": not any(cell.history for cell in comparison.cells),
