@@ -65,7 +65,8 @@ class RunLoadLevel:
 @dataclass(frozen=True)
 class RunRow:
     """A row of the list. `throughput` and `p95` are None until measured; their units are separate fields.
-    `failed_checks`: keys of failed quality checks; `is_excluded`: excluded from all comparisons by a user."""
+    `primary`: of a workload that is about something else, as a failover is. `failed_checks`: keys of failed quality
+    checks; `is_excluded`: excluded from all comparisons by a user."""
 
     id: int
     started_at: Annotated[datetime, "second 0 of its clock"]
@@ -99,6 +100,7 @@ class RunRow:
     throughput_unit: str
     p95: Annotated[float | None, "null: not measured"]
     p95_unit: str
+    primary: Hidden[MeasuredValue | None] = None
 
     @property
     def workload(self) -> Shown[RunWorkload]:
@@ -123,6 +125,7 @@ COLUMNS = {
     "system_title": F("system__name"),
     "workload_name": F("workload__name"),
     "workload_tool": F("workload__tool"),
+    "primary": F("workload__primary_metric__key"),
     "threads": F("load_level__threads"),
     "rate": F("load_level__rate"),
     "campaign_id": F("job_run__job__campaign_id"),
@@ -160,18 +163,20 @@ def list_runs(
 def rows_of(runs: QuerySet[Run]) -> list[RunRow]:
     """Rows in the order of `runs`."""
     found: list[dict[str, Any]] = [{**row} for row in runs.values(*OWN, **COLUMNS)]
-    values = _headlines([row["id"] for row in found])
+    primaries = {row["primary"] for row in found}
+    values = _headlines([row["id"] for row in found], [THROUGHPUT, P95, *primaries - {THROUGHPUT, P95}])
     return [_row(row, values) for row in found]
 
 
-def _headlines(run_ids: Sequence[int]) -> dict[tuple[int, str], MeasuredValue]:
-    return {(value.run_id, value.metric): value for value in measurements(run_ids, (THROUGHPUT, P95))}
+def _headlines(run_ids: Sequence[int], metrics: Sequence[str]) -> dict[tuple[int, str], MeasuredValue]:
+    return {(value.run_id, value.metric): value for value in measurements(run_ids, metrics)}
 
 
 def _row(row: dict[str, Any], values: dict[tuple[int, str], MeasuredValue]) -> RunRow:
+    primary = values.get((row["id"], row["primary"])) if row["primary"] not in (THROUGHPUT, P95) else None
     throughput, p95 = values.get((row["id"], THROUGHPUT)), values.get((row["id"], P95))
     return RunRow(
-        **{**row, "tags": tuple(row["tags"]), "failed_checks": tuple(row["failed_checks"])},
+        **{**row, "tags": tuple(row["tags"]), "failed_checks": tuple(row["failed_checks"]), "primary": primary},
         load_level=str(LoadLevel(threads=row["threads"], rate=row["rate"])),
         throughput=throughput.value if throughput else None,
         throughput_unit=throughput.unit if throughput else "",

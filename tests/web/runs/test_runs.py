@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from apps.catalog.models import Platform
+from apps.catalog.models import Metric, Platform, Workload
 from apps.web.runs import filters
 from apps.web.runs import runs as runs_page
 from tests.runs.queries.test_runs import many_runs
@@ -29,6 +29,15 @@ def test_runs_are_listed_newest_first_with_their_numbers(client: Client) -> None
     assert _ids(page) == [second.pk, first.pk]
     assert element(page, f"[data-run='{first.pk}'] [title='1,234.567']").text() == "1,230"
     assert len(elements(page, f"[data-run='{second.pk}'] [data-state=not-observed]")) == 2
+
+
+def test_a_run_about_something_else_shows_that_before_its_latency(client: Client) -> None:
+    run = a_measured_run({"failover.outage": 8.47, "client.latency.p95": 3.18})
+    Workload.objects.update(primary_metric=Metric.objects.get(key="failover.outage"))
+    page = client.get("/runs/").content.decode()
+    shown = text(page, f"[data-run='{run.pk}'] [data-primary='failover.outage']")
+    assert shown.startswith("8.47")
+    assert shown.endswith("p95 3.18 ms")
 
 
 def test_fifty_runs_take_as_many_queries_as_one(
