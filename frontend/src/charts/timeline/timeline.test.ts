@@ -6,6 +6,7 @@ import {
   clockShapes,
   eventTrace,
   extent,
+  gapShapes,
   lineTrace,
   seriesRows,
   unobserved,
@@ -121,6 +122,19 @@ test("a stretch without a value is shaded and called so, once for all lines", ()
   const { layout } = clockChart([gap, gap], ["db1", "db2"], options);
   expect(layout?.shapes).toMatchObject([{ x0: 2, x1: 5, label: { text: "not observed" } }]);
   expect(unobserved(aSeries({ values: [10, null, null] }))).toEqual([[1, 3]]);
+});
+
+test("a value that the warm-up misses leaves the measured phase unshaded", () => {
+  const gap = aSeries({ at: [1.353, 2.353, 3.353, 4.353], values: [9, 10, null, 12] });
+  expect(gapShapes([gap], [3.3524, 60], palette)).toMatchObject([{ x0: 2.353, x1: 3.3524 }]);
+  expect(gapShapes([gap], [2.3524, 60], palette)).toMatchObject([{ x0: 2.353, x1: 4.353 }]);
+});
+
+test("charts of one run have the same left margin, whatever their values", () => {
+  const margins = [1, 123456].map(
+    (most) => clockChart([aSeries({ values: [1, most] })], ["c"], options).layout?.margin,
+  );
+  expect(margins[0]).toEqual(margins[1]);
 });
 
 test("stolen CPU time is a band that says what it is, and no mark", () => {

@@ -222,9 +222,19 @@ export function clockShapes(clock: Clock, whole: [number, number] | null, palett
   return shapes;
 }
 
+/** A gap that misses no second of the measured phase ends where that begins. A value is of the time before it. */
+function clipped(span: [number, number], series: Series, measured: Clock["measured"]): [number, number] {
+  const [from, to] = span;
+  if (!measured || from >= measured[0] || to <= measured[0]) return span;
+  const middles = series.at.map((time, place) => (time + (series.at[place - 1] ?? time)) / 2);
+  const isMissed = middles.some((at, place) => series.values[place] === null && at > measured[0] && at < to);
+  return isMissed ? span : [from, measured[0]];
+}
+
 /** Where a line has a gap: shaded, and called so. */
-export function gapShapes(series: Series[], palette: Palette): Partial<Shape>[] {
-  const spans = new Map(series.flatMap(unobserved).map((span) => [span.join(), span]));
+export function gapShapes(series: Series[], measured: Clock["measured"], palette: Palette): Partial<Shape>[] {
+  const found = series.flatMap((one) => unobserved(one).map((span) => clipped(span, one, measured)));
+  const spans = new Map(found.map((span) => [span.join(), span]));
   return [...spans.values()].map(([from, to]) =>
     named(band(from, to, palette.shade), "not observed", palette, "top left"),
   );
@@ -256,7 +266,8 @@ export function clockChart(series: Series[], names: string[], options: ClockOpti
   const whole = widest(clock.whole, extent(series));
   const unit = series[0]?.unit ?? "";
   const layout: Partial<Layout> = {
-    margin: words ? { l: 8, r: 12, t: 18, b: 8 } : { l: 4, r: 8, t: 8, b: 4 },
+    // Room for most labels, so that one instant stands at one place in all charts.
+    margin: words ? { l: 64, r: 12, t: 18, b: 8 } : { l: 44, r: 8, t: 8, b: 4 },
     xaxis: axis(words ? "Time on the run's clock" : "", words ? "s" : "", {
       ...(clock.zoom ? { range: [...clock.zoom] } : whole ? { range: [...whole] } : {}),
       ...(words ? {} : { ticksuffix: " s", nticks: 5 }),
@@ -267,7 +278,7 @@ export function clockChart(series: Series[], names: string[], options: ClockOpti
       ...(words ? {} : { nticks: 5 }),
     }),
     yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
-    shapes: [...clockShapes(clock, whole, palette), ...gapShapes(series, palette)],
+    shapes: [...clockShapes(clock, whole, palette), ...gapShapes(series, clock.measured, palette)],
     annotations: words ? phaseWords(clock, whole, palette) : [],
     hovermode: "closest",
     showlegend: series.length > 1,

@@ -75,6 +75,7 @@ export function timelineChart(
     }),
     shapes: gapShapes(
       panel.lines.map(({ series }) => series),
+      null,
       palette,
     ),
     showlegend: panel.lines.length > 1,
