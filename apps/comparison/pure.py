@@ -18,6 +18,7 @@ from apps.comparison.comparability.differences import (
     Difference,
     FieldGroup,
     Weight,
+    differing_entries,
 )
 from apps.comparison.comparability.variables import DEFAULT, PLACE, PROVIDER_OPTIONS
 from apps.comparison.failovers.timeouts import TimeoutShare
@@ -194,6 +195,7 @@ __all__ = [
     "claim_limits",
     "correct_for_many",
     "differences",
+    "differing_entries",
     "geometric_mean",
     "interval_text",
     "interval_words",

@@ -95,6 +95,15 @@ class Fact:
         return " or ".join(self.values) or NOT_KNOWN
 
 
+def differing_entries(values: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Of lists, such as optimizer_switch, the entries of each that the others do not all have; empty: no lists."""
+    if not all("," in value for value in values):
+        return ()
+    entries = [value.split(",") for value in values]
+    shared = set[str].intersection(*map(set, entries))
+    return tuple(tuple(one for one in own if one not in shared) for own in entries)
+
+
 @dataclass(frozen=True)
 class Difference:
     """One field in which the sides differ."""
@@ -112,6 +121,12 @@ class Difference:
         """Value and mark of each side."""
         marks = self.marks or ("",) * len(self.values)
         return tuple(zip(self.values, marks, strict=True))
+
+    @property
+    def cells(self) -> tuple[tuple[str, str, tuple[str, ...] | None], ...]:
+        """Value and mark of each side, and of a list the entries that not all sides have; None: it is no list."""
+        entries = differing_entries(self.values) or (None,) * len(self.values)
+        return tuple((value, mark, own) for (value, mark), own in zip(self.pairs, entries, strict=True))
 
     @property
     def in_effect(self) -> tuple[str, ...]:

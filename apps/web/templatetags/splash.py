@@ -173,6 +173,16 @@ def keep_together(text: str) -> str:
 
 
 @register.filter
+def keep_entries(value: str) -> SafeString | str:
+    """A list breaks after its commas, never within an entry."""
+    if "," not in value:
+        return value
+    *entries, last = value.split(",")
+    parts = ((each,) for each in (*(f"{entry}," for entry in entries), last))
+    return format_html_join(mark_safe("<wbr>"), '<span class="nowrap">{}</span>', parts)
+
+
+@register.filter
 def short_release(version: str) -> str | SafeString:
     """For example "10.11.19-MariaDB-0+deb12u1" as 10.11.19, the full version in the title."""
     short, dash, _ = version.partition("-")

@@ -20,6 +20,7 @@ from apps.comparison.comparability.differences import (
     Weight,
     blocking_differences,
     differences,
+    differing_entries,
 )
 from apps.comparison.values import Comparison
 from apps.core.canonical import canonical_hash
@@ -338,3 +339,13 @@ def test_what_one_side_sets_and_the_other_has_without_it_is_only_noted() -> None
         return difference
 
     assert (found("1").weight, found("2").weight) == (Weight.MINOR, Weight.IMPORTANT)
+
+
+def test_of_a_list_only_the_entries_that_differ_are_shown() -> None:
+    old, new = "index_merge=on,index_merge_union=on,mrr=off", "index_merge=on,index_merge_union=off,mrr=off"
+    assert differing_entries((old, new)) == (("index_merge_union=on",), ("index_merge_union=off",))
+    assert differing_entries((old, "not set")) == ()
+    difference = Difference("variables.optimizer_switch", "optimizer_switch", Weight.MINOR, (old, new))
+    assert [entries for _, _, entries in difference.cells] == [("index_merge_union=on",), ("index_merge_union=off",)]
+    plain = Difference("variables.sync_binlog", "sync_binlog", Weight.IMPORTANT, ("0", "1"))
+    assert plain.cells == (("0", "", None), ("1", "", None))

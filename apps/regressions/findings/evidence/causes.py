@@ -27,7 +27,17 @@ from itertools import groupby
 from typing import Annotated
 
 from apps.catalog.pure import BY_KEY
-from apps.comparison.pure import ACCEPTABLE, DEFAULT, Difference, FieldGroup, Ratio, Verdict, Weight, with_interval
+from apps.comparison.pure import (
+    ACCEPTABLE,
+    DEFAULT,
+    Difference,
+    FieldGroup,
+    Ratio,
+    Verdict,
+    Weight,
+    differing_entries,
+    with_interval,
+)
 from apps.core.answers import Hidden, OneOf, Words, component
 from apps.core.text import and_list, counted
 from apps.regressions.findings.evidence.setting_effects import governs, names
@@ -271,15 +281,10 @@ def _governed(setting: Difference, seen: Sequence[Cause]) -> list[tuple[Cause, s
 
 
 def _span(setting: Difference) -> str:
-    """Of lists, such as optimizer_switch, only the entries that differ."""
+    """Of lists only the entries that differ."""
     values = [value or own for value, own in zip(setting.in_effect, setting.values, strict=True)]
-    before, after = values[0], values[-1]
-    if "," in before and "," in after:
-        entries = [value.split(",") for value in (before, after)]
-        before, after = (
-            ",".join(one for one in own if one not in others) or "nothing more"
-            for own, others in (entries, reversed(entries))
-        )
+    ends = values[0], values[-1]
+    before, after = [",".join(own) or "nothing more" for own in differing_entries(ends)] or ends
     return " → ".join(text if len(text) <= VALUE_SHOWN else f"{text[: VALUE_SHOWN - 1]}…" for text in (before, after))
 
 

@@ -112,7 +112,8 @@ def _named(difference: Difference) -> DifferenceLabel:
     """Settings and variables keep their names, other labels start in lower case."""
     label = difference.label
     name = label if difference.group in (FieldGroup.SETTINGS, FieldGroup.VARIABLES) else label[0].lower() + label[1:]
-    short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…" for value in difference.values]
+    shown = [value if own is None else ",".join(own) for value, _, own in difference.cells]
+    short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…" for value in shown]
     return DifferenceLabel(name, " / ".join(short), " / ".join(difference.values))
 
 
