@@ -18,6 +18,7 @@ from apps.web.accounts.guards import writers_only
 
 # Failed checks first, then undecided ones: readers look for problems.
 ORDER = (FAILED, CANNOT_TELL, PASSED)
+MOST_NAMED = 2
 WORDS = {PASSED: "passed", FAILED: "failed", CANNOT_TELL: "cannot tell"}
 
 
@@ -36,6 +37,17 @@ class Quality:
     @property
     def failed(self) -> int:
         return sum(check.status == FAILED for check in self.checks)
+
+    @property
+    def brief(self) -> str:
+        """Beside the outcome: "checks: 10 passed, 2 cannot tell", "checks: 1 failed: steady state; 9 passed"; empty: no
+        check was made yet."""
+        names = [check.title for check in self.checks if check.status == FAILED]
+        if not names:
+            return f"checks: {self.summary}" if self.summary else ""
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        failed, _, rest = self.summary.partition(", ")
+        return f"checks: {failed}: {', '.join(names[:MOST_NAMED])}{more}" + f"; {rest}" * bool(rest)
 
 
 def shown(run: RunDetail) -> Quality:

@@ -77,6 +77,14 @@ def test_a_run_that_is_left_out_says_so_wherever_it_appears(client: Client, doub
     assert elements(html(client, PAGES[page](doubted)), "span.mark--excluded")
 
 
+def test_the_checks_stand_beside_the_outcome(client: Client, doubted: Run) -> None:
+    page = html(client, f"/runs/{doubted.pk}/")
+    assert text(page, "[data-checks]") == "checks: 1 failed: load generator; 1 passed"
+    assert "tab=checks" in (element(page, "[data-checks]").attributes["href"] or "")
+    RunCheck.objects.filter(status="failed").update(status="cannot_tell")
+    assert text(html(client, f"/runs/{doubted.pk}/"), "[data-checks]") == "checks: 1 passed, 1 cannot tell"
+
+
 def test_compare_says_what_failed_on_which_side_and_what_was_left_out(client: Client, doubted: Run) -> None:
     address = comparison_with(doubted) + "&tab=all"
     page = html(client, address)
