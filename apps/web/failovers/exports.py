@@ -8,6 +8,8 @@ from apps.core import tabular
 from apps.core.tabular import escaped
 from apps.web.failovers import wording
 
+# Digits of a second: 0.1 ms, to which the agent rounds.
+RESOLVED = 4
 COLUMNS = (
     *("platform", "system", "release", "fault", "load", "run", "started_at", "origin", "outcome", "counts", "state"),
     *("outage_s", "recovered", "watched_s", "detect_s", "promote_s", "client_recovered_s", "baseline_s", "rejoin_s"),
@@ -62,6 +64,11 @@ def _seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
+def _resolved(value: float | None) -> float | None:
+    """To what the clock of the attempts resolves: a difference of two moments has more digits."""
+    return None if value is None else round(value, RESOLVED)
+
+
 def comma_separated(found: FailoverResults, *, link: Callable[[FailoverTrial], str]) -> str:
     """One line per trial; an empty field: not reached, not reported or not read back."""
     return tabular.comma_separated(
@@ -70,10 +77,12 @@ def comma_separated(found: FailoverResults, *, link: Callable[[FailoverTrial], s
             [
                 *(group.platform_slug, group.system, group.release, group.fault, group.load, str(trial.run)),
                 *(trial.started_at.isoformat(), trial.origin, trial.outcome, trial.doubt or "yes"),
-                *(wording.state(trial.course), trial.course.outage, "yes" if trial.course.recovered else "no"),
-                *(trial.course.watched, *(trial.course.reached.get(key) for key in PHASES), trial.course.rejoin),
-                *(trial.course.rejoin_outage, *_transfer(trial.course.transfer)),
-                *(trial.course.proxy, *(trial.course.counts[key] for key in COUNTS), link(trial)),
+                *(wording.state(trial.course), _resolved(trial.course.outage)),
+                *("yes" if trial.course.recovered else "no", _resolved(trial.course.watched)),
+                *(_resolved(trial.course.reached.get(key)) for key in PHASES),
+                *(_resolved(trial.course.rejoin), _resolved(trial.course.rejoin_outage)),
+                *(*_transfer(trial.course.transfer), _resolved(trial.course.proxy)),
+                *(*(trial.course.counts[key] for key in COUNTS), link(trial)),
             ]
             for group in found.groups
             for trial in group.trials

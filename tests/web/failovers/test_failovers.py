@@ -315,6 +315,8 @@ def test_exports_and_the_api_say_what_the_page_says(client: Client, galera: Syst
     a_failover(galera, made_up(None))
     rows = list(csv.DictReader(io.StringIO(client.get("/failovers/failovers.csv").content.decode())))
     assert [row["recovered"] for row in rows] == ["no", "yes"]
+    seconds = [text for row in rows for key, text in row.items() if key.endswith("_s")]
+    assert all(len(text.partition(".")[2]) <= 4 for text in seconds)
     assert (rows[1]["run"], rows[1]["lost"], rows[0]["client_recovered_s"]) == (str(run.pk), "1", "")
     assert f"/runs/{run.pk}/?from=" in rows[1]["address"]
     markdown = client.get("/failovers/failovers.md").content.decode()
