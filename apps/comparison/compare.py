@@ -157,7 +157,7 @@ def _draft(
         levels=levels,
         metrics=tuple(metrics),
         cells=cells,
-        cautions=cautions(cells, counted_runs, metrics),
+        cautions=cautions(cells, counted_runs, metrics, {side.key: side.name for side in chosen.sides}),
         differences=found.differences,
         obstacles=obstacles,
         runs=tuple(compared),

@@ -1,6 +1,7 @@
 """The part "Load levels" of Compare: fit, objective and charts, on runs in the database."""
 
 import json
+import math
 import re
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 from apps.catalog.models import System, Workload
 from apps.comparison import compare
 from apps.comparison.sections import load_level_data, table_growth, time_to_finish
+from apps.comparison.stats.usl import Estimate
 from apps.core.problems import Invalid
 from apps.runs.models import Distribution, Run
 from apps.web.compare.sections import load_levels
@@ -81,6 +83,12 @@ def test_each_side_has_its_knee_and_its_peak_with_intervals(client: Client, work
         assert knee == pytest.approx(true, rel=0.1)
     assert not elements(html, "[data-reach]")
     assert all(shown(html, slug, "peak") for slug in ("aurora", "pxc"))
+
+
+def test_a_peak_without_an_upper_end_is_none_found() -> None:
+    unsure = load_levels.place_text(Estimate(4.59, 1.0, math.inf), 8)
+    assert (unsure.value, unsure.note) == ("", "none found within the levels")
+    assert load_levels.place_text(Estimate(math.inf, 12.0, math.inf), 8).note == "none up to 12 threads"
 
 
 def test_the_viewers_objective_ends_at_the_last_level_that_surely_keeps_it(client: Client, workload: Workload) -> None:

@@ -185,8 +185,8 @@ def _side_facts(side: Side, found: LoadLevelAnalysis, highest: int, unit: str) -
         best="not observed" if found.best_threads is None else threads_text(found.best_threads),
         refused="" if isinstance(found.fit, Fit) else found.fit.reason,
         few_runs=fit is not None and fit.few_runs,
-        knee=_place(fit.knee, highest) if fit else ValueText(),
-        peak=_place(fit.peak, highest) if fit else ValueText(),
+        knee=place_text(fit.knee, highest) if fit else ValueText(),
+        peak=place_text(fit.peak, highest) if fit else ValueText(),
         peak_throughput=_estimate(fit.peak_throughput, unit)
         if fit and fit.peak_throughput
         else ValueText(note="no peak"),
@@ -203,12 +203,16 @@ def threads_text(threads: int) -> str:
     return counted(threads, "thread")
 
 
-def _place(estimate: Estimate, highest: int) -> ValueText:
-    """A number of threads; one beyond the measured levels is an extrapolation."""
-    if not math.isfinite(estimate.value):
+def place_text(estimate: Estimate, highest: int) -> ValueText:
+    """A number of threads; one beyond the measured levels is an extrapolation. Without an upper end none is found."""
+    if not math.isfinite(estimate.high):
         low = format_number(estimate.low)
+        best = (
+            f"{all_digits(estimate.value)} threads fit best" if math.isfinite(estimate.value) else "the curve has none"
+        )
         return ValueText(
-            note=f"none up to {low} threads" if estimate.low > 1 else "none", title="the curve has no peak"
+            note=f"none up to {low} threads" if estimate.low > 1 else "none found within the levels",
+            title=f"{best}; the 95 % interval has no upper end",
         )
     note = "beyond the measured levels" if estimate.value > highest else ""
     return replace(_estimate(estimate, "threads"), note=note)
