@@ -32,10 +32,12 @@ from apps.regressions.releases.verdicts import verdict as row_verdict
 from apps.regressions.session_plan import LEAST_DIFFERENCE, MOST_DIFFERENCE, POWERS, SessionPlan, session_plan
 from apps.regressions.thresholds import StoredThreshold
 from apps.regressions.trends import board as trend_board
+from apps.regressions.trends import board_columns as trend_columns
 from apps.regressions.trends import follow as trend_follow
 from apps.regressions.trends import queries as trend_queries
 from apps.regressions.trends.board import Board, BoardColumn, BoardFilter, BoardGroup, BoardRow
 from apps.regressions.trends.board_cells import BoardCell
+from apps.regressions.trends.board_findings import BoardFinding
 from apps.regressions.trends.patterns import (
     TrendBurst,
     TrendDrift,
@@ -68,6 +70,7 @@ __all__ = [
     "BoardCell",
     "BoardColumn",
     "BoardFilter",
+    "BoardFinding",
     "BoardGroup",
     "BoardRow",
     "Cause",
@@ -124,6 +127,7 @@ __all__ = [
     "synthetic",
     "thresholds",
     "trend_board",
+    "trend_columns",
     "trend_follow",
     "trend_queries",
     "variations",

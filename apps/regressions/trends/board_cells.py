@@ -131,10 +131,16 @@ def _judged(cell: BoardCell, ratio: Ratio, series: ColumnSeries) -> BoardCell:
     return replace(cell, ratio=ratio, verdict=verdict, reason=reason)
 
 
+def newest(cells: Sequence[BoardCell]) -> BoardCell:
+    """Of the newest release, then time, as runs of a series are ordered: an older release measured once more, or in
+    turns, does not hide it."""
+    return max(cells, key=_first_run)
+
+
 def worse_since(cells: Sequence[BoardCell]) -> int | None:
-    """The column from which on every later cell is worse; None: the last cell is not."""
+    """The column from which on every newer cell is worse; None: the newest is not."""
     since = None
-    for cell in reversed(cells):
+    for cell in sorted(cells, key=_first_run, reverse=True):
         if cell.verdict is not RowVerdict.WORSE:
             break
         since = cell.column
@@ -142,9 +148,13 @@ def worse_since(cells: Sequence[BoardCell]) -> int | None:
 
 
 def badness(cells: Sequence[BoardCell]) -> tuple[int, float]:
-    """Sort key of a row by its last cell, the worst first: worse by most, inconclusive, unchanged, better by most."""
-    last = cells[-1]
+    """Sort key of a row by its newest cell, the worst first: worse by most, inconclusive, unchanged, better by most."""
+    last = newest(cells)
     ranks = {RowVerdict.WORSE: 0, None: 3, RowVerdict.UNCHANGED: 2, RowVerdict.BETTER: 4}
     size = abs((last.ratio.value or 1) - 1) if last.ratio else 0.0
     rank = ranks.get(last.verdict, 1)
     return rank, size if rank == 4 else -size
+
+
+def _first_run(cell: BoardCell) -> int:
+    return cell.runs[0]

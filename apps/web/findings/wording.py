@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from apps.core.text import counted
-from apps.regressions.api import ChangeRow, FindingDetail, FindingRow
+from apps.regressions.api import ChangeRow, CheckRow, FindingDetail, FindingRow, RowVerdict
 
 # Labels of the buttons that set a state; `new` resets it.
 STATE_BUTTONS = {
@@ -12,6 +12,13 @@ STATE_BUTTONS = {
     "confirmed": "Confirm",
     "not reproducible": "Dismiss as not reproducible",
     "fixed": "Mark as fixed",
+}
+
+
+# Kind of a change -> what its verdict rests on.
+BASES = {
+    "history": "the finding judges a step in the trend of one configuration, over the runs on both sides of it",
+    "release": "the finding compares all runs of two releases",
 }
 
 
@@ -60,6 +67,31 @@ def change_answer(change: ChangeRow) -> str:
         how = "corrected for all tests of the release" if change.kind == "release" else "within its trend"
         text += f", p {_p(change.p)} {how}"
     return text
+
+
+def beside_cell(kind: str) -> str:
+    """Why a cell of the trend board has another verdict than a finding of this kind."""
+    return f"{BASES[kind]}; this cell compares one column with the baseline's, corrected for the whole board"
+
+
+def beside_row(kind: str, row: CheckRow) -> str:
+    """Why a row of a release has another verdict than a finding of this kind."""
+    return f"{BASES[kind]}; {_row_basis(row)}"
+
+
+def other_word(change: ChangeRow, row: CheckRow) -> str:
+    """Of the comparison of the releases on a finding's change, and why; empty: it has the same."""
+    if row.verdict == change.verdict:
+        return ""
+    reason = f" ({row.reason})" if row.reason else ""
+    return f"has “{row.verdict}” for it{reason}: {_row_basis(row)}; {BASES[change.kind]}"
+
+
+def _row_basis(row: CheckRow) -> str:
+    if row.verdict is RowVerdict.ONE_SESSION:
+        return "the row compares sessions of two releases, and each side has one"
+    what = f"{row.sessions[0]} with {counted(row.sessions[1], 'session')}" if row.sessions else "the runs"
+    return f"the row compares {what} of two releases, corrected for all rows"
 
 
 def _p(p: float) -> str:

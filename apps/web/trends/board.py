@@ -8,14 +8,14 @@ from django.views.decorators.http import require_safe
 from apps.catalog.models import Platform
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import Address
-from apps.regressions.api import Board, BoardFilter, trend_board
+from apps.regressions.api import Board, BoardFilter, trend_board, trend_columns
 from apps.regressions.models import Trend
 from apps.web.components.lists import this_page
 from apps.web.components.pages import render_page
 from apps.web.trends.board_sheet import SORTS, WORST, board_sheet
 
 NAMES = {"headline": "Headline", "p95": "p95", "p99": "p99", "errors": "Errors"}
-EMPTY = Board(trend_board.NIGHT, (), (), 0, more=False)
+EMPTY = Board(trend_columns.NIGHT, (), (), 0, 0, more=False)
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "platforms": [(each, this_page(request, platform=each.slug, baseline="")) for each in platforms],
         "every_platform": this_page(request, platform=""),
         "metrics": [(key, words, _link(request, "metric", key)) for key, words in names.items()],
-        "columns": [(key, words, _link(request, "by", key)) for key, words in trend_board.COLUMNS.items()],
+        "columns": [(key, words, _link(request, "by", key)) for key, words in trend_columns.COLUMNS.items()],
         "sorts": SORTS.items(),
-        "most": trend_board.MOST_ROWS,
         "baselines": _baselines(board),
         "hidden": [(name, request.GET[name]) for name in ("by", "metric", "platform") if request.GET.get(name)],
     }
@@ -62,7 +61,7 @@ def read(given: QueryDict, platforms: list[str]) -> BoardChoice:
     """Raises Invalid naming each parameter that is not known."""
     address = Address(given, "by", "metric", "platform", "baseline", "sort", "changed")
     chosen = BoardFilter(
-        by=address.choice("by", trend_board.COLUMNS),
+        by=address.choice("by", trend_columns.COLUMNS),
         metric=address.choice("metric", trend_board.METRICS) or trend_board.HEADLINE,
         platform=address.choice("platform", platforms),
         baseline=address.text("baseline"),

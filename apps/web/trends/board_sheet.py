@@ -12,25 +12,15 @@ from django.urls import reverse
 from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP, with_unit
-from apps.regressions.api import (
-    Board,
-    BoardCell,
-    BoardColumn,
-    BoardGroup,
-    BoardRow,
-    RowVerdict,
-    percent,
-    trend_board,
-)
+from apps.regressions.api import Board, BoardCell, BoardColumn, BoardFinding, BoardGroup, BoardRow
+from apps.web.findings.wording import beside_cell
 from apps.web.trends import pattern_words
+from apps.web.trends.board_answer import SIGNS, BoardAnswer, board_answer, change_of, interval_of, kind_of, when
 
-SIGNS = {"worse": "▼", "better": "▲", "equivalent": "≈", "unknown": "?", "base": ""}
-KINDS = {None: "base", RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
 # Above this number of columns a cell has decimals only where it is equivalent; its card has all.
 ROOMY = 16
-# Digits of a commit that fit in a column, and those that are enough anywhere.
-DIGITS, COMMIT_LENGTH = 4, 12
-MOST_NAMED = 3
+# Digits of a commit or version that fit in a column, in a roomy one, and those of a commit that are enough anywhere.
+DIGITS, ROOMY_DIGITS, COMMIT_LENGTH = 4, 9, 12
 WORST, NEWEST, NAME = "worst", "newest", "name"
 SORTS = {WORST: "worst first", NEWEST: "newest change first", NAME: "by name"}
 DAY_AND_HOUR = 3  # columns that a label of both covers
@@ -39,10 +29,19 @@ SPARK_WIDTH, SPARK_HEIGHT, EQUAL = 72.0, 20.0, 0.02
 
 
 @dataclass(frozen=True)
+class BoardFlag:
+    """A finding; `why` its verdict has another word than the cell's, empty: it has none."""
+
+    number: int
+    state: str
+    why: str
+
+
+@dataclass(frozen=True)
 class ShownCell:
-    """`sign` and `text`, the change in per cent; `title`: change, interval and verdict; `value` beside the baseline's;
-    `runs`: how many, when; `note`: reason of the verdict. `change`: a change point begins here. `compare`: address;
-    empty: one system."""
+    """`sign` and `text`, the change in per cent; `title`: change, interval and verdict, on a second line the
+    reason; `value` beside the baseline's; `runs`: how many, when. `change`: a change point begins here. `compare`:
+    address; empty: one system."""
 
     kind: str
     sign: str
@@ -50,9 +49,8 @@ class ShownCell:
     title: str
     value: str
     runs: str
-    note: str
     change: bool
-    findings: tuple[tuple[int, str], ...]
+    findings: tuple[BoardFlag, ...]
     compare: str
 
 
@@ -68,8 +66,9 @@ class SparkLine:
 
 @dataclass(frozen=True)
 class ShownRow:
-    """`full`: with tool and load. `cells` by column; None: not measured. `last`: change in the last cell; `interval`:
-    of it, in per cent; `reason`: both, and why the verdict is so; `patterns`: words and sentences, the drift first."""
+    """`full`: with tool and load. `cells` by column; None: not measured. `last`: change in the newest cell; `interval`:
+    of it, in per cent; `reason`: both, and why the verdict is so; `findings`: those of no column shown. `patterns`:
+    words and sentences, the drift first."""
 
     id: int
     name: str
@@ -82,6 +81,7 @@ class ShownRow:
     last: str
     interval: str
     reason: str
+    findings: tuple[BoardFlag, ...]
     spark: SparkLine
     when: tuple[str, ...]
     patterns: Sequence[tuple[str, str]]
@@ -120,15 +120,14 @@ class ShownGroup:
 
 @dataclass(frozen=True)
 class BoardSheet:
-    """`metric`, `headline`: names of the metric and of the headline one, if all rows share it. `counts`: of the last
-    cells, by kind. `finding`: the worst row's."""
+    """`metric`, `headline`: names of the metric and of the headline one, if all rows share it. `counts`: of the newest
+    cells, by kind. `tests`: number of comparisons that the verdicts are corrected for."""
 
     metric: str
     headline: str
-    answer: str
-    others: str
+    answer: BoardAnswer
     counts: tuple[tuple[str, str, int], ...]
-    finding: int | None
+    tests: int
     heads: tuple[tuple[str, str], ...]
     groups: tuple[ShownGroup, ...]
     baseline: str
@@ -146,16 +145,13 @@ def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> Bo
     if sort != WORST:
         groups.sort(key=lambda each: _key(each[1][0], sort))
     width = max((len(group.columns) for group in board.groups), default=0)
-    claims = _claims([(group, row) for group in board.groups for row in group.rows], by)
-    kinds = Counter(_kind(row.cells[-1]) for row in every)
-    worst = [row for group in board.groups for row in group.rows if row.worse_since is not None]
+    kinds = Counter(kind_of(row.last) for row in every)
     return BoardSheet(
         metric=_shared([row.metric.name for row in every]),
         headline=_shared([row.trend.metric.name for row in every]),
-        answer=f"{claims[0]}." if claims else _fine(kinds),
-        others=f"{'; '.join(claims[1:MOST_NAMED])}." if claims[1:] else "" if claims else _detected(every),
+        answer=board_answer(board),
         counts=tuple((kind, SIGNS[kind], kinds[kind]) for kind in SIGNS if kind != "base"),
-        finding=next((row.findings[-1].number for row in worst if row.findings), None),
+        tests=sum(cell.ratio is not None and cell.ratio.p is not None for row in every for cell in row.cells),
         heads=tuple(heads(board.times)) or tuple(("", "") for _ in range(width)),
         groups=tuple(_group(group, rows, by, roomy=width <= ROOMY) for group, rows in groups),
         baseline=_baseline(every),
@@ -180,74 +176,7 @@ def _key(row: BoardRow, sort: str) -> tuple[object, ...]:
 
 
 def _is_changed(row: BoardRow) -> bool:
-    return bool(row.changes or row.findings) or _kind(row.cells[-1]) in ("worse", "better")
-
-
-def _kind(cell: BoardCell) -> str:
-    return KINDS.get(cell.verdict, "unknown")
-
-
-def _claims(rows: Sequence[tuple[BoardGroup, BoardRow]], by: str) -> list[str]:
-    """What got worse, the worst first: for example "throughput of sysbench oltp_read_write on MHA: −19 % [−21 %, −18 %]
-    in the last column; worse since 18 Nov, at 3 of 3 loads"."""
-    found: dict[tuple[int, int, str], list[tuple[BoardGroup, BoardRow]]] = {}
-    loads: Counter[tuple[int, int, str]] = Counter()
-    for group, row in rows:
-        key = id(group), row.trend.workload_id, row.metric.key
-        loads[key] += 1
-        if row.worse_since is not None:
-            found.setdefault(key, []).append((group, row))
-    texts = []
-    for key, own in found.items():
-        group, row = own[0]
-        last = row.cells[-1]
-        column = group.columns[row.worse_since or 0]
-        at = f"at {len(own)} of {loads[key]} loads" if loads[key] > 1 else f"at {row.trend.load_level}"
-        name = with_tool(row.trend.workload.tool, row.trend.workload.name)
-        texts.append(
-            f"{row.metric.name} of {name} on {row.trend.platform.name}: {_change(last)} {_interval(last)} in the last "
-            f"column; worse since {_when(column, by)}, {at}"
-        )
-    return [f"{text[:1].upper()}{text[1:]}" for text in texts]
-
-
-def _fine(kinds: Counter[str]) -> str:
-    if not kinds.total():
-        return "No series with two columns yet."
-    parts = [f"{kinds[kind]} {words}" for kind, words in WORDS.items() if kinds[kind]]
-    return f"Nothing is worse than the baseline: {', '.join(parts)}."
-
-
-def _detected(rows: Sequence[BoardRow]) -> str:
-    """What was detected along the series, although no last cell is worse."""
-    changed = sum(bool(row.changes) for row in rows)
-    return f"{changed} of {len(rows)} series {'has' if changed == 1 else 'have'} a change point." if changed else ""
-
-
-WORDS = {"better": "better", "equivalent": "equivalent", "unknown": "inconclusive", "base": "without a comparison"}
-
-
-def _change(cell: BoardCell) -> str:
-    return percent(cell.ratio.value) if cell.ratio and cell.ratio.value is not None else "no ratio"
-
-
-def _interval(cell: BoardCell) -> str:
-    if cell.ratio is None or cell.ratio.low is None or cell.ratio.high is None:
-        return ""
-    return f"[{percent(cell.ratio.low)}, {percent(cell.ratio.high)}]"
-
-
-def _when(column: BoardColumn | None, by: str) -> str:
-    if column is None:
-        return "then"
-    return _time(column.key) if by in trend_board.BY_TIME else column.key
-
-
-def _time(key: str) -> str:
-    """Key of a night or of a campaign, as 2026-11-25 or 2026-11-25 21:04:30."""
-    at = datetime.fromisoformat(key)
-    words = f"{at.day}{NBSP}{at:%b}{NBSP}{at.year}"
-    return f"{words}{NBSP}{at:%H:%M}" if " " in key else words
+    return bool(row.changes or row.findings) or kind_of(row.last) in ("worse", "better")
 
 
 def heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -268,22 +197,22 @@ def heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _group(group: BoardGroup, rows: Sequence[BoardRow], by: str, *, roomy: bool) -> ShownGroup:
     first = rows[0].trend
-    when = tuple(_column_words(column, by) for column in group.columns)
+    names = tuple(_column_words(column, by) for column in group.columns)
     return ShownGroup(
         platform=first.platform.name,
         color=first.platform.color,
         below=f"{first.hardware_class.name}, {group.settings}",
         worse=sum(row.worse_since is not None for row in rows),
-        lanes=tuple(_lanes(group.columns)),
+        lanes=tuple(_lanes(group.columns, ROOMY_DIGITS if roomy else DIGITS)),
         commits=tuple(_commits(group.columns)),
-        rows=tuple(_row(row, when, roomy=roomy) for row in rows),
+        rows=tuple(_row(row, names, roomy=roomy) for row in rows),
     )
 
 
 def _column_words(column: BoardColumn | None, by: str) -> str:
     if column is None:
         return ""
-    parts = [_when(column, by), column.version if column.version != column.key else ""]
+    parts = [when(column, by), column.version if column.version != column.key else ""]
     return ", ".join(filter(None, [*parts, f"commit {column.commit[:12]}" if column.commit else ""]))
 
 
@@ -293,18 +222,20 @@ def _commits(columns: Sequence[BoardColumn | None]) -> Iterator[BoardLane]:
         yield BoardLane(span, commit, commit[: min(DIGITS * span, COMMIT_LENGTH)])
 
 
-def _lanes(columns: Sequence[BoardColumn | None]) -> Iterator[BoardLane]:
-    """A column without runs belongs to the version before."""
+def _lanes(columns: Sequence[BoardColumn | None], digits: int) -> Iterator[BoardLane]:
+    """A column without runs belongs to the version before. Where there is little room, the end tells versions apart."""
     versions, last = [], ""
     for column in columns:
         last = column.version if column else last
         versions.append(last)
     for version, members in groupby(versions):
-        yield BoardLane(len(list(members)), version, version)
+        span = len(list(members))
+        fits = len(version) <= digits * span
+        yield BoardLane(span, version, version if fits else f"…{version[1 - digits * span :]}")
 
 
-def _row(row: BoardRow, when: Sequence[str], *, roomy: bool) -> ShownRow:
-    trend, last = row.trend, row.cells[-1]
+def _row(row: BoardRow, names: Sequence[str], *, roomy: bool) -> ShownRow:
+    trend, last = row.trend, row.last
     by_column = {cell.column: cell for cell in row.cells}
     return ShownRow(
         id=trend.pk,
@@ -314,36 +245,51 @@ def _row(row: BoardRow, when: Sequence[str], *, roomy: bool) -> ShownRow:
         metric=f"{row.metric.name}, {row.metric.unit}",
         url=reverse("web:trend", args=[trend.pk]),
         cells=tuple(
-            _cell(row, by_column[place], when, roomy=roomy) if place in by_column else None
-            for place in range(len(when))
+            _cell(row, by_column[place], names, roomy=roomy) if place in by_column else None
+            for place in range(len(names))
         ),
-        kind=_kind(last),
-        last=f"{SIGNS[_kind(last)]}{NBSP}{_change(last)}" if last.ratio else "baseline",
-        interval=_interval(last).replace(f"{NBSP}%", ""),
-        reason=" ".join(filter(None, [_interval(last), last.verdict or "baseline", last.reason])),
-        spark=_spark(row, len(when)),
-        when=tuple(when),
+        kind=kind_of(last),
+        last=f"{SIGNS[kind_of(last)]}{NBSP}{change_of(last)}" if last.ratio else "baseline",
+        interval=interval_of(last).replace(f"{NBSP}%", ""),
+        reason=_reason(row, names),
+        findings=tuple(_flag(each, last) for each in row.findings if not each.is_shown),
+        spark=_spark(row, len(names)),
+        when=tuple(names),
         patterns=pattern_words.marks(row.patterns),
     )
 
 
-def _cell(row: BoardRow, cell: BoardCell, when: Sequence[str], *, roomy: bool) -> ShownCell:
+def _reason(row: BoardRow, names: Sequence[str]) -> str:
+    """Of the newest cell's verdict, and why findings differ."""
+    last = row.last
+    verdict = " ".join(filter(None, [interval_of(last), last.verdict or "baseline"]))
+    flags = [(each, _flag(each, last)) for each in row.findings]
+    found = [f"finding {each.number}, {each.state}: {each.verdict}; {flag.why}" for each, flag in flags if flag.why]
+    return "\n".join(filter(None, [f"{names[last.column]}: {verdict}", last.reason, *found]))
+
+
+def _flag(finding: BoardFinding, cell: BoardCell) -> BoardFlag:
+    is_same = cell.verdict in (None, finding.verdict)
+    return BoardFlag(finding.number, finding.state, "" if is_same else beside_cell(finding.kind))
+
+
+def _cell(row: BoardRow, cell: BoardCell, names: Sequence[str], *, roomy: bool) -> ShownCell:
     points = [row.points[run] for run in cell.runs]
     first, last = min(point.started_at for point in points), max(point.started_at for point in points)
     end = f" to {last:%H:%M}" if last.date() == first.date() else f" to {last:%Y-%m-%d %H:%M}"
     spell = f"{first:%Y-%m-%d %H:%M}" + (end if last > first else "")
     own, base = with_unit(cell.value, row.metric.unit), with_unit(cell.base_value, row.metric.unit)
     verdict = cell.verdict.value if cell.verdict else "baseline"
+    title = " ".join(filter(None, [change_of(cell) if cell.ratio else "", interval_of(cell), verdict]))
     return ShownCell(
-        kind=_kind(cell),
-        sign="" if _kind(cell) == "equivalent" else SIGNS[_kind(cell)],
+        kind=kind_of(cell),
+        sign="" if kind_of(cell) == "equivalent" else SIGNS[kind_of(cell)],
         text=_text(cell, roomy=roomy),
-        title=" ".join(filter(None, [_change(cell) if cell.ratio else "", _interval(cell), verdict])),
-        value=f"{own}; baseline {base} ({when[cell.base]})" if cell.ratio else own,
+        title="\n".join(filter(None, [title, cell.reason])),
+        value=f"{own}; baseline {base} ({names[cell.base]})" if cell.ratio else own,
         runs=f"{counted(len(points), 'run')}, {spell} UTC",
-        note=cell.reason,
         change=any(change.column == cell.column for change in row.changes),
-        findings=tuple((each.number, each.state) for each in row.findings if each.column == cell.column),
+        findings=tuple(_flag(each, cell) for each in row.findings if each.column == cell.column),
         compare=_compare_url(row, cell),
     )
 
@@ -366,7 +312,7 @@ def _text(cell: BoardCell, *, roomy: bool) -> str:
     if ratio >= 10:
         return f"×{ratio:.0f}"
     size = abs(ratio - 1) * 100
-    is_whole = size >= 9.95 or (not roomy and _kind(cell) != "equivalent")
+    is_whole = size >= 9.95 or (not roomy and kind_of(cell) != "equivalent")
     text = f"{size:.0f}" if is_whole else f"{size:.1f}"
     return "0" if text in ("0", "0.0") else f"{'−' if ratio < 1 else '+'}{text}"
 
@@ -381,11 +327,11 @@ def _spark(row: BoardRow, columns: int) -> SparkLine:
         return round(1 + (SPARK_HEIGHT - 2) * (top - share) / (top - bottom), 1)
 
     step = (SPARK_WIDTH - 6) / max(columns - 1, 1)
-    places = [(round(3 + step * column, 1), y(share)) for column, share in sorted(known.items())]
+    places = {column: (round(3 + step * column, 1), y(share)) for column, share in sorted(known.items())}
     return SparkLine(
-        path="M" + "L".join(f"{x:g} {down:g}" for x, down in places),
+        path="M" + "L".join(f"{x:g} {down:g}" for x, down in places.values()),
         band=(y(1 + EQUAL), round(y(1 - EQUAL) - y(1 + EQUAL), 1)),
-        end=places[-1],
+        end=places.get(row.last.column, (3.0, y(1.0))),
         changes=tuple(round(3 + step * (change.column - 0.5), 1) for change in row.changes),
     )
 

@@ -1,12 +1,13 @@
 """The board's numbers against ones computed by hand."""
 
+import dataclasses
 import math
 
 import pytest
 
 from apps.comparison.pure import Direction
 from apps.regressions.releases.values import RowVerdict
-from apps.regressions.trends.board_cells import ColumnSeries, badness, board_cells, worse_since
+from apps.regressions.trends.board_cells import ColumnSeries, badness, board_cells, newest, worse_since
 
 # Three runs a night; the logarithms of a night spread by ±1 %.
 STEP = math.exp(0.01)
@@ -103,6 +104,22 @@ def test_no_errors_in_both_nights_are_unchanged_and_errors_after_none_have_no_ra
 def test_worse_since_the_first_of_the_worse_cells_up_to_now() -> None:
     assert worse_since(board_cells([series(1000, 800, 1000, 800, 800)])[0]) == 3
     assert worse_since(board_cells([series(1000, 800, 1000)])[0]) is None
+
+
+def test_a_newer_release_stays_worse_although_the_older_one_is_measured_in_turns() -> None:
+    """Runs are ordered by release: columns 0, 2, 4 have the older one's, 1, 3, 5 the newer one's."""
+    levels = [1000, 1000, 1000, 800, 800, 800]
+    values = [value for level in levels for value in night(level)]
+    turns = ColumnSeries(
+        values, [column for column in (0, 2, 4, 1, 3, 5) for _ in range(3)], Direction.HIGHER, 0.005, changes=[9]
+    )
+    cells = board_cells([turns])[0]
+    assert [cell.verdict for cell in cells if cell.column % 2] == [RowVerdict.WORSE] * 3
+    assert (newest(cells).column, worse_since(cells)) == (5, 1)
+    # The older one once more, in a night of its own, hides nothing.
+    last = dataclasses.replace(turns, columns=[column for column in (0, 2, 5, 1, 3, 4) for _ in range(3)])
+    cells = board_cells([last])[0]
+    assert (newest(cells).column, worse_since(cells), badness(cells)[0]) == (4, 1, 0)
 
 
 def test_rows_are_ordered_from_the_worst_to_the_best() -> None:

@@ -8,17 +8,19 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
 
-from apps.catalog.models import System
+from apps.catalog.models import Platform, System
 from apps.comparison.api import baselines
 from apps.dispatch.models import Campaign, JobRun
 from apps.regressions.findings.titles import percent
-from apps.regressions.models import Change, Trend
-from apps.regressions.trends.board import MOST_COLUMNS, BoardFilter, load_board
+from apps.regressions.models import Change, Finding, Trend
+from apps.regressions.trends.board import BoardFilter, load_board
+from apps.regressions.trends.board_columns import MOST_COLUMNS
 from apps.runs.models import Configuration, Measurement, Run, RunNode
-from apps.web.trends.board_sheet import board_sheet, heads
+from apps.web.trends.board_answer import board_answer
+from apps.web.trends.board_sheet import heads
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
-from tests.support.builders import START, a_job, a_load_level, a_metric, a_user, a_workload
-from tests.support.pages import data, element, elements, states
+from tests.support.builders import START, a_job, a_load_level, a_metric, a_system, a_user, a_workload
+from tests.support.pages import data, element, elements, states, text
 
 pytestmark = pytest.mark.django_db
 NIGHTS = 8
@@ -94,6 +96,53 @@ def test_releases_and_builds_are_columns_too(client: Client, fell: Trend) -> Non
     assert [column.key for column in board.groups[0].columns if column] == ["10.11.19", "10.11.20-log"]
 
 
+@pytest.fixture
+def in_turns(db: None) -> Trend:
+    """Four nights with three runs each of both releases, the second slower by 8 %."""
+    for night in range(4):
+        for system, factor in ((a_release("12.0.1"), 1.0), (a_release("12.0.2"), 0.92)):
+            numbers = [value * factor for value in values(runs=3, seed=night, noise=0.003)]
+            runs = runs_of(system, numbers, day=night)
+    followed(runs[-1:])
+    return Trend.objects.get()
+
+
+@pytest.mark.parametrize("by", ["night", "campaign"])
+def test_releases_measured_in_turns_in_one_night_have_a_column_each(client: Client, in_turns: Trend, by: str) -> None:
+    board = load_board(BoardFilter(by=by))
+    (group,) = board.groups
+    assert [(column.key, column.version) for column in group.columns if column] == [
+        (day(night), version) for night in range(4) for version in ("12.0.1", "12.0.2")
+    ]
+    (row,) = group.rows
+    versions = [{row.points[run].version for run in cell.runs} for cell in row.cells]
+    assert versions == [{"12.0.1"}, {"12.0.2"}] * 4
+    html = page(client, f"?by={by}")
+    assert verdicts(html, in_turns)[1::2] == ["worse"] * 4
+    assert "worse" not in verdicts(html, in_turns)[::2]
+    since = START
+    assert f"worse since {since.day}\xa0{since:%b}\xa0{since.year} (12.0.2)" in element(html, "[data-answer]").text()
+    assert [cell.text() for cell in elements(html, "td.board__version")] == ["12.0.1", "12.0.2"] * 4
+    titles = [str(cell.attributes["title"]) for cell in elements(html, "td[data-verdict] > a[data-value]")]
+    assert all(version in title for version, title in zip(["12.0.1", "12.0.2"] * 4, titles, strict=True))
+    assert states(html, "tr[data-trend]", "kind") == states(page(client, "?by=release"), "tr[data-trend]", "kind")
+
+
+def test_a_night_chosen_as_baseline_is_its_oldest_release(in_turns: Trend) -> None:
+    (row,) = load_board(BoardFilter(baseline=day(2))).groups[0].rows
+    assert {cell.base for cell in row.cells} == {4}
+
+
+def test_groups_with_fewer_releases_share_the_nights_columns(client: Client, in_turns: Trend) -> None:
+    other = a_system("other", platform=Platform.objects.create(slug="galera", name="Galera"))
+    followed(nightly(other, [1.0] * 4)[-1:])
+    board = load_board(BoardFilter())
+    assert board.times == tuple(day(night) for night in range(4) for _ in range(2))
+    group = next(group for group in board.groups if group.rows[0].trend.platform.slug == "galera")
+    assert [column is None for column in group.columns] == [True, False] * 4
+    page(client)
+
+
 def test_campaigns_are_columns_where_all_runs_are_of_one_night(client: Client, fell: Trend) -> None:
     for number, run in enumerate(Run.objects.order_by("started_at", "pk")):
         Run.objects.filter(pk=run.pk).update(started_at=START + timedelta(minutes=number))
@@ -111,7 +160,7 @@ def test_campaigns_are_columns_where_all_runs_are_of_one_night(client: Client, f
     heads = [cell.text() for cell in elements(html, "th.board__head")]
     assert heads[0] == f"{at[0].day}\xa0{at[0]:%b}\xa0{at[0]:%H}\xa0h:{at[0]:%M}"
     assert heads[1:] == [f":{each:%M}" for each in at[1:]]
-    assert len(load_board(BoardFilter(by="night")).times) == 1
+    assert len(set(load_board(BoardFilter(by="night")).times)) == 1
     # Another series may be of another night.
     followed(nightly(System.objects.order_by("pk")[0], [1.0], first=20, workload=a_workload("of another night"))[-1:])
     assert Trend.objects.count() == 2
@@ -206,6 +255,53 @@ def test_the_last_thirty_nights_are_shown_and_an_older_baseline_with_them(client
     assert pinned.groups[0].rows[0].cells[0].ratio is None
 
 
+def test_what_is_not_shown_to_be_worse_is_not_called_fine(client: Client, fell: Trend) -> None:
+    """Left out are a series of one night and whatever has no series; open findings are named all the same."""
+    followed(nightly(a_release("10.11.19"), [1.0], load_level=a_load_level(32))[-1:])
+    change = Change.objects.get()
+    place = {"platform": change.finding.platform, "kind": "change", "verdict": "worse", "changed_at": START}
+    other = Finding.objects.create(**place, title="slower elsewhere", largest=0.01)
+    Finding.objects.create(**place, title="accepted", family="x", state="fixed")
+    html = page(client, f"?baseline={day(6)}")
+    assert element(html, "[data-answer]").text().startswith("No row is shown to be worse than the baseline: ")
+    assert "Not compared: 1 series with runs of a single night." in text(html, ".board-answer")
+    assert states(html, "[data-open]", "open") == [("2",)]
+    named = text(html, "[data-open]")
+    title = " ".join(change.finding.title.split())
+    assert f"{change.finding_id}, {title}; {other.pk}, slower elsewhere" in named
+    assert named.count("(not flagged on this board)") == 1
+    # Where the row says so itself, it is not said twice.
+    assert states(page(client), "[data-open]", "open") == [("1",)]
+
+
+def test_a_finding_is_linked_with_its_state_and_an_open_one_first(client: Client, fell: Trend) -> None:
+    finding = Change.objects.get().finding
+    assert element(page(client), "a.button--primary").text() == f"Finding {finding.pk}, new"
+    finding.state, finding.reason, finding.accepted_until = "accepted", "known", START.date() + timedelta(days=9000)
+    finding.save()
+    assert element(page(client), "a.button--primary").text() == f"Finding {finding.pk}, accepted"
+
+
+def test_a_cell_says_why_its_word_differs_from_the_findings(client: Client, fell: Trend) -> None:
+    html = page(client, f"?baseline={day(7)}")
+    assert verdicts(html, fell)[5] == "unknown"
+    ((why,),) = states(html, "a.board-flag", "why")
+    assert "judges a step in the trend" in str(why)
+    assert states(page(client), "a.board-flag", "why") == [("",)]
+
+
+def test_a_finding_that_begins_before_the_columns_is_linked_beside_the_newest(client: Client, fell: Trend) -> None:
+    finding = Change.objects.get().finding
+    followed(nightly(a_release("10.11.20"), [0.85] * MOST_COLUMNS, first=NIGHTS, seed=7)[-1:])
+    assert [row.findings[0].column for row in load_board(BoardFilter()).groups[0].rows] == [None]
+    flag = element(page(client), "td.board__last a.board-flag")
+    assert flag.attributes["href"] == f"/findings/{finding.pk}/"
+
+
+def test_verdicts_weaker_than_their_intervals_are_explained(client: Client, fell: Trend) -> None:
+    assert f"the {NIGHTS - 1} comparisons of the board" in text(page(client), "[data-correction]")
+
+
 def test_a_board_of_many_rows_takes_as_many_queries_as_one(
     client: Client, fell: Trend, django_assert_max_num_queries: Any
 ) -> None:
@@ -219,7 +315,7 @@ def test_without_two_columns_the_page_says_what_fills_it(client: Client, db: Non
     assert data(page(client), "state") == ["empty"]
     followed(nightly(a_release("10.11.19"), [1.0])[-1:])
     assert data(page(client), "state") == ["empty"]
-    assert board_sheet(load_board(BoardFilter())).answer == "No series with two columns yet."
+    assert board_answer(load_board(BoardFilter())).answer == "No series with two columns yet."
 
 
 def test_the_series_are_reached_from_the_board(client: Client, fell: Trend) -> None:
@@ -247,6 +343,24 @@ def test_a_cell_opens_its_card_by_key_and_by_click(browser_page: Page) -> None:
     expect(card.get_by_role("link", name="Open series")).to_be_visible()
     browser_page.keyboard.press("Escape")
     expect(card).to_be_hidden()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("query", ["?by=release", "?by=night"])
+def test_on_a_phone_the_newest_column_and_the_change_come_first(browser_page: Page, query: str) -> None:
+    runs = nightly(a_release("10.11.19"), [1.0] * 15) + nightly(a_release("10.11.20"), [0.85] * 5, first=15, seed=2)
+    followed(runs[-1:])
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    browser_page.goto(f"/trends/{query}")
+    newest = browser_page.locator("tr[data-trend] td[data-verdict]").last
+    for cell in (newest, browser_page.locator("tr[data-trend] td.board__last")):
+        expect(cell).to_be_in_viewport(ratio=0.99)
+    name = browser_page.locator("tr[data-trend] th.board__name").bounding_box()
+    box = newest.bounding_box()
+    assert name is not None
+    assert box is not None
+    assert box["x"] >= name["x"] + name["width"] - 1
 
 
 def test_labels_of_hours_leave_room_for_each_other() -> None:

@@ -99,9 +99,18 @@ document.addEventListener("click", (event) => {
   if (event.target instanceof Element && !event.target.closest("[data-card], td > a[data-value]")) close();
 });
 
+/** Where the columns do not fit, the newest one and the change are the first to be seen; older ones lie to the left. */
+function scrollToNewest(board: Element): void {
+  const last = board.querySelector("tr[data-trend] > .board__last");
+  const box = last?.closest(".table-scroll");
+  if (last && box) box.scrollLeft += last.getBoundingClientRect().right - box.getBoundingClientRect().right;
+}
+
 function begin(): void {
   const board = document.querySelector("[data-board]");
-  if (board) reachable(board, cells(board)[0]?.at(-1));
+  if (!board) return;
+  reachable(board, cells(board)[0]?.at(-1));
+  scrollToNewest(board);
 }
 begin();
 document.addEventListener("htmx:load", begin);

@@ -11,8 +11,8 @@ export function cardParts(
   cell: { title: string; dataset: DOMStringMap },
   flags: { href: string; textContent: string | null; dataset: DOMStringMap }[],
 ): CardPart[] {
-  const [when, change] = split(cell.title);
-  const { value = "", runs = "", note = "", compare = "" } = cell.dataset;
+  const [when, change, note] = split(cell.title);
+  const { value = "", runs = "", compare = "" } = cell.dataset;
   return [
     { tag: "strong", text: row["name"] ?? "" },
     { tag: "p", text: `${when} · ${row["metric"] ?? ""}`, className: "small muted" },
@@ -20,20 +20,24 @@ export function cardParts(
     { tag: "p", text: value },
     { tag: "p", text: runs, className: "small" },
     ...(note ? [{ tag: "p", text: note, className: "small muted" }] : []),
-    ...flags.map((flag) => ({
-      tag: "a",
-      text: `Finding ${(flag.textContent ?? "").replace("⚑", "")}, ${flag.dataset["state"] ?? ""}`,
-      href: flag.href,
-    })),
+    ...flags.flatMap((flag) => [
+      {
+        tag: "a",
+        text: `Finding ${(flag.textContent ?? "").replace("⚑", "")}, ${flag.dataset["state"] ?? ""}`,
+        href: flag.href,
+      },
+      ...(flag.dataset["why"] ? [{ tag: "p", text: flag.dataset["why"], className: "small muted" }] : []),
+    ]),
     { tag: "a", text: "Open series", href: row["url"] ?? "" },
     ...(compare ? [{ tag: "a", text: "Compare with the baseline", href: compare }] : []),
   ];
 }
 
-/** "18 Nov 2025, 8.0.35: −19 % [−21 %, −18 %] worse" in two. */
-function split(title: string): [string, string] {
-  const at = title.indexOf(": ");
-  return [title.slice(0, at), title.slice(at + 2)];
+/** "18 Nov 2025, 8.0.35: −19 % [−21 %, −18 %] worse" in two; a second line has the reason. */
+function split(title: string): [string, string, string] {
+  const [first = "", note = ""] = title.split("\n");
+  const at = first.indexOf(": ");
+  return [first.slice(0, at), first.slice(at + 2), note];
 }
 
 /** The neighbour in the direction of the key; rows may have gaps, so up and down keep the distance to the newest. */
