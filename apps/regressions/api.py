@@ -16,7 +16,7 @@ from apps.regressions.releases import check as release_check
 from apps.regressions.releases import markdown, sign_offs, stored_checks
 from apps.regressions.releases.check import check as check_release
 from apps.regressions.releases.pairs import on_hardware
-from apps.regressions.releases.stored_checks import StoredCheck
+from apps.regressions.releases.stored_checks import StoredCheck, TrendStep
 from apps.regressions.releases.values import (
     LATENCY_TOLERANCE,
     TOLERANCE,
@@ -101,6 +101,7 @@ __all__ = [
     "TrendRow",
     "TrendSeason",
     "TrendSessions",
+    "TrendStep",
     "Tried",
     "TriedSeries",
     "activity",

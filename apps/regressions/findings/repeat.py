@@ -12,8 +12,9 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.api import MAX_REPETITIONS, PlannedWorkload, PlanSize, create_campaign, size_of
 from apps.dispatch.models import FINAL, Campaign, Job
 from apps.regressions.findings.locking import NoSuchFinding, changing, note
-from apps.regressions.models import Change, CheckedRelease, Finding, Repetition
+from apps.regressions.models import Change, Finding, Repetition
 from apps.regressions.releases import stored_checks
+from apps.regressions.releases.values import CheckRow, lacks_sessions
 from apps.runs.models import Run
 
 # An interval needs three; people decide about more than ten at once.
@@ -111,27 +112,23 @@ def _count(changes: Sequence[Change], wanted: int | None) -> tuple[int, str]:
             raise Invalid([FieldProblem("repetitions", problem, f"use 1 to {MAX_REPETITIONS}")])
         return wanted, "as requested"
     there = max(min(len(change.runs_before), len(change.runs_after)) for change in changes)
-    needed = _needed(changes)
+    rows = stored_checks.rows_of(changes)
     count, why = max((FEWEST, f"{FEWEST} give an interval"), (there, "as many as the smaller side has"))
-    if needed > count:
+    if (needed := _needed(changes, rows)) > count:
         count, why = needed, "needed for a verdict"
-    return (count, why) if count <= MOST else (MOST, f"{count} more needed for a verdict; at most {MOST} at once")
+    if count > MOST:
+        count, why = MOST, f"at most {MOST} at once; {count} would be {why}"
+    if any(lacks_sessions(row) for row in rows.values()):
+        why += "; the comparison of the releases lacks sessions, not runs, and this campaign is one more of each side"
+    return count, why
 
 
-def _needed(changes: Sequence[Change]) -> int:
-    """Further repetitions needed for a verdict, by the release's last comparison; 0: none."""
-    wanted = {(each.system_id, each.baseline_system_id, each.workload_id, each.load_level_id) for each in changes}
-    rows = CheckedRelease.objects.filter(
-        release__in={each.system.release_id for each in changes},
-        hardware_class__in={each.system.hardware_class_id for each in changes},
-    )
+def _needed(changes: Sequence[Change], rows: Mapping[int, CheckRow]) -> int:
+    """Further repetitions needed for a verdict on changes that newer runs do not confirm, by their own rows in the
+    release's last comparison; 0: none. A change that holds has its verdict."""
+    own = [rows[change.pk] for change in changes if change.gone_at is not None and change.pk in rows]
     missing = [
-        row.needed - min(len(row.runs_before), len(row.runs_after))
-        for found in stored_checks.load(rows)
-        for row in found.check.rows
-        if row.needed
-        and not row.sessions
-        and (row.system_id, row.baseline_system_id, row.workload_id, row.level_id) in wanted
+        row.needed - min(len(row.runs_before), len(row.runs_after)) for row in own if row.needed and not row.sessions
     ]
     return max([0, *missing])
 

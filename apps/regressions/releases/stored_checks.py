@@ -35,6 +35,15 @@ class StoredCheck:
         return fingerprint(self.check)
 
 
+@dataclass(frozen=True)
+class TrendStep:
+    """A finding whose change in a trend has this verdict."""
+
+    finding: int
+    state: str
+    verdict: str
+
+
 def keep(check: ReleaseCheck) -> CheckedRelease:
     """Store in place of the previous one. Only for comparisons with the default baseline, not with one chosen by a
     person."""
@@ -83,9 +92,36 @@ def current(checks: Sequence[ReleaseCheck]) -> list[ReleaseCheck]:
     return updated
 
 
+def rows_of(changes: Iterable[Change]) -> dict[int, CheckRow]:
+    """Change -> the row of its system, workload, load level and metric in the last comparison of its release. Three
+    queries."""
+    keys = {each: (each.system_id, each.workload_id, each.load_level_id, each.metric_id) for each in changes}
+    systems = [each.system for each in keys]
+    stored = CheckedRelease.objects.filter(
+        release__in={each.release_id for each in systems},
+        hardware_class__in={each.hardware_class_id for each in systems},
+    )
+    rows = [row for found in load(stored) for row in found.check.rows]
+    known = {(row.system_id, row.workload_id, row.level_id, row.metric_id): row for row in rows}
+    return {each.pk: known[key] for each, key in keys.items() if key in known}
+
+
 def outdated() -> list[CheckedRelease]:
     """Rows stored in an older format."""
     return [row for row in CheckedRelease.objects.all() if _check(row) is None]
+
+
+def steps(check: ReleaseCheck) -> dict[tuple[int | None, int, int, int], TrendStep]:
+    """System, workload, load level and metric -> the finding of a step in the trend that begins with this system. It
+    counts for no row: the rows compare releases. One query."""
+    systems = {row.system_id for row in check.rows if row.system_id is not None}
+    found = Change.objects.filter(kind=Change.Kind.HISTORY, system__in=systems, gone_at=None).select_related("finding")
+    return {
+        (each.system_id, each.workload_id, each.load_level_id or 0, each.metric_id or 0): TrendStep(
+            each.finding_id, each.finding.state, each.verdict
+        )
+        for each in found.order_by("pk")
+    }
 
 
 def fingerprint(check: ReleaseCheck) -> str:

@@ -303,6 +303,12 @@ def is_coarse(row: CheckRow, tolerance: float) -> bool:
     return row.worst > margin_of(row, tolerance)
 
 
+def lacks_sessions(row: CheckRow) -> bool:
+    """Whether further sessions are what a verdict takes, and further runs of the same sessions no help."""
+    without = row.verdict in (RowVerdict.INCONCLUSIVE, RowVerdict.TOO_FEW)
+    return row.verdict is RowVerdict.ONE_SESSION or (without and row.sessions is not None)
+
+
 def margin_of(row: CheckRow, tolerance: float) -> float:
     """That of the row; without one, `tolerance`, beside the primary metric LATENCY_TOLERANCE if that is more, and at
     least what is no finding."""

@@ -27,6 +27,7 @@ from apps.regressions.api import (
     activity,
     evidence,
     review,
+    stored_checks,
     thresholds,
 )
 from apps.regressions.api import finding_queries as queries
@@ -38,7 +39,7 @@ from apps.web.components.pages import render_page
 from apps.web.findings import findings
 from apps.web.findings.chart import FindingChart, RunValue, SideValues, chart
 from apps.web.findings.forms import unsent
-from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede
+from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede, other_word
 
 # Rows of each table that are shown.
 SHOWN_AT_ONCE = 12
@@ -84,6 +85,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "change_rows": _rows(found),
         "notes": _folded(found.notes),
         "change_answer": change_answer(change) if change else "",
+        "other_word": _other_word(change) if change else "",
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
         "evidence": gathered,
         "chart": drawn,
@@ -224,6 +226,13 @@ def _limits(change: ChangeRow) -> ChangeLimits | None:
     """The thresholds of the change. Two queries."""
     metric = Change.objects.values_list("metric", flat=True).get(pk=change.id)
     return thresholds.of(change.workload.id, metric) if metric is not None else None
+
+
+def _other_word(change: ChangeRow) -> str:
+    """Of the comparison of the releases on it; empty: it has none, or the same. Four queries."""
+    stored = Change.objects.filter(pk=change.id).select_related("system")
+    row = stored_checks.rows_of(stored).get(change.id)
+    return other_word(change, row) if row and change.holds else ""
 
 
 def _tones(found: FindingDetail) -> list[int]:

@@ -158,7 +158,7 @@ def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, chec
         for ending in ("md", "csv")
     }
     return {
-        "sheet": sheet(check, _times(to_repeat(check)), _trends(check)),
+        "sheet": sheet(check, _times(to_repeat(check)), _trends(check), stored_checks.steps(check)),
         "check": check,
         "kept": row,
         "all": request.GET.get("rows") == "all",

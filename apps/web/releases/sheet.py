@@ -11,7 +11,18 @@ from apps.comparison.pure import FEWEST_RUNS
 from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number
 from apps.dispatch.api import MAX_REPETITIONS
-from apps.regressions.api import CheckRow, ReleaseCheck, Result, RowVerdict, is_relevant, p_words, percent, share
+from apps.regressions.api import (
+    CheckRow,
+    ReleaseCheck,
+    Result,
+    RowVerdict,
+    TrendStep,
+    is_relevant,
+    p_words,
+    percent,
+    share,
+)
+from apps.web.findings.wording import beside_row
 from apps.web.releases.strips import Strip, strips
 from workers.protocol.workloads import WORKLOADS
 
@@ -50,6 +61,9 @@ class ReleaseRow:
     """A row; `kind`: class of its verdict; `turned`: class of its sign if lower is better; `interval`, or why there is
     none.
 
+    `step`: the finding of a step in its trend, where the row has none or another; `step_why`: why that has another
+    word, empty: it has the same.
+
     `also`: smallest detectable change, or runs needed; `plan_url`: the form of a campaign with these runs, empty: none.
     `strip` None: there is no interval. `trend_url`: of the series that the release's runs are part of; empty: none.
     """
@@ -67,6 +81,8 @@ class ReleaseRow:
     plan_url: str
     strip: Strip | None
     trend_url: str
+    step: TrendStep | None
+    step_why: str
 
     @property
     def p(self) -> str:
@@ -76,8 +92,8 @@ class ReleaseRow:
 @dataclass(frozen=True)
 class ReleaseSheet:
     """`relevant`: rows to read; `others`: unchanged, or inconclusive and at most slightly worse. `why`: reasons beside
-    the counts of `answer`. `finding`: of the most significant row that counts against the release; None: no such row
-    has one."""
+    the counts of `answer`. `finding`: of the most significant row that counts against the release, and its
+    state; None: no such row has one."""
 
     check: ReleaseCheck
     mark: str
@@ -88,7 +104,7 @@ class ReleaseSheet:
     relevant: tuple[ReleaseRow, ...]
     others: tuple[ReleaseRow, ...]
     missing: tuple[ReleaseRow, ...]
-    finding: int | None
+    finding: tuple[int, str] | None
 
 
 def result_words(check: ReleaseCheck) -> tuple[str, str, str]:
@@ -102,12 +118,18 @@ def worst_first(check: ReleaseCheck) -> tuple[bool, int]:
 
 
 def sheet(
-    check: ReleaseCheck, times: Mapping[int, Times], trends: Mapping[SeriesKey, int] | None = None
+    check: ReleaseCheck,
+    times: Mapping[int, Times],
+    trends: Mapping[SeriesKey, int] | None = None,
+    steps: Mapping[SeriesKey, TrendStep] | None = None,
 ) -> ReleaseSheet:
-    """`times`: of the runs in `to_repeat`. `trends`: ids."""
+    """`times`: of the runs in `to_repeat`. `trends`: ids. `steps`: findings in these."""
     mark, sign, words = result_words(check)
     drawn = zip(check.rows, strips(check.rows), strict=True)
-    shown = [_shown(row, times, strip, (trends or {}).get(series_key(row))) for row, strip in drawn]
+    shown = [
+        _shown(row, times, strip, (trends or {}).get(series_key(row)), (steps or {}).get(series_key(row)))
+        for row, strip in drawn
+    ]
     return ReleaseSheet(
         check=check,
         mark=mark,
@@ -118,7 +140,9 @@ def sheet(
         relevant=tuple(each for each in shown if is_relevant(each.row, check.tolerance) and not _is_missing(each)),
         others=tuple(each for each in shown if not is_relevant(each.row, check.tolerance)),
         missing=tuple(each for each in shown if _is_missing(each)),
-        finding=next((row.finding for row in check.rows if row.counts_against and row.finding), None),
+        finding=next(
+            ((row.finding, row.finding_state) for row in check.rows if row.counts_against and row.finding), None
+        ),
     )
 
 
@@ -141,7 +165,10 @@ def series_key(row: CheckRow) -> SeriesKey:
     return row.system_id, row.workload_id, row.level_id, row.metric_id
 
 
-def _shown(row: CheckRow, times: Mapping[int, Times], strip: Strip | None, trend: int | None) -> ReleaseRow:
+def _shown(
+    row: CheckRow, times: Mapping[int, Times], strip: Strip | None, trend: int | None, step: TrendStep | None
+) -> ReleaseRow:
+    step = step if step and step.finding != row.finding else None
     kinds = {
         RowVerdict.WORSE: "worse",
         RowVerdict.BETTER: "better",
@@ -164,6 +191,8 @@ def _shown(row: CheckRow, times: Mapping[int, Times], strip: Strip | None, trend
         plan_url=_plan_url(row, times),
         strip=strip,
         trend_url=reverse("web:trend", args=[trend]) if trend else "",
+        step=step,
+        step_why=beside_row("history", row) if step and step.verdict != row.verdict else "",
     )
 
 

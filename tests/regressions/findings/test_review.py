@@ -309,7 +309,11 @@ def test_as_many_repetitions_are_proposed_as_the_last_comparison_says_are_missin
     plan = review.plan_of(finding.pk)
     assert (plan.repetitions, plan.why) == (7, "needed for a verdict")  # two on each side are there
     stored_checks.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=1001),)))
-    assert review.plan_of(finding.pk).repetitions == repeat.MOST
+    plan = review.plan_of(finding.pk)
+    assert (plan.repetitions, plan.why) == (repeat.MOST, "at most 10 at once; 999 would be needed for a verdict")
+    other = dataclasses.replace(row, metric_id=row.metric_id + 1, needed=174)
+    stored_checks.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=None), other)))
+    assert review.plan_of(finding.pk).repetitions == repeat.FEWEST
 
 
 def test_only_what_still_holds_is_measured_again(alice: User) -> None:
