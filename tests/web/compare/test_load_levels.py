@@ -88,7 +88,7 @@ def test_each_side_has_its_knee_and_its_peak_with_intervals(client: Client, work
 def test_a_peak_without_an_upper_end_is_none_found() -> None:
     unsure = load_levels.place_text(Estimate(4.59, 1.0, math.inf), 8)
     assert (unsure.value, unsure.note) == ("", "none found within the levels")
-    assert load_levels.place_text(Estimate(math.inf, 12.0, math.inf), 8).note == "none up to 12 threads"
+    assert load_levels.place_text(Estimate(math.inf, 12.0, math.inf), 8).note == "none up to 12.0 threads"
 
 
 def test_the_viewers_objective_ends_at_the_last_level_that_surely_keeps_it(client: Client, workload: Workload) -> None:

@@ -42,10 +42,10 @@ def test_one_session_each_is_said_and_a_second_day_is_compared_by_session(client
 
 
 def test_repetitions_that_fall_with_their_order_are_named_with_the_size(client: Client, workload: Workload) -> None:
-    measured(a_system("a"), [1000, 951, 902, 860, 815])
-    measured(a_system("b"), [1100, 1046, 993, 945, 897])
+    measured(a_system("a"), [1000, 951, 902, 860, 815, 775])
+    measured(a_system("b"), [1100, 1046, 993, 945, 897, 852])
     html = page(client, address(workload))
     assert [state[0] for state in states(html, "[data-ribbon]", "ribbon")] == ["one-session", "order"]
     ribbon = " ".join(elements(html, "[data-ribbon=order]")[0].text().split())
     assert ribbon.startswith("! Falls with each repetition")
-    assert re.search("throughput of .+ by 5.0 % .+ and of .+ by ", ribbon)
+    assert re.search("throughput of .+ by [45].. % .+ and of .+ by ", ribbon)
