@@ -12,7 +12,7 @@ from apps.use_method.values import Reading
 Grown = Callable[[int, int], str]
 # Names capitalised within a sentence.
 PROPER = ("Galera", "Aurora", "Group")
-AT_A_RATE = "fixed rate: throughput says only whether the rate was held"
+AT_A_RATE = "fixed rate: no bottleneck is sought"
 NO_RUN = "no run counted"
 SERVER_TOOK = "the server took"  # of a CPU that is shared with others
 

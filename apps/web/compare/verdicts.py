@@ -119,7 +119,8 @@ def _values(comparison: Comparison, side: Side, level: Level, metrics: list[Comp
     known = [(metric, cell.summary) for metric, cell in cells if cell.summary]
     texts = [
         with_unit(summary.value, metric.unit)
-        if metric.kind == "throughput"
+        # "772 transactions/s" names itself, "2.28 s" does not.
+        if metric.kind == "throughput" and metric.unit.endswith("/s")
         else f"{label(metric)} {with_unit(summary.value, metric.unit)}"
         for metric, summary in known
     ]

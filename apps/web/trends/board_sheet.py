@@ -223,15 +223,18 @@ def _commits(columns: Sequence[BoardColumn | None]) -> Iterator[BoardLane]:
 
 
 def _lanes(columns: Sequence[BoardColumn | None], digits: int) -> Iterator[BoardLane]:
-    """A column without runs belongs to the version before. Where there is little room, the end tells versions apart."""
+    """A column without runs belongs to the version before. Where there is little room, the number stands for the
+    version if it tells all apart (12.0.2 for 12.0.2-MariaDB), and its end tells versions apart."""
     versions, last = [], ""
     for column in columns:
         last = column.version if column else last
         versions.append(last)
+    numbers = {version: version.partition("-")[0] for version in versions}
+    is_enough = len(set(numbers.values())) == len(numbers)
     for version, members in groupby(versions):
         span = len(list(members))
-        fits = len(version) <= digits * span
-        yield BoardLane(span, version, version if fits else f"…{version[1 - digits * span :]}")
+        words = version if len(version) <= digits * span or not is_enough else numbers[version]
+        yield BoardLane(span, version, words if len(words) <= digits * span else f"…{words[1 - digits * span :]}")
 
 
 def _row(row: BoardRow, names: Sequence[str], *, roomy: bool) -> ShownRow:

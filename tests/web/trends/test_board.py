@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
 
-from apps.catalog.models import Platform, System
+from apps.catalog.models import Platform, Release, System
 from apps.comparison.api import baselines
 from apps.dispatch.models import Campaign, JobRun
 from apps.regressions.findings.titles import percent
@@ -126,6 +126,15 @@ def test_releases_measured_in_turns_in_one_night_have_a_column_each(client: Clie
     titles = [str(cell.attributes["title"]) for cell in elements(html, "td[data-verdict] > a[data-value]")]
     assert all(version in title for version, title in zip(["12.0.1", "12.0.2"] * 4, titles, strict=True))
     assert states(html, "tr[data-trend]", "kind") == states(page(client, "?by=release"), "tr[data-trend]", "kind")
+
+
+def test_where_there_is_little_room_a_version_is_its_number(client: Client, in_turns: Trend) -> None:
+    for release in Release.objects.filter(version__startswith="12.0"):
+        release.version += "-MariaDB"
+        release.save()
+    lanes = elements(page(client, "?by=night"), "td.board__version")
+    assert [lane.text() for lane in lanes] == ["12.0.1", "12.0.2"] * 4
+    assert [lane.attributes["title"] for lane in lanes] == ["12.0.1-MariaDB", "12.0.2-MariaDB"] * 4
 
 
 def test_a_night_chosen_as_baseline_is_its_oldest_release(in_turns: Trend) -> None:
