@@ -31,16 +31,20 @@ def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
     )
 
 
+def _headline(output: Output, metric: str) -> float | None:
+    return next((one.value for one in output.headlines if one.metric == metric), None)
+
+
 def lacking_transactions(totals: Output, series: Output) -> str:
     """Why separate series are not of these totals: they lack the transactions of more than one interval, or have more.
     Empty: they fit, or one of the two does not count."""
-    said, counted = (
-        next((one.value for one in each.headlines if one.metric == TRANSACTIONS), None) for each in (totals, series)
-    )
+    said, counted = _headline(totals, TRANSACTIONS), _headline(series, TRANSACTIONS)
     if said is None or counted is None:
         return ""
-    length = min((b - a for a, b in pairwise(sorted(series.intervals))), default=0.0)
-    busiest = max((float(row.get(THROUGHPUT) or 0) for row in series.intervals.values()), default=0.0)
+    # pgbench's shortest; of one interval it cannot be seen, and of few the last may be the busiest.
+    length = min((b - a for a, b in pairwise(sorted(series.intervals))), default=1.0)
+    rates = [float(row.get(THROUGHPUT) or 0) for row in series.intervals.values()]
+    busiest = max([_headline(totals, THROUGHPUT) or 0.0, *rates])
     if said - 1.5 * busiest * length - 1 <= counted <= 1.01 * said + 1:
         return ""
     remedy = "send the logs of all worker threads in one file, and of all transactions"
