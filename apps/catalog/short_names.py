@@ -2,7 +2,7 @@
 
 A system is named by platform and nodes ("Galera ×3", "MHA 1+2", "MySQL single"). Beside another system like it the name
 has what differs: version, hardware, a setting ("Galera 10.11.19", "MySQL flush=2"); if nothing fits, the slug or a
-number. Names stay: what is told apart by "10.11" today may have a neighbour of another patch release tomorrow.
+number. Names stay: a system named by "10.11" today may have one of another patch release beside it tomorrow.
 """
 
 import re

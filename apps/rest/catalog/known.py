@@ -8,7 +8,7 @@ from django.db.models import Model
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.core.problems import FieldProblem, Invalid
 
-# Parameter -> where its values are looked up, by what, and the list that has them.
+# Parameter -> where its values are looked up, and by what; the list that has them.
 KNOWN: Mapping[str, tuple[type[Model], str, str]] = {
     "platform": (Platform, "slug", "platforms/"),
     "release": (Release, "pk", "platforms/"),
@@ -23,7 +23,7 @@ def require_known(asked: Mapping[str, Any]) -> None:
     problems = [
         FieldProblem(
             name,
-            f"there is no {name.replace('hardware', 'hardware class')} {value!r:.90}",
+            f"there is no {model._meta.verbose_name} {value!r:.90}",
             f"choose one of /api/v1/{listed}",
         )
         for name, (model, key, listed) in KNOWN.items()

@@ -48,7 +48,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Facet:
-    """One filter with its choices: values of existing runs, and known ones that the address names.
+    """One filter with its choices: values of existing runs (threads: of planned ones too), and known ones that the
+    address names.
 
     `note`: what is not offered, and the remedy.
     """
