@@ -1,8 +1,10 @@
 """The ASGI application served by granian: config/wsgi.py in threads, behind limits on the bodies of requests."""
 
 import logging
+import os
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from config.wsgi import application as wsgi  # isort: skip  sets Django up
@@ -11,6 +13,7 @@ from django.db import close_old_connections
 
 from apps.rest.framework.authentication import is_known
 from config.serving.application import Application
+from workers import heartbeat
 
 THREADS, AGENT_THREADS = 4, 2
 # s. At 5 ms, the default, a batch waits for several pages in turn each time that it takes the interpreter back from a
@@ -28,4 +31,10 @@ def _is_known(meta: Mapping[str, Any]) -> bool:
 
 
 sys.setswitchinterval(SWITCH_INTERVAL)
-application = Application(wsgi, is_known=_is_known, threads=THREADS, agent_threads=AGENT_THREADS)
+application = Application(
+    wsgi,
+    is_known=_is_known,
+    threads=THREADS,
+    agent_threads=AGENT_THREADS,
+    beat=partial(heartbeat.renew, f"web/{os.getpid()}"),
+)

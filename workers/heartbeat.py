@@ -1,4 +1,4 @@
-"""Signs of life of worker and beat: each renews a file below var/, by which a supervisor sees that it hangs."""
+"""Signs of life of web, worker and beat: each renews a file below var/, by which a supervisor sees that it hangs."""
 
 import contextlib
 from typing import Any

@@ -69,8 +69,8 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Places:
     return Places(
         var=Path(environ.get("SPLASHBOARD_VAR") or ROOT / "var").resolve(),
         host=environ.get("SPLASHBOARD_HOST") or "127.0.0.1",
-        port=_number(environ, "SPLASHBOARD_PORT", highest=65535) if environ.get("SPLASHBOARD_PORT") else 0,
-        web_workers=_number(environ, "SPLASHBOARD_WEB_WORKERS", highest=64),
+        port=_number(environ, "SPLASHBOARD_PORT", highest=65535, otherwise=0),
+        web_workers=_number(environ, "SPLASHBOARD_WEB_WORKERS", highest=64, otherwise=min(2, _cpus())),
         database_url=environ.get("DATABASE_URL", ""),
         redis_url=environ.get("REDIS_URL", ""),
         binaries=binaries,
@@ -102,8 +102,15 @@ def make_folders(places: Places) -> None:
         ) from error
 
 
-def _number(environ: Mapping[str, str], name: str, *, highest: int) -> int:
-    text = environ.get(name) or "1"
+def _number(environ: Mapping[str, str], name: str, *, highest: int, otherwise: int) -> int:
+    text = environ.get(name)
+    if not text:
+        return otherwise
     if not text.isdecimal() or not 1 <= int(text) <= highest:
         raise LaunchProblem(f"{name} is {text!r}: set it to a whole number from 1 to {highest}.")
     return int(text)
+
+
+def _cpus() -> int:
+    """That this process may use; macOS does not tell."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -4,6 +4,7 @@ The supervisor has one thread, to which the kernel binds its children's lives: a
 """
 
 import contextlib
+import os
 import socket
 import time
 from dataclasses import dataclass, field
@@ -117,3 +118,40 @@ class HeartPulse:
         if touched != self._seen:
             self._seen, self._changed = touched, now
         return f"it gave no sign of life for {SILENT_FOR:.0f} s" if now - self._changed > SILENT_FOR else ""
+
+
+@dataclass
+class HeartPulses:
+    """A HeartPulse for each file in a folder, named after the process that touches it.
+
+    What starts the processes empties the folder before: a file that none of them touches is one that hangs.
+    """
+
+    folder: Path
+    _hearts: dict[str, HeartPulse] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        for heart in self._hearts.values():
+            heart.begin()
+
+    def trouble(self, now: float) -> str:
+        with contextlib.suppress(FileNotFoundError):
+            names = os.listdir(self.folder)
+            self._hearts = {name: self._hearts.get(name) or HeartPulse(self.folder / name) for name in names}
+        troubles = ((name, heart.trouble(now)) for name, heart in self._hearts.items())
+        return next((f"of its process {name}: {trouble}" for name, trouble in troubles if trouble), "")
+
+
+@dataclass(frozen=True)
+class Pulses:
+    """Of one program; each of them must be well."""
+
+    all: tuple[Pulse, ...]
+
+    def begin(self) -> None:
+        for pulse in self.all:
+            pulse.begin()
+
+    def trouble(self, now: float) -> str:
+        troubles = [pulse.trouble(now) for pulse in self.all]
+        return next(filter(None, troubles), "")

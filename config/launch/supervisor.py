@@ -17,14 +17,14 @@ from config.launch.children import PROGRAMS, Children, RunLock
 from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import ROOT, Places, make_folders, require_space
 from config.launch.programs import Program
-from config.launch.pulses import AnswerPulse, HeartPulse, Pulse
+from config.launch.pulses import AnswerPulse, HeartPulse, HeartPulses, Pulse, Pulses
 from config.launch.watchdog import Watchdog, Watched, how, report_end
 
 STARTS_WITHIN = 300.0  # s for the web to answer; a busy machine takes minutes
 NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice as much at the first load
 LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is moved to NAME.log.1
 LOGS_EVERY = 30.0  # s between checks of their sizes
-METRICS = "metrics"
+METRICS, HEARTBEATS = "metrics", "heartbeats"
 PREPARE, PREPARING = "prepare", "Preparing the database"
 PUBLIC = "whoever reaches this server reads everything (SPLASHBOARD_PUBLIC_READ is on)"
 RESTORED, MOST_PROBLEMS = "restored", 20  # in the line that ends a restoring; lines, of which others are problems
@@ -168,7 +168,7 @@ class Supervisor:
             self._launch_web()
         self._await_web()
         for program in (programs.worker(), programs.beat(places)):
-            self._launch(program, HeartPulse(places.var / "heartbeats" / program.name))
+            self._launch(program, HeartPulse(places.var / HEARTBEATS / program.name))
         self._launch(programs.agent(places))
         return prepared
 
@@ -180,7 +180,16 @@ class Supervisor:
     def _launch_web(self) -> None:
         # Where the server listens on every address, this machine's own is one of them.
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.places.host, self.places.host.strip("[]"))  # noqa: S104
-        self._launch(programs.web(self.places), AnswerPulse(host, self.places.port))
+        program, hearts = programs.web(self.places), self.places.var / HEARTBEATS / "web"
+
+        def spawn() -> None:
+            shutil.rmtree(hearts, ignore_errors=True)  # of processes that ended
+            self._spawn(program)
+
+        spawn()
+        # An answer may come from any of the server's processes.
+        pulses = Pulses((AnswerPulse(host, self.places.port), HeartPulses(hearts)))
+        self.watchdog.keep(program.name, Watched(spawn, pulses))
 
     def _spawn(self, program: Program) -> None:
         with processes.appended_log(self.places.log_of(program.name)) as log:

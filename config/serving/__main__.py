@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> None:
     os.execv(  # noqa: S606 - no shell is wanted
         sys.executable,
         [
-            sys.executable, "-m", "granian", "--interface", "asginl", "--no-ws",
+            sys.executable, "-m", "granian", "--interface", "asgi", "--no-ws",
             # Guessing the version waits for its first bytes without a limit.
             "--http", "1",
             "--host", options.host, "--port", options.port, "--workers", options.workers,

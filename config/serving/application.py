@@ -20,11 +20,16 @@ KNOWN_FOR = 60.0  # s for which a caller is not looked up again
 MOST_KNOWN = 10_000
 CREDENTIALS = (b"authorization", b"cookie")
 AGENTS = "/api/v1/agent/"
+BEATS_EVERY = 5.0  # s
 
 
 class Application:
     """`wsgi` in a few threads, and what agents send in `agent_threads` of their own: a batch takes a millisecond and
-    must not queue behind pages. `is_known`, called in one of them: whether the headers are those of somebody known."""
+    must not queue behind pages. `is_known`, called in one of them: whether the headers are those of somebody known.
+
+    `beat`, called every BEATS_EVERY from the server's start on, for as long as event loop and threads take their turns:
+    how others see that this process does not hang.
+    """
 
     def __init__(
         self,
@@ -33,14 +38,19 @@ class Application:
         is_known: Callable[[Mapping[str, Any]], bool],
         threads: int,
         agent_threads: int,
+        beat: Callable[[], None],
     ) -> None:
         self._wsgi = wsgi
         self._is_known = is_known
         self._known: dict[bytes, float] = {}  # digest of credentials: when to look them up again
         self._threads = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="request")
         self._agents = ThreadPoolExecutor(max_workers=agent_threads, thread_name_prefix="agent")
+        self._beat = beat
 
     async def __call__(self, scope: Mapping[str, Any], receive: requests.Receive, send: responses.Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
         if scope["type"] != "http":
             raise RuntimeError(f"{scope['type']} is not served")
         try:
@@ -62,6 +72,22 @@ class Application:
             finally:
                 # The thread reads the body until it ends.
                 await asyncio.shield(running)
+
+    async def _live(self, receive: requests.Receive, send: responses.Send) -> None:
+        """From the start of the server to its end (ASGI's lifespan protocol)."""
+        await receive()
+        heart = asyncio.create_task(self._keep_beating())
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        heart.cancel()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _keep_beating(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await loop.run_in_executor(self._agents, _take_turn)
+            await loop.run_in_executor(self._threads, self._beat)
+            await asyncio.sleep(BEATS_EVERY)
 
     def _threads_of(self, scope: Mapping[str, Any]) -> ThreadPoolExecutor:
         return self._agents if scope["path"].startswith(AGENTS) else self._threads
@@ -97,6 +123,10 @@ class Application:
                 self._known.clear()
             self._known[digest] = now + KNOWN_FOR
         return known
+
+
+def _take_turn() -> None:
+    """Of a thread that is free."""
 
 
 async def _refuse(send: responses.Send, refused: requests.RefusedBody) -> None:

@@ -44,6 +44,7 @@ class Product:
             [sys.executable, "-m", "tests.faults.product"],
             env=variables(
                 places,
+                SPLASHBOARD_WEB_WORKERS="2",
                 SPLASHBOARD_EXAMPLES="false",
                 SPLASHBOARD_LEAST_FREE_MB="1",
                 S3_ENDPOINT_URL=f"http://127.0.0.1:{self.store_way.port}",
@@ -115,6 +116,12 @@ class Product:
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGCONT)
+
+    def pids_of_web(self) -> list[int]:
+        """Of the processes that answer."""
+        folder = self.var / "heartbeats" / "web"
+        eventually(lambda: len(list(folder.glob("*"))) > 1, what="each of them has begun", seen=self.log)
+        return sorted(int(file.name) for file in folder.iterdir())
 
     def environment(self) -> dict[str, str]:
         """Of the worker, for another program like it."""

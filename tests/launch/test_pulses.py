@@ -1,5 +1,6 @@
 """Signs of life: who answers or renews a file lives, who does neither hangs, and nothing waits for either."""
 
+import itertools
 import os
 import socket
 import threading
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from config.launch import pulses
-from config.launch.pulses import AnswerPulse, HeartPulse
+from config.launch.pulses import AnswerPulse, HeartPulse, HeartPulses, Pulses
 from tests.support.waiting import eventually
 
 
@@ -76,12 +77,9 @@ def test_a_server_that_never_answers_hangs_after_the_third_time(listens: bool) -
         pulse.begin()
 
 
-def _hung_after(pulse: AnswerPulse, now: float) -> float:
-    """Seconds until it counts as hung, in steps of one."""
-    start = now
-    while not pulse.trouble(now):
-        now += 1.0
-    return now - start
+def _hung_after(pulse: AnswerPulse, start: float) -> int:
+    """Seconds until it counts as hung."""
+    return next(seconds for seconds in itertools.count() if pulse.trouble(start + seconds))
 
 
 def test_a_server_that_is_only_slow_is_waited_for_longer_each_time(unwell: HTTPServer) -> None:
@@ -121,3 +119,33 @@ def test_a_heart_that_is_not_renewed_hangs(tmp_path: Path) -> None:
     assert pulse.trouble(now) == ""
     assert pulse.trouble(now + pulses.SILENT_FOR) == ""
     assert "no sign of life" in pulse.trouble(now + pulses.SILENT_FOR + 1)
+
+
+def test_of_several_hearts_the_one_that_is_not_renewed_is_named(tmp_path: Path) -> None:
+    pulse = HeartPulses(tmp_path / "web")
+    pulse.begin()
+    now = time.monotonic()
+    assert pulse.trouble(now + 2 * pulses.SILENT_FOR) == ""  # none has begun
+    (tmp_path / "web").mkdir()
+    for name in ("11", "12"):
+        (tmp_path / "web" / name).touch()
+    now += 2 * pulses.SILENT_FOR
+    assert pulse.trouble(now) == ""
+    os.utime(tmp_path / "web" / "12", (1, 1))
+    assert pulse.trouble(now + pulses.SILENT_FOR) == ""
+    assert "process 11: it gave no sign of life" in pulse.trouble(now + pulses.SILENT_FOR + 1)
+    (tmp_path / "web" / "11").unlink()
+    assert pulse.trouble(now + pulses.SILENT_FOR + 1) == ""
+
+
+def test_a_program_with_two_signs_of_life_hangs_when_one_is_missing(tmp_path: Path) -> None:
+    (file := tmp_path / "heart").touch()
+    heart, never = HeartPulse(file), HeartPulses(tmp_path / "none")
+    both = Pulses((never, heart))
+    both.begin()
+    now = time.monotonic()
+    assert both.trouble(now) == ""
+    assert "no sign of life" in both.trouble(now + pulses.SILENT_FOR + 1)
+    heart._changed = now
+    both.begin()
+    assert both.trouble(time.monotonic()) == ""

@@ -31,11 +31,11 @@ def echo(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     return [body]
 
 
-def an_application(wsgi: Any = echo, *, threads: int = 2) -> Application:
+def an_application(wsgi: Any = echo, *, threads: int = 2, beat: Callable[[], Any] = int) -> Application:
     def is_known(meta: Mapping[str, Any]) -> bool:
         return meta.get("HTTP_AUTHORIZATION") == KNOWN
 
-    return Application(wsgi, is_known=is_known, threads=threads, agent_threads=1)
+    return Application(wsgi, is_known=is_known, threads=threads, agent_threads=1, beat=beat)
 
 
 @dataclass
