@@ -1,6 +1,6 @@
 """Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
-from apps.catalog import prices, queries, services
+from apps.catalog import prices, queries, removal, services
 from apps.catalog.own_metrics import state_metrics
 from apps.catalog.services import (
     InvalidField,
@@ -19,6 +19,7 @@ __all__ = [
     "new_short_name",
     "prices",
     "queries",
+    "removal",
     "services",
     "set_short_name",
     "state_metrics",

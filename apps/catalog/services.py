@@ -304,7 +304,10 @@ def _workload_name(parameters: Mapping[str, Any]) -> str:
 
 
 def _new_platform_note(message: SystemMessage) -> str:
-    return f"platform {message.platform!r} was not in the catalog and was added without a description"
+    return (
+        f"platform {message.platform!r} was not in the catalog and was added without a description; "
+        "if it is misspelt, an administrator removes the system with manage.py delete_systems"
+    )
 
 
 def _platform(slug: str) -> tuple[Platform, bool]:

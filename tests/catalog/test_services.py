@@ -161,7 +161,10 @@ def test_a_platform_that_is_new_is_added_and_reported() -> None:
     system, differences, notes = services.register_system(message=a_message(platform="tidb"), hardware=[SMALL])
     assert system.release.platform.slug == "tidb"
     assert differences == []
-    assert notes == ["platform 'tidb' was not in the catalog and was added without a description"]
+    assert notes == [
+        "platform 'tidb' was not in the catalog and was added without a description; "
+        "if it is misspelt, an administrator removes the system with manage.py delete_systems"
+    ]
 
 
 @pytest.mark.parametrize("said", ["MHA", "mha", "MariaDB"])

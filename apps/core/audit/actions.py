@@ -72,6 +72,7 @@ class Action(StrEnum):
     SUBSCRIPTION_DELETE = "subscription.delete"
     SUBSCRIPTION_SAVE = "subscription.save"
     SUBSCRIPTION_TEST = "subscription.test"
+    SYSTEM_DELETE = "system.delete"
     SYSTEM_REGISTER = "system.register"
     TEAM_DELETE = "team.delete"
     TEAM_SAVE = "team.save"

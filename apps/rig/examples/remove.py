@@ -1,13 +1,9 @@
 """Deletes the example study: runs, findings, schedule, and catalog entries that nothing else uses."""
 
-from collections.abc import Iterable
-
 from django.db import transaction
-from django.db.models import Model, ProtectedError
 from django.utils import timezone
 
-from apps.catalog.api import services as catalog_services
-from apps.catalog.models import HardwareClass, Release, System, Workload
+from apps.catalog.api import removal
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
@@ -35,25 +31,9 @@ def remove() -> int:
     runs = Run.objects.filter(provenance=Run.Provenance.EXAMPLE)
     workloads = set(runs.order_by().values_list("workload", flat=True).distinct())
     done = max(deletion.delete_runs(runs), default=0)
-    for model, ids in (
-        (System, [system.pk for system in systems]),
-        (Release, [system.release_id for system in systems]),
-        (HardwareClass, [system.hardware_class_id for system in systems]),
-        (Workload, workloads),
-    ):
-        _delete_unused(model, ids)
-    catalog_services.seed()  # workloads that the catalog offers may have been among them
+    removal.delete_unused(systems, workloads)
     with transaction.atomic():
         state, _ = StudyState.objects.get_or_create()
         StudyState.objects.filter(pk=state.pk).update(removed_at=timezone.now())
         record(Action.EXAMPLES_REMOVE, "the example study", before=counted(done, "run"))
     return done
-
-
-def _delete_unused(model: type[Model], ids: Iterable[int]) -> None:
-    for each in model._default_manager.filter(pk__in=set(ids)):
-        try:
-            with transaction.atomic():
-                each.delete()
-        except ProtectedError:
-            continue

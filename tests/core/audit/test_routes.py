@@ -43,6 +43,6 @@ def test_every_address_that_changes_something_is_recorded_or_says_why_not(db: No
 def test_every_action_is_made_by_an_address_or_by_a_command() -> None:
     by_commands = {Action.AGENT_REGISTER, Action.AGENT_REVOKE, Action.AGENT_ROTATE, Action.AUDIT_PRUNE}
     by_commands |= {Action.PERSON_CHANGE, Action.PERSON_CREATE, Action.PERSON_PASSWORD, Action.RUN_DELETE}
-    by_commands |= {Action.SIGN_IN_LINK, Action.RUN_RESTORE}
+    by_commands |= {Action.SIGN_IN_LINK, Action.RUN_RESTORE, Action.SYSTEM_DELETE}
     by_a_look = {Action.PERSON_BIND}  # at the address to which an OpenID Connect provider sends a browser back
     assert set().union(*RECORDED.values(), by_commands, by_a_look) == set(Action)
