@@ -304,10 +304,8 @@ def _workload_name(parameters: Mapping[str, Any]) -> str:
 
 
 def _new_platform_note(message: SystemMessage) -> str:
-    return (
-        f"platform {message.platform!r} was not in the catalog and was added without a description; "
-        "if it is misspelt, an administrator removes the system with manage.py delete_systems"
-    )
+    remedy = "if it is misspelt, manage.py delete_systems takes it back"
+    return f"platform {message.platform!r} was not in the catalog and was added without a description; {remedy}"
 
 
 def _platform(slug: str) -> tuple[Platform, bool]:

@@ -163,7 +163,7 @@ def test_a_platform_that_is_new_is_added_and_reported() -> None:
     assert differences == []
     assert notes == [
         "platform 'tidb' was not in the catalog and was added without a description; "
-        "if it is misspelt, an administrator removes the system with manage.py delete_systems"
+        "if it is misspelt, manage.py delete_systems takes it back"
     ]
 
 
