@@ -80,9 +80,10 @@ def judge(
     campaign: int | None = None,
     runs: Sequence[int] | None = None,
     besides: Collection[str] = (),
+    primary_alone: bool = False,
 ) -> list[Draft]:
     """Matrix comparisons in as many queries as one, for verdict_table.corrected. `besides`: keys of metrics beyond the
-    standard ones."""
+    standard ones. `primary_alone`: of each workload its primary metric, without cautions of others."""
     read = load_data(each, campaign=campaign, runs=runs)
     found = [_differences(data) for data in read]
     blocking = acknowledgements.with_accepted(
@@ -95,7 +96,7 @@ def judge(
     )
     newest_read = campaign is None, runs is None
     return [
-        _draft(data, own, obstacles, besides=besides, newest_read=newest_read)
+        _draft(data, own, obstacles, besides=besides, primary_alone=primary_alone, newest_read=newest_read)
         for data, own, obstacles in zip(read, found, blocking, strict=True)
     ]
 
@@ -128,11 +129,13 @@ def _draft(
     obstacles: tuple[BlockingDifference, ...],
     *,
     besides: Collection[str],
+    primary_alone: bool,
     newest_read: tuple[bool, bool],
 ) -> Draft:
     """`newest_read`: whether runs of all campaigns were read, and whether only the newest were."""
     chosen, levels = data.chosen, found.levels
     metrics, notes = _metrics(data, besides)
+    metrics = [metric for metric in metrics if metric.primary] if primary_alone else metrics
     compared = [
         replace(_compared_run(row, data.values.get(row["id"], {}), metrics), session=data.sessions.get(row["id"]))
         for row in data.rows

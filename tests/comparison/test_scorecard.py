@@ -258,10 +258,10 @@ def test_an_accepted_difference_shows_the_verdict_at_once_and_a_withdrawn_one_wi
 
 
 def test_without_a_change_nothing_is_judged_again() -> None:
-    run, level = _compared(), a_load_level(64)
+    run, other = _compared(), a_workload("oltp_point_select")
     before = load_scorecard()
-    # At a load that no row shows.
-    a_measured_run({"client.throughput": 1.0}, system=run.system, load_level=level, workload=run.workload)
+    # Of a workload that no row shows.
+    a_measured_run({"client.throughput": 1.0}, system=run.system, workload=other)
     with CaptureQueriesContext(connection) as queries:
         assert load_scorecard() is before
     assert not _tables(queries) & {"runs_measurement", "runs_runnode"}
@@ -336,3 +336,28 @@ def _comparison() -> Comparison:
     found = _row(MIXED).comparison
     assert found is not None
     return found
+
+
+def test_a_ratio_has_the_interval_that_compare_gives_it_beside_all_load_levels() -> None:
+    workload, top = a_workload("oltp_read_write"), a_load_level(8)
+    sides = {slug: _system(slug, platform) for slug, platform in (("m", "mha"), ("g", "galera"))}
+    for level in (a_load_level(1), a_load_level(2), a_load_level(4), top):
+        for day, noise in enumerate((1.0, 1.04, 0.95, 1.02, 0.97)):  # each day is a session
+            for slug, base in (("m", 200.0), ("g", 150.0 * (1 + 0.02 * level.threads * (day % 2)))):
+                a_measured_run(
+                    {"client.throughput": base * noise * level.threads},
+                    system=sides[slug],
+                    load_level=level,
+                    workload=workload,
+                    started_at=START + timedelta(days=day),
+                )
+    (cell,) = (each.cell for each in _row(MIXED).measured if not each.is_best)
+    whole = compare.compare(sides=["m", "g"], workload_id=workload.pk)
+    (beside,) = (each for each in whole.cells if each.level == top.pk and each.side == "g" and each.ratio)
+    assert cell is not None
+    assert cell.ratio is not None
+    assert beside.ratio is not None
+    assert cell.ratio.replicates == "sessions with both sides"
+    assert (cell.ratio.value, cell.ratio.low, cell.ratio.high) == pytest.approx(
+        (beside.ratio.value, beside.ratio.low, beside.ratio.high)
+    )

@@ -7,7 +7,7 @@ Published results are shown beside them and never counted.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from apps.comparison.agreement import published_evidence
@@ -121,8 +121,11 @@ class ToolAgreement:
     notes: tuple[str, ...]
 
 
-def tool_agreement(systems: Sequence[str], *, campaign: int | None = None) -> ToolAgreement | None:
-    """`systems`: slugs, the first is the baseline. None for fewer than two. A constant number of queries."""
+def tool_agreement(
+    systems: Sequence[str], *, campaign: int | None = None, beside: Comparison | None = None
+) -> ToolAgreement | None:
+    """`systems`: slugs, the first is the baseline. None for fewer than two. A constant number of queries. `beside`: the
+    comparison that is shown with it; what that leaves undecided is not decided here by a smaller correction."""
     chosen = list(dict.fromkeys(systems))
     if len(chosen) < FEWEST_SIDES:
         return None
@@ -131,8 +134,29 @@ def tool_agreement(systems: Sequence[str], *, campaign: int | None = None) -> To
         side.slug: published_evidence.stated_about(side.platform_slug, matrix.sides[0].platform_slug)
         for side in matrix.sides[1:]
     }
+    matrix = _no_stronger(matrix, beside) if beside else matrix
     sessions = sessions_of(one.run for row in matrix.rows for cell in row.cells for one in cell.replicates)
     return ToolAgreement(matrix.sides, claims(matrix, about, sessions), matrix.tests, matrix.notes)
+
+
+def _no_stronger(matrix: Matrix, beside: Comparison) -> Matrix:
+    undecided = {
+        (cell.side, cell.level, cell.metric): cell
+        for cell in beside.cells
+        if cell.ratio and cell.ratio.verdict is Verdict.INCONCLUSIVE
+    }
+    return replace(
+        matrix,
+        rows=tuple(
+            replace(
+                row,
+                cells=tuple(undecided.get((each.side, row.level.id, row.metric.key), each) for each in row.cells),
+            )
+            if row.workload.id == beside.workload.id
+            else row
+            for row in matrix.rows
+        ),
+    )
 
 
 def claims(
@@ -229,7 +253,7 @@ def witnesses(results: Sequence[WorkloadResult]) -> int:
 def agreement_of(comparison: Comparison) -> ToolAgreement | None:
     """For the comparison's systems, over all workloads that they share (within its campaign, if any)."""
     campaign = comparison.campaign.id if comparison.campaign else None
-    return tool_agreement([side.system for side in comparison.sides], campaign=campaign)
+    return tool_agreement([side.system for side in comparison.sides], campaign=campaign, beside=comparison)
 
 
 def _read(comparison: Comparison, _level: Level | None) -> ToolAgreement | None:

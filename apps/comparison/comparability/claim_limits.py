@@ -156,10 +156,13 @@ def _is_better(cell: Cell, metric: ComparedMetric) -> bool | None:
 def _meanings(own: Runs, base: Runs, is_better: bool | None) -> dict[Meaning, tuple[str, ...]]:
     either = {
         Meaning.VOID: tuple(key for key in VOID if _share(key, own) or _share(key, base)),
-        Meaning.LOCAL: _failing(LOCAL, own, base),
         Meaning.UNCERTAIN: _failing(UNSTEADY, own, base),
     }
-    if outside := _failing(OUTSIDE, own, base):
+    outside, local = _failing(OUTSIDE, own, base), _failing(LOCAL, own, base)
+    if is_better is None:  # no direction is known that could hold anywhere
+        either[Meaning.HIDDEN] = (*outside, *local)
+    else:
+        either[Meaning.LOCAL] = local
         either[_bound(outside, own, base, is_better)] = outside
     return {meaning: checks for meaning, checks in either.items() if checks}
 
@@ -172,9 +175,7 @@ def _share(key: str, runs: Runs) -> float:
     return sum(key in run for run in runs) / len(runs)
 
 
-def _bound(checks: Collection[str], own: Runs, base: Runs, is_better: bool | None) -> Meaning:
+def _bound(checks: Collection[str], own: Runs, base: Runs, is_better: bool) -> Meaning:
     """What is limited from outside could have been faster. Where that is the faster side, or both alike, the servers
     differ at least as much as was seen; where it is the slower side alone, at most."""
-    if is_better is None:
-        return Meaning.HIDDEN
     return Meaning.LOWER_BOUND if _failing(checks, own if is_better else base) else Meaning.UPPER_BOUND

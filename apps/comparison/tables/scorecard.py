@@ -52,6 +52,7 @@ CRASHES = ("kill_writer", "crash")
 # Of ALTER TABLE, where several are measured alike.
 USUAL_ALGORITHM = "inplace"
 FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
+_Measured = tuple[int, int, int, str]  # system, workload, load level, metric
 # With more runs of each side no load is preferred to another.
 ENOUGH_RUNS = 5
 
@@ -101,11 +102,13 @@ class ScorecardRow:
 
 @dataclass(frozen=True)
 class _Place:
-    """Systems of several families on one class of hardware under one workload and load level."""
+    """Systems of several families on one class of hardware under one workload and load level. `levels`: all that they
+    were measured at, which Compare judges together, as each says how much the others vary."""
 
     workload: Workload
     level: LoadLevel
     systems: Mapping[str, System]  # by the family's key
+    levels: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,12 @@ def _question() -> _Question:
     # The catalog's versions come first: if it changes afterwards, they are those of before.
     catalog = row_versions.catalog()
     chosen = _chosen()
-    at = [(system.pk, each.workload.pk, each.level.pk) for each in chosen.values() for system in each.systems.values()]
+    at = [
+        (system.pk, each.workload.pk, level)
+        for each in chosen.values()
+        for system in each.systems.values()
+        for level in sorted(each.levels)
+    ]
     newest = row_versions.newest_runs(at)
     return _Question(chosen, newest.sides, (catalog, tuple(chosen), tuple(at), newest.versions))
 
@@ -162,10 +170,8 @@ def _judged(question: _Question) -> tuple[ScorecardRow, ...]:
         *((kind, own, False) for kind, own in ordered.items()),
         *((kind, own, True) for kind, own in behind.items()),
     ]
-    drafts = [
-        _at_level(draft, chosen[kind].level.pk)
-        for draft, (kind, _, _) in zip(compare.judge([own for _, own, _ in asked], runs=list(runs)), asked, strict=True)
-    ]
+    judged = compare.judge([own for _, own, _ in asked], runs=list(runs), primary_alone=True)
+    drafts = [_at_level(draft, chosen[kind].level.pk) for draft, (kind, _, _) in zip(judged, asked, strict=True)]
     corrected = iter(verdict_table.corrected([cell for draft in drafts for cell in draft.cells]))
     found = {
         (kind, is_behind): draft.corrected([next(corrected) for _ in draft.cells])
@@ -239,6 +245,9 @@ class _Candidates:
         counted = places.counted(pairs=pairs, most=0, newest=ENOUGH_RUNS) if pairs else []
         levels = LoadLevel.objects.in_bulk({each.level for each in counted})
         groups: dict[tuple[int, int, int, bool], list[RunPlace]] = defaultdict(list)
+        at_levels: dict[Pair, set[int]] = defaultdict(set)
+        for each in counted:
+            at_levels[each.system, each.workload].add(each.level)
         # In the order in which they were measured: the last of each family counts.
         for each in sorted(counted, key=lambda each: each.newest):
             is_own = each.kind[0] not in FILLERS
@@ -251,7 +260,8 @@ class _Candidates:
             most = len(runs) > 1, is_own, len(runs), self._is_of_row(pk)
             rank = *most, min(runs.values()), level.rate is None, level.threads, is_usual, pk
             newest = {self.families[each.system]: self.systems[each.system] for each in alike}
-            found.append(_Ranked(rank, _Place(workload, level, newest)))
+            measured_at = frozenset().union(*(at_levels[system.pk, pk] for system in newest.values()))
+            found.append(_Ranked(rank, _Place(workload, level, newest, measured_at)))
         return found
 
     def _is_of_row(self, workload: int) -> bool:
@@ -270,20 +280,20 @@ def _kind(workload: Workload) -> str:
 
 def _best_first(chosen: Mapping[str, _Place], runs: Mapping[int, Pair]) -> list[Chosen]:
     """The sides of each place, the best mean first: ratios are to it."""
-    values: dict[tuple[int, int, str], list[float]] = defaultdict(list)
+    values: dict[_Measured, list[float]] = defaultdict(list)
     keys = {place.workload.primary_metric.key for place in chosen.values()}
     measured = Measurement.objects.filter(run_id__in=runs, metric__key__in=keys).order_by()
-    for run, key, value in measured.values_list("run_id", "metric__key", "value"):
-        values[*runs[run], key].append(value)
+    for run, level, key, value in measured.values_list("run_id", "run__load_level", "metric__key", "value"):
+        values[*runs[run], level, key].append(value)
     return [_sides(place, values) for place in chosen.values()]
 
 
-def _sides(place: _Place, values: Mapping[tuple[int, int, str], Sequence[float]]) -> Chosen:
+def _sides(place: _Place, values: Mapping[_Measured, Sequence[float]]) -> Chosen:
     metric = place.workload.primary_metric
     means = {
         system.pk: statistics.fmean(own)
         for system in place.systems.values()
-        if (own := values.get((system.pk, place.workload.pk, metric.key)))
+        if (own := values.get((system.pk, place.workload.pk, place.level.pk, metric.key)))
     }
     worst = -math.inf if metric.direction == Direction.HIGHER else math.inf
     ordered = sorted(

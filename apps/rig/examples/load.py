@@ -28,6 +28,8 @@ from apps.runs.api import archive, places
 from apps.runs.models import Run
 
 LABEL = "example"
+# Of what follows the last run: another one is done by the next start where the archives are known already.
+RULES = 2
 # Restored runs from one note of the progress to the next; without a note for so long, the restoring has ended.
 NOTED_EVERY, ENDED_AFTER = 5, timedelta(seconds=60)
 # Of systems that would be named after their slugs beside each other.
@@ -72,8 +74,8 @@ def load(
         return Loaded(removed=True)
     if state.sha256 == sha256 and state.loaded_at and at_start:
         return Loaded(unchanged=True)
-    # What follows the last run was never done for those that an interrupted load restored.
-    interrupted = state.loaded_at is None and state.wanted > 0
+    # What follows the last run was never done for those that an interrupted load restored, or done by older rules.
+    again = state.wanted > 0 and (state.loaded_at is None or state.sha256 not in ("", sha256))
     # The processes end before the files that they read are removed, and start before there are any.
     with ExitStack() as stack, restore.pool(processes) as pool:
         sources = [stack.enter_context(archive.unpacked(file)) for file in archives(folder)]
@@ -87,7 +89,9 @@ def load(
             if len(found) % NOTED_EVERY == 0:
                 _note(state, len(found))
     new = [each.run for each in found if each.run is not None]
-    complete = _ids(path for _, path in wanted) if interrupted else new
+    complete = _ids(path for _, path in wanted) if again else new
+    for run in Run.objects.filter(pk__in=complete if again else (), server_started_at=None):
+        archive.derive_server_start(run)
     if complete:
         archive.compare_siblings(complete)
         _name()
@@ -133,7 +137,7 @@ def _name() -> None:
 
 
 def _sha256(folder: Path) -> str:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(b"%d" % RULES)
     for file in (*archives(folder), folder / HISTORY):
         digest.update(file.read_bytes() if file.exists() else b"")
     return digest.hexdigest()

@@ -4,6 +4,7 @@ the archive has no statistics."""
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -27,6 +28,7 @@ from apps.runs.quality import check, exclusion
 from apps.runs.quality.rules import reproducibility
 from apps.runs.samples import derivation
 from apps.runs.samples.columns import SampledNode
+from apps.runs.samples.nodes import UPTIMES, server_start
 from apps.runs.samples.rates import WHOLE_RUN, Phase
 from apps.runs.storage import artifacts as storage_artifacts
 from apps.runs.storage import blocks, codec
@@ -121,6 +123,14 @@ def compare_siblings(run_ids: Collection[int]) -> None:
             check.check_siblings(run_id=pk)
 
 
+def derive_server_start(run: Run) -> None:
+    """From the samples, where the archive is older than the column: it decides which runs are of one session."""
+    start = server_start(blocks.read([run.pk], UPTIMES).get(run.pk, []))
+    if start is not None:
+        run.server_started_at = run.started_at + timedelta(seconds=start)
+        run.save(update_fields=["server_started_at"])
+
+
 def chosen(
     source: Storage, *, uids: Collection[UUID] = (), platform: str = "", workload: str = "", month: str = ""
 ) -> list[str]:
@@ -158,6 +168,8 @@ def _restored(source: Storage, path: str, known: KnownRows, *, siblings: bool) -
             _compute_series(source, found, run, tables["nodes"], metrics)
         else:
             _write_series(source, found, run, tables["series"], metrics)
+        if "server_started_at" not in tables["runs"][0]:
+            derive_server_start(run)
         Event.objects.bulk_create(_event(run, row) for row in tables["events"])
         kept = Artifact.objects.bulk_create(_artifact(run, row) for row in tables["artifacts"])
         artifacts = {artifact.name: artifact for artifact in kept}

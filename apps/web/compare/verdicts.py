@@ -180,8 +180,10 @@ def grounds(comparison: Comparison, level: Level | None) -> str:
         parts.append(f"{' to '.join(ends)}{NBSP}s each")
     days = {run.started_at.date() for run in runs}
     parts.append("on one day" if len(days) == 1 else f"on {len(days)} days")
-    if (sessions := len({run.session for run in runs})) > 1:
-        parts.append(f"in {sessions} sessions")
+    if len({run.session for run in runs}) > 1:
+        of_sides = [len({run.session for run in runs if run.side == side.slug}) for side in comparison.sides]
+        fewest = f"{min(of_sides)} to " if min(of_sides) < max(of_sides) else ""
+        parts.append(f"in {fewest}{counted(max(of_sides), 'session')} a side")
     machines = {side.hardware for side in comparison.sides}
     if len(machines) == 1:
         parts.append(f"all on {machines.pop()}")

@@ -197,7 +197,7 @@ def remedy(cell: Cell, names: Mapping[str, str]) -> str:
     if (cell.ratio.needed or 0) > MOST_REPETITIONS:
         return f"even {MOST_REPETITIONS:,} {cell.more[0].unit}s per side are too few"
     if cell.words == Verdict.TOO_FEW:
-        return f"needs {_more(cell.more, names)}"
+        return f"needs at least {_more(cell.more, names)}"
     # Significant alone but not after correction over its table: its reason explains that.
     alone = cell.ratio.low is not None and cell.ratio.high is not None and not cell.ratio.low <= 1 <= cell.ratio.high
     return f"{cell.ratio.reason}; " * alone + f"about {_more(cell.more, names)} {LIKELY}"

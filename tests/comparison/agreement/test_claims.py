@@ -15,7 +15,8 @@ from apps.comparison.agreement import claims
 from apps.comparison.agreement.claims import SideClaim, ToolAgreement, tool_agreement
 from apps.comparison.tables.matrix import compare_systems
 from apps.published import services as published
-from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
+from apps.runs.models import Measurement, Run
+from tests.support.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
 
@@ -317,3 +318,27 @@ def test_the_claims_of_several_systems_have_a_page_and_an_answer_of_their_own(me
 )
 def test_addresses_of_claims_that_ask_nothing_say_so(measure: Measure, client: Client, query: str, status: int) -> None:
     assert client.get(f"/claims/?{query}").status_code == status
+
+
+def test_what_the_comparison_beside_it_leaves_undecided_is_no_claim_by_a_smaller_correction(measure: Measure) -> None:
+    workload = measure("sysbench", (1000.0, 1030.0, 970.0), (1120.0, 1160.0, 1070.0))
+    for run in Run.objects.filter(workload=workload):  # latency says nothing, and is one comparison more
+        Measurement.objects.create(
+            run=run,
+            metric=a_metric("client.latency.p95", unit="ms", direction="lower"),
+            value=10.0 + run.repetition,
+            artifact=run.artifacts.get(),
+            byte_start=90,
+            byte_end=91,
+            parser="sysbench",
+            parser_version="1",
+        )
+    beside = compare.compare(sides=["a", "b"], workload_id=workload.pk)
+    (cell,) = (cell for cell in beside.cells if cell.side == "b" and cell.metric == TPS)
+    assert cell.ratio is not None
+    alone, together = tool_agreement(["a", "b"]), claims.agreement_of(beside)
+    assert alone is not None
+    assert together is not None
+    assert (cell.words, "after correction" in cell.ratio.reason) == ("inconclusive", True)
+    assert [claim.says for claim in alone.claims] == ["better"]
+    assert [claim.says for claim in together.claims] == ["cannot tell"]

@@ -79,5 +79,14 @@ def test_the_worst_comes_first_and_sides_limited_alike_stand_together() -> None:
     assert [(each.meaning, each.sides) for each in found] == [
         (Meaning.UPPER_BOUND, ("fast",)),
         (Meaning.HIDDEN, ("alike",)),
-        (Meaning.LOCAL, ("fast", "alike")),
+        (Meaning.LOCAL, ("fast",)),
     ]
+
+
+def test_where_no_direction_was_found_none_is_said_to_hold_here() -> None:
+    fail("neighbours", "slow", "alike")
+    (found,) = limits("slow", "alike")
+    assert (found.meaning, found.checks) == (Meaning.HIDDEN, ("neighbours",))
+    assert (
+        found.words == "May hide a difference: other work shared the hosts; the servers may differ more than was seen."
+    )

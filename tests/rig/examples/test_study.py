@@ -169,6 +169,23 @@ def test_runs_of_an_interrupted_load_are_compared_and_analysed_by_the_next(tmp_p
     assert Schedule.objects.exists()
 
 
+def test_archives_that_are_known_are_looked_at_again_by_newer_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _recorded(tmp_path)
+    _elsewhere(tmp_path)
+    first = load.load(folder=tmp_path)
+    assert load.load(folder=tmp_path, at_start=True).unchanged
+    Finding.objects.update(labels=[])
+    monkeypatch.setattr(load, "RULES", load.RULES + 1)
+    RunCheck.objects.filter(check_key="reproducible").delete()
+    again = load.load(folder=tmp_path, at_start=True)
+    assert (again.unchanged, again.restored) == (False, 0)
+    assert Finding.objects.count() == first.findings
+    assert RunCheck.objects.filter(check_key="reproducible").count() == 12
+    assert load.load(folder=tmp_path, at_start=True).unchanged
+
+
 def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: Path) -> None:
     _recorded(tmp_path)
     _elsewhere(tmp_path)

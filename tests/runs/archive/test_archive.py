@@ -2,6 +2,8 @@
 
 import io
 import json
+import sys
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,33 @@ def test_every_row_and_sample_comes_back_from_the_archive_into_an_empty_database
         assert ours.changing.keys() == theirs.changing.keys()
         assert all(ours.changing[key].same_as(theirs.changing[key]) for key in ours.changing)
     assert {node.name for node in samples} == {"client", "db1", "db2"}
+
+
+@pytest.mark.parametrize("is_compact", [False, True])
+def test_an_archive_older_than_the_servers_starts_brings_them_back_from_the_samples(
+    folder: Path, tmp_path: Path, is_compact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_full_run()
+    assert run.server_started_at is not None
+    source = archive.archive_storage()
+    if is_compact:
+        file = tmp_path / f"runs{archive.FILE_SUFFIXES[-1]}"
+        archive.export(run_ids=[run.pk], path=file)
+    archived(run)
+    forget_everything()
+    module = sys.modules["apps.runs.archive.restore"]
+    rows = module._rows
+
+    def older(source: Storage, found: Any, name: str, columns: Any = ()) -> Any:
+        return [
+            {key: row[key] for key in row if key != "server_started_at"} for row in rows(source, found, name, columns)
+        ]
+
+    monkeypatch.setattr(module, "_rows", older)
+    with archive.unpacked(file) if is_compact else nullcontext(source) as chosen:
+        (found,) = restored(chosen)
+    assert found.problem == ""
+    assert Run.objects.get(uid=run.uid).server_started_at == run.server_started_at
 
 
 def test_files_lie_by_table_platform_workload_and_month_and_artifacts_under_their_hash(folder: Path) -> None:

@@ -55,7 +55,7 @@ def test_the_answer_comes_first_in_a_sentence_at_the_chosen_load(
     assert html.index("data-answer") < html.index("data-tabs") < html.index("<table")
     # At 8 threads one run of Beta is no verdict, and no ratio is shown.
     (first, _) = said(page(client, address(workload, level="8")), "b")
-    assert first == (TPS, "too few repetitions", "too few repetitions, needs 2 more runs of Beta;")
+    assert first == (TPS, "too few repetitions", "too few repetitions, needs at least 2 more runs of Beta;")
 
 
 def test_a_slower_side_is_said_with_its_factor_and_its_ratio(client: Client, workload: Workload, sides: object) -> None:

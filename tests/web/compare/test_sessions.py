@@ -36,7 +36,7 @@ def test_one_session_each_is_said_and_a_second_day_is_compared_by_session(client
     measured(b, [1109, 1111, 1112], first=1)
     html = page(client, address(workload, tab="all"))
     assert states(html, "[data-ribbon]", "ribbon") == []
-    assert "in 2 sessions" in text(html, "[data-grounds]")
+    assert "in 2 sessions a side" in text(html, "[data-grounds]")
     assert "95 % intervals over sessions" in " ".join(html.split())
     assert {cell.text() for cell in elements(html, "[data-session]")} == {"1", "2"}
 

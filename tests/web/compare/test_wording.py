@@ -108,9 +108,9 @@ def test_an_answer_is_said_of_each_side_in_each_metric(workload: Workload, sides
     said = [f"{part.words} {part.text}".replace("\xa0", " ") for part in (*throughput.parts, *p95.parts)]
     assert said == [
         "better at 4 threads 1.30 × [1.27, 1.33]",
-        "too few repetitions at 8 threads: needs 2 more runs of Beta",
+        "too few repetitions at 8 threads: needs at least 2 more runs of Beta",
         "better at 4 threads 0.769 × [0.744, 0.794]",
-        "too few repetitions at 8 threads: needs 2 more runs of Beta",
+        "too few repetitions at 8 threads: needs at least 2 more runs of Beta",
     ]
 
 
