@@ -18,6 +18,7 @@ from apps.use_method.resource_table import INDICATORS, RESOURCES
 from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
 CPU, CLIENT, SHARED = "cpu", "client", "client.shared"
+BUSY, SERVER = "cpu.busy", "cpu.server"
 # Throughput grows while 1 % more threads bring at least 0.5 % more of it, as at the knee of the scalability fit.
 GROWS = 0.5
 # This factor of throughput counts as growth regardless of the threads: a resource saturated meanwhile had room left.
@@ -112,6 +113,7 @@ class Bottleneck:
     reaches: Hidden[tuple[int, float] | None] = None
     generator: Hidden[str] = ""
     is_shared: Hidden[bool] = False
+    by_others: Annotated[bool, "the CPU that limits it was mostly taken by processes that are not its servers"] = False
 
 
 BY_KEY: dict[str, Resource] = {resource.key: resource for resource in RESOURCES}
@@ -145,6 +147,7 @@ def find(loads: Sequence[PanelsAtLevel]) -> Bottleneck:
         levels=len(judged),
         generator=generator.words if generator else "",
         is_shared=generator is not None and generator.indicator == SHARED,
+        by_others=any(_is_taken_by_others(onset, judged) for onset in first if onset.resource == CPU),
         stands=stands,
         reaches=_reaches(loads, stands),
     )
@@ -310,6 +313,19 @@ def _grows(one: tuple[int, float], other: tuple[int, float]) -> bool:
     """Whether throughput grows from the lower level to the higher: in proportion to threads, or by ROOM in all."""
     (low, before), (high, after) = sorted((one, other))
     return after / before >= ROOM or math.log(after / before) / math.log(high / low) >= GROWS
+
+
+def _is_taken_by_others(onset: Onset, loads: Sequence[PanelsAtLevel]) -> bool:
+    """Whether all servers together took less than half of the busy time, of a machine that they may share, in most
+    repetitions."""
+    (load,) = (load for load in loads if load.threads == onset.threads)
+    taken = []
+    for panel in load.panels.values():
+        busy = next((one.value for one in panel.of(BUSY) if one.node == onset.reading.node), None)
+        servers = [one.value for one in panel.of(SERVER) if one.value is not None]
+        if busy and servers:
+            taken.append(2 * sum(servers) < busy)
+    return 2 * sum(taken) > len(taken)
 
 
 def _generator(loads: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Reading | None:

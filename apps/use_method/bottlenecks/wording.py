@@ -30,7 +30,7 @@ def headline(found: Bottleneck) -> str:
     since = _since(found)
     if found.kind is Kind.CLIENT:
         return f"the load generator saturates first, {since}: the server was not the limit"
-    names = join([_named(onset.resource, is_shared=found.is_shared) for onset in found.first])
+    names = join([_named(onset.resource, found) for onset in found.first])
     if found.first[0].holds is None:
         saturates = "saturates" if len(found.first) == 1 else "saturate"
         return f"{names} {saturates} first, {since}, while throughput still grows"
@@ -42,8 +42,11 @@ def judging(judged: int, runs: int) -> str:
     return f"being judged: {judged} of {counted(runs, 'run')} so far"
 
 
-def _named(resource: str, *, is_shared: bool) -> str:
-    return f"{name(resource)} (shared with the load generator)" if is_shared and resource == CPU else name(resource)
+def _named(resource: str, found: Bottleneck) -> str:
+    if resource != CPU or not (found.is_shared or found.by_others):
+        return name(resource)
+    how = "shared with the load generator" if found.is_shared else "mostly taken by processes that are not its servers"
+    return f"{name(resource)} ({how})"
 
 
 def _since(found: Bottleneck) -> str:

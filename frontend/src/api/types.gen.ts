@@ -169,6 +169,7 @@ export interface components {
             onsets: components["schemas"]["Onset"][];
             unseen: string[];
             stands: number | null;
+            by_others: boolean;
         };
         Box: {
             /** Format: double */

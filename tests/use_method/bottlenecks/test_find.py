@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from apps.use_method.bottlenecks import wording
 from apps.use_method.bottlenecks.find import Bottleneck, Kind, PanelsAtLevel, find
 from apps.use_method.panels.repetitions import typical
@@ -201,3 +203,25 @@ def test_the_typical_panel_says_what_most_runs_say_and_which_run_shows_it() -> N
     assert (reading.level, reading.value) == (FULL, 97.0)
     assert reading.words == "words; 2 of 3 repetitions, ok in 1"
     assert found.run_of(reading) == 9
+
+
+@pytest.mark.parametrize(
+    ("servers", "words"),
+    [
+        ((23.0,), "limited by CPU (mostly taken by processes that are not its servers) from 8 threads on"),
+        ((60.0,), "limited by CPU from 8 threads on"),
+        ((30.0, 31.0), "limited by CPU from 8 threads on"),  # of several servers on one machine each takes a part
+        ((), "limited by CPU from 8 threads on"),
+    ],
+)
+def test_a_cpu_that_others_took_is_not_blamed_on_the_servers(servers: tuple[float, ...], words: str) -> None:
+    def full() -> Panel:
+        own = panel(99.0, cpu=FULL)
+        node = own.readings[0].node
+        names = [node, *(f"{node}-{number}" for number in range(2, len(servers) + 1))]
+        busy = Reading("cpu.busy", node, FULL, 99.0, "99 %")
+        shares = (Reading("cpu.server", name, OK, share, "") for name, share in zip(names, servers, strict=False))
+        return Panel(own.measured, own.nodes, (busy, *shares))
+
+    found = found_of((1, 100.0, [panel(20.0, cpu=OK)]), (8, 400.0, [full()] * 3), (16, 400.0, [full()] * 3))
+    assert headline(found) == words
