@@ -54,7 +54,7 @@ from apps.comparison.sections.load_levels import (
 )
 from apps.comparison.sections.scaleup import Gain, StepUp
 from apps.comparison.sections.section import NotKept, Section, SectionSource
-from apps.comparison.stats import welch
+from apps.comparison.stats import rates, welch
 from apps.comparison.stats.jackknife import FEWEST_BEYOND
 from apps.comparison.stats.measures.dips import DIP_SHARE, FEWEST_VALUES, Box
 from apps.comparison.stats.moderation import moderated
@@ -81,7 +81,7 @@ from apps.comparison.stats.session_power import SessionNoise, chance, least_effe
 from apps.comparison.stats.usl import Estimate, Fit
 from apps.comparison.stats.welch import DISCOVERY_RATE, UNJUDGED, Direction, Ratio, Verdict
 from apps.comparison.tables import verdict_table
-from apps.comparison.tables.verdict_table import NO_ERRORS, WITHHELD
+from apps.comparison.tables.verdict_table import NO_ERRORS, THROUGHPUT, WITHHELD
 from apps.comparison.values import (
     COLORS,
     NO_VALUES,
@@ -136,6 +136,7 @@ __all__ = [
     "POWER",
     "PROVIDER_OPTIONS",
     "QUANTITIES",
+    "THROUGHPUT",
     "TITLES",
     "TONES",
     "UNJUDGED",
@@ -207,6 +208,7 @@ __all__ = [
     "limits_between",
     "load_level_analysis",
     "moderated",
+    "rates",
     "ratio_text",
     "serialisation",
     "sessions_needed",

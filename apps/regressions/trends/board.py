@@ -183,6 +183,8 @@ def _rows(
                 resets=[place for place, run in enumerate(runs) if run.reset],
                 changes=sorted(begins(stored[trend.pk], runs, {own.pk, trend.metric_id})),
                 pinned=_pinned(chosen, runs, columns, keys[place_of(trend)], pin.system_id if pin else None),
+                rate=trends_series.rate_of(trend, own),
+                lengths=[run.length for run in runs],
             )
         )
     return [
@@ -203,7 +205,8 @@ def _rows(
 def _patterns(
     trend: Trend, metric: Metric, points: Sequence[SeriesRun], own: ColumnSeries, limits: Thresholds
 ) -> TrendPatterns:
-    if metric != trend.metric and metric.key != follow.LATENCY:
+    is_followed = metric == trend.metric or metric.key == follow.LATENCY
+    if not is_followed or trends_series.rate_of(trend, metric) is not None:
         return TrendPatterns()
     series = trends_series.trend_series(trend, points, limits.of(trend.workload_id, metric.pk))
     return patterns.of(series.results, own.changes, direction=metric.direction)

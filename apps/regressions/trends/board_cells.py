@@ -3,12 +3,22 @@
 The intervals are those of Compare; verdicts are corrected for the number of comparisons on the board.
 """
 
+import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from apps.comparison.pure import FEWEST_HISTORY, MOST_EARLIER_RUNS, Direction, Ratio, Sample, correct_for_many, welch
+from apps.comparison.pure import (
+    FEWEST_HISTORY,
+    MOST_EARLIER_RUNS,
+    Direction,
+    Ratio,
+    Sample,
+    correct_for_many,
+    rates,
+    welch,
+)
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.values import RowVerdict
 
@@ -19,7 +29,8 @@ NO_CHANGE = "zero on both sides"
 class ColumnSeries:
     """Runs of one series in order: their `values`, columns (None: not shown) and numbers of their `sessions` (empty:
     not known). `resets`, `changes`: indices of runs from which on the conditions, or the level, differ. `smallest`:
-    share of the value that counts. `pinned`: column of the baseline; None, or no run there: the first one shown."""
+    share of the value that counts. `pinned`: column of the baseline; None, or no run there: the first one shown.
+    `rate`: fixed one, 1/s, of which the values are the arrivals, in phases of these `lengths`, s."""
 
     values: Sequence[float]
     columns: Sequence[int | None]
@@ -29,12 +40,15 @@ class ColumnSeries:
     resets: Sequence[int] = ()
     changes: Sequence[int] = ()
     pinned: int | None = None
+    rate: float | None = None
+    lengths: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
 class BoardCell:
     """The runs (indices of the series) of one column. `ratio` of their `value` to that of `base`, the baseline's
-    column; None: this is the baseline."""
+    column; None: this is the baseline. `rate`: of which the value is the arrivals, so that it has no ratio in
+    numbers."""
 
     column: int
     runs: tuple[int, ...]
@@ -44,6 +58,12 @@ class BoardCell:
     ratio: Ratio | None
     verdict: RowVerdict | None
     reason: str = ""
+    rate: float | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the fixed rate was not held."""
+        return self.verdict is RowVerdict.RATE_NOT_HELD
 
 
 def board_cells(board: Sequence[ColumnSeries]) -> list[tuple[BoardCell, ...]]:
@@ -70,9 +90,19 @@ def _drafts(series: ColumnSeries) -> list[tuple[BoardCell, welch.DraftRatio | No
         base_value = _value(samples[base])
         for column, runs in own.items():
             value = _value(samples[column])
-            cell = BoardCell(column, runs, value, base, base_value, None, None)
-            found.append((cell, None if column == base else welch.draft(samples[base], samples[column])))
+            cell = BoardCell(column, runs, value, base, base_value, None, None, rate=series.rate)
+            draft = None if column == base else _draft(series, own[base], runs, samples[base], samples[column])
+            found.append((cell, draft))
     return sorted(found, key=lambda each: each[0].column)
+
+
+def _draft(
+    series: ColumnSeries, base: Sequence[int], runs: Sequence[int], before: Sample, after: Sample
+) -> welch.DraftRatio:
+    if series.rate is None:
+        return welch.draft(before, after)
+    first, second = ([(series.values[run], series.lengths[run]) for run in own] for own in (base, runs))
+    return rates.draft(series.rate, first, second)
 
 
 def _value(sample: Sample) -> float:
@@ -148,9 +178,12 @@ def worse_since(cells: Sequence[BoardCell]) -> int | None:
 
 
 def badness(cells: Sequence[BoardCell]) -> tuple[int, float]:
-    """Sort key of a row by its newest cell, the worst first: worse by most, inconclusive, unchanged, better by most."""
+    """Sort key of a row by its newest cell, the worst first: worse by most, a rate not held, inconclusive, unchanged
+    or a rate held, better by most."""
     last = newest(cells)
-    ranks = {RowVerdict.WORSE: 0, None: 3, RowVerdict.UNCHANGED: 2, RowVerdict.BETTER: 4}
+    if last.is_short:
+        return 1, -math.inf
+    ranks = {RowVerdict.WORSE: 0, None: 3, RowVerdict.UNCHANGED: 2, RowVerdict.RATE_HELD: 2, RowVerdict.BETTER: 4}
     size = abs((last.ratio.value or 1) - 1) if last.ratio else 0.0
     rank = ranks.get(last.verdict, 1)
     return rank, size if rank == 4 else -size

@@ -23,7 +23,7 @@ from apps.regressions.trends import series as trends_series
 from apps.regressions.trends.series import TrendSeries
 from apps.runs.models import Run
 
-RELATED = ("platform", "hardware_class", "workload", "metric")
+RELATED = ("platform", "hardware_class", "workload", "load_level", "metric")
 # Followed beside a workload's primary metric.
 LATENCY = "client.latency.p95"
 
@@ -95,8 +95,10 @@ class Analysis:
 
 def analyse(series: TrendSeries, stored: Sequence[Change], *, analysed: int = 0, retest: bool = False) -> Analysis:
     """`stored`: changes reported so far, including gone ones. `analysed`: number of runs analysed and unchanged since.
-    `retest`: test reported changes again too."""
+    `retest`: test reported changes again too. Throughput at a fixed rate has no changes."""
     known = _by_place(series, [change for change in stored if change.gone_at is None])
+    if trends_series.rate_of(series.trend, series.trend.metric) is not None:
+        return Analysis((), known)
     gone = _by_place(series, [change for change in stored if change.gone_at is not None])
     followed = detection.follow(
         series.results, _change_points(known), gone=_change_points(gone), analysed=analysed, retest=retest
@@ -201,4 +203,6 @@ def _store(series: TrendSeries) -> None:
     trend.resets = [points[place].run for place in series.results.resets]
     trend.runs, trend.variation, trend.effect = found.runs, found.variation, found.effect
     trend.reason, trend.analysed_at = found.reason, timezone.now()
+    if trends_series.rate_of(trend, trend.metric) is not None:
+        trend.effect, trend.reason = None, trends_series.RATED
     trend.save()

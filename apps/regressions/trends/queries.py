@@ -28,8 +28,11 @@ MOST_LISTED = 300
 MOST_CHANGED = (F("holding").desc(), F("analysed").desc(), F("pk"))
 # Limit of series for the preview of a threshold: about 10 ms each.
 MOST_TRIED = 200
-FIT, SHORT, NOISY, CHANGED = "fit", "short", "noisy", "changed"
-SIGHTS = {FIT: "can show a change", SHORT: "too short", NOISY: "too noisy", CHANGED: "with changes"}
+FIT, SHORT, NOISY, RATED, CHANGED = "fit", "short", "noisy", "rate", "changed"
+SIGHTS = {
+    **{FIT: "can show a change", SHORT: "too short", NOISY: "too noisy"},
+    **{RATED: "at a fixed rate", CHANGED: "with changes"},
+}
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,7 @@ def rows_of(chosen: TrendFilter) -> QuerySet[Trend]:
     found = with_changes(Trend.objects.filter(**{name: value for name, value in asked.items() if value}))
     if chosen.sight == CHANGED:
         return found.filter(pk__in=Change.objects.filter(kind=Change.Kind.HISTORY, gone_at=None).values("history"))
-    starts = {SHORT: Q(reason__startswith="too short"), NOISY: Q(reason__startswith="too noisy"), FIT: Q(reason="")}
+    starts = {sight: Q(reason__startswith=SIGHTS[sight]) for sight in (SHORT, NOISY, RATED)} | {FIT: Q(reason="")}
     return found.filter(starts.get(chosen.sight, Q()))
 
 
@@ -217,7 +220,8 @@ def detail(trend_id: int) -> TrendDetail | None:
     stored = found.changes.select_related("first_run__system__release", "finding").order_by("pk")
     changes = tuple(each for change in stored if (each := _change(series.points, change)) is not None)
     holding = [change.place for change in changes if change.gone_at is None]
-    seen = patterns.of(series.results, holding, direction=found.metric.direction)
+    is_rated = trends_series.rate_of(found, found.metric) is not None
+    seen = TrendPatterns() if is_rated else patterns.of(series.results, holding, direction=found.metric.direction)
     return TrendDetail(
         row=listed([found])[0],
         points=tuple(series.points),

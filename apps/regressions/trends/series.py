@@ -14,6 +14,7 @@ from django.db import connection
 
 from apps.catalog.models import Metric
 from apps.comparison.api import Occurrence, lasting_facts, session_numbers
+from apps.comparison.pure import THROUGHPUT
 from apps.core.answers import Hidden, Rounded
 from apps.regressions import detection
 from apps.regressions.detection import ChangeLimits, Conditions, HostMeasure, ResultSeries
@@ -25,6 +26,8 @@ from apps.runs.models import Run
 # Origins of measured runs; synthetic runs are analysed only in trends without measured ones.
 MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
 MOST_RUNS = 2**31 - 1
+# Why a change of its value is not looked for.
+RATED = "at a fixed rate: its value is the number of arrivals; whether the rate is held stands on the board"
 # What is measured of the host; a step of stolen time is a percentage point.
 CANARY, STOLEN_TIME = "canary", "stolen"
 
@@ -76,7 +79,8 @@ class SeriesRun:
     """A run of a series. `reset`: compared with the runs before. `build`: version that the server reported;
     `slug`: of the system; `campaign`: its start where asked for, as 2026-11-25 21:04:30, UTC; `machine`: name of the
     load generator, and the writer's zone where it can differ, empty: not known. `canary`: CPU time of a fixed piece of
-    work on the load generator, ms, and what work; `stolen`: CPU time, %; nan: not known. `session`: its number."""
+    work on the load generator, ms, and what work; `stolen`: CPU time, %; nan: not known. `session`: its number.
+    `length`: of the measured phase as asked for, s; 0: not known."""
 
     run: int
     system: Hidden[int]
@@ -93,6 +97,7 @@ class SeriesRun:
     canary: Hidden[tuple[float, str]] = (math.nan, "")
     stolen: Hidden[float] = math.nan
     session: Hidden[int] = 0
+    length: Hidden[float] = 0.0
 
     @property
     def order(self) -> tuple[tuple[int, ...], str, datetime, int]:
@@ -160,6 +165,11 @@ def _host(points: Sequence[SeriesRun], *, sign: int) -> list[HostMeasure]:
     ]
 
 
+def rate_of(trend: Trend, metric: Metric) -> float | None:
+    """The fixed rate, 1/s, of which this metric counts the arrivals; None: it is judged by its value."""
+    return trend.load_level.rate if metric.key == THROUGHPUT else None
+
+
 def place_of(points: Sequence[SeriesRun], run: Run) -> int:
     """Index of a run, or the index it would have if it counted."""
     release = run.system.release
@@ -180,6 +190,7 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
             canary=_canary(row[17]),
             stolen=math.nan if row[16] is None else row[16],
             session=sessions[run],
+            length=row[10] or 0.0,
         )
         for number, row in enumerate(rows)
         for run, system, release, version, key, at, value, build, slug in [row[:9]]

@@ -21,9 +21,20 @@ from apps.regressions.api import (
     trend_columns,
 )
 
-SIGNS = {"worse": "▼", "better": "▲", "equivalent": "≈", "unknown": "?", "base": ""}
-KINDS = {None: "base", RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
-WORDS = {"better": "better", "equivalent": "equivalent", "unknown": "inconclusive", "base": "without a comparison"}
+# Of a rate not held the sign is that of no result, as in the comparison of releases.
+SIGNS = {"worse": "▼", "better": "▲", "equivalent": "≈", "unheld": "?", "unknown": "?", "held": "", "base": ""}
+KINDS = {
+    None: "base",
+    RowVerdict.WORSE: "worse",
+    RowVerdict.BETTER: "better",
+    RowVerdict.UNCHANGED: "equivalent",
+    RowVerdict.RATE_HELD: "held",
+    RowVerdict.RATE_NOT_HELD: "unheld",
+}
+WORDS = {
+    **{"better": "better", "equivalent": "equivalent", "held": "rate held", "unheld": "rate not held"},
+    **{"unknown": "inconclusive", "base": "without a comparison"},
+}
 MOST_NAMED = 3
 
 
@@ -58,7 +69,7 @@ def board_answer(board: Board) -> BoardAnswer:
     unsaid = [each for each in board.findings if each.number not in said]
     return BoardAnswer(
         answer=f"{claims[0]}." if claims else _not_shown(rows),
-        others=f"{'; '.join(claims[1:MOST_NAMED])}." if claims[1:] else "" if claims else _besides(rows),
+        others=" ".join(filter(None, [_others(claims), "" if claims else _besides(rows), _unheld(rows)])),
         left_out=_left_out(board),
         open_findings=len(unsaid),
         named=tuple(NamedFinding(each.number, each.title, not each.is_shown) for each in unsaid[:MOST_NAMED]),
@@ -71,6 +82,9 @@ def kind_of(cell: BoardCell) -> str:
 
 
 def change_of(cell: BoardCell) -> str:
+    """Of throughput at a fixed rate the verdict: its value is what was asked for."""
+    if cell.rate is not None and cell.verdict:
+        return cell.verdict.value
     return percent(cell.ratio.value) if cell.ratio and cell.ratio.value is not None else "no ratio"
 
 
@@ -115,9 +129,24 @@ def _claims(rows: Sequence[tuple[BoardGroup, BoardRow]], by: str) -> list[str]:
     return [f"{text[:1].upper()}{text[1:]}" for text in texts]
 
 
+def _others(claims: Sequence[str]) -> str:
+    return f"{'; '.join(claims[1:MOST_NAMED])}." if claims[1:] else ""
+
+
+def _unheld(rows: Sequence[tuple[BoardGroup, BoardRow]]) -> str:
+    """For example "Rate not held: sysbench oltp on MHA at 4 threads, 500/s: 82 % of 500/s (baseline 100 %)."."""
+    found = [row for _, row in rows if row.last.is_short]
+    texts = [f"{_place(row)} at {row.trend.load_level}: {row.last.reason}" for row in found[:MOST_NAMED]]
+    more = f"; and {counted(len(found) - MOST_NAMED, 'other row')}" if len(found) > MOST_NAMED else ""
+    return f"Rate not held: {'; '.join(texts)}{more}." if found else ""
+
+
 def _subject(row: BoardRow) -> str:
-    name = with_tool(row.trend.workload.tool, row.trend.workload.name)
-    return f"{row.metric.name} of {name} on {row.trend.platform.name}"
+    return f"{row.metric.name} of {_place(row)}"
+
+
+def _place(row: BoardRow) -> str:
+    return f"{with_tool(row.trend.workload.tool, row.trend.workload.name)} on {row.trend.platform.name}"
 
 
 def _column(group: BoardGroup, place: int, by: str) -> str:

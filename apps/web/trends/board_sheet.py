@@ -1,7 +1,7 @@
 """The trend board as shown: the answer, columns, lanes and cells in words."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -15,7 +15,7 @@ from apps.core.units import NBSP, with_unit
 from apps.regressions.api import Board, BoardCell, BoardColumn, BoardFinding, BoardGroup, BoardRow
 from apps.web.findings.wording import beside_cell
 from apps.web.trends import pattern_words
-from apps.web.trends.board_answer import SIGNS, BoardAnswer, board_answer, change_of, interval_of, kind_of, when
+from apps.web.trends.board_answer import SIGNS, WORDS, BoardAnswer, board_answer, change_of, interval_of, kind_of, when
 
 # Above this number of columns a cell has decimals only where it is equivalent; its card has all.
 ROOMY = 16
@@ -121,12 +121,14 @@ class ShownGroup:
 @dataclass(frozen=True)
 class BoardSheet:
     """`metric`, `headline`: names of the metric and of the headline one, if all rows share it. `counts`: of the newest
-    cells, by kind. `tests`: number of comparisons that the verdicts are corrected for."""
+    cells: words, kind, sign, number. `is_rated`: a row is of a fixed rate. `tests`: number of comparisons that the
+    verdicts are corrected for."""
 
     metric: str
     headline: str
     answer: BoardAnswer
-    counts: tuple[tuple[str, str, int], ...]
+    counts: tuple[tuple[str, str, str, int], ...]
+    is_rated: bool
     tests: int
     heads: tuple[tuple[str, str], ...]
     groups: tuple[ShownGroup, ...]
@@ -150,7 +152,8 @@ def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> Bo
         metric=_shared([row.metric.name for row in every]),
         headline=_shared([row.trend.metric.name for row in every]),
         answer=board_answer(board),
-        counts=tuple((kind, SIGNS[kind], kinds[kind]) for kind in SIGNS if kind != "base"),
+        counts=tuple((WORDS.get(kind, kind), kind, SIGNS[kind] or "held", kinds[kind]) for kind in _counted(kinds)),
+        is_rated=any(cell.rate is not None for row in every for cell in row.cells),
         tests=sum(cell.ratio is not None and cell.ratio.p is not None for row in every for cell in row.cells),
         heads=tuple(heads(board.times)) or tuple(("", "") for _ in range(width)),
         groups=tuple(_group(group, rows, by, roomy=width <= ROOMY) for group, rows in groups),
@@ -158,6 +161,15 @@ def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> Bo
         has_changes=not every or any(row.changes or row.metric == row.trend.metric for row in every),
         is_dense=width > ROOMY,
     )
+
+
+def _counted(kinds: Mapping[str, int]) -> list[str]:
+    """Those of fixed rates only where there are some."""
+    return [
+        kind
+        for kind in SIGNS
+        if kind in ("worse", "better", "equivalent", "unknown") or (kind != "base" and kinds[kind])
+    ]
 
 
 def _shared(names: Sequence[str]) -> str:
@@ -252,7 +264,7 @@ def _row(row: BoardRow, names: Sequence[str], *, roomy: bool) -> ShownRow:
             for place in range(len(names))
         ),
         kind=kind_of(last),
-        last=f"{SIGNS[kind_of(last)]}{NBSP}{change_of(last)}" if last.ratio else "baseline",
+        last=f"{SIGNS[kind_of(last)]}{NBSP}{change_of(last)}".strip() if last.ratio else "baseline",
         interval=interval_of(last).replace(f"{NBSP}%", ""),
         reason=_reason(row, names),
         findings=tuple(_flag(each, last) for each in row.findings if not each.is_shown),
@@ -283,7 +295,8 @@ def _cell(row: BoardRow, cell: BoardCell, names: Sequence[str], *, roomy: bool) 
     spell = f"{first:%Y-%m-%d %H:%M}" + (end if last > first else "")
     own, base = with_unit(cell.value, row.metric.unit), with_unit(cell.base_value, row.metric.unit)
     verdict = cell.verdict.value if cell.verdict else "baseline"
-    title = " ".join(filter(None, [change_of(cell) if cell.ratio else "", interval_of(cell), verdict]))
+    is_value = cell.ratio is not None and cell.rate is None
+    title = " ".join(filter(None, [change_of(cell) if is_value else "", interval_of(cell), verdict]))
     return ShownCell(
         kind=kind_of(cell),
         sign="" if kind_of(cell) == "equivalent" else SIGNS[kind_of(cell)],
@@ -308,6 +321,8 @@ def _compare_url(row: BoardRow, cell: BoardCell) -> str:
 
 
 def _text(cell: BoardCell, *, roomy: bool) -> str:
+    if cell.rate is not None:
+        return {"held": "held", "unheld": "not", "base": "base"}.get(kind_of(cell), "")
     if cell.ratio is None:
         return "0"
     if (ratio := cell.ratio.value) is None:

@@ -65,6 +65,7 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
         "changes": [(change, percent(change.ratio) if change.ratio else "changed") for change in found.changes],
         "patterns": [sentence for _, sentence in pattern_words.marks(found.patterns)],
         "resets": [point for point in found.points if point.reset],
+        "is_rated": found.row.reason.startswith(SIGHTS[queries.RATED]),
         "smallest": percent_of(found.limits.smallest),
         "page_url": reverse("web:trend", args=[history_id]),
         "json_url": reverse("api:trend", args=[history_id]),
@@ -94,8 +95,10 @@ def answer(rows: Sequence[TrendRow], *, more: bool) -> str:
     short = sum(row.reason.startswith("too short") for row in rows)
     noisy = sum(row.reason.startswith("too noisy") for row in rows)
     changed = sum(bool(row.changes) for row in rows)
-    parts = [f"{number} {words}" for number, words in ((short, "too short"), (noisy, "too noisy")) if number]
-    fit = len(rows) - short - noisy
+    rated = sum(row.reason.startswith(SIGHTS[queries.RATED]) for row in rows)
+    counts = ((short, "too short"), (noisy, "too noisy"), (rated, "at a fixed rate"))
+    parts = [f"{number} {words}" for number, words in counts if number]
+    fit = len(rows) - short - noisy - rated
     many = f"{'More than ' if more else ''}{len(rows)} series {'is' if len(rows) == 1 else 'are'} watched"
     text = ", ".join([f"{fit} can show a change", *parts])
     return f"{many}: {text}. {changed or 'None'} {'has' if changed == 1 else 'have'} active changes."
