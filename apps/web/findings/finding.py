@@ -75,6 +75,8 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
     limits = _limits(change) if change else None
     shades = _tones(found)
     drawn = _chart(gathered, limits, shades) if gathered else None
+    causes = _causes(gathered) if gathered else []
+    likely = [each for each in causes if each.cause.explains]
     return _review(request, found) | {
         "finding": found,
         "row": found.row,
@@ -91,9 +93,10 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "chart": drawn,
         "tones": shades,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
-        "causes": (shown_causes := _causes(gathered) if gathered else []),
+        "causes": likely,
         "cause_slice": f":{CAUSES_AT_ONCE}",
-        "other_causes": shown_causes[CAUSES_AT_ONCE:],
+        "other_causes": likely[CAUSES_AT_ONCE:],
+        "besides": [each for each in causes if not each.cause.explains],
         "other_causes_from": CAUSES_AT_ONCE + 1,
         "nothing": _nothing(gathered) if gathered and gathered.runs else "",
         "time_word": "additional" if change and change.verdict != "better" else "saved",

@@ -203,3 +203,61 @@ def test_of_a_list_only_the_entries_that_differ_are_shown() -> None:
 def test_a_variable_that_one_version_does_not_have_governs_nothing() -> None:
     renamed = setting("transaction_isolation", "no such variable", "SERIALIZABLE")
     assert keys(work=(work("work.locks.waited", 1.0, 9.0),), settings=(renamed,))[0] == "work.locks.waited"
+
+
+CONFLICTS = "300 × error 1020: changed, remedy: innodb_snapshot_isolation raises it"
+
+
+def failing(share: float, *, words: str = CONFLICTS) -> UseDifference:
+    """Of the operations after the change this share fails, in per cent; at a CPU that is saturated anyway."""
+    before = {"errors.conflict": (0.0, OK), "errors.share": (0.0, OK), "cpu.run_queue": (4.0, SATURATED)}
+    after = {"errors.conflict": (1500.0, ERROR), "errors.share": (share, ERROR), "cpu.run_queue": (4.0, SATURATED)}
+    return use(before, after, words=words)
+
+
+def test_errors_of_few_operations_do_not_lead_where_throughput_fell_by_much_more() -> None:
+    """3 % that fail end early: at most 17 % of a fall by 17 %."""
+    set_ = setting("innodb_snapshot_isolation", "OFF", "ON")
+    spent = (work("work.cpu.server", 1.0, 1.2),)
+    found = ranked(use=failing(3.1), work=spent, settings=(set_,), throughput=0.83)
+    assert [each.key for each in found] == ["work.cpu.server", set_.field, "errors.conflict"]
+    assert found[2].why.startswith("errors reached another level: ok → error; at most 17\u00a0% of the change")
+
+
+def test_errors_that_cannot_explain_a_fall_are_named_apart_with_their_setting() -> None:
+    set_ = setting("innodb_snapshot_isolation", "OFF", "ON")
+    version = Difference("server_version", "Server version", Weight.IMPORTANT, ("10.11", "11.8"), FieldGroup.VERSION)
+    found = ranked(use=failing(1.0), settings=(set_, version), throughput=0.83)
+    assert [(each.key, each.explains) for each in found] == [
+        (version.field, True),
+        (set_.field, False),
+        ("errors.conflict", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (90.0, CONFLICTS),  # nearly all that is lost
+        (3.1, "300 × error 1205: waited too long for a lock"),  # few, but each waited
+        (3.1, "300 × “it failed”"),  # not known which
+    ],
+)
+def test_errors_that_may_explain_a_fall_stand_first(share: float, words: str) -> None:
+    found = ranked(use=failing(share, words=words), work=(work("work.cpu.server", 1.0, 1.2),), throughput=0.12)
+    assert (found[0].resource, found[0].explains) == ("errors", True)
+
+
+def test_where_errors_are_what_changed_work_and_slower_statements_do_not_explain_them() -> None:
+    set_ = setting("innodb_snapshot_isolation", "OFF", "ON")
+    slow = statement("update sbtestN set k=?", 0.9, time=quantity(0.1, 0.9))
+    found = ranked(
+        use=failing(3.1),
+        work=(work("work.cpu.server", 1.0, 1.2),),
+        statements=(slow,),
+        settings=(set_,),
+        throughput=0.83,
+        metric="client.errors",
+    )
+    assert [each.key for each in found if each.explains] == [set_.field, "errors.conflict"]
+    assert {each.key for each in found if not each.explains} == {slow.key, "work.cpu.server"}

@@ -82,3 +82,23 @@ def test_where_nothing_points_to_a_cause_the_page_says_so(finding: Finding, engi
     html = page(engineer, f"/findings/{finding.pk}/")
     (said,) = elements(html, "[data-use]")
     assert "Server metrics cannot be compared" in said.text()
+
+
+def test_what_cannot_explain_the_change_stands_apart_from_the_likely_causes(finding: Finding, engineer: Client) -> None:
+    """Throughput fell by 12 %; one operation in a hundred failed at once."""
+    for kept in UsePanel.objects.select_related("run__system"):
+        is_after = kept.run.system.slug == "mariadb-10-11-20"
+        level = UseLevel.ERROR if is_after else UseLevel.OK
+        words = "600 × error 1020: changed" if is_after else "none reported"
+        readings = (
+            Reading("redo_log.waits", "db1", UseLevel.SATURATED if is_after else UseLevel.OK, 9000.0 * is_after, ""),
+            Reading("errors.conflict", "db1", level, 600.0 * is_after, words),
+            Reading("errors.share", "db1", level, 1.0 * is_after, ""),
+        )
+        kept.content = to_json(Panel((0.0, 60.0), (("db1", "writer"),), readings))
+        kept.save()
+    html = page(engineer, f"/findings/{finding.pk}/")
+    first = elements(html, ".causes > ol > li")[0]
+    assert first.attributes["data-cause-key"] == "redo_log.waits"
+    (apart,) = elements(html, "[data-besides] [data-cause=resource]")
+    assert "at most 8\xa0% of the change" in apart.text()

@@ -8,9 +8,13 @@ Candidates are ranked by what they show:
 4. work per transaction, by its change beyond that of throughput, and saturation or errors that grew below that level;
 5. other statements that took a tenth or more of that time, by their share;
 6. versions and important settings that are not known to govern anything that changed;
-7. what follows throughput: work that rose per transaction but, within its interval, not per second, at no saturated
+7. what cannot explain this metric: of throughput, errors of too few operations; of errors, what makes nothing fail;
+8. what follows throughput: work that rose per transaction but, within its interval, not per second, at no saturated
    resource; statements in execution;
-8. what moved the other way.
+9. what moved the other way.
+
+Errors explain as much of a change of throughput as their share of the operations (`error_share`): with half or more of
+it they stand under 2, with a tenth or more under 5, else under 7.
 
 What a person sets or writes stands before what follows from it: a setting directly before the first candidate of 2 to 5
 that it governs (`setting_effects`; at most two settings, others behind it), a statement of 3 that examines more rows or
@@ -30,6 +34,7 @@ from apps.catalog.pure import BY_KEY
 from apps.comparison.pure import (
     ACCEPTABLE,
     DEFAULT,
+    THROUGHPUT,
     Difference,
     FieldGroup,
     Ratio,
@@ -40,6 +45,7 @@ from apps.comparison.pure import (
 )
 from apps.core.answers import Hidden, OneOf, Words, component
 from apps.core.text import and_list, counted
+from apps.regressions.findings.evidence import error_share
 from apps.regressions.findings.evidence.setting_effects import governs, names
 from apps.regressions.findings.evidence.statement_difference import StatementDifference
 from apps.regressions.findings.evidence.use_difference import IndicatorDifference, UseDifference
@@ -48,8 +54,9 @@ from apps.use_method.pure import RESOURCE_OF, Aspect, UseLevel, resource_name
 
 RESOURCE, WORK, STATEMENT, SETTING = "resource", "work", "statement", "setting"
 KINDS = (RESOURCE, WORK, STATEMENT, SETTING)
-CONDITIONS, SATURATION, UTILIZATION, MOST_TIME, SIZE, SOME_TIME, UNKNOWN, FOLLOWS, CONTRARY = range(9)
-# Shares of the additional time per transaction.
+ERRORS = "client.errors"
+CONDITIONS, SATURATION, UTILIZATION, MOST_TIME, SIZE, SOME_TIME, UNKNOWN, UNRELATED, FOLLOWS, CONTRARY = range(10)
+# Shares of the additional time per transaction, or of the change of throughput.
 MOST, LEAST = 0.5, 0.1
 # Of settings that are not known to govern anything that changed.
 MOST_UNKNOWN = 5
@@ -78,7 +85,7 @@ class Cause:
     key: Annotated[str, "of the indicator, metric, statement or field, as in the other lists"]
     words: Annotated[Words, "what it was before and after"]
     why: Annotated[Words, "why it ranks here"]
-    explains: Annotated[bool, "false: it moved the other way, or only follows throughput"]
+    explains: Annotated[bool, "false: it cannot, only follows throughput, or moved the other way"]
     tier: Hidden[int]
     size: Hidden[float] = 0.0
     beside: Hidden[int] = 0
@@ -107,22 +114,33 @@ def ranked(
     settings: Sequence[Difference],
     is_worse: bool,
     throughput: float | None,
+    metric: str = THROUGHPUT,
 ) -> tuple[Cause, ...]:
-    """The likeliest first. `throughput`: after / before; None: not known."""
+    """The likeliest first. `throughput`: after / before; None: not known. `metric`: key of what changed."""
+    errors = error_share.of_change(use, throughput) if metric == THROUGHPUT else None
     seen = sorted(
         [
-            *_joined(_resources(use, is_worse=is_worse)),
+            *_joined(_resources(use, errors, is_worse=is_worse)),
             *_joined(_work(work, use.pressed, throughput, is_worse=is_worse)),
             *_statements(statements, is_worse=is_worse),
         ],
         key=lambda each: each.order,
     )
+    if metric == ERRORS:
+        seen = sorted(map(_of_errors, seen), key=lambda each: each.order)
     worked = next((each for each in seen if each.kind == RESOURCE and each.resource in WORKED and each.explains), None)
     found = [
         _beside(each, worked, -1) if worked and each.tier == MOST_TIME and each.does_more else each for each in seen
     ]
     found += _settings(settings, seen)
     return tuple(sorted(found, key=lambda each: each.order))
+
+
+def _of_errors(cause: Cause) -> Cause:
+    """Where errors are what changed: most costs make no operation fail."""
+    if not cause.explains or (cause.kind == RESOURCE and cause.resource in error_share.MAKE_FAIL):
+        return cause
+    return replace(cause, tier=UNRELATED, explains=False, why=f"{cause.why}; it makes no operation fail")
 
 
 def _beside(cause: Cause, governed: Cause, beside: int) -> Cause:
@@ -144,7 +162,8 @@ def _joined(causes: Iterable[Cause]) -> Iterator[Cause]:
         )
 
 
-def _resources(use: UseDifference, *, is_worse: bool) -> Iterator[Cause]:
+def _resources(use: UseDifference, errors: float | None, *, is_worse: bool) -> Iterator[Cause]:
+    """`errors`: greatest share of the change that they can explain; None: not known."""
     several = len({each.where for each in use.differences}) > 1
     for each in use.differences:
         is_used, explains = each.indicator.aspect is Aspect.UTILIZATION, each.grew is is_worse
@@ -163,14 +182,19 @@ def _resources(use: UseDifference, *, is_worse: bool) -> Iterator[Cause]:
                 f"{'grew' if each.grew else 'fell'}{f', {each.level_words}' if each.climbed else ' within its level'}"
             )
             tier, why = SIZE, f"{aspect} {grew}"
+        size = _logarithm(each) if tier == SIZE else abs(each.climbed) + each.size
+        if explains and errors is not None and RESOURCE_OF[indicator.key].key == error_share.RESOURCE:
+            why = f"{why}; at most {100 * errors:.0f}\u00a0% of the change: an attempt that fails ends early"
+            if errors < MOST:
+                tier, size = SOME_TIME if errors >= LEAST else UNRELATED, errors
         yield Cause(
             kind=RESOURCE,
             key=indicator.key,
             words=f"{each.title}{f' on {each.where}' if several else ''} {each.span}{each.numbers}{level}",
             why=why,
-            explains=explains and tier != FOLLOWS,
+            explains=explains and tier not in (FOLLOWS, UNRELATED),
             tier=tier,
-            size=_logarithm(each) if tier == SIZE else abs(each.climbed) + each.size,
+            size=size,
             where=each.where,
             resource=RESOURCE_OF[indicator.key].key,
             keys=(indicator.key,),
@@ -253,8 +277,12 @@ def _settings(settings: Sequence[Difference], seen: Sequence[Cause]) -> Iterator
             first = governed[0][0]
             beside[first.key] += 1
             names = and_list(list(dict.fromkeys(_name(key) for _, key in governed[:2])))
-            is_before = beside[first.key] <= MOST_BEFORE
-            yield _beside(replace(cause, why=f"governs {names}, which changed with it"), first, -1 if is_before else 1)
+            place = -1 if beside[first.key] <= MOST_BEFORE else 1
+            cause = replace(cause, why=f"governs {names}, which changed with it{_part(first)}")
+            if first.tier == UNRELATED:
+                yield replace(cause, tier=first.tier, size=first.size, beside=place, explains=False)
+            else:
+                yield _beside(cause, first, place)
         elif each.hidden or each.weight is Weight.MINOR:
             continue
         elif each.group is FieldGroup.VERSION:
@@ -266,6 +294,11 @@ def _settings(settings: Sequence[Difference], seen: Sequence[Cause]) -> Iterator
             yield replace(cause, why="differs; nothing that it is known to govern changed")
 
 
+def _part(governed: Cause) -> str:
+    is_part = governed.resource == error_share.RESOURCE and governed.tier in (SOME_TIME, UNRELATED)
+    return f": at most {100 * governed.size:.0f}\u00a0% of the change" if is_part else ""
+
+
 def _is_named(setting: Difference, seen: Sequence[Cause]) -> bool:
     return any(names(setting, each.declared) for each in seen if each.tier <= SOME_TIME)
 
@@ -275,7 +308,7 @@ def _governed(setting: Difference, seen: Sequence[Cause]) -> list[tuple[Cause, s
     found = []
     for each in seen:
         keys = [key for key in each.keys if governs(setting, key, rose=each.rose, declared=each.declared)]
-        if keys and SATURATION <= each.tier <= SOME_TIME:
+        if keys and (SATURATION <= each.tier <= SOME_TIME or each.tier == UNRELATED):
             found.append((each, keys[0]))
     return found
 

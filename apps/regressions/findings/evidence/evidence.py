@@ -188,6 +188,7 @@ def gather(change: ChangeRow) -> Evidence:
             settings=differences,
             is_worse=is_worse,
             throughput=costs.throughput,
+            metric=change.metric.key if change.metric else "",
         ),
     )
 
