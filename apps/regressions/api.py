@@ -55,6 +55,7 @@ from apps.regressions.trends.queries import (
     Tried,
     TriedSeries,
 )
+from apps.regressions.trends.series import SeriesRun
 from apps.regressions.trends.variation import variations
 
 __all__ = [
@@ -87,6 +88,7 @@ __all__ = [
     "RepeatPlan",
     "Result",
     "RowVerdict",
+    "SeriesRun",
     "SessionPlan",
     "SideRun",
     "StoredCheck",

@@ -15,7 +15,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.regressions import thresholds
 from apps.regressions.models import Trend
 from apps.regressions.thresholds import Thresholds
-from apps.regressions.trends import follow, patterns, queries
+from apps.regressions.trends import builds, follow, patterns, queries
 from apps.regressions.trends import series as trends_series
 from apps.regressions.trends.board_cells import BoardCell, ColumnSeries, badness, board_cells, newest, worse_since
 from apps.regressions.trends.board_columns import (
@@ -42,15 +42,12 @@ from apps.regressions.trends.board_findings import (
 )
 from apps.regressions.trends.patterns import TrendPatterns
 from apps.regressions.trends.series import SeriesRun
-from apps.runs.models import RunNode
 
 # Limits of series, those with changes first, and of the newest runs of each.
 MOST_ROWS, MOST_RUNS = 60, 600
 HEADLINE, ERRORS = "headline", "errors"
 # Key in the address -> the metric's key; empty: the primary metric of each workload.
 METRICS = {HEADLINE: "", "p95": "client.latency.p95", "p99": "client.latency.p99", ERRORS: "client.errors"}
-# Where a server states the commit that it was built from.
-COMMIT = "version_source_revision"
 
 
 @dataclass(frozen=True)
@@ -66,11 +63,12 @@ class BoardFilter:
 
 @dataclass(frozen=True)
 class BoardColumn:
-    """`key`: in addresses; `version`: release of all its runs; `commit`: of the newest run's server; empty: not
-    known."""
+    """`key`: in addresses; `version`: release of all its runs; `build`: reported by their servers, empty: the column is
+    a release; `commit`: of the newest run's server; empty: not known."""
 
     key: str
     version: str
+    build: str = ""
     commit: str = ""
 
 
@@ -133,6 +131,7 @@ def load_board(chosen: BoardFilter) -> Board:
         zero=chosen.metric == ERRORS,
         campaigns=chosen.by in ("", CAMPAIGN),
     )
+    points = builds.with_commits(points)
     chosen = replace(chosen, by=chosen.by or usual(points.values()))
     members: dict[Place, list[Sequence[SeriesRun]]] = defaultdict(list)
     for trend in trends:
@@ -240,13 +239,12 @@ def _board(rows: Sequence[BoardRow], keys: Columns, by: str, *, more: bool) -> B
         if len(row.cells) > 1:
             shown[place_of(row.trend)].append(row)
     latest = {place: _newest_runs(own, by) for place, own in shown.items()}
-    commits = _commits({run.run for place, own in latest.items() for key, run in own.items() if key in keys[place]})
     settings = queries.settings_words({row.trend.settings_hash for own in shown.values() for row in own})
     groups = tuple(
         BoardGroup(
             settings=settings.get(place[2], ""),
             columns=tuple(
-                BoardColumn(*key, commits.get(run.run, "")) if key and (run := latest[place].get(key)) else None
+                BoardColumn(*key[:3], run.commit) if key and (run := latest[place].get(key)) else None
                 for key in keys[place]
             ),
             rows=tuple(own),
@@ -261,10 +259,3 @@ def _board(rows: Sequence[BoardRow], keys: Columns, by: str, *, more: bool) -> B
 def _newest_runs(rows: Iterable[BoardRow], by: str) -> dict[ColumnKey, SeriesRun]:
     runs = sorted((run for row in rows for run in row.points), key=attrgetter("started_at"))
     return {key_of(run, by): run for run in runs}
-
-
-def _commits(runs: Iterable[int]) -> dict[int, str]:
-    """Run -> commit of its server. One query."""
-    at = f"configuration__variables__{COMMIT}"
-    nodes = RunNode.objects.filter(run__in=list(runs), configuration__variables__has_key=COMMIT).order_by("-number")
-    return {run: str(commit) for run, commit in nodes.values_list("run", at)}

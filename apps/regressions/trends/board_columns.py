@@ -18,11 +18,13 @@ Place = tuple[int, int, str]
 
 
 class ColumnKey(NamedTuple):
-    """`label`: night, campaign, build or release, as in addresses. Runs of two releases never share a column: their
-    mean would be of neither."""
+    """`label`: night, campaign, build or release, as in addresses. Runs of two releases, or of two builds of one, never
+    share a column: their mean would be of neither. `build`, `commit`: empty where columns are releases."""
 
     label: str
     version: str
+    build: str = ""
+    commit: str = ""
 
 
 Column = TypeVar("Column", bound=tuple[str, object])
@@ -60,7 +62,8 @@ def place_of(trend: Trend) -> Place:
 
 
 def key_of(run: SeriesRun, by: str) -> ColumnKey:
-    return ColumnKey(LABELS[by](run), run.version)
+    label = LABELS[by](run)
+    return ColumnKey(label, run.version) if by == RELEASE else ColumnKey(label, run.version, _build(run), run.commit)
 
 
 def usual(points: Iterable[Sequence[SeriesRun]]) -> str:
@@ -85,11 +88,11 @@ def times_of(columns: Columns) -> tuple[str, ...]:
 
 
 def _ordered(members: Iterable[Sequence[SeriesRun]], by: str) -> list[ColumnKey]:
-    """By time, then version; else by version, then first run."""
+    """By time, then version, then first run; else by version, then first run."""
     first: dict[ColumnKey, tuple[object, ...]] = {}
     for run in (run for series in members for run in series):
         key, version = key_of(run, by), (run.version_key, run.version)
-        order = (key.label, *version) if by in BY_TIME else (*version, run.started_at)
+        order = (*((key.label,) if by in BY_TIME else ()), *version, run.started_at)
         first[key] = min(first.get(key, order), order)
     return sorted(first, key=lambda key: first[key])
 

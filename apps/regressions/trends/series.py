@@ -80,7 +80,8 @@ class SeriesRun:
     `slug`: of the system; `campaign`: its start where asked for, as 2026-11-25 21:04:30, UTC; `machine`: name of the
     load generator, and the writer's zone where it can differ, empty: not known. `canary`: CPU time of a fixed piece of
     work on the load generator, ms, and what work; `stolen`: CPU time, %; nan: not known. `session`: its number.
-    `length`: of the measured phase as asked for, s; 0: not known."""
+    `length`: of the measured phase as asked for, s; 0: not known. `commit`: where asked for (`builds`); empty: not
+    known."""
 
     run: int
     system: Hidden[int]
@@ -98,6 +99,7 @@ class SeriesRun:
     stolen: Hidden[float] = math.nan
     session: Hidden[int] = 0
     length: Hidden[float] = 0.0
+    commit: Hidden[str] = ""
 
     @property
     def order(self) -> tuple[tuple[int, ...], str, datetime, int]:

@@ -36,6 +36,8 @@ WORDS = {
     **{"unknown": "inconclusive", "base": "without a comparison"},
 }
 MOST_NAMED = 3
+# Digits of a commit that are enough anywhere.
+COMMIT_LENGTH = 12
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ def when(column: BoardColumn, by: str) -> str:
     return _time(column.key) if by in trend_columns.BY_TIME else column.key
 
 
+def build_of(column: BoardColumn) -> str:
+    """What tells a build from others of its release."""
+    return f"commit {column.commit[:COMMIT_LENGTH]}" if column.commit else column.build
+
+
 def _time(key: str) -> str:
     """Key of a night or of a campaign, as 2026-11-25 or 2026-11-25 21:04:30."""
     at = datetime.fromisoformat(key)
@@ -150,12 +157,16 @@ def _place(row: BoardRow) -> str:
 
 
 def _column(group: BoardGroup, place: int, by: str) -> str:
-    """With its release where the same night or campaign has several."""
+    """With its release where the same night or campaign has several, and with its build where the release has."""
     column = group.columns[place]
     if column is None:
         return "then"
-    keys = [other.key for other in group.columns if other]
-    return when(column, by) + (f" ({column.version})" if keys.count(column.key) > 1 else "")
+    alike = [other for other in group.columns if other and other.key == column.key]
+    if len(alike) == 1:
+        return when(column, by)
+    versions = [other.version for other in alike]
+    name = build_of(column) if versions.count(column.version) > 1 else column.version
+    return f"{when(column, by)} ({name})"
 
 
 def _not_shown(rows: Sequence[tuple[BoardGroup, BoardRow]]) -> str:

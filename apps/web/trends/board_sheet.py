@@ -1,7 +1,7 @@
 """The trend board as shown: the answer, columns, lanes and cells in words."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -12,15 +12,25 @@ from django.urls import reverse
 from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP, with_unit
-from apps.regressions.api import Board, BoardCell, BoardColumn, BoardFinding, BoardGroup, BoardRow
+from apps.regressions.api import Board, BoardCell, BoardColumn, BoardFinding, BoardGroup, BoardRow, SeriesRun
 from apps.web.findings.wording import beside_cell
 from apps.web.trends import pattern_words
-from apps.web.trends.board_answer import SIGNS, WORDS, BoardAnswer, board_answer, change_of, interval_of, kind_of, when
+from apps.web.trends.board_answer import (
+    COMMIT_LENGTH,
+    SIGNS,
+    WORDS,
+    BoardAnswer,
+    board_answer,
+    change_of,
+    interval_of,
+    kind_of,
+    when,
+)
 
 # Above this number of columns a cell has decimals only where it is equivalent; its card has all.
 ROOMY = 16
-# Digits of a commit or version that fit in a column, in a roomy one, and those of a commit that are enough anywhere.
-DIGITS, ROOMY_DIGITS, COMMIT_LENGTH = 4, 9, 12
+# Digits of a commit or version that fit in a column, and in a roomy one.
+DIGITS, ROOMY_DIGITS = 4, 9
 WORST, NEWEST, NAME = "worst", "newest", "name"
 SORTS = {WORST: "worst first", NEWEST: "newest change first", NAME: "by name"}
 DAY_AND_HOUR = 3  # columns that a label of both covers
@@ -209,23 +219,35 @@ def heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _group(group: BoardGroup, rows: Sequence[BoardRow], by: str, *, roomy: bool) -> ShownGroup:
     first = rows[0].trend
-    names = tuple(_column_words(column, by) for column in group.columns)
+    several = _several_builds(group.columns)
+    names = tuple(_column_words(column, by, several) for column in group.columns)
     return ShownGroup(
         platform=first.platform.name,
         color=first.platform.color,
         below=f"{first.hardware_class.name}, {group.settings}",
         worse=sum(row.worse_since is not None for row in rows),
-        lanes=tuple(_lanes(group.columns, ROOMY_DIGITS if roomy else DIGITS)),
+        lanes=tuple(_lanes(group.columns, several, ROOMY_DIGITS if roomy else DIGITS)),
         commits=tuple(_commits(group.columns)),
         rows=tuple(_row(row, names, roomy=roomy) for row in rows),
     )
 
 
-def _column_words(column: BoardColumn | None, by: str) -> str:
+def _several_builds(columns: Sequence[BoardColumn | None]) -> set[str]:
+    """Versions of which several builds were reported."""
+    versions = [version for version, _ in {(column.version, column.build) for column in columns if column}]
+    return {version for version in versions if versions.count(version) > 1}
+
+
+def _version(column: BoardColumn, several: Collection[str]) -> str:
+    return column.build if column.version in several else column.version
+
+
+def _column_words(column: BoardColumn | None, by: str, several: Collection[str]) -> str:
     if column is None:
         return ""
-    parts = [when(column, by), column.version if column.version != column.key else ""]
-    return ", ".join(filter(None, [*parts, f"commit {column.commit[:12]}" if column.commit else ""]))
+    version = _version(column, several)
+    parts = [when(column, by), version if version != column.key else ""]
+    return ", ".join(filter(None, [*parts, f"commit {column.commit[:COMMIT_LENGTH]}" if column.commit else ""]))
 
 
 def _commits(columns: Sequence[BoardColumn | None]) -> Iterator[BoardLane]:
@@ -234,12 +256,13 @@ def _commits(columns: Sequence[BoardColumn | None]) -> Iterator[BoardLane]:
         yield BoardLane(span, commit, commit[: min(DIGITS * span, COMMIT_LENGTH)])
 
 
-def _lanes(columns: Sequence[BoardColumn | None], digits: int) -> Iterator[BoardLane]:
-    """A column without runs belongs to the version before. Where there is little room, the number stands for the
-    version if it tells all apart (12.0.2 for 12.0.2-MariaDB), and its end tells versions apart."""
+def _lanes(columns: Sequence[BoardColumn | None], several: Collection[str], digits: int) -> Iterator[BoardLane]:
+    """A column without runs belongs to the version before (or the build, where a version has several). Where there is
+    little room, the number stands for the version if it tells all apart (12.0.2 for 12.0.2-MariaDB), and its end tells
+    versions apart."""
     versions, last = [], ""
     for column in columns:
-        last = column.version if column else last
+        last = _version(column, several) if column else last
         versions.append(last)
     numbers = {version: version.partition("-")[0] for version in versions}
     is_enough = len(set(numbers.values())) == len(numbers)
@@ -303,11 +326,17 @@ def _cell(row: BoardRow, cell: BoardCell, names: Sequence[str], *, roomy: bool) 
         text=_text(cell, roomy=roomy),
         title="\n".join(filter(None, [title, cell.reason])),
         value=f"{own}; baseline {base} ({names[cell.base]})" if cell.ratio else own,
-        runs=f"{counted(len(points), 'run')}, {spell} UTC",
+        runs=f"{counted(len(points), 'run')}{_builds(points)}, {spell} UTC",
         change=any(change.column == cell.column for change in row.changes),
         findings=tuple(_flag(each, cell) for each in row.findings if each.column == cell.column),
         compare=_compare_url(row, cell),
     )
+
+
+def _builds(points: Sequence[SeriesRun]) -> str:
+    """How many are in a cell; empty: one."""
+    found = {(point.build, point.commit) for point in points}
+    return f" of {len(found)} builds" if len(found) > 1 else ""
 
 
 def _compare_url(row: BoardRow, cell: BoardCell) -> str:

@@ -383,33 +383,3 @@ def test_labels_of_hours_leave_room_for_each_other() -> None:
         (":30", ""),
         (":00", "28 Nov 01 h"),
     ]
-
-
-@pytest.fixture
-def rated(db: None) -> Trend:
-    """Four nights at 1,000 transactions/s asked; in the last one 820 were done."""
-    level = a_load_level(4, rate=1000.0)
-    workload = a_workload()
-    workload.primary_metric = a_metric("client.throughput")
-    workload.save()
-    runs = nightly(a_release("10.11.19"), [1.0, 1.0, 0.99, 0.82], load_level=level, workload=workload)
-    followed(runs[-1:])
-    return Trend.objects.get()
-
-
-def test_at_a_fixed_rate_a_cell_says_whether_the_rate_was_held(client: Client, rated: Trend) -> None:
-    html = page(client)
-    assert verdicts(html, rated) == ["base", "held", "held", "unheld"]
-    row = element(html, f"tr[data-trend='{rated.pk}']").text()
-    assert "? rate not held" in row.replace("\xa0", " ")
-    assert element(html, "[data-answer]").text() == "No row is shown to be worse than the baseline: 1 rate not held."
-    answer = " ".join(element(html, ".board-answer").text().replace("\xa0", " ").split())
-    assert "Rate not held: " in answer
-    assert "% of 1000/s (baseline " in answer
-    assert elements(html, "[data-rated]")
-
-
-def test_the_page_of_a_series_at_a_fixed_rate_has_no_threshold(client: Client, rated: Trend) -> None:
-    html = client.get(f"/trends/{rated.pk}/").content.decode()
-    assert "the number of arrivals" in element(html, "[data-answer]").text()
-    assert "Shaded" not in html
