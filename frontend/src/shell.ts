@@ -6,7 +6,7 @@ import { copyFrom } from "./charts/actions";
 import { mountFilling } from "./page/fill";
 import { mountNarrowing } from "./page/narrow";
 import { mountSorts } from "./page/sort";
-import { localTime } from "./page/time";
+import { localTime, zoneName, zoneOffset } from "./page/time";
 
 declare global {
   interface Window {
@@ -79,9 +79,12 @@ document.addEventListener(
 
 function localTimes(root: ParentNode): void {
   for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime][data-local]")) {
-    element.textContent = localTime(new Date(element.dateTime), element.dataset["local"] === "seconds");
+    const moment = new Date(element.dateTime);
+    const zone = element.dataset["zoned"] === undefined ? "" : ` ${zoneOffset(moment)}`;
+    element.textContent = `${localTime(moment, element.dataset["local"] === "seconds")}${zone}`;
     delete element.dataset["local"];
   }
+  for (const element of root.querySelectorAll<HTMLElement>("[data-zone]")) element.textContent = zoneName();
 }
 localTimes(document);
 mountSorts();

@@ -130,7 +130,7 @@ def campaigns(*, sides: Sequence[str], workload: int | None) -> list[ComparedCam
     return [
         ComparedCampaign(
             row["campaign"],
-            row["name"] if seen[row["name"]] == 1 else f"{row['name']}, {row['newest']:%Y-%m-%d %H:%M}",
+            row["name"] if seen[row["name"]] == 1 else f"{row['name']}, {row['newest']:%Y-%m-%d %H:%M} UTC",
         )
         for row in found
     ]

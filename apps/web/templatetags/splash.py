@@ -9,7 +9,8 @@
 {{ name|with_tool:tool }}       sysbench oltp_read_only
 {{ problem|with_help }}         the text with docs/….md as links to help pages
 {{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
-{% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
+{% time run.started_at %}       the reader's zone, with its offset; {% time t seconds=True %}; UTC in the title
+{% time t zoned=False %}, {% zone %}   in columns: the zone stands in the heading
 {% time_in zone moment %}       2026-03-01 02:30 Europe/Berlin, the same for every reader
 {% side side.tone "PXC small" %}  chip in the tone of a side; {% platform 2 "MHA" %} in the colour of a platform
 {% origin "published" %}        mark of origin: published, example, submitted, agent, rig
@@ -190,8 +191,9 @@ def short_release(version: str) -> str | SafeString:
 
 
 @register.simple_tag
-def time(moment: datetime | None, *, seconds: bool = False) -> SafeString | str:
-    """A time: UTC without JavaScript, else in the reader's zone; UTC always in the title."""
+def time(moment: datetime | None, *, seconds: bool = False, zoned: bool = True) -> SafeString | str:
+    """A time with its zone: UTC without JavaScript, else the reader's; UTC always in the title. `zoned` False: in
+    columns, whose heading has the zone."""
     if moment is None:
         return "not yet"
     if is_naive(moment):
@@ -199,12 +201,19 @@ def time(moment: datetime | None, *, seconds: bool = False) -> SafeString | str:
     utc = moment.astimezone(UTC)
     shown = utc.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
     return format_html(
-        '<time datetime="{}" data-local="{}" title="{} UTC">{}</time>',
+        '<time datetime="{}" data-local="{}"{} title="{} UTC">{}</time>',
         utc.isoformat(),
         "seconds" if seconds else "minutes",
+        mark_safe(" data-zoned") if zoned else "",
         utc.strftime("%Y-%m-%d %H:%M:%S"),
-        shown,
+        f"{shown} UTC" if zoned else shown,
     )
+
+
+@register.simple_tag
+def zone() -> SafeString:
+    """The zone of a column's times: UTC without JavaScript, else the reader's."""
+    return mark_safe('<span class="below" data-zone>UTC</span>')
 
 
 @register.simple_tag

@@ -109,7 +109,7 @@ def _time(key: str) -> str:
     """Key of a night or of a campaign, as 2026-11-25 or 2026-11-25 21:04:30."""
     at = datetime.fromisoformat(key)
     words = f"{at.day}{NBSP}{at:%b}{NBSP}{at.year}"
-    return f"{words}{NBSP}{at:%H:%M}" if " " in key else words
+    return f"{words}{NBSP}{at:%H:%M}{NBSP}UTC" if " " in key else words
 
 
 def _claims(rows: Sequence[tuple[BoardGroup, BoardRow]], by: str) -> list[str]:

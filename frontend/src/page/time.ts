@@ -14,3 +14,15 @@ export function localTime(moment: Date, seconds = false, timeZone?: string): str
   const clock = `${parts["hour"]}:${parts["minute"]}${seconds ? `:${parts["second"]}` : ""}`;
   return `${parts["year"]}-${parts["month"]}-${parts["day"]} ${clock}`;
 }
+
+/** UTC, UTC+2 or UTC-3:30 at that moment. */
+export function zoneOffset(moment: Date, timeZone?: string): string {
+  const format = new Intl.DateTimeFormat("en-CA", { timeZone, timeZoneName: "shortOffset" });
+  const name = format.formatToParts(moment).find((part) => part.type === "timeZoneName")?.value ?? "";
+  return name.replace("GMT", "UTC").replace("UTC+0", "UTC");
+}
+
+/** The reader's zone by name, since its offset differs between summer and winter: UTC, Europe/Berlin. */
+export function zoneName(timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone): string {
+  return ["Etc/UTC", "Etc/GMT", "GMT", ""].includes(timeZone) ? "UTC" : timeZone;
+}
