@@ -4,6 +4,7 @@ import htmx from "htmx.org";
 import { printByKey } from "./page/print";
 import { copyFrom } from "./charts/actions";
 import { mountFilling } from "./page/fill";
+import { mountFolds } from "./page/folds";
 import { mountNarrowing } from "./page/narrow";
 import { mountSorts } from "./page/sort";
 import { localTime, zoneName, zoneOffset } from "./page/time";
@@ -90,6 +91,7 @@ localTimes(document);
 mountSorts();
 mountFilling();
 mountNarrowing();
+mountFolds();
 document.addEventListener("htmx:load", (event) => {
   if (!(event.target instanceof Element)) return;
   localTimes(event.target);

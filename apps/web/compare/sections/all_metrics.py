@@ -27,6 +27,8 @@ from apps.web.compare.wording import AnswerCell, entry
 
 DIRECTIONS = {Direction.HIGHER: "higher is better", Direction.LOWER: "lower is better", Direction.NEUTRAL: "neither"}
 FORMS = (("CSV", "csv"), ("Markdown", "md"))
+# Rows of a table that are not folded.
+SHOWN_AT_ONCE = 8
 # Verdicts that leave open whether there is a difference.
 UNJUDGED = (Verdict.TOO_FEW.value, Verdict.NO_RATIO.value, "no runs")
 COLUMNS = (
@@ -96,8 +98,10 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     if not found.measured:
         return None
     relevant = [one for one in found.measured if one.is_relevant]
+    rows = groups(seen.comparison, found, show_all=show == "all")
     return {
-        "groups": groups(seen.comparison, found, show_all=show == "all"),
+        "groups": rows,
+        "is_open": bool(show) or len(rows) <= SHOWN_AT_ONCE,
         "summary": summary(found.measured),
         "relevant": len(relevant),
         "rest": len(all_metrics := {one.metric.key for one in found.measured})

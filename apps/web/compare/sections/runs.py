@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from apps.comparison.pure import ComparedRun, Comparison, label
+from apps.comparison.pure import ComparedRun, Comparison, Level, label
+from apps.core.text import and_list
 from apps.web.compare.view import CompareView
 from apps.web.components.addresses import runs_address
 
 # Only the newest compared runs are listed, but all runs that were chosen one by one.
 LISTED_RUNS = 100
+# Runs that are not folded: of more, those at the chosen load level stand above the fold.
+SHOWN_AT_ONCE = 30
 
 
 def context(seen: CompareView) -> dict[str, Any]:
@@ -18,7 +21,8 @@ def context(seen: CompareView) -> dict[str, Any]:
     return {
         "total": total,
         "metrics": [{"metric": metric, "label": label(metric)} for metric in comparison.metrics],
-        "runs": _rows(comparison, listed),
+        "runs": (rows := _rows(comparison, listed)),
+        **_folded(rows, seen.level),
         "listed_left_out": sum(bool(run.left_out) for run in listed),
         "older": total > len(listed),
         "runs_url": runs_address(
@@ -26,6 +30,23 @@ def context(seen: CompareView) -> dict[str, Any]:
             workload=sorted({side.workload.id for side in comparison.sides}),
         ),
     }
+
+
+def _folded(rows: Sequence[dict[str, Any]], level: Level | None) -> dict[str, Any]:
+    shown = [row for row in rows if row["level"] == level] if len(rows) > SHOWN_AT_ONCE else []
+    shown = shown or list(rows)
+    others = [row for row in rows if row not in shown]
+    return {
+        "shown_runs": shown,
+        "shown_words": _loads(shown),
+        "other_runs": others,
+        "other_words": _loads(others),
+        "other_left_out": sum(bool(row["run"].left_out) for row in others),
+    }
+
+
+def _loads(rows: Sequence[dict[str, Any]]) -> str:
+    return and_list(list(dict.fromkeys(row["level"].text for row in rows)))
 
 
 def _rows(comparison: Comparison, listed: Sequence[ComparedRun]) -> list[dict[str, Any]]:

@@ -7,13 +7,15 @@ from typing import Any
 from apps.comparison.api import DIPS, STEADINESS_SECTION, VARIATION, WORST, ComparedSteadiness, RunSteadiness
 from apps.comparison.pure import DIP_SHARE, FEWEST_VALUES, NO_ERRORS, Box, Comparison, Level
 from apps.core import units
-from apps.core.text import counted
+from apps.core.text import and_list, counted
 from apps.web.compare.charts import ChartSide, chart_sides
 from apps.web.compare.view import CompareView
-from apps.web.compare.wording import answers, run_words, table
+from apps.web.compare.wording import TableRow, answers, run_words, table
 
 # Number of runs per side, the newest, that get a box.
 MOST_BOXES = 20
+# Rows of the table that are not folded: else those of the chosen level stand above the fold.
+SHOWN_AT_ONCE = 8
 NOTHING = f"No run has throughput of {FEWEST_VALUES} seconds or more in its measured phase: fewer give no spread."
 # Quantities with a sentence each.
 ANSWERED = (VARIATION.key, DIPS.key, WORST.key)
@@ -68,13 +70,26 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "steadiness": found,
         "answers": [answer for answer in answers(part) if answer.metric.key in ANSWERED],
         "none_words": NO_ERRORS,
-        "rows": table(part),
+        **_rows(table(part), level),
         "run_rows": _run_rows(seen.comparison, runs),
         "chart": chart(seen.comparison, found, level),
         "shown_level": level,
         "most_boxes": MOST_BOXES,
         "hiccup": DIP_SHARE,
         "fewest": FEWEST_VALUES,
+    }
+
+
+def _rows(rows: Sequence[TableRow], level: Level) -> dict[str, Any]:
+    shown = [row for row in rows if row.level == level] if len(rows) > SHOWN_AT_ONCE else list(rows)
+    others = [row for row in rows if row not in shown]
+    levels = list(dict.fromkeys(row.level.text for row in others))
+    return {
+        "shown_rows": shown,
+        "shown_words": and_list(list(dict.fromkeys(row.level.text for row in shown))),
+        "other_rows": others,
+        "other_levels": levels,
+        "other_words": and_list(levels),
     }
 
 

@@ -90,6 +90,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     return {
         "work": chosen,
         "groups": groups,
+        "quantity_count": sum(len(quantities) for _, quantities in groups),
         "none": none,
         "none_words": NO_ERRORS,
         "side_rows": [row for row in table(seen.comparison) if row.level == level],
