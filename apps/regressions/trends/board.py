@@ -124,14 +124,14 @@ def load_board(chosen: BoardFilter) -> Board:
     """Raises Invalid naming `baseline` if no column has this key."""
     found = list(_trends(chosen).order_by(*queries.MOST_CHANGED)[: MOST_ROWS + 1])
     trends, metric = found[:MOST_ROWS], _metric(chosen.metric)
-    points = trends_series.runs_of(
+    runs = trends_series.runs_of(
         trends,
         metric=metric.pk if metric else None,
         newest=MOST_RUNS,
         zero=chosen.metric == ERRORS,
         campaigns=chosen.by in ("", CAMPAIGN),
     )
-    points = builds.with_commits(points)
+    points = builds.with_commits(runs)
     chosen = replace(chosen, by=chosen.by or usual(points.values()))
     members: dict[Place, list[Sequence[SeriesRun]]] = defaultdict(list)
     for trend in trends:

@@ -27,7 +27,7 @@ class ColumnKey(NamedTuple):
     commit: str = ""
 
 
-Column = TypeVar("Column", bound=tuple[str, object])
+Column = TypeVar("Column", bound=tuple[object, ...])
 # Columns of each group by place; None: none of its runs.
 Columns = Mapping[Place, Sequence[ColumnKey | None]]
 
