@@ -85,7 +85,7 @@ function localTimes(root: ParentNode): void {
     element.textContent = `${localTime(moment, element.dataset["local"] === "seconds")}${zone}`;
     delete element.dataset["local"];
   }
-  for (const element of root.querySelectorAll<HTMLElement>("[data-zone]")) element.textContent = zoneName();
+  for (const element of root.querySelectorAll<HTMLElement>("[data-zone-name]")) element.textContent = zoneName();
 }
 localTimes(document);
 mountSorts();

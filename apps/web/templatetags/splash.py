@@ -213,7 +213,7 @@ def time(moment: datetime | None, *, seconds: bool = False, zoned: bool = True) 
 @register.simple_tag
 def zone() -> SafeString:
     """The zone of a column's times: UTC without JavaScript, else the reader's."""
-    return mark_safe('<span class="below" data-zone>UTC</span>')
+    return mark_safe('<span class="below" data-zone-name>UTC</span>')
 
 
 @register.simple_tag

@@ -1,10 +1,8 @@
 """The trend board as shown: the answer, columns, lanes and cells in words."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import groupby
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -12,11 +10,10 @@ from django.urls import reverse
 from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP, with_unit
-from apps.regressions.api import Board, BoardCell, BoardColumn, BoardFinding, BoardGroup, BoardRow, SeriesRun
+from apps.regressions.api import Board, BoardCell, BoardFinding, BoardGroup, BoardRow, SeriesRun
 from apps.web.findings.wording import beside_cell
-from apps.web.trends import pattern_words
+from apps.web.trends import board_heads, pattern_words
 from apps.web.trends.board_answer import (
-    COMMIT_LENGTH,
     SIGNS,
     WORDS,
     BoardAnswer,
@@ -24,16 +21,15 @@ from apps.web.trends.board_answer import (
     change_of,
     interval_of,
     kind_of,
-    when,
 )
+from apps.web.trends.board_heads import BoardLane
 
 # Above this number of columns a cell has decimals only where it is equivalent; its card has all.
 ROOMY = 16
-# Digits of a commit or version that fit in a column, and in a roomy one.
-DIGITS, ROOMY_DIGITS = 4, 9
 WORST, NEWEST, NAME = "worst", "newest", "name"
+# Of fixed rates, among the counts of the newest cells.
+COUNTED = {"held": "held", "unheld": "not held"}
 SORTS = {WORST: "worst first", NEWEST: "newest change first", NAME: "by name"}
-DAY_AND_HOUR = 3  # columns that a label of both covers
 # Width and height of a sparkline, and the least that it spans on both sides of the baseline.
 SPARK_WIDTH, SPARK_HEIGHT, EQUAL = 72.0, 20.0, 0.02
 
@@ -103,15 +99,6 @@ class ShownRow:
 
 
 @dataclass(frozen=True)
-class BoardLane:
-    """A stretch of columns with one version or commit; `shown`: what of it fits."""
-
-    span: int
-    text: str
-    shown: str
-
-
-@dataclass(frozen=True)
 class ShownGroup:
     """`lanes`: of versions; `commits`: of commits, empty where none is known."""
 
@@ -162,10 +149,12 @@ def board_sheet(board: Board, *, sort: str = WORST, changed: bool = False) -> Bo
         metric=_shared([row.metric.name for row in every]),
         headline=_shared([row.trend.metric.name for row in every]),
         answer=board_answer(board),
-        counts=tuple((WORDS.get(kind, kind), kind, SIGNS[kind] or "held", kinds[kind]) for kind in _counted(kinds)),
+        counts=tuple(
+            (WORDS.get(kind, kind), kind, COUNTED.get(kind, SIGNS[kind]), kinds[kind]) for kind in _counted(kinds)
+        ),
         is_rated=any(cell.rate is not None for row in every for cell in row.cells),
         tests=sum(cell.ratio is not None and cell.ratio.p is not None for row in every for cell in row.cells),
-        heads=tuple(heads(board.times)) or tuple(("", "") for _ in range(width)),
+        heads=tuple(board_heads.heads(board.times)) or tuple(("", "") for _ in range(width)),
         groups=tuple(_group(group, rows, by, roomy=width <= ROOMY) for group, rows in groups),
         baseline=_baseline(every),
         has_changes=not every or any(row.changes or row.metric == row.trend.metric for row in every),
@@ -201,75 +190,19 @@ def _is_changed(row: BoardRow) -> bool:
     return bool(row.changes or row.findings) or kind_of(row.last) in ("worse", "better")
 
 
-def heads(times: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Day, and the month where it begins; of campaigns the minute, and day and hour where there is room for them."""
-    day, shown, free = "", "", 0
-    for place, key in enumerate(times):
-        at = datetime.fromisoformat(key)
-        has_time = " " in key
-        hour = f"{at:%H}{NBSP}h" if has_time else ""
-        label, of_day = (f"{at:%b}", f"{at:%b}") if not has_time else (f"{at:%d%b}{hour}", f"{at.day}{NBSP}{at:%b}")
-        words = ""
-        if label != shown and place >= free:
-            is_same_day = has_time and of_day == day
-            words = hour if is_same_day else f"{of_day}{NBSP}{hour}" if has_time else of_day
-            day, shown, free = of_day, label, place + (DAY_AND_HOUR if has_time and not is_same_day else 1)
-        yield f":{at:%M}" if has_time else str(at.day), words
-
-
 def _group(group: BoardGroup, rows: Sequence[BoardRow], by: str, *, roomy: bool) -> ShownGroup:
     first = rows[0].trend
-    several = _several_builds(group.columns)
-    names = tuple(_column_words(column, by, several) for column in group.columns)
+    several = board_heads.several_builds(group.columns)
+    names = tuple(board_heads.column_words(column, by, several) for column in group.columns)
     return ShownGroup(
         platform=first.platform.name,
         color=first.platform.color,
         below=f"{first.hardware_class.name}, {group.settings}",
         worse=sum(row.worse_since is not None for row in rows),
-        lanes=tuple(_lanes(group.columns, several, ROOMY_DIGITS if roomy else DIGITS)),
-        commits=tuple(_commits(group.columns)),
+        lanes=tuple(board_heads.lanes(group.columns, several, roomy=roomy)),
+        commits=tuple(board_heads.commits(group.columns)),
         rows=tuple(_row(row, names, roomy=roomy) for row in rows),
     )
-
-
-def _several_builds(columns: Sequence[BoardColumn | None]) -> set[str]:
-    """Versions of which several builds were reported."""
-    versions = [version for version, _ in {(column.version, column.build) for column in columns if column}]
-    return {version for version in versions if versions.count(version) > 1}
-
-
-def _version(column: BoardColumn, several: Collection[str]) -> str:
-    return column.build if column.version in several else column.version
-
-
-def _column_words(column: BoardColumn | None, by: str, several: Collection[str]) -> str:
-    if column is None:
-        return ""
-    version = _version(column, several)
-    parts = [when(column, by), version if version != column.key else ""]
-    return ", ".join(filter(None, [*parts, f"commit {column.commit[:COMMIT_LENGTH]}" if column.commit else ""]))
-
-
-def _commits(columns: Sequence[BoardColumn | None]) -> Iterator[BoardLane]:
-    for commit, members in groupby(column.commit if column else "" for column in columns):
-        span = len(list(members))
-        yield BoardLane(span, commit, commit[: min(DIGITS * span, COMMIT_LENGTH)])
-
-
-def _lanes(columns: Sequence[BoardColumn | None], several: Collection[str], digits: int) -> Iterator[BoardLane]:
-    """A column without runs belongs to the version before (or the build, where a version has several). Where there is
-    little room, the number stands for the version if it tells all apart (12.0.2 for 12.0.2-MariaDB), and its end tells
-    versions apart."""
-    versions, last = [], ""
-    for column in columns:
-        last = _version(column, several) if column else last
-        versions.append(last)
-    numbers = {version: version.partition("-")[0] for version in versions}
-    is_enough = len(set(numbers.values())) == len(numbers)
-    for version, members in groupby(versions):
-        span = len(list(members))
-        words = version if len(version) <= digits * span or not is_enough else numbers[version]
-        yield BoardLane(span, version, words if len(words) <= digits * span else f"…{words[1 - digits * span :]}")
 
 
 def _row(row: BoardRow, names: Sequence[str], *, roomy: bool) -> ShownRow:
@@ -351,7 +284,7 @@ def _compare_url(row: BoardRow, cell: BoardCell) -> str:
 
 def _text(cell: BoardCell, *, roomy: bool) -> str:
     if cell.rate is not None:
-        return {"held": "held", "unheld": "not", "base": "base"}.get(kind_of(cell), "")
+        return {"held": "held", "unheld": "not", "base": "–"}.get(kind_of(cell), "")
     if cell.ratio is None:
         return "0"
     if (ratio := cell.ratio.value) is None:
@@ -364,9 +297,15 @@ def _text(cell: BoardCell, *, roomy: bool) -> str:
     return "0" if text in ("0", "0.0") else f"{'−' if ratio < 1 else '+'}{text}"
 
 
+def _share(cell: BoardCell) -> float | None:
+    if cell.rate is not None:
+        return cell.value / cell.rate
+    return cell.ratio.value if cell.ratio else 1.0
+
+
 def _spark(row: BoardRow, columns: int) -> SparkLine:
-    """The ratio to the baseline, column by column."""
-    shares = {cell.column: cell.ratio.value if cell.ratio else 1.0 for cell in row.cells}
+    """The ratio to the baseline, or to the fixed rate, column by column."""
+    shares = {cell.column: _share(cell) for cell in row.cells}
     known = {column: share for column, share in shares.items() if share is not None}
     top, bottom = max(1 + EQUAL, *known.values()), min(1 - EQUAL, *known.values())
 

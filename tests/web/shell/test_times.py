@@ -20,7 +20,7 @@ def test_every_time_has_its_zone_beside_it_or_above_it(found: list[str], client:
         html = client.get(address, follow=True).content.decode()
         headed = {
             time.attributes["datetime"]
-            for table in elements(html, "table:has([data-zone])")
+            for table in elements(html, "table:has([data-zone-name])")
             for time in table.css("time[data-local]")
         }
         for time in elements(html, "time[data-local]"):

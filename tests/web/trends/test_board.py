@@ -17,7 +17,7 @@ from apps.regressions.trends.board import BoardFilter, load_board
 from apps.regressions.trends.board_columns import MOST_COLUMNS
 from apps.runs.models import Configuration, Measurement, Run, RunNode
 from apps.web.trends.board_answer import board_answer
-from apps.web.trends.board_sheet import heads
+from apps.web.trends.board_heads import heads
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
 from tests.support.builders import START, a_job, a_load_level, a_metric, a_system, a_user, a_workload
 from tests.support.pages import data, element, elements, states, text

@@ -78,6 +78,8 @@ def test_at_a_fixed_rate_a_cell_says_whether_the_rate_was_held(client: Client, r
     assert "Rate not held: " in answer
     assert "% of 1000/s (baseline " in answer
     assert elements(html, "[data-rated]")
+    counts = " ".join(element(html, "[data-counts]").text().split())
+    assert counts == "▼ 0 ▲ 0 ≈ 0 not held 1 ? 0"
 
 
 def test_the_page_of_a_series_at_a_fixed_rate_has_no_threshold(client: Client, rated: Trend) -> None:
