@@ -187,9 +187,14 @@ def test_statements_in_execution_follow_their_duration_whatever_they_wait_for() 
 
 
 def test_settings_do_not_crowd_out_what_they_govern() -> None:
-    known = ("have_ssl", "general_log", "performance_schema", "userstat")
+    known = ("slow_query_log", "general_log", "performance_schema", "userstat")
     found = ranked(work=(work("work.cpu.server", 1.0, 9.0),), settings=[setting(name, "OFF", "ON") for name in known])
     assert [each.key for each in found].index("work.cpu.server") == 2
+
+
+def test_what_a_server_could_do_governs_nothing() -> None:
+    found = ranked(work=(work("work.cpu.server", 1.0, 9.0),), settings=[setting("have_ssl", "DISABLED", "YES")])
+    assert found[0].key == "work.cpu.server"
 
 
 def test_of_a_list_only_the_entries_that_differ_are_shown() -> None:

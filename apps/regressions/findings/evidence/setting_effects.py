@@ -2,7 +2,7 @@
 
 Each line: variables | what a higher value does to it (+ more, - less, ~ either) | what they govern, where `*` stands
 for any text. `statement.commit` is the COMMIT statement. A variable also governs an indicator whose declaration or
-remedy names it.
+remedy names it. have_ssl is absent: it says what a server could do, not what its connections use.
 """
 
 import re
@@ -41,7 +41,7 @@ query_cache_type query_cache_size | ~ | work.cpu.* cpu.* work.rows.asked
 performance_schema userstat | + | work.cpu.* cpu.* memory.used
 general_log slow_query_log log_queries_not_using_indexes | + | work.disk.* work.cpu.* cpu.* disk.*
 long_query_time | - | work.disk.* work.cpu.* cpu.* disk.*
-have_ssl require_secure_transport tls_version | + | work.cpu.* cpu.* work.net.*
+require_secure_transport tls_version | + | work.cpu.* cpu.* work.net.*
 optimizer_switch optimizer_search_depth optimizer_use_condition_selectivity eq_range_index_dive_limit use_stat_tables | ~ | work.rows.asked work.temporary.* temporary_tables.*
 histogram_size histogram_type innodb_stats_persistent innodb_stats_method | ~ | work.rows.asked
 tx_isolation transaction_isolation innodb_snapshot_isolation | ~ | row_locks.* work.locks.waited errors.* purge.*
