@@ -5,9 +5,12 @@ import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
 import { axis, axisTitle, ends, sideColor, sideDash, sideSymbol, type Palette } from "../../charts/style";
 
-// Room for a name at a line's end, in px, and in characters.
-const ROOM = 104;
-const LONGEST_NAME = 15;
+// Of a name at a line's end: px beside it, px of a bold character, and characters at most.
+const BESIDE = 12;
+const CHARACTER = 7;
+const LONGEST_NAME = 16;
+// px for the value below a short name.
+const LEAST_ROOM = 64;
 // Least distance of two names, as a share of the chart's height.
 const GAP = 0.15;
 
@@ -46,13 +49,19 @@ export function shortNames(names: string[]): string[] {
   let shared = 0;
   while (shared < most && words.every((each) => each[shared] === words[0]?.[shared])) shared += 1;
   // "flush 1" says more than "1".
-  shared -= Number(words.some((each) => each.length - shared < 2) && shared > 0);
+  const isBare = (each: string[]): boolean => each.length - shared < 2 && !/\p{L}/u.test(each.slice(shared).join(""));
+  shared -= Number(shared > 0 && words.some(isBare));
   return words
     .map((each) => each.slice(names.length > 1 ? shared : 0).join(" "))
     .map((name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name));
 }
 
-function names(found: ReturnType<typeof lines>, scale: CurveAxis, palette: Palette): Partial<Annotations>[] {
+/** Names at the ends of the lines, and the room for the longest of them, in px. */
+function names(
+  found: ReturnType<typeof lines>,
+  scale: CurveAxis,
+  palette: Palette,
+): { annotations: Partial<Annotations>[]; room: number } {
   // Loads at a fixed rate have names of their own only where there are no others.
   const open = found.filter(({ points }) => points.at(-1)?.rate === null);
   const last = (open.length > 0 ? open : found).flatMap(({ side, points }) => {
@@ -64,7 +73,8 @@ function names(found: ReturnType<typeof lines>, scale: CurveAxis, palette: Palet
     GAP,
   );
   const said = shortNames(last.map(({ side }) => side.name));
-  return last.map(({ side, point }, index) => ({
+  const longest = Math.max(...said.map((name) => name.length), 0);
+  const annotations = last.map(({ side, point }, index): Partial<Annotations> => ({
     xref: "paper",
     x: 1,
     xanchor: "left",
@@ -76,6 +86,7 @@ function names(found: ReturnType<typeof lines>, scale: CurveAxis, palette: Palet
     showarrow: false,
     font: { size: 11, color: sideColor(palette, side.tone) },
   }));
+  return { annotations, room: Math.max(LEAST_ROOM, BESIDE + CHARACTER * longest) };
 }
 
 function chosenShape(data: CompareCharts, palette: Palette): Partial<Shape>[] {
@@ -91,14 +102,15 @@ export function curveChart(data: CompareCharts, metric: ChartMetric, palette: Pa
   const scale = data.curves.find((each) => each.metric === metric.key);
   if (!scale) return { traces: [] };
   const { ticks, range, scale: kind } = data.threads;
+  const named = names(found, scale, palette);
   const said = new Set<number>();
   const traces = found.flatMap(({ side, points }): Data[] => {
     const color = sideColor(palette, side.tone);
     const threads = points.map((point) => point.threads);
     const rate = points[0]?.rate ?? null;
     // A load with a fixed rate is no part of the curve: its points are hollow, and one side's name the rate.
-    const named = rate !== null && !said.has(rate);
-    if (named) said.add(rate);
+    const saysRate = rate !== null && !said.has(rate);
+    if (saysRate) said.add(rate);
     return [
       {
         type: "scatter",
@@ -114,13 +126,13 @@ export function curveChart(data: CompareCharts, metric: ChartMetric, palette: Pa
       },
       {
         type: "scatter",
-        mode: named ? "lines+markers+text" : "lines+markers",
+        mode: saysRate ? "lines+markers+text" : "lines+markers",
         name: side.name,
         x: threads,
         y: points.map((point) => point.value),
         line: { color, width: 2, dash: sideDash(side.tone) },
         marker: { color, size: 7, symbol: `${sideSymbol(side.tone)}${rate === null ? "" : "-open"}` },
-        ...(named
+        ...(saysRate
           ? { texttemplate: `${rate}/s`, textposition: "middle left", textfont: { size: 11, color: palette.muted } }
           : {}),
         text: points.map((point) => `${levelText(data, point)}, ${point.value_text} ${metric.unit}`),
@@ -131,7 +143,7 @@ export function curveChart(data: CompareCharts, metric: ChartMetric, palette: Pa
   return {
     traces,
     layout: {
-      margin: { l: 8, r: ROOM, t: 22, b: 8 },
+      margin: { l: 8, r: named.room, t: 22, b: 8 },
       xaxis: axis("Threads", "", {
         type: kind,
         tickvals: ticks,
@@ -158,7 +170,7 @@ export function curveChart(data: CompareCharts, metric: ChartMetric, palette: Pa
           showarrow: false,
           font: { size: 11, color: palette.muted },
         },
-        ...names(found, scale, palette),
+        ...named.annotations,
       ],
     },
   };

@@ -124,8 +124,10 @@ test("an interval that goes on beyond the chart ends in an arrowhead, and the wh
 test("ratios have a logarithmic axis with the ticks of the server, the margin as a band and the chosen load marked", () => {
   const { layout } = forestChart(data, throughput, palette);
   expect(layout?.xaxis).toMatchObject({ type: "log", tickvals: [1, 1.2, 1.4], ticktext: ["1", "1.2", "1.4"] });
-  expect(layout?.shapes?.[0]).toMatchObject({ x0: 0.98, x1: 1.02 });
-  expect(layout?.shapes?.at(-1)).toMatchObject({ y0: -0.5, y1: 0.5, fillcolor: palette.chosen });
+  // In the order of drawing: the mark covers neither the band nor the line at 1.
+  expect(layout?.shapes).toMatchObject([{ y0: -0.5, fillcolor: palette.chosen }, { x0: 0.98, x1: 1.02 }, { x0: 1 }]);
+  const alone = forestChart({ ...data, levels: data.levels.slice(0, 1) }, throughput, palette).layout?.shapes;
+  expect(alone).toMatchObject([{ x0: 0.98, x1: 1.02 }, { x0: 1 }]);
 });
 
 test("sides stand below each other within their load", () => {
@@ -168,10 +170,12 @@ test("names at the ends of lines never cover each other", () => {
 
 test("names at the ends of lines leave out what all begin with, and are cut where they are long", () => {
   expect(shortNames(["MariaDB 10, flush 1", "MariaDB 10, flush 2"])).toEqual(["flush 1", "flush 2"]);
+  expect(shortNames(["MariaDB flush=1", "MariaDB flush=2"])).toEqual(["flush=1", "flush=2"]);
+  expect(shortNames(["MariaDB 10.11", "MariaDB 11.8"])).toEqual(["MariaDB 10.11", "MariaDB 11.8"]);
   expect(shortNames(["PXC small", "MHA small"])).toEqual(["PXC small", "MHA small"]);
   expect(shortNames([])).toEqual([]);
   expect(shortNames(["Aurora", "Aurora"])).toEqual(["Aurora", "Aurora"]);
-  expect(shortNames(["a name that is very long", "b"])[0]).toBe("a name that is…");
+  expect(shortNames(["a name that is very long", "b"])[0]).toBe("a name that is …");
 });
 
 test("the CSV of a curve has every value with its range", () => {
@@ -216,4 +220,13 @@ test("of many rows the chosen load keeps its numbers, each on a line of its own"
   expect(layout?.annotations?.map((each) => each.text)).toEqual(["4 1", "4 2", "4 3"]);
   const [first = 0, second = 0, third = 0] = (layout?.annotations ?? []).map((each) => each.yshift);
   expect(Math.min(first - second, second - third)).toBeGreaterThan(10);
+});
+
+test("a long name at the end of a line has the room that it takes", () => {
+  const room = (name: string): number => {
+    const sides = data.sides.map((side, place) => ({ ...side, name: `${name}${place}` }));
+    return curveChart({ ...data, sides }, throughput, palette).layout?.margin?.r ?? 0;
+  };
+  expect(room("a")).toBeLessThan(70);
+  expect(room("fourteen_chars")).toBeGreaterThanOrEqual(15 * 7);
 });

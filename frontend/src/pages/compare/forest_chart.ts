@@ -99,12 +99,10 @@ export function forestChart(data: CompareCharts, metric: ChartMetric, palette: P
   const rows = others.map((side, place) => placed(data, metric, side, place));
   const [low, high] = data.ratios.band;
   const span = { yref: "paper", y0: 0, y1: 1, xref: "x", layer: "below" } as const;
-  const shapes: Partial<Shape>[] = [
-    { ...span, type: "rect", x0: low, x1: high, fillcolor: palette.shade, line: { width: 0 } },
-    { ...span, type: "line", x0: 1, x1: 1, line: { color: palette.muted, width: 1 } },
-  ];
+  const shapes: Partial<Shape>[] = [];
   const chosen = data.levels.findIndex((level) => level.key === data.chosen);
-  if (chosen >= 0)
+  // Alone it needs no mark; beside others it lies below the band and the line at 1.
+  if (chosen >= 0 && data.levels.length > 1)
     shapes.push({
       type: "rect",
       layer: "below",
@@ -117,6 +115,10 @@ export function forestChart(data: CompareCharts, metric: ChartMetric, palette: P
       fillcolor: palette.chosen,
       line: { width: 0 },
     });
+  shapes.push(
+    { ...span, type: "rect", x0: low, x1: high, fillcolor: palette.shade, line: { width: 0 } },
+    { ...span, type: "line", x0: 1, x1: 1, line: { color: palette.muted, width: 1 } },
+  );
   const allNamed = data.levels.length * others.length <= NAMED_ROWS;
   const annotations: Partial<Annotations>[] = (narrow ? [] : rows).flatMap((own, place) =>
     own
