@@ -13,7 +13,7 @@ from django.db.models import Q
 from apps.catalog import seed_data
 from apps.catalog.metrics import counter_rules, derived_metrics, standard
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
-from apps.catalog.systems import new_short_name
+from apps.catalog.systems import labels_of, new_short_name
 from apps.core import limits
 from apps.core.audit.api import Action, record
 from apps.core.canonical import canonical_hash
@@ -154,7 +154,7 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
         "endpoint": message.endpoint,
         "settings": message.settings,
         "settings_hash": canonical_hash(message.settings),
-        "labels": [f"system:{message.slug}"],
+        "labels": labels_of(message.slug),
         **place,
     }
     # Called only if the system is new.

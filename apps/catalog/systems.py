@@ -1,6 +1,6 @@
 """Short names of the catalog's systems: made for a new one, changed by a person."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db import connection, transaction
 
@@ -11,6 +11,12 @@ from apps.core.problems import FieldProblem, Invalid
 
 # Key of PostgreSQL's advisory lock, unique to this module: names are unique over all systems.
 LOCK = 0x53484F5254
+OF_SYSTEM = "system:"
+
+
+def labels_of(slug: str, further: Iterable[str] = ()) -> list[str]:
+    """Labels required of an agent that serves the system: its own, never another system's, and `further` ones."""
+    return [f"{OF_SYSTEM}{slug}", *(label for label in further if not label.startswith(OF_SYSTEM))]
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from django.db import connection, connections, transaction
 from django.db.models import ProtectedError
 
 from apps.accounts.credentials import digest_of, new_secret
+from apps.catalog.api import labels_of
 from apps.catalog.api import services as catalog_services
 from apps.catalog.models import HardwareClass, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
@@ -151,7 +152,7 @@ def _system(spec: SystemSpec) -> System:
             "hardware_class": hardware,
             "settings": dict(spec.settings),
             "settings_hash": canonical_hash(dict(spec.settings)),
-            "labels": [f"system:{spec.slug}"],
+            "labels": labels_of(spec.slug),
         },
     )
     if created:

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts import services as accounts
-from apps.catalog.api import new_short_name
+from apps.catalog.api import labels_of, new_short_name
 from apps.catalog.models import Node, System
 from apps.dispatch import api as dispatch
 from apps.dispatch.models import Campaign, Schedule, ScheduledRun
@@ -143,8 +143,9 @@ def _label(run_ids: Sequence[int]) -> None:
             slug=f"{PREFIX}{system.slug}",
             defaults={
                 name: getattr(system, name)
-                for name in ("name", "release", "hardware_class", "settings", "settings_hash", "labels")
+                for name in ("name", "release", "hardware_class", "settings", "settings_hash")
             }
+            | {"labels": labels_of(f"{PREFIX}{system.slug}", system.labels)}
             | {"short_name": partial(new_short_name, system, [node.role for node in system.nodes.all()])},
         )
         if is_new:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.catalog.api import load_level_for, metrics_for, new_short_name
+from apps.catalog.api import labels_of, load_level_for, metrics_for, new_short_name
 from apps.catalog.models import HardwareClass, LoadLevel, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.runs.archive import parquet
@@ -38,7 +38,7 @@ def system_of(row: Row) -> System:
         endpoint=row["endpoint"],
         settings=parquet.json_of(row, "settings", dict[str, Any]),
         settings_hash=canonical_hash(parquet.json_of(row, "settings", dict[str, Any])),
-        labels=row["labels"],
+        labels=labels_of(row["system"], row["labels"]),
     )
     system.short_name = new_short_name(system, [node["role"] for node in row["system_nodes"]])
     system.save()

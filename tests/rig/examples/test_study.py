@@ -2,14 +2,17 @@
 
 import json
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.test import Client
 from django.utils import timezone
 
 from apps.catalog.models import Release, System
 from apps.catalog.services import release_for
+from apps.dispatch import api as dispatch
 from apps.dispatch.api import campaign_file
 from apps.dispatch.models import Campaign, Job, JobRun, Schedule, ScheduledRun
 from apps.regressions.models import Finding, Trend
@@ -19,7 +22,7 @@ from apps.rig.examples.study import PARTS, StudyPart
 from apps.rig.models import StudyState
 from apps.runs.api import artifacts
 from apps.runs.models import Artifact, Run, RunCheck
-from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload, an_agent
 from tests.support.pages import data, elements
 
 pytestmark = pytest.mark.django_db
@@ -139,6 +142,26 @@ def test_another_installation_gets_runs_history_and_a_finding_under_review(tmp_p
     assert (worst.state, worst.labels) == ("under review", ["example"])
     assert worst.largest == pytest.approx(0.2, abs=0.03)
     assert Trend.objects.filter(runs__gte=12).exists()
+
+
+def test_an_agent_of_the_measured_systems_does_not_reach_the_examples(tmp_path: Path) -> None:
+    _recorded(tmp_path)
+    recorded = System.objects.filter(slug__startswith="example-")
+    an_agent(*System.objects.exclude(pk__in=recorded), last_seen_at=timezone.now())
+    slugs = {"example-release-old", "example-release-new"}
+    assert dispatch.unreachable(System.objects.all(), now=timezone.now()) == slugs
+    _elsewhere(tmp_path)
+    load.load(folder=tmp_path)
+    assert dispatch.unreachable(System.objects.all(), now=timezone.now()) == slugs
+
+
+def test_examples_restored_with_the_labels_of_the_measured_systems_are_mended() -> None:
+    measured, example = a_system("galera"), a_system("example-galera", labels=["system:galera", "rack:a"])
+    an_agent(measured, last_seen_at=timezone.now(), labels=["system:galera", "rack:a"])
+    import_module("apps.catalog.migrations.0002_own_labels").mend(apps, None)
+    assert dispatch.unreachable(System.objects.all(), now=timezone.now()) == {"example-galera"}
+    example.refresh_from_db()
+    assert example.labels == ["system:example-galera", "rack:a"]
 
 
 def test_examples_loaded_twice_are_there_once(tmp_path: Path) -> None:

@@ -37,6 +37,14 @@ def test_the_archive_that_nobody_changed_is_restored() -> None:
 
 
 @pytest.mark.django_db
+def test_a_restored_system_is_not_served_by_the_agents_of_another() -> None:
+    """Archived copies had the label of the system that they were copied from."""
+    assert restored(runs={"labels": ["system:of-another", "rack:a"]}) == ""
+    system = System.objects.get()
+    assert system.labels == [f"system:{system.slug}", "rack:a"]
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
