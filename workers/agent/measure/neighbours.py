@@ -11,6 +11,7 @@ from workers.protocol.wire import EventMessage
 
 MOST_NAMED = 5
 LEAST = 0.01  # CPUs
+INIT = 1  # parent of services that have nothing else in common
 
 
 class Neighbours:
@@ -49,21 +50,41 @@ def taken(
     for pid, process in after.items():
         if pid in ours or process.parent in ours or process.session in ours:
             continue
+        known = before.get(pid) if _goes_on(pid, before, after) else None
+        own, ended = (known.own, known.ended) if known else (0.0, 0.0)
         # A parent that does not collect its children's times has less than they had.
-        found[process.name] += max(process.seconds - earlier.get(pid, 0.0), 0.0) / seconds
+        spent = max(process.own - own, 0.0) + max(process.ended - ended - earlier.get(pid, 0.0), 0.0)
+        found[process.name] += spent / seconds
     return found
 
 
+def _goes_on(pid: int, before: Mapping[int, ProcessTime], after: Mapping[int, ProcessTime]) -> bool:
+    return pid in before and pid in after and before[pid].started == after[pid].started
+
+
 def _earlier(before: Mapping[int, ProcessTime], after: Mapping[int, ProcessTime]) -> Mapping[int, float]:
-    """CPU seconds before the first look that the time of a process in `after` has: its own, and those of its
-    descendants that have ended since."""
+    """CPU seconds before the first look that a process may have collected since, with children that ended.
+
+    Who collected an ended process is not known: its parent, or, once that has ended too, any ancestor, or the first
+    process of its container, whose parent is an ancestor. Each of them is taken to have: too little is counted then,
+    where the whole life of an orphan would be too much.
+    """
+    beside: dict[int, list[int]] = defaultdict(list)
+    for pid, process in after.items():
+        if process.parent != INIT and _goes_on(pid, before, after):
+            beside[process.parent].append(pid)
     found: dict[int, float] = defaultdict(float)
     for pid, process in before.items():
-        heir, passed = pid, set[int]()
-        while heir in before and (heir not in after or after[heir].started != before[heir].started):
-            if heir in passed:
-                break  # numbers given again while they were read: the parents form a ring
-            passed.add(heir)
-            heir = before[heir].parent
-        found[heir] += process.seconds
+        if not _goes_on(pid, before, after):
+            above = _above(pid, before)
+            for heir in above.union(*(beside.get(each, ()) for each in above)):
+                found[heir] += process.seconds
+    return found
+
+
+def _above(pid: int, before: Mapping[int, ProcessTime]) -> set[int]:
+    """Ancestors; numbers given again while they were read may form a ring."""
+    found = set[int]()
+    while pid in before and (pid := before[pid].parent) not in found:
+        found.add(pid)
     return found

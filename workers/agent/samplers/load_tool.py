@@ -14,26 +14,32 @@ QUOTA = {"nr_periods": "agent.tool.quota.periods", "nr_throttled": "agent.tool.q
 
 @dataclass(frozen=True)
 class ProcessTime:
-    """A process as /proc/PID/stat shows it. `seconds`: its CPU time with that of its ended children."""
+    """A process as /proc/PID/stat shows it. `own`: its CPU time; `ended`: that of the children that it collected, with
+    theirs, in s."""
 
     name: str
     parent: int
     session: int
     started: int  # clock ticks since the machine's start
-    seconds: float
+    own: float
+    ended: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self.own + self.ended
 
 
 def process_time(text: str, ticks: int) -> ProcessTime:
     """Parses /proc/PID/stat. `ticks`: of the CPU clock, 1/s."""
     head, _, tail = text.rpartition(")")  # the name between may hold blanks and parentheses
     fields = tail.split()
-    spent = sum(int(field) for field in fields[11:15])
     return ProcessTime(
         name=head.partition("(")[2],
         parent=int(fields[1]),
         session=int(fields[3]),
         started=int(fields[19]),
-        seconds=spent / ticks,
+        own=(int(fields[11]) + int(fields[12])) / ticks,
+        ended=(int(fields[13]) + int(fields[14])) / ticks,
     )
 
 

@@ -68,38 +68,55 @@ def test_a_program_beside_the_run_is_named_with_its_share_and_those_of_the_run_a
 
 def test_time_of_a_process_that_got_an_ended_ones_number_is_counted_from_its_own_beginning() -> None:
     before = {
-        7: ProcessTime("old", 1, 7, started=10, seconds=50.0),
-        8: ProcessTime("same", 1, 8, started=10, seconds=5.0),
+        7: ProcessTime("old", 1, 7, started=10, own=50.0),
+        8: ProcessTime("same", 1, 8, started=10, own=5.0),
     }
     after = {
-        7: ProcessTime("new", 1, 7, started=99, seconds=2.0),
-        8: ProcessTime("same", 1, 8, started=10, seconds=6.0),
+        7: ProcessTime("new", 1, 7, started=99, own=2.0),
+        8: ProcessTime("same", 1, 8, started=10, own=6.0),
     }
     assert taken(before, after, ours=(), seconds=10.0) == {"new": 0.2, "same": pytest.approx(0.1)}
 
 
 def test_what_a_child_had_before_the_run_is_not_its_parents_when_it_ends() -> None:
     before = {
-        2: ProcessTime("manager", 1, 2, started=1, seconds=1.0),
-        3: ProcessTime("shell", 2, 3, started=2, seconds=4.0),
-        4: ProcessTime("build", 3, 3, started=3, seconds=800.0),
-        5: ProcessTime("careless", 1, 5, started=4, seconds=1.0),
-        6: ProcessTime("ignored", 5, 5, started=5, seconds=300.0),
+        2: ProcessTime("manager", 1, 2, started=1, own=1.0),
+        3: ProcessTime("shell", 2, 3, started=2, own=4.0),
+        4: ProcessTime("build", 3, 3, started=3, own=800.0),
+        5: ProcessTime("careless", 1, 5, started=4, own=1.0),
+        6: ProcessTime("ignored", 5, 5, started=5, own=300.0),
     }
     # The build took 3 s more, its shell none, and the manager, which collects both, 2 s. Nobody collects the last one.
     after = {
-        2: ProcessTime("manager", 1, 2, started=1, seconds=1.0 + 4.0 + 800.0 + 3.0 + 2.0),
-        5: ProcessTime("careless", 1, 5, started=4, seconds=1.0),
+        2: ProcessTime("manager", 1, 2, started=1, own=1.0, ended=4.0 + 800.0 + 3.0 + 2.0),
+        5: ProcessTime("careless", 1, 5, started=4, own=1.0),
     }
     assert taken(before, after, ours=(), seconds=10.0) == {"manager": pytest.approx(0.5), "careless": 0.0}
 
 
+@pytest.mark.parametrize("parent", [0, 40], ids=["machine or container", "a container seen from its host"])
+def test_the_life_of_an_orphan_before_the_run_is_not_that_of_the_process_that_collects_it(parent: int) -> None:
+    """The first process of a container collects orphans of others that entered it."""
+    first = 1 if parent == 0 else 41
+    before = {
+        40: ProcessTime("runtime", 1, 40, started=1, own=0.1),
+        first: ProcessTime("collector", parent, first, started=1, own=1.0, ended=7.0),
+        50: ProcessTime("shell", parent, 50, started=2, own=0.5),
+        51: ProcessTime("database", 50, 50, started=3, own=300.0),
+    }
+    after = {
+        40: ProcessTime("runtime", 1, 40, started=1, own=0.1),
+        first: ProcessTime("collector", parent, first, started=1, own=2.0, ended=7.0 + 300.0 + 0.5),
+    }
+    assert taken(before, after, ours=(), seconds=10.0) == {"runtime": 0.0, "collector": pytest.approx(0.1)}
+
+
 def test_parents_that_seem_to_form_a_ring_do_not_stop_the_run() -> None:
     before = {
-        8: ProcessTime("one", 9, 8, started=5, seconds=1.0),
-        9: ProcessTime("other", 8, 9, started=5, seconds=1.0),
+        8: ProcessTime("one", 9, 8, started=5, own=1.0),
+        9: ProcessTime("other", 8, 9, started=5, own=1.0),
     }
-    after = {7: ProcessTime("new", 1, 7, started=6, seconds=2.0)}
+    after = {7: ProcessTime("new", 1, 7, started=6, own=2.0)}
     assert taken(before, after, ours=(), seconds=10.0) == {"new": 0.2}
 
 
