@@ -35,7 +35,16 @@ def claimed(job: Job, agent: Agent, *, now: datetime) -> None:
     job.refresh_from_db()
 
 
-def end(job: Job, agent: Agent, outcome: str, *, reason: str = "", now: datetime = START, attempt: int = 0) -> None:
-    message = JobEndMessage(attempt=attempt or job.attempt, outcome=outcome, reason=reason)
+def end(
+    job: Job,
+    agent: Agent,
+    outcome: str,
+    *,
+    reason: str = "",
+    now: datetime = START,
+    attempt: int = 0,
+    is_permanent: bool = False,
+) -> None:
+    message = JobEndMessage(attempt=attempt or job.attempt, outcome=outcome, reason=reason, is_permanent=is_permanent)
     leases.end_job(agent=agent, job_id=job.pk, message=message, now=now)
     job.refresh_from_db()

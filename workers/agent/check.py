@@ -1,7 +1,9 @@
 """`splashboard-agent check`: reachability and privileges of a configuration, line by line."""
 
+from collections.abc import Sequence
 from contextlib import closing
 
+from workers.agent.grants import lacking, privileges_on
 from workers.agent.measure import database
 from workers.agent.measure.nodes import sources
 from workers.agent.measure.wholeness import require_whole
@@ -14,7 +16,7 @@ from workers.agent.samplers.haproxy import HAProxySource
 from workers.agent.tools import ToolMissing
 from workers.agent.tools.registry import TOOLS
 
-NEEDED = frozenset({"ALL PRIVILEGES", "CREATE", "DROP", "SELECT", "INSERT", "UPDATE", "DELETE", "INDEX"})
+NEEDED = frozenset({"CREATE", "DROP", "SELECT", "INSERT", "UPDATE", "DELETE", "INDEX"})
 
 
 def check(config: Config) -> list[tuple[bool, str]]:
@@ -59,13 +61,15 @@ def _system(system: SystemConfig) -> list[tuple[bool, str]]:
     lines.append(
         (True, f"  schema {workspace.schema}: {'will be created' if workspace.created else 'empty, will be kept'}")
     )
-    allowed = {word for word in NEEDED if any(word in grant for grant in grants)}
-    if "ALL PRIVILEGES" in allowed or allowed >= NEEDED - {"ALL PRIVILEGES"}:
-        lines.append((True, "  may create, fill and drop its schema"))
-    else:
-        missing = ", ".join(sorted(NEEDED - allowed - {"ALL PRIVILEGES"}))
-        lines.append((False, f"  lacks {missing}; GRANT ALL ON `{system.database}`.* to its account"))
+    lines.append(_rights(workspace.schema, grants))
     return lines + _nodes(system)
+
+
+def _rights(schema: str, grants: Sequence[str]) -> tuple[bool, str]:
+    missing = lacking(NEEDED, privileges_on(schema, grants))
+    if not missing:
+        return True, f"  may create, fill and drop schema {schema}"
+    return False, f"  lacks {', '.join(missing)} on schema {schema}; GRANT ALL ON `{schema}`.* TO its account"
 
 
 def _nodes(system: SystemConfig) -> list[tuple[bool, str]]:

@@ -255,12 +255,14 @@ class FailoverAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobEndMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """`skipped`: where the ramp ended, the runs above it and the one with refused connections."""
+    """`skipped`: where the ramp ended, the runs above it and the one with refused connections. `is_permanent`: a
+    further attempt would fail alike, for example for want of a privilege."""
 
     attempt: int
     outcome: str  # succeeded, failed, cancelled
     reason: str = ""
     skipped: list[SkippedRun] = []
+    is_permanent: bool = False
 
 
 def from_json(kind: type[T], body: bytes) -> T:

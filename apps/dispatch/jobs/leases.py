@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.catalog.models import LoadLevel
+from apps.dispatch.jobs import attempts
 from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR, restarts
 from apps.dispatch.models import ACTIVE, FINAL, Agent, Job, JobRun, Skip
 from apps.runs.models import Run
@@ -18,14 +19,12 @@ from workers.protocol import wire
 
 MATCH_LASTS = timedelta(seconds=30)
 LEASE_LASTS = timedelta(seconds=60)
-MAX_ATTEMPTS = 3
 # Multiplied by the number of attempts begun. Long enough for an agent that returns after an outage to deliver its
 # measurements before its job is reassigned.
 RETRY_WAITS = timedelta(seconds=15)
 # How far clocks of the server's hosts may differ. A moment that lies further ahead than it can have been set was set
 # before the clock was set back, and counts as passed: nobody is to wait until it is as late again.
 CLOCKS_DIFFER = timedelta(minutes=1)
-LONGEST_REASON = 600  # characters, of each attempt; tools report errors at the beginning or at the end
 # The UUIDv5 namespace of run uids; any fixed value would do.
 RUN_UIDS = UUID("6f0f5f1e-2b1c-5d0e-9c3e-5a1a3a7d4b10")
 
@@ -67,13 +66,13 @@ def _of_earlier_sessions() -> QuerySet[Job]:
 
 
 def _is_ready(now: datetime) -> Q:
-    longest = RETRY_WAITS * MAX_ATTEMPTS + CLOCKS_DIFFER
+    longest = RETRY_WAITS * attempts.MAX_ATTEMPTS + CLOCKS_DIFFER
     return Q(ready_at=None) | Q(ready_at__lte=now) | Q(ready_at__gt=now + longest)
 
 
 def _match(agent: Agent, *, now: datetime) -> bool:
     fitting = (
-        Job.objects.filter(_is_ready(now), state="queued", attempt__lt=MAX_ATTEMPTS)
+        Job.objects.filter(_is_ready(now), state="queued", attempt__lt=attempts.MAX_ATTEMPTS)
         .filter(system__labels__contained_by=agent.labels)
         .filter(Q(session=1) | Q(system__slug__in=restarts(agent)) & ~Exists(_of_earlier_sessions()))
         .exclude(system__in=_taken(now).values("system"))
@@ -310,7 +309,8 @@ def _end(job: Job, *, message: wire.JobEndMessage, now: datetime) -> None:
     elif job.state == "cancelling":
         _finish(job, state="cancelled", reason=job.reason, now=now)
     else:
-        _give_up(job, reason=reason or "no reason given by the agent", may_come_back=False, now=now)
+        reason = reason or "no reason given by the agent"
+        _give_up(job, reason=reason, may_come_back=False, is_permanent=message.is_permanent, now=now)
 
 
 def _note_skipped(job: Job, skipped: Sequence[wire.SkippedRun]) -> None:
@@ -319,14 +319,16 @@ def _note_skipped(job: Job, skipped: Sequence[wire.SkippedRun]) -> None:
         return
     planned = planned_runs(job, attempt=job.attempt, agent_id=job.agent_id)
     levels = ((planned.get(skip.uid), skip.reason) for skip in skipped)
-    rows = [Skip(job=job, load_level=level, reason=reason[:LONGEST_REASON]) for level, reason in levels if level]
+    rows = [
+        Skip(job=job, load_level=level, reason=reason[: attempts.LONGEST_REASON]) for level, reason in levels if level
+    ]
     Skip.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _give_up(job: Job, *, reason: str, may_come_back: bool, now: datetime) -> None:
+def _give_up(job: Job, *, reason: str, may_come_back: bool, now: datetime, is_permanent: bool = False) -> None:
     """Requeue the job, or fail it. `may_come_back`: the agent may return and regain the job."""
-    reason = _with_earlier_reasons(job, reason)
-    if not may_come_back and (job.attempt >= MAX_ATTEMPTS or not missing_levels(job)):
+    reason = attempts.with_reason(job.reason, reason, attempt=job.attempt)
+    if not may_come_back and (is_permanent or job.attempt >= attempts.MAX_ATTEMPTS or not missing_levels(job)):
         _finish(job, state="failed", reason=reason, now=now)
         return
     job.state, job.reason, job.lease_expires_at, job.progress = "queued", reason, None, ""
@@ -334,15 +336,6 @@ def _give_up(job: Job, *, reason: str, may_come_back: bool, now: datetime) -> No
     if not may_come_back:
         job.agent = None
     job.save(update_fields=["state", "reason", "lease_expires_at", "progress", "ready_at", "agent"])
-
-
-def _with_earlier_reasons(job: Job, reason: str) -> str:
-    """The reasons for the end of each attempt; a later reason replaces an earlier one of the same attempt."""
-    own = f"attempt {job.attempt}: "
-    earlier = job.reason.partition(own)[0].removesuffix("; ")
-    if len(reason) > LONGEST_REASON:
-        reason = f"{reason[: LONGEST_REASON // 2]} … {reason[-LONGEST_REASON // 2 :]}"
-    return "; ".join(filter(None, [earlier, own + reason]))
 
 
 def _finish(job: Job, *, state: str, reason: str, now: datetime) -> None:
@@ -355,7 +348,7 @@ def expire_leases(*, now: datetime) -> int:
     over = Q(lease_expires_at__lt=now) | Q(lease_expires_at__gt=now + LEASE_LASTS + CLOCKS_DIFFER)
     silent = Q(over, state__in=ACTIVE)
     # Last attempts whose agent did not return within `ready_at`.
-    hopeless = Q(_is_ready(now), state="queued", attempt__gte=MAX_ATTEMPTS, ready_at__isnull=False)
+    hopeless = Q(_is_ready(now), state="queued", attempt__gte=attempts.MAX_ATTEMPTS, ready_at__isnull=False)
     expired = Job.objects.filter(silent | hopeless).values_list("pk", flat=True)
     return sum(_expire(job_id, over=silent | hopeless, now=now) for job_id in list(expired))
 

@@ -23,7 +23,7 @@ from apps.regressions.api import OPEN
 from apps.regressions.models import Finding
 from apps.runs.api import queries as runs
 from apps.web.accounts.guards import writers_only
-from apps.web.campaigns import presets
+from apps.web.campaigns import presets, wording
 from apps.web.campaigns.plan import PlanForm, prefilled
 from apps.web.campaigns.precision import WANTED, precision
 from apps.web.campaigns.presets import Preset
@@ -184,7 +184,7 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, notice: str = "") 
         "campaign": detail.row,
         "detail": detail,
         "current": _current(detail),
-        "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
+        "troubles": wording.troubles(detail.jobs),
         "parts": [_part(grid, detail, pins.get(grid.entry.workload.id)) for grid in detail.grids],
         "findings": _findings(campaign_id) if detail.row.progress.is_finished else [],
         "schedule": schedule_queries.schedule_of(campaign_id),

@@ -6,7 +6,7 @@ import pytest
 
 from apps.dispatch.api import JobCell, RunCell
 from apps.dispatch.values import NamedObject, SkipCell
-from apps.web.campaigns.wording import run_mark, run_title, skipped
+from apps.web.campaigns.wording import run_mark, run_title, skipped, troubles
 
 DONE = RunCell(id=7, threads=4, load_level="4 threads", state="sealed", outcome="succeeded", attempt=1)
 FAILED = replace(DONE, outcome="failed", reason="connection lost")
@@ -49,6 +49,17 @@ def test_skipped_levels_have_their_reason() -> None:
     assert skipped(replace(job, skips=(refused,))) == "connections refused: error 1040"
     decided = (SkipCell("1 thread", "decided after 3"), SkipCell("4 threads", "decided after 4"))
     assert skipped(replace(job, runs=(), skips=decided)) == "decided after 3 (1 thread); decided after 4 (4 threads)"
+
+
+def test_jobs_of_a_system_that_failed_for_one_reason_are_one_problem() -> None:
+    denied = replace(JOB, state="failed", reason="attempt 1: access denied")
+    elsewhere = replace(denied, id=6, system=NamedObject(2, "b", "B"))
+    jobs = [denied, replace(denied, id=4, repetition=2), replace(denied, id=5, workload=NamedObject(2, "", "tpcc"))]
+    found = troubles([*jobs, elsewhere, replace(JOB, id=7), replace(denied, id=8, state="cancelled")])
+    assert [(each.job.id, each.subject) for each in found] == [
+        (3, "Jobs 3, 4 and 5, oltp_read_only and tpcc on A, rounds 1 and 2"),
+        (6, "Job 6, oltp_read_only on B, round 1"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ def test_a_job_is_measured_uploaded_and_cleaned_up(
         agent = start_agent()
         eventually(ended(server), what="the job has ended")
     assert agent.terminate() == 0
-    assert server.job_ends() == [{"attempt": 1, "outcome": "succeeded", "reason": "", "skipped": []}]
+    assert server.job_ends() == [
+        {"attempt": 1, "outcome": "succeeded", "reason": "", "skipped": [], "is_permanent": False}
+    ]
     assert list(server.runs) == [planned.uid for planned in job.runs]
     for planned, run in zip(job.runs, server.runs.values(), strict=True):
         assert run.opened is not None
@@ -168,6 +170,23 @@ def test_a_schema_in_use_fails_the_job_and_is_not_touched(
     assert end["outcome"] == "failed"
     assert "schema splashboard_bench of system single already holds 1 tables" in end["reason"]
     assert server.runs == {}
+
+
+def test_a_job_whose_account_may_not_create_the_schema_is_not_to_be_tried_again(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    mariadb.sql("CREATE USER narrow@'%' IDENTIFIED BY 'n'; GRANT ALL ON other.* TO narrow@'%'")
+    try:
+        text = single.file.read_text()
+        single.file.write_text(text.replace('user = "splashboard"', 'user = "narrow"').replace(mariadb.password, "n"))
+        server.jobs.append(a_job())
+        start_agent()
+        eventually(ended(server), what="the job has ended")
+    finally:
+        mariadb.sql("DROP USER narrow@'%'")
+    (end,) = server.job_ends()
+    assert (end["outcome"], end["is_permanent"]) == ("failed", True)
+    assert "cannot create schema splashboard_bench: 1044 Access denied" in end["reason"]
 
 
 @pytest.mark.parametrize(

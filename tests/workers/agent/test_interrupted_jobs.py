@@ -21,7 +21,7 @@ def test_cancelling_stops_the_load_cleans_up_and_says_so(
         server.cancel = True
         eventually(ended(server), what="the job has ended")
     assert server.job_ends() == [
-        {"attempt": 1, "outcome": "cancelled", "reason": "cancelled by request", "skipped": []}
+        {"attempt": 1, "outcome": "cancelled", "reason": "cancelled by request", "skipped": [], "is_permanent": False}
     ]
     run = only_run(server)
     assert run.end is not None
@@ -62,7 +62,9 @@ def test_sigterm_ends_the_job_in_good_order(
     run = only_run(server)
     assert run.end is not None
     assert (run.end.outcome, run.end.reason) == ("cancelled", "the agent was stopped")
-    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": "the agent was stopped", "skipped": []}]
+    assert server.job_ends() == [
+        {"attempt": 1, "outcome": "failed", "reason": "the agent was stopped", "skipped": [], "is_permanent": False}
+    ]
     assert single.waiting() == []
 
 
@@ -96,7 +98,9 @@ def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
         eventually(ended(server), what="the job's end has arrived")
         eventually(lambda: "dropped leftovers of an earlier job" in again.log.read_text(), what="tables are dropped")
     reason = "the agent stopped without notice"
-    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": reason, "skipped": []}]
+    assert server.job_ends() == [
+        {"attempt": 1, "outcome": "failed", "reason": reason, "skipped": [], "is_permanent": False}
+    ]
     run = only_run(server)
     assert run.end is not None
     assert (run.end.outcome, run.end.reason) == ("failed", reason)

@@ -17,6 +17,8 @@ from workers.protocol.secrets import without_secrets
 
 CONNECT_TIMEOUT = 5  # s
 ANSWER_TIMEOUT = 600  # s: counting and dropping large tables takes long
+# To a schema, to the server, to a table, and to an action that needs a global privilege.
+DENIED = (1044, 1045, 1142, 1227)
 LOCK_TIMEOUT = 60  # s: the transactions of a killed load tool may hold their tables for a while
 
 # Positions in the binary log change by themselves: state, not configuration.
@@ -36,6 +38,10 @@ TABLESPACES = ("INNODB_SYS_TABLESPACES", "INNODB_TABLESPACES")
 
 class DatabaseFailed(Exception):
     """The database cannot be reached or refuses; the text names it, the attempt and the server's error."""
+
+
+class AccessDenied(DatabaseFailed):
+    """The account lacks a privilege, or is not known: no further attempt succeeds."""
 
 
 class SchemaOccupied(Exception):
@@ -73,7 +79,8 @@ def session(
         with closing(opened), opened.cursor() as cursor:
             yield cursor
     except (pymysql.MySQLError, OSError) as error:
-        raise DatabaseFailed(
+        kind = AccessDenied if error.args and error.args[0] in DENIED else DatabaseFailed
+        raise kind(
             f"system {system.slug} at {address or system.address}: cannot {doing}: {error_text(error)}"
         ) from error
 

@@ -59,6 +59,8 @@ class JobExecution:
             self._run_on(self._system())
         except Stopped as stopped:
             stop = stopped.stop
+        except database.AccessDenied as problem:
+            stop = failed(str(problem), is_permanent=True)
         except (
             UnknownTool,
             InvalidToolParameters,

@@ -180,11 +180,17 @@ class AgentLoop:
             self._job = None
 
     def _finish(self, job: JobExecution, stop: Stop | None) -> int | None:
-        outcome, reason = (stop.job, stop.reason) if stop else ("succeeded", "")
+        ended = stop or Stop("succeeded", "succeeded", "")
         while True:
             try:
                 return recovery.finish(
-                    self._spool, self._journal, job.entry, outcome=outcome, reason=reason, skipped=job.skipped
+                    self._spool,
+                    self._journal,
+                    job.entry,
+                    outcome=ended.job,
+                    reason=ended.reason,
+                    skipped=job.skipped,
+                    is_permanent=ended.is_permanent,
                 )
             except OSError as error:
                 log.error("the end of job %s cannot be written: %s; trying again", job.message.id, error)

@@ -65,10 +65,18 @@ def put_run_end(spool: Spool, journal: Journal, entry: JournalEntry, run: OpenRu
 
 
 def put_job_end(
-    spool: Spool, entry: JournalEntry, *, outcome: str, reason: str, skipped: Sequence[wire.SkippedRun] = ()
+    spool: Spool,
+    entry: JournalEntry,
+    *,
+    outcome: str,
+    reason: str,
+    skipped: Sequence[wire.SkippedRun] = (),
+    is_permanent: bool = False,
 ) -> int:
     """Number of the spooled message. Raises OSError."""
-    end = wire.JobEndMessage(attempt=entry.attempt, outcome=outcome, reason=reason, skipped=list(skipped))
+    end = wire.JobEndMessage(
+        attempt=entry.attempt, outcome=outcome, reason=reason, skipped=list(skipped), is_permanent=is_permanent
+    )
     body = wire.to_json(end)
     return spool.put(
         SpoolMessage(

@@ -26,6 +26,7 @@ def finish(
     outcome: str,
     reason: str,
     skipped: Sequence[wire.SkippedRun] = (),
+    is_permanent: bool = False,
 ) -> int | None:
     """Ends an open run as failed, journals remaining tables, then reports the job's end.
 
@@ -49,7 +50,9 @@ def finish(
         journal.write(entry)
     number = None
     if outcome:
-        number = messages.put_job_end(spool, entry, outcome=outcome, reason=reason, skipped=skipped)
+        number = messages.put_job_end(
+            spool, entry, outcome=outcome, reason=reason, skipped=skipped, is_permanent=is_permanent
+        )
     journal.clear()
     return number
 

@@ -11,11 +11,13 @@ POLL = 0.1  # s
 
 @dataclass(frozen=True)
 class Stop:
-    """Outcomes to report for the current run and job; `job` empty: no longer this agent's to report."""
+    """Outcomes to report for the current run and job; `job` empty: no longer this agent's to report. `is_permanent`: a
+    further attempt would fail alike."""
 
     run: str
     job: str
     reason: str
+    is_permanent: bool = False
 
 
 CANCELLED = Stop("cancelled", "cancelled", "cancelled by request")
@@ -27,8 +29,8 @@ def lease_lost(words: str) -> Stop:
     return Stop("cancelled", "", f"lease lost: {words}" if words else "lease lost")
 
 
-def failed(reason: str) -> Stop:
-    return Stop("failed", "failed", reason)
+def failed(reason: str, *, is_permanent: bool = False) -> Stop:
+    return Stop("failed", "failed", reason, is_permanent)
 
 
 class Stopped(Exception):

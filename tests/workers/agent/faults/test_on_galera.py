@@ -102,7 +102,9 @@ def test_a_job_that_kills_the_writer_ends_well_and_leaves_the_cluster_whole(
     agent = start_agent()
     eventually(server.job_ends, what="the job has ended")
     assert agent.terminate() == 0
-    assert server.job_ends() == [{"attempt": 1, "outcome": "succeeded", "reason": "", "skipped": []}]
+    assert server.job_ends() == [
+        {"attempt": 1, "outcome": "succeeded", "reason": "", "skipped": [], "is_permanent": False}
+    ]
     (run,) = server.runs.values()
     output = run.artifacts["failover.jsonl"]
     lines, figures = lines_of(output), figures_of(output)

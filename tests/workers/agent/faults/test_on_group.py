@@ -67,7 +67,9 @@ def test_a_job_that_kills_the_primary_shows_the_suspicion_the_election_and_the_r
     eventually(server.job_ends, what="the job has ended")
     require_whole(system)
     assert agent.terminate() == 0
-    assert server.job_ends() == [{"attempt": 1, "outcome": "succeeded", "reason": "", "skipped": []}]
+    assert server.job_ends() == [
+        {"attempt": 1, "outcome": "succeeded", "reason": "", "skipped": [], "is_permanent": False}
+    ]
     (measured,) = server.runs.values()
     output = measured.artifacts["failover.jsonl"]
     lines, figures = lines_of(output), figures_of(output)

@@ -43,6 +43,19 @@ def test_a_schema_is_made_and_dropped_when_it_was_not_there(system: SystemConfig
     assert database.remove_workspace(system, workspace) == []
 
 
+def test_an_account_without_rights_on_its_schema_is_denied(system: SystemConfig, mariadb: MariaDB) -> None:
+    mariadb.sql("CREATE USER narrow@'%' IDENTIFIED BY 'x'; GRANT ALL ON other.* TO narrow@'%'")
+    try:
+        narrow = replace(system, user="narrow", password="x")
+        workspace = database.plan_workspace(narrow, ["sbtest1"])
+        with pytest.raises(database.AccessDenied, match=r"cannot create schema sb_test: 1044 Access denied"):
+            database.create_schema(narrow, workspace)
+    finally:
+        mariadb.sql("DROP USER narrow@'%'")
+    with pytest.raises(database.AccessDenied, match="1045"):
+        database.version(replace(system, user="narrow", password="x"))
+
+
 def test_an_empty_schema_that_was_there_stays(system: SystemConfig, mariadb: MariaDB) -> None:
     mariadb.sql("CREATE DATABASE sb_test")
     workspace = database.plan_workspace(system, ["sbtest1"])
