@@ -13,13 +13,14 @@ from sentry_sdk.integrations.logging import ignore_logger
 from sentry_sdk.utils import BadDsn
 
 from apps.core.stores import BadAddress, store_at
+from config.variables import flag, number
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(environ.Env().str("SPLASHBOARD_VAR", default=str(BASE_DIR / "var")))
 
 env = environ.Env()
 
-DEBUG = env.bool("SPLASHBOARD_DEBUG", default=False)
+DEBUG = flag("SPLASHBOARD_DEBUG", default=False)
 LOCAL_SECRET_KEY = "for-local-use-only-change-me-on-a-server"  # noqa: S105  refused on a server, below
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 SECRET_KEY = env.str("SPLASHBOARD_SECRET_KEY", default=LOCAL_SECRET_KEY)
@@ -39,7 +40,7 @@ SESSION_COOKIE_SECURE = bool(CSRF_TRUSTED_ORIGINS) and all(
 )
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
 # Only behind a proxy that sets this header itself: clients can forge it.
-BEHIND_TLS_PROXY = env.bool("SPLASHBOARD_BEHIND_TLS_PROXY", default=False)
+BEHIND_TLS_PROXY = flag("SPLASHBOARD_BEHIND_TLS_PROXY", default=False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS_PROXY and SESSION_COOKIE_SECURE else 0
 # Names below ours and browsers' own lists are the operator's to decide; http is redirected by the proxy, since agents
@@ -154,8 +155,8 @@ REACHABLE = any(
     for name in [*ALLOWED_HOSTS, env.str("SPLASHBOARD_HOST", default="").replace("::1", "[::1]") or LOCAL_HOSTS[0]]
 )
 # Whether pages and API are readable without signing in; writing always needs a role.
-SPLASHBOARD_PUBLIC_READ = env.bool("SPLASHBOARD_PUBLIC_READ", default=not REACHABLE)
-SPLASHBOARD_EXAMPLES = env.bool("SPLASHBOARD_EXAMPLES", default=True)
+SPLASHBOARD_PUBLIC_READ = flag("SPLASHBOARD_PUBLIC_READ", default=not REACHABLE)
+SPLASHBOARD_EXAMPLES = flag("SPLASHBOARD_EXAMPLES", default=True)
 # With archives to load in place of the product's.
 SPLASHBOARD_EXAMPLES_FOLDER = env.str("SPLASHBOARD_EXAMPLES_FOLDER", default="")
 
@@ -186,10 +187,10 @@ OIDC_CLIENT_ID = env.str("SPLASHBOARD_OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = env.str("SPLASHBOARD_OIDC_CLIENT_SECRET", default="")
 OIDC_NAME = env.str("SPLASHBOARD_OIDC_NAME", default="single sign-on")
 # For providers that do not say which addresses they verified, and administer all of them.
-OIDC_TRUSTS_EMAIL = env.bool("SPLASHBOARD_OIDC_TRUSTS_EMAIL", default=False)
+OIDC_TRUSTS_EMAIL = flag("SPLASHBOARD_OIDC_TRUSTS_EMAIL", default=False)
 # Role of those whom the provider knows and nobody invited; empty: they are refused.
 OIDC_NEW_PEOPLE = env.str("SPLASHBOARD_OIDC_NEW_PEOPLE", default="")
-PASSWORDS = env.bool("SPLASHBOARD_PASSWORDS", default=True)
+PASSWORDS = flag("SPLASHBOARD_PASSWORDS", default=True)
 if OIDC_ISSUER and not OIDC_CLIENT_ID:
     raise ImproperlyConfigured(
         "SPLASHBOARD_OIDC_CLIENT_ID is not set: give the one that the provider made for this server"
@@ -239,33 +240,29 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 # Room that each disk must have: below it the server is read-only. PostgreSQL's own log takes up to 2 GB under load.
-LEAST_FREE_BYTES = env.int("SPLASHBOARD_LEAST_FREE_MB", default=500) * 1024**2
-if LEAST_FREE_BYTES < 0:
-    raise ImproperlyConfigured("SPLASHBOARD_LEAST_FREE_MB: give a number of MB, or 0 to write until a disk is full")
+LEAST_FREE_BYTES = number("SPLASHBOARD_LEAST_FREE_MB", default=500, unit="MB") * 1024**2
 DISKS = [
     *(Path(each.strip()) for each in env.list("SPLASHBOARD_DISKS", default=[])),
     *(VAR_DIR / name for name in ("postgres", "artifacts", "")),
 ]
 # Bytes of raw files that each agent, token or person may store a day; 0: any number.
-UPLOADS_A_DAY = env.int("SPLASHBOARD_UPLOADS_GB_A_DAY", default=20) * 1024**3
+UPLOADS_A_DAY = number("SPLASHBOARD_UPLOADS_GB_A_DAY", default=20, unit="GiB") * 1024**3
 # Credentials for AWS queries about systems, where the environment's belong to another object store.
 AWS_PROFILE = env.str("SPLASHBOARD_AWS_PROFILE", default="")
 # Archive of finished runs as Parquet: a folder, or s3://bucket/prefix. Empty: no archive.
 ARCHIVE = env.str("SPLASHBOARD_ARCHIVE", default="")
 # Days for which the samples of an archived run also stay in the database; 0: forever.
-KEEP_SAMPLES_DAYS = env.int("SPLASHBOARD_KEEP_SAMPLES_DAYS", default=0)
+KEEP_SAMPLES_DAYS = number("SPLASHBOARD_KEEP_SAMPLES_DAYS", default=0, unit="days")
 if ARCHIVE:
     try:
         STORAGES["archive"] = store_at(ARCHIVE, endpoint_url=S3_ENDPOINT_URL or None)
     except BadAddress as error:
         raise ImproperlyConfigured(f"SPLASHBOARD_ARCHIVE: {error}") from error
-if KEEP_SAMPLES_DAYS < 0 or (KEEP_SAMPLES_DAYS and not ARCHIVE):
-    raise ImproperlyConfigured(
-        "SPLASHBOARD_KEEP_SAMPLES_DAYS: give a number of days, and the archive to move to in SPLASHBOARD_ARCHIVE"
-    )
+if KEEP_SAMPLES_DAYS and not ARCHIVE:
+    raise ImproperlyConfigured("SPLASHBOARD_KEEP_SAMPLES_DAYS: name the archive to move to in SPLASHBOARD_ARCHIVE")
 
 # This server's public address, for links in notifications.
-_OWN = f"http://{env.str('SPLASHBOARD_HOST', default='127.0.0.1')}:{env.int('SPLASHBOARD_PORT', default=8000)}"
+_OWN = f"http://{env.str('SPLASHBOARD_HOST', default='127.0.0.1')}:{number('SPLASHBOARD_PORT', default=8000)}"
 ADDRESS = (env.str("SPLASHBOARD_ADDRESS", default="") or (CSRF_TRUSTED_ORIGINS or [_OWN])[0]).rstrip("/")
 # E-mail: smtp+tls://user:password@host:587; without a server each mail is a file below var/.
 if env.str("EMAIL_URL", default=""):
@@ -329,10 +326,14 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a broker may be away for hours
 # A task that waits for ever would keep its place in the pool; the longest take minutes.
 CELERY_TASK_TIME_LIMIT = 3600
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # One line of text, or one object of JSON for each event.
 LOG_FORMAT = env.str("SPLASHBOARD_LOG_FORMAT", default="line")
 if LOG_FORMAT not in ("line", "json"):
     raise ImproperlyConfigured(f"SPLASHBOARD_LOG_FORMAT is {LOG_FORMAT!r}: choose line or json")
+LOG_LEVEL = env.str("SPLASHBOARD_LOG_LEVEL", default="INFO").upper()
+if LOG_LEVEL not in LOG_LEVELS:
+    raise ImproperlyConfigured(f"SPLASHBOARD_LOG_LEVEL is {LOG_LEVEL!r}: choose {', '.join(LOG_LEVELS)}")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -349,7 +350,7 @@ LOGGING = {
         },
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["about"]}},
-    "root": {"handlers": ["console"], "level": env.str("SPLASHBOARD_LOG_LEVEL", default="INFO")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # httpx logs full URLs, and a chat webhook's URL is a secret.
     # axes logs the address of each sign-in, and that of a link is one.
     "loggers": {"httpx": {"level": "WARNING"}, "axes": {"level": "WARNING"}},

@@ -140,3 +140,40 @@ def test_a_provider_that_lets_nobody_or_everybody_in_is_refused(variables: dict[
     said = python(PRINT, variables)
     assert said.returncode != 0
     assert sentence in said.stderr.strip().splitlines()[-1]
+
+
+NUMBERS = [
+    "SPLASHBOARD_LEAST_FREE_MB",
+    "SPLASHBOARD_UPLOADS_GB_A_DAY",
+    "SPLASHBOARD_KEEP_SAMPLES_DAYS",
+    "SPLASHBOARD_PORT",
+]
+FLAGS = [
+    *("SPLASHBOARD_EXAMPLES", "SPLASHBOARD_PUBLIC_READ", "SPLASHBOARD_PASSWORDS", "SPLASHBOARD_DEBUG"),
+    *("SPLASHBOARD_BEHIND_TLS_PROXY", "SPLASHBOARD_OIDC_TRUSTS_EMAIL"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "allowed"),
+    [
+        *((name, "abc", "a whole number") for name in NUMBERS),
+        ("SPLASHBOARD_LEAST_FREE_MB", "-1", "a whole number of MB, 0 or more"),
+        ("SPLASHBOARD_UPLOADS_GB_A_DAY", "1.5", "a whole number of GiB"),
+        *((name, "maybe", "true or false") for name in FLAGS),
+        ("SPLASHBOARD_LOG_LEVEL", "loud", "DEBUG, INFO"),
+    ],
+)
+def test_what_a_variable_cannot_be_is_refused_by_its_name(name: str, text: str, allowed: str) -> None:
+    said = python("import config.settings", {name: text})
+    assert said.returncode != 0
+    sentence = said.stderr.strip().splitlines()[-1]
+    assert f"{name} is {text!r}" in sentence or f"{name} is {text.upper()!r}" in sentence
+    assert allowed in sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "public"), [("no", False), ("0", False), ("OFF", False), (" true ", True), ("1", True), ("", True)]
+)
+def test_yes_and_no_have_their_usual_words(text: str, public: bool) -> None:
+    assert settings_with(SPLASHBOARD_PUBLIC_READ=text)["SPLASHBOARD_PUBLIC_READ"] is public
