@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from apps.core.server import outages, space
+from apps.runs.api import artifacts
 
 
 def show(request: HttpRequest) -> HttpResponse:
@@ -15,6 +16,9 @@ def show(request: HttpRequest) -> HttpResponse:
     if error is not None and space.is_shortage(error):
         space.gate.note_failure()
         return render(request, "507.html", {"shortage": space.Shortage()}, status=507)
+    if isinstance(error, artifacts.StoreClosed):
+        context = {"why": "the server may not write its artifacts", "remedy": str(error)}
+        return render(request, "507.html", context, status=503, headers={"Retry-After": str(space.RETRY_AFTER)})
     is_store = outages.store_is_away(error)
     if not (is_store or outages.database_is_away(error)):
         return HttpResponse(render_to_string("500.html"), status=500)

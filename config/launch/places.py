@@ -102,6 +102,27 @@ def make_folders(places: Places) -> None:
         ) from error
 
 
+def require_artifacts(folder: Path) -> None:
+    """Raises LaunchProblem when what was uploaded belongs to another user: a start would serve nothing of it."""
+    if not folder.exists():
+        return
+    below = [folder, *(each for each in _listed(folder) if each.is_dir())]
+    for each in (*below, *(file for part in below[1:] for file in _listed(part)[:1])):
+        if not os.access(each, os.R_OK | os.W_OK | (os.X_OK if each.is_dir() else 0), effective_ids=True):
+            raise LaunchProblem(
+                f"{each} cannot be read and written by this user: give all files to yourself "
+                f"(chown -R {os.geteuid()} {folder}), or run as the user they belong to."
+            )
+
+
+def _listed(folder: Path) -> list[Path]:
+    """Empty where this user may not list it."""
+    try:
+        return list(folder.iterdir())
+    except PermissionError:
+        return []
+
+
 def _number(environ: Mapping[str, str], name: str, *, highest: int, otherwise: int) -> int:
     text = environ.get(name)
     if not text:

@@ -15,7 +15,7 @@ from pathlib import Path
 from config.launch import environment, frontend, ports, processes, programs, stores
 from config.launch.children import PROGRAMS, Children, RunLock
 from config.launch.console import LaunchProblem, LaunchStep, Screen
-from config.launch.places import ROOT, Places, make_folders, require_space
+from config.launch.places import ROOT, Places, make_folders, require_artifacts, require_space
 from config.launch.programs import Program
 from config.launch.pulses import AnswerPulse, HeartPulse, HeartPulses, Pulse, Pulses
 from config.launch.watchdog import Watchdog, Watched, how, report_end
@@ -264,6 +264,8 @@ class Supervisor:
 def run(places: Places, screen: Screen) -> int:
     """Exit code of `make run`. Raises LaunchProblem."""
     make_folders(places)
+    if not (os.environ.get("S3_BUCKET") or os.environ.get("S3_ENDPOINT_URL")):
+        require_artifacts(places.var / "artifacts")
     children = Children(places, RunLock(places, screen))
     try:
         Supervisor(places, screen, children).run()

@@ -15,6 +15,7 @@ from config.launch import commands, environment, places, ports, processes, super
 from config.launch.console import LaunchProblem, LaunchStep, Screen
 from config.launch.places import ROOT
 from tests.launch.conftest import some_places, variables
+from tests.support.users import another_user
 
 
 @pytest.mark.parametrize(
@@ -184,6 +185,27 @@ def test_folder_that_cannot_be_written_gets_a_sentence() -> None:
     # The kernel's own: not even root may make a folder there.
     with pytest.raises(LaunchProblem, match=r"cannot be written by this user: .*SPLASHBOARD_VAR"):
         places.make_folders(places.from_environment({"SPLASHBOARD_VAR": "/sys/splashboard"}))
+
+
+def test_artifacts_of_another_user_are_refused_with_the_command_that_gives_them_back(tmp_path: Path) -> None:
+    folder = tmp_path / "artifacts"
+    places.require_artifacts(folder)
+    part = folder / "d0"
+    part.mkdir(parents=True)
+    (part / "d0ab").write_text("a result")
+    places.require_artifacts(folder)
+    for each in (*tmp_path.parents, tmp_path):
+        if each.stat().st_uid == os.geteuid() and each.stat().st_mode & 0o077 == 0:
+            each.chmod(0o711)
+    for each, closed in ((folder, 0o700), (part, 0o700), (part / "d0ab", 0o600)):
+        usual = each.stat().st_mode
+        each.chmod(closed)
+        with (
+            another_user(),
+            pytest.raises(LaunchProblem, match=rf"^{folder}.* cannot be read .*chown -R .* {folder}\)"),
+        ):
+            places.require_artifacts(folder)
+        each.chmod(usual)
 
 
 def test_short_step_says_nothing_and_long_one_says_its_time_and_count(monkeypatch: pytest.MonkeyPatch) -> None:

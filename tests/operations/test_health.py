@@ -9,8 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from django.core.files.storage import default_storage
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -24,6 +23,7 @@ from apps.operations.models import Backup
 from apps.runs.api import UNREAD_BATCHES, artifacts
 from apps.runs.models import Artifact
 from tests.support.builders import a_job, a_run, an_agent
+from tests.support.users import another_user
 from tests.support.waiting import LIMIT
 
 OK, WARNING, WRONG, UNKNOWN = (HealthVerdict(word) for word in ("ok", "warning", "wrong", "unknown"))
@@ -170,14 +170,30 @@ def test_old_faults_are_no_faults(settings: Any) -> None:
 
 @pytest.mark.parametrize("error", [ConnectionRefusedError(), EndpointConnectionError(endpoint_url="http://store")])
 def test_a_store_that_refuses_is_wrong(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(default_storage, "exists", Mock(side_effect=error))
+    monkeypatch.setattr(artifacts, "is_stored", Mock(side_effect=error))
     assert row("store").verdict is WRONG
+
+
+def test_artifacts_of_another_user_are_not_called_missing(settings: Any, var_folder: Path) -> None:
+    with transaction.atomic():
+        sha256 = artifacts.keep(b"a result")
+    Artifact.objects.create(run=a_run(), name="a", sha256=sha256, size=8, media_type="text/plain")
+    assert row("store").verdict is OK
+    with another_user():
+        found = row("store")
+        assert found.verdict is WRONG
+        assert "chown -R" in found.advice
+        assert "missing" not in found.advice
+        with pytest.raises(artifacts.StoreClosed, match="chown -R"), transaction.atomic():
+            artifacts.keep(b"another result")
+        with pytest.raises(artifacts.DamagedArtifact, match=r"cannot be read: .*chown -R"):
+            artifacts.read_artifact(Artifact.objects.get())
 
 
 def test_a_store_that_hangs_is_wrong_and_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     end = Event()
     monkeypatch.setattr(checks, "STORE_ANSWERS_WITHIN", timedelta(milliseconds=10))
-    monkeypatch.setattr(default_storage, "exists", lambda _path: end.wait(LIMIT))
+    monkeypatch.setattr(artifacts, "is_stored", lambda _sha256: end.wait(LIMIT))
     assert row("store").verdict is WRONG
     assert not end.is_set()
     end.set()

@@ -103,10 +103,8 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RampMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """The job's runs are load levels that end, successfully, where the system refuses connections.
-
-    `least_gain`: or where more threads gain less than this share of throughput; None: no such limit.
-    """
+    """The job's runs are load levels that end, successfully, where the system refuses connections. `least_gain`: or
+    where more threads gain less than this share of throughput; None: no such limit."""
 
     least_gain: float | None = None
 
@@ -255,8 +253,8 @@ class FailoverAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobEndMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """`skipped`: where the ramp ended, the runs above it and the one with refused connections. `is_permanent`: a
-    further attempt would fail alike, for example for want of a privilege."""
+    """`skipped`: where the ramp ended, the runs above it and the one with refused connections. `is_permanent`: further
+    attempts would fail alike."""
 
     attempt: int
     outcome: str  # succeeded, failed, cancelled

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 import redis
 from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db.models import Exists, OuterRef, Q
 
 from apps.core.server import restarts, space
@@ -38,6 +37,7 @@ JOB_WAITS_LONG, JOB_WAITS_ALONE = DAY, timedelta(minutes=10)
 SEAL_IS_LATE, SEAL_IS_LOST = timedelta(minutes=15), DAY
 BACKUP_IS_OLD, BACKUP_IS_TOO_OLD = WEEK, timedelta(days=30)
 NAMES_SHOWN = 5
+NO_FILE = "none"  # asked for while there is none
 
 
 def database(_now: datetime) -> Reading:
@@ -87,17 +87,20 @@ def disks(_now: datetime) -> Reading:
 def store(_now: datetime) -> Reading:
     """Looks for the newest artifact."""
     newest = Artifact.objects.order_by("-pk").only("sha256").first()
-    path = artifacts.path_of(newest.sha256) if newest else "none"
     began = time.perf_counter()
     pool = ThreadPoolExecutor(max_workers=1)
     try:
-        is_there = pool.submit(default_storage.exists, path).result(STORE_ANSWERS_WITHIN.total_seconds())
+        asked = pool.submit(artifacts.is_stored, newest.sha256 if newest else NO_FILE)
+        is_there = asked.result(STORE_ANSWERS_WITHIN.total_seconds())
+    except artifacts.StoreClosed as error:
+        return HealthVerdict.WRONG, None, f"Artifacts cannot be read or written: {error}."
     except (OSError, BotoCoreError, ClientError) as error:
         log.warning("health: the artifact store does not answer: %s", error)
         return HealthVerdict.WRONG, None, "Start the object store, or correct S3_ENDPOINT_URL, S3_BUCKET and its keys."
     finally:
         pool.shutdown(wait=False)
     if newest and not is_there:
+        path = artifacts.path_of(newest.sha256)
         return HealthVerdict.WRONG, None, f"The newest artifact is missing: restore {path} from a backup."
     return HealthVerdict.OK, time.perf_counter() - began, ""
 

@@ -21,7 +21,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.core.server import outages, space
 from apps.rest.framework import request_counts
 from apps.rest.framework.authentication import REMEDY
-from apps.runs.api import QuotaExceeded
+from apps.runs.api import QuotaExceeded, artifacts
 
 log = logging.getLogger(__name__)
 
@@ -120,6 +120,12 @@ def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
     if space.is_shortage(error):
         space.gate.note_failure()
         return disk_full(space.Shortage())
+    if isinstance(error, artifacts.StoreClosed):
+        stored = "" if reading else " Nothing was stored; send the same again afterwards."
+        detail = f"Artifacts cannot be read or written: {error}.{stored}"
+        return ApiProblem(
+            status=503, kind="store-closed", title="Out of service", detail=detail, wait=space.RETRY_AFTER
+        )
     # The error may have come after the commit.
     uncertain = (
         " What was stored is uncertain. Sending the same again is safe except for a campaign: first check whether it "

@@ -1,13 +1,17 @@
 """Raw files of runs in object storage (Django's default storage), under their SHA-256: `ab/abcdef…`."""
 
+import errno
 import os
-from collections.abc import Iterable
+import pwd
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.db import connection, transaction
 
+from apps.core.server import space
 from apps.runs.models import Artifact
 from workers.protocol.wire import checksum
 
@@ -16,24 +20,55 @@ class DamagedArtifact(Exception):
     """An artifact is missing in storage or does not match its hash."""
 
 
+class StoreClosed(Exception):
+    """The files are there, and this process may not read or write them."""
+
+    def __init__(self) -> None:
+        folder = space.name_of(Path(default_storage.path("")))
+        super().__init__(f"{folder} belongs to another user than the server's: chown -R {_account()} {folder}")
+
+
+# Of folders of other users, and of a disk that was mounted to be read.
+CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
 def path_of(sha256: str) -> str:
     return f"{sha256[:2]}/{sha256}"
 
 
 def keep(content: bytes) -> str:
-    """Stores `content` durably, once; returns its SHA-256. Raises OSError, for example when the disk is full.
+    """Stores `content` durably, once; returns its SHA-256. Raises StoreClosed; OSError, for example when the disk is
+    full.
 
     Call it in the transaction that inserts its row: until its end no clean-up removes the file.
     """
     sha256 = checksum(content)
     path = path_of(sha256)
     _lock(sha256, is_shared=True)
-    # A crash may have left a truncated file: compare the content.
-    if default_storage.exists(path) and _read(path) == content:
-        return sha256
-    default_storage.save(path, ContentFile(content))
-    _sync(path)
+    with _opened():
+        # A crash may have left a truncated file: compare the content.
+        if default_storage.exists(path) and _read(path) == content:
+            return sha256
+        default_storage.save(path, ContentFile(content))
+        _sync(path)
     return sha256
+
+
+def is_stored(sha256: str) -> bool:
+    """Whether the file is there. Raises StoreClosed when it cannot be read, or no other could be written; OSError and
+    what an object store raises."""
+    path = path_of(sha256)
+    if (folder := _folder()) is None:
+        return default_storage.exists(path)
+    with _opened():
+        try:
+            (folder / path).open("rb").close()
+            is_there = True
+        except FileNotFoundError:
+            is_there = False
+        if folder.exists() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK, effective_ids=True):
+            raise PermissionError(errno.EACCES, "not writable", str(folder))
+    return is_there
 
 
 def remove_unused(hashes: Iterable[str]) -> int:
@@ -49,9 +84,12 @@ def remove_unused(hashes: Iterable[str]) -> int:
 
 
 def open_artifact(artifact: Artifact) -> "File[bytes]":
-    """The open file, to be closed by the caller. Raises DamagedArtifact when it is missing."""
+    """The open file, to be closed by the caller. Raises DamagedArtifact when it is missing or may not be read."""
     try:
-        return default_storage.open(path_of(artifact.sha256), "rb")
+        with _opened():
+            return default_storage.open(path_of(artifact.sha256), "rb")
+    except StoreClosed as error:
+        raise DamagedArtifact(f"artifact {artifact.name} of run {artifact.run_id} cannot be read: {error}") from error
     except FileNotFoundError as error:
         raise DamagedArtifact(
             f"artifact {artifact.name} of run {artifact.run_id} is not in storage: restore {path_of(artifact.sha256)}"
@@ -78,6 +116,33 @@ def _lock(sha256: str, *, is_shared: bool) -> None:
         cursor.execute(f"SELECT {name}(%s)", [int(sha256[:15], 16)])
 
 
+def _folder() -> Path | None:
+    """None: an object store."""
+    try:
+        return Path(default_storage.path(""))
+    except NotImplementedError:
+        return None
+
+
+@contextmanager
+def _opened() -> Iterator[None]:
+    """Raises StoreClosed for a folder of another user's."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in CLOSED and _folder() is not None:
+            raise StoreClosed from error
+        raise
+
+
+def _account() -> str:
+    """Of this process; its number where it has no name, as in a container."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
 def _read(path: str) -> bytes:
     with default_storage.open(path, "rb") as stored:
         content: bytes = stored.read()
@@ -86,10 +151,10 @@ def _read(path: str) -> bytes:
 
 def _sync(path: str) -> None:
     """Syncs a local file and its folder, which makes it durable; object stores do so themselves."""
-    try:
-        local = Path(default_storage.path(path))
-    except NotImplementedError:
+    folder = _folder()
+    if folder is None:
         return
+    local = folder / path
     for target in (local, local.parent):
         descriptor = os.open(target, os.O_RDONLY)
         try:

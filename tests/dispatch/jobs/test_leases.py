@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from apps.dispatch.jobs import attempts, leases
+from apps.dispatch.jobs import leases
 from apps.dispatch.jobs.agents import agent_of_secret
 from apps.dispatch.jobs.leases import LeaseLost, NoSuchJob
 from apps.dispatch.models import Agent, Job
@@ -213,39 +213,6 @@ def test_third_failure_is_final_with_the_reasons_of_all(db: None) -> None:
     assert job.reason == "attempt 1: reason 1; attempt 2: reason 2; attempt 3: reason 3"
 
 
-def test_a_failure_that_would_come_again_is_final_at_once(db: None) -> None:
-    job = a_job(state="running")
-    assert job.agent is not None
-    denied = "cannot create schema bench: 1044 Access denied"
-    end(job, job.agent, "failed", reason=denied, is_permanent=True)
-    assert (job.state, job.reason, job.ready_at) == ("failed", f"attempt 1: {denied}", None)
-
-
-def test_the_same_reason_of_attempts_in_succession_is_said_once(db: None) -> None:
-    job = a_job()
-    agent = an_agent(job.system)
-    for attempt, reason in enumerate(("no route", "no route", "no disk"), start=1):
-        now = START + attempt * 100 * SECOND
-        claimed(job, agent, now=now)
-        end(job, agent, "failed", reason=reason, now=now)
-    assert job.reason == "attempts 1 to 2: no route; attempt 3: no disk"
-
-
-@pytest.mark.parametrize(
-    ("known", "attempt", "found"),
-    [
-        ("", 1, "attempt 1: new"),
-        ("attempt 1: silent", 1, "attempt 1: new"),
-        ("attempts 1 to 2: new", 3, "attempts 1 to 3: new"),
-        ("attempts 1 to 2: old", 2, "attempt 1: old; attempt 2: new"),
-        ("attempt 1: old; attempt 2: new", 3, "attempt 1: old; attempts 2 to 3: new"),
-        ("attempts 1 to 999999999: old", 2, "attempt 1: old; attempt 2: new"),
-    ],
-)
-def test_a_later_reason_of_an_attempt_replaces_an_earlier_one(known: str, attempt: int, found: str) -> None:
-    assert attempts.with_reason(known, "new", attempt=attempt) == found
-
-
 def test_reason_of_an_attempt_is_stored_once_and_is_bounded(db: None) -> None:
     job = a_job(state="running")
     agent = job.agent
@@ -354,7 +321,6 @@ def test_three_expired_attempts_fail_the_job_with_their_reason(db: None) -> None
     job.refresh_from_db()
     assert job.state == "failed"
     assert job.reason.startswith("attempts 1 to 3: agent box was silent")
-    assert job.reason.startswith("attempt 1: agent box")
 
 
 def test_last_attempt_may_still_come_back_before_it_is_failed(db: None) -> None:

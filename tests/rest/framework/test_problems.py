@@ -2,6 +2,7 @@
 
 import errno
 import logging
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -14,6 +15,7 @@ from rest_framework import exceptions
 
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.framework import problems
+from apps.runs.api import artifacts
 from tests.support.builders import a_user
 
 
@@ -89,6 +91,16 @@ def test_full_disk_has_its_remedy_and_is_logged(error: Exception, caplog: pytest
     assert "send the same again" in response.data["detail"]
     assert "/secret" not in str(response.data)
     assert "No space left on device" in caplog.text
+
+
+def test_a_store_that_may_not_be_written_says_that_nothing_was_stored(settings: Any, tmp_path: Path) -> None:
+    settings.VAR_DIR = tmp_path
+    response = answer(artifacts.StoreClosed())
+    assert (response.status_code, response.data["type"]) == (503, "urn:splashboard:problem:store-closed")
+    assert "Nothing was stored" in response.data["detail"]
+    assert "chown -R" in response.data["detail"]
+    assert response.headers["Retry-After"]
+    assert "stored" not in answer(artifacts.StoreClosed(), "GET").data["detail"]
 
 
 @pytest.mark.parametrize("state", [None, "08006", "57P01", "57P03", "53300"])
