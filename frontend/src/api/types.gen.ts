@@ -3764,6 +3764,8 @@ export interface components {
             reason: string;
             /** @default [] */
             skipped: components["schemas"]["SkippedRun"][];
+            /** @default false */
+            is_permanent: boolean;
         };
         /** SkippedRun */
         SkippedRun: {
