@@ -14,6 +14,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 FRONTEND = ROOT / "frontend"
 BINARIES = ("auto", "wheels")
+YES, NO = ("true", "yes", "on", "1"), ("", "false", "no", "off", "0")
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Places:
     database_url: str  # empty: our own is started
     redis_url: str  # empty: our own is started
     binaries: str  # "auto": those on PATH first; "wheels": only the environment's
+    is_quiet: bool = False  # only stores and web: nothing is measured, started by schedule or sent
 
     @property
     def log(self) -> Path:
@@ -74,6 +76,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Places:
         database_url=environ.get("DATABASE_URL", ""),
         redis_url=environ.get("REDIS_URL", ""),
         binaries=binaries,
+        is_quiet=_flag(environ, "SPLASHBOARD_QUIET"),
     )
 
 
@@ -130,6 +133,13 @@ def _number(environ: Mapping[str, str], name: str, *, highest: int, otherwise: i
     if not text.isdecimal() or not 1 <= int(text) <= highest:
         raise LaunchProblem(f"{name} is {text!r}: set it to a whole number from 1 to {highest}.")
     return int(text)
+
+
+def _flag(environ: Mapping[str, str], name: str) -> bool:
+    text = environ.get(name, "").strip().lower()
+    if text not in (*YES, *NO):
+        raise LaunchProblem(f"{name} is {text!r}: set it to true or false.")
+    return text in YES
 
 
 def _cpus() -> int:

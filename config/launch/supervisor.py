@@ -27,6 +27,7 @@ LOGS_EVERY = 30.0  # s between checks of their sizes
 METRICS, HEARTBEATS = "metrics", "heartbeats"
 PREPARE, PREPARING = "prepare", "Preparing the database"
 PUBLIC = "whoever reaches this server reads everything (SPLASHBOARD_PUBLIC_READ is on)"
+QUIET = "nothing is measured, started by schedule or sent (SPLASHBOARD_QUIET is on)"
 RESTORED, MOST_PROBLEMS = "restored", 20  # in the line that ends a restoring; lines, of which others are problems
 # Sources of the prepared database and static files.
 PREPARED_FROM = ("apps", "config", "requirements.txt", "frontend/dist/manifest.json")
@@ -167,6 +168,8 @@ class Supervisor:
         if not at_once:
             self._launch_web()
         self._await_web()
+        if places.is_quiet:
+            return prepared
         for program in (programs.worker(), programs.beat(places)):
             self._launch(program, HeartPulse(places.var / HEARTBEATS / program.name))
         self._launch(programs.agent(places))
@@ -232,6 +235,7 @@ class Supervisor:
             f"    Sign in   {address}{prepared.link}   (as administrator; works once)",
             *([f"    PUBLIC    {PUBLIC}"] if prepared.is_public else []),
             "    Examples  are being restored; Home says how far" if restores else "",
+            f"    Quiet     {QUIET}" if self.places.is_quiet else "",
             f"    API token {self.places.var / 'token'}",
             f"    Logs      {self.places.log}",
             "    Stop      Ctrl-C",

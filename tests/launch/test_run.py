@@ -206,6 +206,18 @@ def test_kill_9_of_supervisor_leaves_nothing(prepared: tuple[Places, str]) -> No
         eventually(lambda: pids_in(places.var) == [], what="nothing of it runs")
 
 
+def test_a_quiet_start_reads_and_does_no_work(prepared: tuple[Places, str]) -> None:
+    places, _ = prepared
+    with running(places, SPLASHBOARD_QUIET="yes") as run:
+        run.await_ready()
+        assert "Quiet" in run.said
+        assert answers(places)
+        for name in ("celery", "workers.agent"):
+            assert leader(places, name) == 0
+    with running(places, SPLASHBOARD_QUIET="maybe") as refused:
+        assert "SPLASHBOARD_QUIET is 'maybe': set it to true or false." in refused.rest()
+
+
 def test_kill_9_of_make_leaves_nothing(prepared: tuple[Places, str]) -> None:
     places, _ = prepared
     with running(places) as run:
