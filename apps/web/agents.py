@@ -14,6 +14,8 @@ from apps.dispatch.api import AGENT_ALIVE_FOR, queries
 from apps.web.accounts.guards import administrators_only
 from apps.web.components.pages import is_partial, render_page
 
+EXAMPLE_SLUG = "mysql-small"  # of the file that the page shows
+
 
 class DecisionForm(forms.Form):
     agent = forms.CharField(max_length=80)
@@ -67,6 +69,8 @@ def enrol(request: HttpRequest) -> HttpResponse:
         except Invalid as refused:
             form.add_error("systems", str(refused))
     context = {**_context(request), "form": form, "code": code}
+    if code:
+        context["slugs"] = form.cleaned_data["systems"].split() or [EXAMPLE_SLUG]
     return render_page(request, "web/agents/agents.html", context, status=200 if code else 422)
 
 
@@ -77,5 +81,6 @@ def _context(request: HttpRequest) -> dict[str, object]:
         "alive_for": AGENT_ALIVE_FOR.total_seconds(),
         "address": request.build_absolute_uri("/").rstrip("/"),
         "form": EnrolmentForm(),
+        "slugs": [EXAMPLE_SLUG],
         "may_decide": administrator(request) is not None,
     }

@@ -20,7 +20,9 @@ pytestmark = pytest.mark.usefixtures("enqueued")
 def test_no_agents_says_how_to_add_one(db: None, client: Client) -> None:
     page = client.get("/agents/").content.decode()
     assert elements(page, "[data-state=empty]")
-    assert text(page, ".steps li:first-child code").startswith("python manage.py register_agent NAME")
+    assert text(page, "[aria-label='Commands that register an agent']").startswith(
+        'make manage ARGS="register_agent NAME'
+    )
 
 
 def test_documented_configuration_is_one_that_the_agent_reads(db: None, client: Client, tmp_path: Path) -> None:
@@ -101,9 +103,14 @@ def test_an_administrator_makes_a_one_time_code(db: None, client: Client) -> Non
     client.force_login(a_user(username="eve", role="engineer"))
     assert client.post("/agents/enrolments/", {"systems": "a"}).status_code == 403
     client.force_login(a_user(username="ada", role="administrator"))
-    command = text(client.post("/agents/enrolments/", {"systems": "a b"}).content.decode(), "[data-code]")
+    page = client.post("/agents/enrolments/", {"systems": "mine-1 mine-2"}).content.decode()
+    example = text(page, "[aria-label='An example of agent.toml']")
+    assert 'slug = "mine-1"' in example
+    assert 'slug = "mine-2"' in example
+    assert "mysql-small" not in page
+    command = text(page, "[data-code]")
     words = command.replace("\\", "").split()
-    expected = "python -m workers.agent enrol --server http://testserver --name NAME --code"
+    expected = "splashboard-agent enrol --server http://testserver --name NAME --code"
     assert words[:-1] == expected.split()
     assert dispatch.enrol(code=command.split()[-1], name="box", now=timezone.now()) is not None
     refused = client.post("/agents/enrolments/", {"systems": "../x"})
