@@ -1,5 +1,6 @@
 """The catalog as frozen values for the Catalog page, in a fixed number of queries."""
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
@@ -10,8 +11,10 @@ from typing import Any
 from django.db.models import Count, Prefetch, Q
 
 from apps.catalog.metrics import counter_rules, derived_metrics
-from apps.catalog.models import HardwareClass, Metric, Platform, Release, System, Workload
+from apps.catalog.models import HardwareClass, Metric, Node, Platform, Release, System, Workload
+from apps.core.text import and_list, counted
 
+PLURALS = {Node.Role.PROXY: "proxies"}
 LONGEST_KEY, LIKE, MOST_GUESSED = 160, 0.75, 5
 
 
@@ -21,7 +24,7 @@ class SystemValue:
     name: str
     short_name: str
     hardware: str
-    nodes: int
+    nodes: str
     endpoint: str
     settings: dict[str, Any]
 
@@ -229,13 +232,21 @@ def _release(release: Release) -> ReleaseValue:
                 name=system.name,
                 short_name=system.short_name,
                 hardware=system.hardware_class.name,
-                nodes=len(system.nodes.all()),
+                nodes=_counted_nodes(system),
                 endpoint=system.endpoint,
                 settings=system.settings,
             )
             for system in release.systems.all()
         ),
     )
+
+
+def _counted_nodes(system: System) -> str:
+    """3 database nodes and 1 proxy."""
+    roles = Counter(Node.Role(node.role) for node in system.nodes.all())
+    data = roles.pop(Node.Role.WRITER, 0) + roles.pop(Node.Role.READER, 0)
+    others = [counted(number, role.value, plural=PLURALS.get(role, "")) for role, number in sorted(roles.items())]
+    return and_list([counted(data, "database node"), *others])
 
 
 def choose_metrics(keys: Collection[str]) -> dict[str, str]:

@@ -151,7 +151,9 @@ def test_set_user_makes_a_user_who_can_sign_in_and_changes_their_role_later(db: 
     run("set_user", "alice", "--role", "administrator")
     user.refresh_from_db()
     assert (user.role, user.email) == ("administrator", "alice@example.com")
-    assert run("set_user", "alice", "--inactive") == ""
+    out, said = StringIO(), StringIO()
+    call_command("set_user", "alice", "--inactive", stdout=out, stderr=said)
+    assert (out.getvalue(), "alice is Administrator, locked" in said.getvalue()) == ("", True)
     assert services.use_sign_in_link(secret=path.split("/")[-2], now=timezone.now()) is None
 
 

@@ -26,7 +26,7 @@ def variables_read() -> set[str]:
         for file in (ROOT / folder).rglob("*.py"):
             found |= set(
                 re.findall(
-                    rf"(?:\bstr|\bbool|\blist|\bint|db_url|get|_number)\(\s*(?:environ, )?\"({VARIABLE})\"",
+                    rf"(?:\bstr|\bbool|\blist|\bint|db_url|get|_?number|_?flag)\(\s*(?:environ, )?\"({VARIABLE})\"",
                     file.read_text(),
                 )
             )

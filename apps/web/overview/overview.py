@@ -32,7 +32,7 @@ LARGEST_FINDINGS = 3
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
-    agents = dispatch.list_agents(now=now)
+    agents = [agent for agent in dispatch.list_agents(now=now) if agent.revoked_at is None]
     newest = dispatch.list_campaigns(now=now, limit=NEWEST_CAMPAIGNS)
     context: dict[str, Any] = {
         "agents": agents,

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.dispatch.campaigns import file as campaigns_file
 from apps.dispatch.models import Campaign
-from tests.dispatch.campaigns.test_file import WHOLE
+from tests.dispatch.campaigns.test_file import WHOLE, WORKLOAD
 from tests.support.builders import a_job, a_system, an_agent
 
 SCHEMA = Path(campaigns_file.__file__).parent / "campaign.schema.json"
@@ -43,6 +43,13 @@ def test_start_plans_and_matches_at_once_and_says_that_again_is_another(file: Pa
 def test_check_says_the_size_and_stores_nothing(file: Path) -> None:
     assert f"{file}: valid; 14 jobs, 42 runs, at most about" in said("check", str(file))
     assert not Campaign.objects.exists()
+
+
+def test_one_job_is_not_several(file: Path) -> None:
+    file.write_text(
+        f"name: x\nsystems: [a]\nload_levels: [1]\nduration: 5\nrepetitions: 1\nworkloads: [{{{WORKLOAD}}}]\n"
+    )
+    assert ": 1 job planned" in said("start", str(file))
 
 
 def test_every_problem_names_the_file_the_field_and_the_remedy(file: Path) -> None:

@@ -6,7 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog import services
-from apps.catalog.models import HardwareClass, Platform, Workload
+from apps.catalog.models import HardwareClass, Node, Platform, Workload
 from tests.support.builders import a_system
 from tests.support.pages import data, element, elements, states, text
 from workers.protocol.workloads import WORKLOADS
@@ -59,8 +59,8 @@ def test_systems_stand_beside_their_release(client: Client) -> None:
     services.seed()
     a_system("galera-small")
     html = page(client)
-    assert states(html, "[data-platform=mariadb] [data-system]", "release", "system", "nodes") == [
-        ("10.11.19", "galera-small", "1"),
+    assert states(html, "[data-platform=mariadb] [data-system]", "release", "system") == [
+        ("10.11.19", "galera-small"),
     ]
     assert elements(html, "[data-system=galera-small] a[href='/runs/?system=galera-small']")
 
@@ -106,3 +106,12 @@ def test_each_kind_of_workload_says_what_it_does_and_what_it_takes(client: Clien
         for each in spec.parameters:
             stated = [each.name, each.usual(), each.allowed(), each.description]
             assert cells(html, f"{kind} tr[data-parameter='{each.name}']") == [" ".join(one.split()) for one in stated]
+
+
+def test_a_proxy_is_not_counted_as_a_database_node(client: Client) -> None:
+    cluster, single = a_system("cluster"), a_system("alone")
+    for name, role in (("db2", "reader"), ("db3", "reader"), ("haproxy", "proxy")):
+        Node.objects.create(system=cluster, name=name, role=role, hardware_class=cluster.hardware_class)
+    html = page(client)
+    assert text(html, f"[data-system={cluster.slug}] [data-nodes]") == "3 database nodes and 1 proxy"
+    assert text(html, f"[data-system={single.slug}] [data-nodes]") == "1 database node"

@@ -16,7 +16,7 @@ from apps.runs.api import exclusion
 from apps.runs.models import Run
 from apps.web.overview import wording
 from apps.web.overview.scorecard import LONGEST
-from tests.support.builders import a_job, a_load_level, a_measured_run, a_system, a_user, a_workload
+from tests.support.builders import a_job, a_load_level, a_measured_run, a_system, a_user, a_workload, an_agent
 from tests.support.pages import data, element, elements
 from workers.protocol.workloads.kinds import MIXED
 
@@ -48,6 +48,13 @@ def _measure(system: System, *values: float, **fields: object) -> None:
 def _oltp() -> ScorecardRow:
     (row,) = (row for row in load_scorecard() if row.kind == MIXED)
     return row
+
+
+def test_an_agent_whose_access_was_revoked_is_not_counted(client: Client) -> None:
+    an_agent(last_seen_at=timezone.now()), an_agent(last_seen_at=None)
+    an_agent(last_seen_at=timezone.now(), revoked_at=timezone.now())
+    (link,) = elements(page_of(client, "/"), "#now header a")
+    assert " ".join(link.text().split()) == "1 of 2 agents online"
 
 
 def test_an_empty_warehouse_says_how_to_fill_it(client: Client) -> None:

@@ -11,6 +11,8 @@ from django.utils import timezone
 from apps.accounts import services
 from apps.accounts.models import User
 
+LOCKED = ", locked: nobody signs in with this name until set_user without --inactive"
+
 
 class Command(BaseCommand):
     help = "Create or change a user: role, e-mail address, active or not. Prints a one-time sign-in link."
@@ -35,7 +37,8 @@ class Command(BaseCommand):
             raise CommandError(
                 "; ".join(f"{field}: {' '.join(messages)}" for field, messages in error.message_dict.items())
             ) from error
-        self.stderr.write(f"{user.username} is {'made: ' if is_new else ''}{user.get_role_display()}.")
+        locked = "" if user.is_active else LOCKED
+        self.stderr.write(f"{user.username} is {'made: ' if is_new else ''}{user.get_role_display()}{locked}.")
         if user.is_active:
             secret = services.create_sign_in_link(user=user, now=timezone.now())
             self.stdout.write(f"{settings.ADDRESS}{reverse('web:sign-in-link', kwargs={'secret': secret})}")

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.core.problems import Invalid
+from apps.core.text import counted
 from apps.core.units import format_estimate
 from apps.dispatch import api as dispatch
 from apps.dispatch import queries
@@ -57,7 +58,9 @@ class Command(BaseCommand):
             if command == "check":
                 size = campaigns_file.check(content, **wanted).size
                 about = format_estimate(size.seconds)
-                self.stdout.write(f"{file}: valid; {size.jobs} jobs, {size.runs} runs, at most about {about}.")
+                self.stdout.write(
+                    f"{file}: valid; {counted(size.jobs, 'job')}, {counted(size.runs, 'run')}, at most about {about}."
+                )
                 return
             campaign = campaigns_file.start(content, by=None, **wanted)
         except OSError as error:
@@ -68,7 +71,7 @@ class Command(BaseCommand):
         dispatch.match_jobs(now=timezone.now())
         jobs = campaign.jobs.count()
         self.stdout.write(
-            f"Campaign {campaign.pk}, {campaign.name!r}: {jobs} jobs planned; page /campaigns/{campaign.pk}/"
+            f"Campaign {campaign.pk}, {campaign.name!r}: {counted(jobs, 'job')} planned; page /campaigns/{campaign.pk}/"
         )
         self.stdout.write("Starting the file again plans another campaign.")
         if options["wait"]:
