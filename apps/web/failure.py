@@ -18,7 +18,9 @@ def show(request: HttpRequest) -> HttpResponse:
         return render(request, "507.html", {"shortage": space.Shortage()}, status=507)
     if isinstance(error, artifacts.StoreClosed):
         context = {"why": "the server may not write its artifacts", "remedy": str(error)}
-        return render(request, "507.html", context, status=503, headers={"Retry-After": str(space.RETRY_AFTER)})
+        answer = render(request, "507.html", context, status=503)
+        answer["Retry-After"] = str(space.RETRY_AFTER)
+        return answer
     is_store = outages.store_is_away(error)
     if not (is_store or outages.database_is_away(error)):
         return HttpResponse(render_to_string("500.html"), status=500)

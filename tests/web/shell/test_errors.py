@@ -15,6 +15,7 @@ from django.test import Client
 from django.urls import URLPattern, path
 
 from apps.core.server import space
+from apps.runs.api import artifacts
 from apps.web.templatetags.splash import GROUPS, SETTINGS
 from apps.web.urls import urlpatterns as pages
 from config import urls
@@ -33,6 +34,10 @@ def _without_database(_request: HttpRequest) -> HttpResponse:
 
 def _full(_request: HttpRequest) -> HttpResponse:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def _closed_store(_request: HttpRequest) -> HttpResponse:
+    raise artifacts.StoreClosed
 
 
 def _without_store(_request: HttpRequest) -> HttpResponse:
@@ -58,6 +63,7 @@ urlpatterns: list[URLPattern] = [
     path("without-database/", _without_database),
     path("deadlocked/", _deadlocked),
     path("full/", _full),
+    path("closed-store/", _closed_store),
     path("without-store/", _without_store),
     path("store-refuses/", _store_refuses),
     path("store-breaks/", _store_breaks),
@@ -137,6 +143,16 @@ def test_a_write_that_finds_no_space_is_said_on_the_page_and_closes(
     assert answer.status_code == 507
     assert elements(answer.content.decode(), "[data-state=disk-full]")
     assert space_gate.shortage() == space.Shortage()
+
+
+@pytest.mark.django_db
+@pytest.mark.urls("tests.web.shell.test_errors")
+def test_artifacts_that_may_not_be_written_are_said_on_the_page_with_the_remedy(client: Client) -> None:
+    client.raise_request_exception = False
+    answer = client.get("/closed-store/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "30")
+    assert "Nothing was stored: the server may not write its artifacts" in text(answer.content.decode(), "h1")
+    assert "chown -R" in text(answer.content.decode(), ".lede")
 
 
 @pytest.mark.django_db
