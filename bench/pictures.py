@@ -186,6 +186,8 @@ def _open(page: Page, path: str, size: ViewportSize) -> None:
     if answer is None or not answer.ok:
         raise SystemExit(f"{path}: {answer.status if answer else 'no answer'}")
     page.wait_for_load_state("networkidle")
+    # Parts that load once the browser has nothing else to do.
+    page.wait_for_function("() => !document.querySelector('main').innerText.includes('What limits it: loading')")
     page.wait_for_timeout(300)  # transitions of charts
 
 
