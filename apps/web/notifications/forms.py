@@ -143,6 +143,9 @@ def subscription(request: HttpRequest, subscription_id: int | None = None) -> Ht
         messages.warning(request, f"Subscription saved, but {lacks}, so no notification is sent: {remedy}.")
         return redirect("web:notifications")
     text = "is notified from now on" if kept.is_enabled else "is not notified: the subscription is off"
+    if subscription_id is None and kept.secret and not kept.is_chat and not form.cleaned_data["secret"]:
+        messages.info(request, f"{kept.team.name} {text}. The receiver needs the secret below, which was made for it.")
+        return redirect("web:subscription", kept.pk)
     messages.info(request, f"{kept.team.name} {text}.")
     return redirect("web:notifications")
 

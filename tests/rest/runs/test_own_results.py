@@ -17,7 +17,7 @@ from tests.rest.submissions import a_description, a_file, fields_of, send
 PAGE = (ROOT / "docs" / "howto" / "own-results.md").read_text()
 CSV, LADDER = (text.encode() for text in re.findall(r"```csv\n(.+?)```", PAGE, re.DOTALL))
 YAML, LADDER_YAML = (text.encode() for text in re.findall(r"```yaml\n(.+?)```", PAGE, re.DOTALL))
-JSON, JSON_MAPPING = (text.encode() for text in re.findall(r"```json\n(.+?)```", PAGE, re.DOTALL))
+DESCRIPTION, JSON, JSON_MAPPING = (text.encode() for text in re.findall(r"```json\n(.+?)```", PAGE, re.DOTALL))
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,14 @@ def values_of(answer: Any) -> dict[str, tuple[float, str, str]]:
     assert answer.status_code == 201, answer.content
     found = answer.json()["measurements"]
     return {one["metric"]: (one["value"], one["unit"], one["direction"]) for one in found}
+
+
+def test_the_documented_description_registers_its_system(engineer: APIClient) -> None:
+    described = {**json.loads(DESCRIPTION), "format": "own", "started_at": "2026-11-20T10:00:00Z"}
+    assert send(engineer, described, CSV, mapping=a_file(YAML, "checkout.yaml")).status_code == 201
+    assert Run.objects.get().system.slug == "my-server"
+    again = {**described, "system": "my-server", "started_at": "2026-11-20T11:00:00Z"}
+    assert send(engineer, again, CSV, mapping=a_file(YAML, "checkout.yaml")).status_code == 201
 
 
 def test_the_documented_csv_becomes_a_run_with_totals_and_series(engineer: APIClient) -> None:
