@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,6 +30,7 @@ from apps.runs.models import Run
 LABEL = "example"
 # Of what follows the last run: another one is done by the next start where the archives are known already.
 RULES = 2
+READ_AT_ONCE = 50  # runs of which samples are read
 # Restored runs from one note of the progress to the next; without a note for so long, the restoring has ended.
 NOTED_EVERY, ENDED_AFTER = 5, timedelta(seconds=60)
 # Of systems that would be named after their slugs beside each other.
@@ -90,8 +91,8 @@ def load(
                 _note(state, len(found))
     new = [each.run for each in found if each.run is not None]
     complete = _ids(path for _, path in wanted) if again else new
-    for run in Run.objects.filter(pk__in=complete if again else (), server_started_at=None):
-        archive.derive_server_start(run)
+    if again:
+        _derive_server_starts(complete)
     if complete:
         archive.compare_siblings(complete)
         _name()
@@ -101,6 +102,14 @@ def load(
     state.loaded_at, state.sha256 = timezone.now(), "" if problems else sha256
     _note(state, len(found))
     return Loaded(len(found), len(new), Finding.objects.filter(labels__contains=[LABEL]).count(), problems)
+
+
+def _derive_server_starts(runs: Collection[int]) -> None:
+    """Of those restored by older rules. Runs of which the samples were moved stay as they are."""
+    lacking = Run.objects.filter(pk__in=runs, server_started_at=None).exclude(archived__moved_at__isnull=False)
+    ordered = list(lacking.order_by("pk"))
+    for start in range(0, len(ordered), READ_AT_ONCE):
+        archive.derive_server_starts(ordered[start : start + READ_AT_ONCE])
 
 
 def _ids(manifests: Iterable[str]) -> list[int]:

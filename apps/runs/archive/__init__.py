@@ -6,7 +6,7 @@ docs/howto/archive.md describes the layout.
 
 from apps.runs.archive.exports import FILE_SUFFIXES, export, unpacked
 from apps.runs.archive.manifest import uid_of
-from apps.runs.archive.restore import KnownRows, Restored, chosen, compare_siblings, derive_server_start, restore
+from apps.runs.archive.restore import KnownRows, Restored, chosen, compare_siblings, derive_server_starts, restore
 from apps.runs.archive.retention import attempt, due, fetch, movable, move, waiting, with_samples
 from apps.runs.archive.store import archive_storage, configured, storage_at
 from apps.runs.archive.troubles import ArchiveTrouble, Damaged, NoArchive, StoreUnreachable
@@ -26,7 +26,7 @@ __all__ = [
     "chosen",
     "compare_siblings",
     "configured",
-    "derive_server_start",
+    "derive_server_starts",
     "due",
     "export",
     "fetch",

@@ -2,7 +2,7 @@
 the archive has no statistics."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import chain
@@ -123,12 +123,14 @@ def compare_siblings(run_ids: Collection[int]) -> None:
             check.check_siblings(run_id=pk)
 
 
-def derive_server_start(run: Run) -> None:
-    """From the samples, where the archive is older than the column: it decides which runs are of one session."""
-    start = server_start(blocks.read([run.pk], UPTIMES).get(run.pk, []))
-    if start is not None:
-        run.server_started_at = run.started_at + timedelta(seconds=start)
-        run.save(update_fields=["server_started_at"])
+def derive_server_starts(runs: Sequence[Run]) -> None:
+    """From the samples, where the archive is older than the column: it decides which runs are of one session. Reads all
+    of them at once. Raises blocks.Moved."""
+    found = blocks.read([run.pk for run in runs], UPTIMES)
+    for run in runs:
+        start = server_start(found.get(run.pk, []))
+        run.server_started_at = None if start is None else run.started_at + timedelta(seconds=start)
+    Run.objects.bulk_update(runs, ["server_started_at"])
 
 
 def chosen(
@@ -169,7 +171,7 @@ def _restored(source: Storage, path: str, known: KnownRows, *, siblings: bool) -
         else:
             _write_series(source, found, run, tables["series"], metrics)
         if "server_started_at" not in tables["runs"][0]:
-            derive_server_start(run)
+            derive_server_starts([run])
         Event.objects.bulk_create(_event(run, row) for row in tables["events"])
         kept = Artifact.objects.bulk_create(_artifact(run, row) for row in tables["artifacts"])
         artifacts = {artifact.name: artifact for artifact in kept}

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.test import Client
+from django.test.utils import override_settings
 from django.utils import timezone
 
 from apps.catalog.models import Release, System
 from apps.catalog.services import release_for
+from apps.core.stores import store_at
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import campaign_file
 from apps.dispatch.models import Campaign, Job, JobRun, Schedule, ScheduledRun
@@ -21,7 +24,8 @@ from apps.rig.examples.data import archive_of
 from apps.rig.examples.study import PARTS, StudyPart
 from apps.rig.models import StudyState
 from apps.runs.api import artifacts
-from apps.runs.models import Artifact, Run, RunCheck
+from apps.runs.models import ArchivedRun, Artifact, Block, Run, RunCheck
+from tests.runs.archive.archived import a_full_run, archived
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload, an_agent
 from tests.support.pages import data, elements
 
@@ -207,6 +211,21 @@ def test_archives_that_are_known_are_looked_at_again_by_newer_rules(
     assert Finding.objects.count() == first.findings
     assert RunCheck.objects.filter(check_key="reproducible").count() == 12
     assert load.load(folder=tmp_path, at_start=True).unchanged
+
+
+def test_runs_restored_before_get_their_servers_start_unless_their_samples_are_elsewhere(tmp_path: Path) -> None:
+    with override_settings(STORAGES=settings.STORAGES | {"archive": store_at(str(tmp_path / "archive"))}):
+        here, moved = a_full_run(), a_full_run()
+        archived(moved)
+        ArchivedRun.objects.filter(run=moved).update(moved_at=timezone.now())
+        Block.objects.filter(run=moved).update(data=None)
+        known = here.server_started_at
+        assert known is not None
+        Run.objects.update(server_started_at=None)
+        load._derive_server_starts([here.pk, moved.pk])
+    here.refresh_from_db()
+    moved.refresh_from_db()
+    assert (here.server_started_at, moved.server_started_at) == (known, None)
 
 
 def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: Path) -> None:
