@@ -1,5 +1,6 @@
 """The ASGI application served by granian: config/wsgi.py in threads, behind limits on the bodies of requests."""
 
+import gc
 import logging
 import os
 import sys
@@ -10,6 +11,8 @@ from typing import Any
 from config.wsgi import application as wsgi  # isort: skip  sets Django up
 from django.conf import settings
 from django.db import close_old_connections
+from django.template import engines
+from django.urls import get_resolver
 
 from apps.rest.framework.authentication import is_known
 from config.serving.application import Application
@@ -30,6 +33,16 @@ def _is_known(meta: Mapping[str, Any]) -> bool:
     return is_known(meta)
 
 
+def _load_all() -> None:
+    """Pages, API and templates: the first visitor of each process would wait for them. They stay for good, and a
+    garbage collection that went through them would stop every request for a fifth of a second."""
+    engines.all()
+    get_resolver().url_patterns  # noqa: B018 - imported by asking
+    gc.collect()
+    gc.freeze()
+
+
+_load_all()
 sys.setswitchinterval(SWITCH_INTERVAL)
 application = Application(
     wsgi,
