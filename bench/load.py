@@ -6,7 +6,7 @@ The last third of the time is compared with the first, so that what grows shows;
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -69,7 +69,7 @@ def measure(bench: Bench, *, runs: int, seconds: float, port: int, url: str) -> 
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
     bench.say(f"a warehouse of {runs:,} runs is there")
-    addresses = list(pages.addresses(url).values())
+    addresses = {address: name for name, address in pages.addresses(url).items()}
     data = [[_cut(node) for node in recording.a_run(2000 + number)] for number in range(DATA_SETS)]
     # Agents encode on machines of their own; here it would be measured with the server's time. Nobody reads the uid.
     sent = [
@@ -119,6 +119,10 @@ def _report(bench: Bench, seen: Seen, *, runs: int, seconds: float) -> None:
             found=thirds(values, seconds, quantile=1.0 if kind == "memory" else P95),
         )  # fmt: skip
         bench.say(f"{kind}: {len(values):,} values")
+    by_page = {kind: rounds.quantile([ms for _, ms in values], P95) for kind, values in seen.values.items()}
+    for kind, p95 in sorted(by_page.items(), key=lambda each: -each[1]):
+        if kind.startswith("page: "):
+            bench.say(f"{kind}, p95 {p95:.0f} ms of {len(seen.values[kind]):,}")
 
 
 def thirds(values: Sequence[tuple[float, float]], seconds: float, *, quantile: float) -> Compared:
@@ -189,12 +193,17 @@ def _of_lease(stop: threading.Event, agent: Warehouse) -> Callable[[], None]:
     return one_renewal
 
 
-def _of_reader(seen: Seen, stop: threading.Event, number: int, port: int, addresses: list[str]) -> Callable[[], None]:
+def _of_reader(
+    seen: Seen, stop: threading.Event, number: int, port: int, addresses: Mapping[str, str]
+) -> Callable[[], None]:
     http, chance = Connection(port), np.random.default_rng(number)
 
     def one_page() -> None:
         live = [f"/runs/{run}/" for run, _ in list(seen.open_runs.values())]
-        seen.note("page", 1000 * http.send("GET", str(chance.choice([*addresses, *live[:2]])))[1])
+        address = str(chance.choice([*addresses, *live[:2]]))
+        took = 1000 * http.send("GET", address)[1]
+        seen.note("page", took)
+        seen.note(f"page: {addresses.get(address, 'Live run')}", took)
         stop.wait(chance.uniform(*LOOKS))
 
     return one_page

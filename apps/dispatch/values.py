@@ -32,6 +32,7 @@ class Progress:
     rate: Annotated[float | None, Name("runs_per_hour")]
     remaining: Annotated[float | None, Name("remaining_seconds"), "s; null: none, or unknown"]
     by_plan: Annotated[bool, "the estimate is based on the plan: no run is done yet"]
+    was_cancelled: Hidden[bool]
 
     @property
     def is_finished(self) -> bool:
@@ -39,12 +40,12 @@ class Progress:
 
     @property
     def state(self) -> Annotated[Shown[str], "waiting, running, done, failed or cancelled"]:
-        """Failed: some jobs; cancelled: some, none failed."""
+        """Failed: some jobs. Cancelled: the campaign, or each of its jobs; `jobs_cancelled` counts single ones."""
         if not self.is_finished:
             return "running" if self.jobs_active or self.jobs_done else "waiting"
         if self.jobs_failed:
             return "failed"
-        return "cancelled" if self.jobs_cancelled else "done"
+        return "cancelled" if self.was_cancelled or self.jobs_cancelled == self.jobs else "done"
 
 
 @dataclass(frozen=True)

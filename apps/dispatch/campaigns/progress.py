@@ -86,6 +86,7 @@ def of(campaign: Campaign, entries: Sequence[Entry], counts: Counts, *, now: dat
         rate=rate,
         remaining=remaining,
         by_plan=remaining is not None and rate is None,
+        was_cancelled=campaign.cancelled_at is not None,
     )
 
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -11,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from apps.catalog.models import System, Workload
 from apps.dispatch import queries
 from apps.dispatch.jobs import leases
-from apps.dispatch.models import Job, JobRun, Skip
+from apps.dispatch.models import Campaign, Job, JobRun, Skip
 from apps.regressions.models import Finding
 from apps.runs.ingest import accept
 from tests.runs.uploads import an_open_run, an_upload
@@ -249,6 +250,18 @@ def test_cancel_of_a_campaign_works_without_scripts_too(engineer: Client) -> Non
     assert elements(html(answer), "[data-message=info]")
     assert set(campaign.jobs.values_list("state", flat=True)) == {"cancelled"}
     assert engineer.get(f"/campaigns/{campaign.pk}/cancel/").status_code == 405
+
+
+def test_one_cancelled_job_does_not_make_its_campaign_a_cancelled_one(db: None, client: Client) -> None:
+    done = a_job(state="succeeded")
+    second = {"repetition": 2, "position": 2, "state": "cancelled", "finished_at": timezone.now()}
+    shared = {name: getattr(done, name) for name in ("campaign", "entry", "system", "workload")}
+    Job.objects.create(**shared, **second)
+    assert text(html(client.get("/campaigns/")), "td [data-state=done]") == "done, 1 job cancelled"
+    with pytest.raises(CommandError, match="is done, but 1 job was cancelled"):
+        call_command("campaign", "status", str(done.campaign_id), "--wait")
+    Campaign.objects.filter(pk=done.campaign_id).update(cancelled_at=timezone.now())
+    assert elements(html(client.get("/campaigns/")), "td [data-state=cancelled]")
 
 
 def test_a_ladder_that_ended_shows_what_was_refused_and_what_was_not_run(db: None, client: Client) -> None:

@@ -189,6 +189,24 @@ def test_a_job_whose_account_may_not_create_the_schema_is_not_to_be_tried_again(
     assert "cannot create schema splashboard_bench: 1044 Access denied" in end["reason"]
 
 
+def test_a_job_whose_load_tool_is_denied_is_not_to_be_tried_again(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    rights = "SELECT, INSERT, CREATE, DROP, INDEX"  # sysbench's run updates rows
+    mariadb.sql(f"CREATE USER narrow@'%' IDENTIFIED BY 'n'; GRANT {rights} ON splashboard_bench.* TO narrow@'%'")
+    try:
+        text = single.file.read_text()
+        single.file.write_text(text.replace('user = "splashboard"', 'user = "narrow"').replace(mariadb.password, "n"))
+        server.jobs.append(a_job())
+        start_agent()
+        eventually(ended(server), what="the job has ended")
+    finally:
+        mariadb.sql("DROP USER narrow@'%'")
+    (end,) = server.job_ends()
+    assert (end["outcome"], end["is_permanent"]) == ("failed", True)
+    assert "1142" in end["reason"]
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

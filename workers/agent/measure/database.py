@@ -19,6 +19,8 @@ CONNECT_TIMEOUT = 5  # s
 ANSWER_TIMEOUT = 600  # s: counting and dropping large tables takes long
 # To a schema, to the server, to a table, and to an action that needs a global privilege.
 DENIED = (1044, 1045, 1142, 1227)
+# As load tools print it.
+DENIAL = re.compile(rf"(?:\berror:? |\()(?:{'|'.join(map(str, DENIED))})\b", re.IGNORECASE)
 LOCK_TIMEOUT = 60  # s: the transactions of a killed load tool may hold their tables for a while
 
 # Positions in the binary log change by themselves: state, not configuration.

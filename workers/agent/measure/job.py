@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from workers.agent.measure import database
@@ -58,7 +59,8 @@ class JobExecution:
             self._journal.write(self.entry)
             self._run_on(self._system())
         except Stopped as stopped:
-            stop = stopped.stop
+            denied = stopped.stop.job == "failed" and database.DENIAL.search(stopped.stop.reason) is not None
+            stop = replace(stopped.stop, is_permanent=True) if denied else stopped.stop
         except database.AccessDenied as problem:
             stop = failed(str(problem), is_permanent=True)
         except (

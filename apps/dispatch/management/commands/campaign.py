@@ -99,6 +99,13 @@ class Command(BaseCommand):
                 )
         if wait and detail.row.progress.state != "done":
             raise CommandError(f"campaign {campaign_id} ended as {detail.row.progress.state}")
+        if wait and detail.row.progress.jobs_cancelled:
+            raise CommandError(f"campaign {campaign_id} is done, but {_cancelled(detail)}")
+
+
+def _cancelled(detail: CampaignDetail) -> str:
+    jobs = detail.row.progress.jobs_cancelled
+    return f"{jobs} {'job was' if jobs == 1 else 'jobs were'} cancelled"
 
 
 def _progress(detail: CampaignDetail) -> str:
@@ -106,6 +113,8 @@ def _progress(detail: CampaignDetail) -> str:
     words = (
         f"{progress.state}: {progress.jobs_done} of {progress.jobs} jobs, {progress.runs_done} of {progress.runs} runs"
     )
+    if progress.jobs_cancelled and progress.state != "cancelled":
+        words += f", {_cancelled(detail)}"
     if progress.jobs_failed:
         words += f", {progress.jobs_failed} jobs failed"
     if progress.runs_skipped:
