@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from splashboard.wrap.tool_command import PLAIN, ToolCommand, Value, spaced, value_of, whole
 
@@ -14,6 +15,7 @@ YCSB_WORK = re.compile(
     r"(?:record|field|insert)count|insertstart|fieldlength|fieldlengthdistribution|(?:read|update|insert|scan"
     r"|readmodifywrite)proportion|requestdistribution|readallfields|writeallfields|insertorder|maxscanlength"
 )
+THREADS = re.compile(r"^[ \t]*threadcount[ \t]*[=:][ \t]*(\d{1,9})[ \t]*$", re.MULTILINE)
 URL = re.compile(r"jdbc:\w+:(?:\w+:)?//([^:/?,]+)[^/]*/?(\w*)")
 
 
@@ -53,7 +55,7 @@ def _ycsb(words: Sequence[str], *, tool: str = "ycsb") -> ToolCommand | None:
     if PLAIN.fullmatch(file):
         found["workload"] = file
     url = URL.match(properties.get("db.url", ""))
-    threads = _option(words, "threads") or properties.get("threadcount", "1")
+    threads = _option(words, "threads") or properties.get("threadcount") or _threads_by_file(words)
     return ToolCommand(
         tool,
         tool,
@@ -62,6 +64,19 @@ def _ycsb(words: Sequence[str], *, tool: str = "ycsb") -> ToolCommand | None:
         host=url[1] if url else properties.get("mysql.host", ""),
         schema=url[2] if url else properties.get("mysql.db", ""),
     )
+
+
+def _threads_by_file(words: Sequence[str]) -> str:
+    """By the last file of properties that states them, else 1; empty: one of the files cannot be read from here."""
+    threads = "1"
+    for name in (after for word, after in zip(words, words[1:]) if word in ("-P", "--property_file")):
+        try:
+            text = Path(name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        for found in THREADS.finditer(text):
+            threads = found[1]
+    return threads
 
 
 def _option(words: Sequence[str], name: str) -> str:

@@ -73,7 +73,7 @@ def test_the_clients_list_of_sysbenchs_tests_is_the_servers() -> None:
         ),
         (
             "java -cp x site.ycsb.Client -load -db site.ycsb.db.JdbcDBClient -P workloads/workloada",
-            *("ycsb", {"workload": "workloada", "phase": "load"}, 1, ""),
+            *("ycsb", {"workload": "workloada", "phase": "load"}, None, ""),
         ),
         (
             "go-ycsb run mysql -P workloads/workloada -p mysql.host=db3 -p mysql.password=x -p threadcount=4",
@@ -82,12 +82,28 @@ def test_the_clients_list_of_sysbenchs_tests_is_the_servers() -> None:
     ],
 )
 def test_go_tpc_and_ycsb_are_known_by_their_command_lines(
-    command: str, tool: str, parameters: dict[str, object], threads: int, host: str
+    command: str, tool: str, parameters: dict[str, object], threads: int | None, host: str
 ) -> None:
     found = find(command.split())
     assert found is not None
     assert (found.tool, dict(found.parameters), found.threads, found.host) == (tool, parameters, threads, host)
     assert found.format == tool
+
+
+def test_ycsbs_threads_may_stand_in_its_file_of_properties(tmp_path: Path) -> None:
+    plain, heavy = tmp_path / "plain", tmp_path / "heavy"
+    plain.write_text("recordcount=1000\n#threadcount=5\n")
+    heavy.write_text("recordcount=1000\nthreadcount = 16\n")
+    command = f"bin/ycsb.sh run jdbc -P {plain}"
+    for words, threads in (
+        (command, 1),
+        (f"{command} -P {heavy}", 16),
+        (f"{command} -P {heavy} -threads 4", 4),
+        (f"{command} -P {tmp_path}/nowhere", None),
+    ):
+        found = find(words.split())
+        assert found is not None
+        assert found.threads == threads
 
 
 def test_of_go_tpc_only_a_run_in_plain_style_is_measured() -> None:

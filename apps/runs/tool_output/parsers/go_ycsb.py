@@ -105,8 +105,8 @@ def _output(reading: _YcsbRows) -> ParsedOutput:
     clock, rates, errors = _series(reading)
     return ParsedOutput(
         reason="" if complete else "the output ends before the result (Run finished and its rows)",
-        threads=_whole(reading.properties.get(b"threadcount")),
-        rate=_whole(reading.properties.get(b"target")),
+        threads=_whole(reading.properties.get(b"threadcount"), digits=5),
+        rate=_whole(reading.properties.get(b"target"), digits=9),
         values=tuple(_values(reading)) if complete else (),
         clock=clock,
         series={"client.throughput": rates, **({"client.errors": errors} if any(errors) else {})} if clock else {},
@@ -192,5 +192,6 @@ def _elapsed(text: bytes) -> float | None:
     return total if math.isfinite(total) else None
 
 
-def _whole(text: bytes | None) -> int | None:
-    return int(text) if text and re.fullmatch(rb"[1-9]\d{0,4}", text) else None
+def _whole(text: bytes | None, *, digits: int) -> int | None:
+    """`digits`: at most."""
+    return int(text) if text and len(text) <= digits and re.fullmatch(rb"[1-9]\d*", text) else None

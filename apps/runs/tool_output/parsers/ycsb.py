@@ -44,6 +44,8 @@ DOUBTFUL = re.compile(rb"\d{1,15},\d{3}")
 CLIENT = re.compile(rb"^YCSB Client (?P<version>\d[\w.-]{0,30})$")
 COMMAND = re.compile(rb"^Command line: (?P<words>.*)$")
 THREADS = re.compile(rb"(?:^| )(?:-threads |threadcount=)(?P<n>[1-9]\d{0,4})(?= |$)")
+# Its file of properties may state both.
+IN_FILE = re.compile(rb"(?:^| )-P(?: |$)")
 TARGET = re.compile(rb"(?:^| )(?:-target |target=)(?P<n>[1-9]\d{0,8})(?= |$)")
 NOTICE = re.compile(
     rb"^(?:\s*|Loading workload\.\.\.|Starting test\.|\[command line: .*|DBWrapper: .*|Adding shard node URL: .*"
@@ -52,6 +54,8 @@ NOTICE = re.compile(
 # Sections of the totals that are no operation.
 ASIDE = ("OVERALL", "TOTAL_GC", "MAX_", "MIN_", "CLEANUP", "THREAD_COUNT", "USED_MEM_MB", "SYS_LOAD_AVG", "GCS")
 PARTS = "READ-MODIFY-WRITE"
+# An insert that waits for its batch to be sent has succeeded.
+SUCCEEDED = (b"Return=OK", b"Return=BATCHED_OK")
 
 
 @dataclass
@@ -94,7 +98,8 @@ def _consume(reading: _YcsbOutput, line: TextLine) -> None:
         reading.version = found["version"].decode()
     elif found := COMMAND.match(text):
         threads, target = THREADS.search(found["words"]), TARGET.search(found["words"])
-        reading.threads = int(threads["n"]) if threads else 1
+        unstated = None if IN_FILE.search(found["words"]) else 1
+        reading.threads = int(threads["n"]) if threads else unstated
         reading.target = int(target["n"]) if target else None
     elif not NOTICE.match(text):
         reading.unparsed.append(line.shown)
@@ -142,15 +147,23 @@ def _output(reading: _YcsbOutput) -> ParsedOutput:
 
 
 def _is_closed(reading: _YcsbOutput, name: str) -> bool:
-    """Whether a section of operations has what they returned: it ends with that; failures are counted apart, too."""
+    """Whether a section of operations has what they returned: it ends with that; failures are counted apart, too. Of
+    read-modify-writes their parts say what they returned: their section ends with the latencies that theirs have."""
     section = reading.totals[name]
+    if name == PARTS:
+        others = (reading.totals[each] for each in reading.operations() if each != PARTS and not _is_failed(each))
+        return any(section.keys() >= _latency_names(other) for other in others)
     good, bad = (sum(_read(each) for each in _returned(section, ok=ok)) for ok in (True, False))
     failed = reading.totals.get(f"{name}-FAILED", {}).get(b"Operations")
     return good + bad > 0 and (failed is None or bad >= _read(failed))
 
 
+def _latency_names(section: "Section") -> set[bytes]:
+    return {name for name in section if LATENCY.fullmatch(name)}
+
+
 def _returned(section: "Section", *, ok: bool) -> list[tuple[TextLine, re.Match[bytes]]]:
-    return [each for name, each in section.items() if name.startswith(b"Return=") and (name == b"Return=OK") is ok]
+    return [each for name, each in section.items() if name.startswith(b"Return=") and (name in SUCCEEDED) is ok]
 
 
 def _is_failed(section: str) -> bool:

@@ -163,10 +163,45 @@ def test_ycsb_gives_each_operations_latency_in_ms_and_merges_no_percentiles() ->
     assert found.series["client.update.latency.p999"][0] == 77.375
 
 
+# Of a read-modify-write YCSB says what its parts returned, and nothing of its own.
+READ_MODIFY_WRITES = """[READ-MODIFY-WRITE], Operations, 24978
+[READ-MODIFY-WRITE], AverageLatency(us), 10283.6
+[READ-MODIFY-WRITE], MinLatency(us), 612
+[READ-MODIFY-WRITE], MaxLatency(us), 150015
+[READ-MODIFY-WRITE], 95thPercentileLatency(us), 24127
+[READ-MODIFY-WRITE], 99thPercentileLatency(us), 39871
+"""
+
+
 def test_ycsbs_read_modify_writes_are_not_counted_beside_their_parts() -> None:
-    read = values(parsed("ycsb/workloada.txt", ("[UPDATE]", "[READ-MODIFY-WRITE]"), ("[UPDATE: ", "[CLEANUP: ")))
+    last = "[UPDATE], Return=ERROR, 2\n"
+    found = parsed("ycsb/workloada.txt", (last, last + READ_MODIFY_WRITES))
+    read = values(found)
     assert "client.latency.avg" not in read
-    assert read["client.read_modify_write.latency.p99"] == 29.583
+    assert read["client.read_modify_write.latency.p99"] == 39.871
+    assert (read["client.errors.total"], found.reason) == (2, "")
+
+
+def test_ycsbs_read_modify_writes_without_their_last_line_were_cut_off() -> None:
+    last = "[UPDATE], Return=ERROR, 2\n"
+    cut = READ_MODIFY_WRITES.rpartition("[READ-MODIFY-WRITE], 99th")[0]
+    assert "ends before the result" in parsed("ycsb/workloada.txt", (last, last + cut)).reason
+
+
+def test_ycsbs_inserts_that_wait_for_their_batch_are_no_errors() -> None:
+    batched = parsed("ycsb/workloada.txt", ("[UPDATE], Return=OK, 24978", "[UPDATE], Return=BATCHED_OK, 24978"))
+    assert values(batched)["client.errors.total"] == 2
+
+
+def test_ycsb_does_not_know_its_threads_where_a_file_may_state_them() -> None:
+    for before, threads in ((" -P workloads/workloada -threads 8", 8), (" -P workloads/workloada", None), ("", 1)):
+        assert parsed("ycsb/workloada.txt", (" -P workloads/workloada -threads 8", before)).threads == threads
+
+
+def test_go_ycsbs_target_may_have_more_digits_than_its_threads() -> None:
+    threads = '"threadcount"="4"'
+    found = parsed("go_ycsb/run.txt", (threads, f'{threads}\n"target"="200000"'))
+    assert (found.threads, found.rate) == (4, 200_000)
 
 
 def test_ycsbs_numbers_may_have_decimal_commas() -> None:
