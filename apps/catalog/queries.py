@@ -211,13 +211,14 @@ def list_resources() -> list[str]:
     return list(Metric.objects.exclude(resource="").order_by("resource").values_list("resource", flat=True).distinct())
 
 
-def releases_named(*, platform: str, version: str) -> list[Release]:
-    """Of a platform (slug): the release of that version, else those that begin with it in whole parts, newest first:
-    10.11.2 names 10.11.2-MariaDB-log, and not 10.11.20. One query."""
+def releases_named(*, version: str, platform: str | None = None) -> list[Release]:
+    """Of a platform (slug), or of all: the release of that version, else those that begin with it in whole parts,
+    newest first: 10.11.2 names 10.11.2-MariaDB-log, and not 10.11.20. One query."""
     if not version or "\0" in version:
         return []
     known = Release.objects.select_related("platform").order_by("-version_key", "-version")
-    found = list(known.filter(platform__slug=platform, version__startswith=version))
+    own = known if platform is None else known.filter(platform__slug=platform)
+    found = list(own.filter(version__startswith=version))
     exact = [each for each in found if each.version == version]
     return exact or [each for each in found if not each.version[len(version)].isalnum()]
 

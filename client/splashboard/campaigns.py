@@ -73,15 +73,18 @@ def _is_stored(found: dict[str, Any]) -> bool:
     return all(run["state"] == "sealed" for job in found["jobs"] for run in job["runs"])
 
 
+def is_whole(found: dict[str, Any]) -> bool:
+    """Whether each job of an ended campaign succeeded."""
+    return found["progress"]["state"] == "done" and not found["progress"].get("jobs_cancelled")
+
+
 def sentences(found: dict[str, Any]) -> list[str]:
-    """The campaign's outcome, with the reason of each failed job."""
-    state, count = found["progress"]["state"], progress.words_of(found["progress"])
+    """The campaign's outcome, with the reason of each failed or cancelled job."""
+    count = progress.words_of(found["progress"])
     texts = [f"Campaign {found['id']}, {printable(found['name'])!r}: {count}", f"  {found['address']}"]
-    if state != "done":
-        texts += [
-            f"  job {job['id']}, {job['workload']['name']} on {job['system']['slug']}: {job['state']}"
-            + (f": {printable(job['reason'])}" if job["reason"] else "")
-            for job in found["jobs"]
-            if job["state"] in ("failed", "cancelled")
-        ]
-    return texts
+    return texts + [
+        f"  job {job['id']}, {job['workload']['name']} on {job['system']['slug']}: {job['state']}"
+        + (f": {printable(job['reason'])}" if job["reason"] else "")
+        for job in found["jobs"]
+        if job["state"] in ("failed", "cancelled")
+    ]

@@ -153,7 +153,7 @@ def _follow(server: Server, campaign: int, options: argparse.Namespace) -> int:
     server.on_retry = shown.line
     found = campaigns.wait(server, campaign=campaign, shown=shown, timeout=options.timeout)
     _print(found, campaigns.sentences(found), as_json=options.json)
-    return Exit.FINE if found["progress"]["state"] == "done" else Exit.REGRESSION
+    return Exit.FINE if campaigns.is_whole(found) else Exit.REGRESSION
 
 
 def _compare(options: argparse.Namespace) -> int:

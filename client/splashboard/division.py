@@ -91,7 +91,8 @@ def described(found: Sequence[DividedRun], description: Mapping[str, Any]) -> It
     """The description of each run: its repetition of its load, and where the ones before it ended. Raises Misuse."""
     if "uid" in description:
         raise Misuse(f"--uid: the file has {len(found)} runs, which need one each: leave it out")
-    begins = _moment(description.get("started_at"))
+    stated = description.get("started_at")
+    begins = None if stated is None else _moment(stated)
     first, seen = description.get("repetition", 1), Counter[object]()
     if isinstance(first, bool) or not isinstance(first, int):
         raise Misuse(f"repetition: {first!r} is not a whole number")
@@ -131,9 +132,10 @@ def _words(part: DividedRun) -> str:
     return f"{part.stretch.kind}{mix}"
 
 
-def _moment(stated: object) -> datetime | None:
-    """None: the server names what is wrong with it."""
+def _moment(stated: object) -> datetime:
+    """Raises Misuse: without it all runs of the file would begin at once."""
+    text = re.sub(r"([+-]\d\d)(\d\d)$", r"\1:\2", str(stated).replace("Z", "+00:00"))
     try:
-        return datetime.fromisoformat(stated.replace("Z", "+00:00")) if isinstance(stated, str) else None
-    except ValueError:
-        return None
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Misuse(f"started_at: {str(stated)[:60]!r} is no time such as 2026-01-31T12:00:00Z") from error

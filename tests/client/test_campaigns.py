@@ -76,6 +76,19 @@ def test_a_file_is_started_and_its_faults_are_shown_by_line(engineer: Command, t
 
 
 @LIVE
+def test_a_campaign_with_a_cancelled_job_is_not_a_whole_measurement(engineer: Command) -> None:
+    campaign = a_campaign(repetitions=2)
+    end(1)
+    left = Job.objects.get(state="queued")
+    Job.objects.filter(pk=left.pk).update(state="cancelled", finished_at=START, reason="cancelled by ann")
+    Run.objects.update(state="sealed")
+    said = engineer("wait", campaign.pk)
+    assert said.code == 1, said.err
+    assert f"job {left.pk}, " in said.out
+    assert "cancelled: cancelled by ann" in said.out
+
+
+@LIVE
 def test_a_wait_ends_when_the_last_run_is_stored_and_fails_with_a_job(engineer: Command) -> None:
     campaign = a_campaign(repetitions=2)
     end(1)

@@ -35,6 +35,15 @@ def test_each_run_has_its_repetition_of_its_load_and_begins_where_the_one_before
     assert described[2]["started_at"].startswith(f"2026-11-20T10:00:{2 * seconds:05.2f}"[:-1])
 
 
+def test_a_start_of_several_runs_must_be_a_time_or_all_would_begin_at_once() -> None:
+    found = division.parts(ONE + OTHER_LOAD, named=None)
+    first, second = division.described(found, {"started_at": "2026-01-31T12:00:00+0200"})
+    assert first["started_at"] == "2026-01-31T12:00:00+02:00"
+    assert second["started_at"] > first["started_at"]
+    with pytest.raises(Misuse, match="started_at: '2026-1-31T12:00:00Z' is no time such as 2026-01-31T12:00:00Z"):
+        list(division.described(found, {"started_at": "2026-1-31T12:00:00Z"}))
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [

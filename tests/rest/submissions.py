@@ -10,6 +10,7 @@ from tests.paths import RECORDINGS
 
 POINT_SELECT = RECORDINGS / "sysbench_single" / "oltp_point_select_t16_p99.txt"
 RATE_200 = RECORDINGS / "sysbench_single" / "oltp_read_write_t8_rate200_p99.txt"
+CHECKPOINTS = RECORDINGS / "sysbench_single" / "oltp_read_write_t4_checkpoints5.txt"
 NO_TABLE = RECORDINGS / "sysbench_errors" / "fatal_missing_table_t4.txt"
 ADDRESS = "/api/v1/runs/"
 

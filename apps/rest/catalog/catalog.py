@@ -8,6 +8,7 @@ from rest_framework.views import APIView
 
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
 from apps.catalog.pure import derived_metrics
+from apps.rest.catalog.known import require_known
 from apps.rest.framework.lists import NoParameters, PageParameters, Parameters, listing, page_of, whole
 from apps.rest.framework.strict import SlugField
 
@@ -105,6 +106,7 @@ class Releases(APIView):
     def get(self, request: Request) -> Response:
         """List releases by platform, oldest version first."""
         parameters = ReleaseParameters.read(request)
+        require_known(parameters)
         releases = Release.objects.select_related("platform").order_by("platform__name", "version_key", "version")
         if "platform" in parameters:
             releases = releases.filter(platform__slug=parameters["platform"])

@@ -11,7 +11,7 @@ from apps.core.problems import FieldProblem, Invalid
 # Parameter -> where its values are looked up, and by what; the list that has them.
 KNOWN: Mapping[str, tuple[type[Model], str, str]] = {
     "platform": (Platform, "slug", "platforms/"),
-    "release": (Release, "pk", "platforms/"),
+    "release": (Release, "pk", "releases/"),
     "hardware": (HardwareClass, "slug", "hardware-classes/"),
     "system": (System, "slug", "systems/"),
     "workload": (Workload, "pk", "workloads/"),

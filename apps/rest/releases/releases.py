@@ -1,6 +1,6 @@
 """Releases with their latest comparison, and their sign-offs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import Http404
@@ -11,10 +11,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
+from apps.catalog.api import queries as catalog_queries
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.api import StoredCheck, sign_offs, stored_checks
 from apps.regressions.models import CheckedRelease, SignOff
+from apps.rest.catalog.known import require_known
 from apps.rest.framework.derive import serializer_of
 from apps.rest.framework.lists import NoParameters, PageParameters, listing, page_of
 from apps.rest.framework.problems import changed_since
@@ -28,7 +30,7 @@ MOST_RELEASES = 100
 class SignOffParameters(PageParameters):
     platform = serializers.CharField(required=False, max_length=40, help_text="slug")
     hardware = serializers.CharField(required=False, max_length=80, help_text="slug of a hardware class")
-    release = serializers.CharField(required=False, max_length=80, help_text="version")
+    release = serializers.CharField(required=False, max_length=80, help_text="version, or its beginning in whole parts")
 
 
 class CheckedReleaseParameters(SignOffParameters):
@@ -74,14 +76,21 @@ class CheckedReleases(APIView):
         """List releases by hardware class with their latest comparison with the previous release."""
         asked = CheckedReleaseParameters.read(request)
         # The stored comparison is read for this page's rows only.
-        rows = CheckedRelease.objects.defer("told")
-        for name, field in (
-            ("platform", "release__platform__slug"),
-            ("hardware", "hardware_class__slug"),
-            ("release", "release__version"),
-        ):
-            rows = rows.filter(**{field: asked[name]}) if name in asked else rows
+        rows = CheckedRelease.objects.defer("told").filter(**_where(asked))
         return page_of(self, request, rows, key="-id", serializer=serializer_of(StoredCheck), load=_checks)
+
+
+def _where(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Conditions of a list of what has a release and a hardware class. Raises Invalid for what the catalog lacks."""
+    require_known({name: asked[name] for name in ("platform", "hardware") if name in asked})
+    columns = {"platform": "release__platform__slug", "hardware": "hardware_class__slug"}
+    found: dict[str, Any] = {column: asked[name] for name, column in columns.items() if name in asked}
+    if "release" in asked:
+        found["release__in"] = catalog_queries.releases_named(platform=asked.get("platform"), version=asked["release"])
+        if not found["release__in"]:
+            problem = f"there is no release {asked['release'][:80]!r}"
+            raise Invalid([FieldProblem("release", problem, "choose one of /api/v1/releases/")])
+    return found
 
 
 def _checks(page: Sequence[CheckedRelease]) -> list[StoredCheck]:
@@ -99,12 +108,7 @@ class SignOffs(APIView):
         """List sign-offs, newest first, including withdrawn ones."""
         asked = SignOffParameters.read(request)
         rows = SignOff.objects.select_related("release__platform", "hardware_class", "by", "withdrawn_by")
-        for name, field in (
-            ("platform", "release__platform__slug"),
-            ("hardware", "hardware_class__slug"),
-            ("release", "release__version"),
-        ):
-            rows = rows.filter(**{field: asked[name]}) if name in asked else rows
+        rows = rows.filter(**_where(asked))
         return page_of(self, request, rows, key="-id", serializer=SignOffSerializer)
 
     @extend_schema(operation_id="sign_off", request=NewSignOff, responses={201: SignOffSerializer})

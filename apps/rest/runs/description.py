@@ -116,7 +116,11 @@ class RunDescription(Strict):
         help_text="ISO 8601; without a zone it is UTC; at most 10 minutes ahead of the server's clock"
     )
     warmup = FiniteField(
-        required=False, default=0.0, min_value=0, max_value=LONGEST_WARMUP, help_text="s at the start that do not count"
+        required=False,
+        default=None,
+        min_value=0,
+        max_value=LONGEST_WARMUP,
+        help_text="s at the start that do not count; left out: as the output says",
     )
     repetition = serializers.IntegerField(
         required=False, default=None, min_value=1, max_value=100_000, help_text="left out: as the output says, else 1"

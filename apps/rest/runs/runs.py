@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import ApiToken
 from apps.core import limits
+from apps.core.problems import FieldProblem, Invalid
 from apps.rest.catalog.known import require_known
 from apps.rest.framework.bodies import StrictMultiPartParser
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
@@ -77,6 +78,12 @@ def find_run(run_id: int) -> Run:
     return run
 
 
+def _require_begin(cursor: int) -> None:
+    """Raises Invalid: a list that goes on after a run that was deleted would look like one that is at its end."""
+    if not Run.objects.filter(pk=cursor).exists():
+        raise Invalid([FieldProblem("cursor", f"there is no run {cursor}, or no longer", "begin the list anew")])
+
+
 def _filter(parameters: dict[str, Any]) -> queries.RunFilter:
     return queries.RunFilter(
         platforms=tuple(parameters.get("platform", ())),
@@ -108,6 +115,8 @@ class Runs(APIView):
         require_known(parameters)
         limit = parameters["limit"]
         rows = queries.list_runs(_filter(parameters), limit=limit + 1, before=parameters.get("cursor"))
+        if not rows and "cursor" in parameters:
+            _require_begin(parameters["cursor"])
         cursor = rows[limit - 1].id if len(rows) > limit else None
         page = RunSerializer(rows[:limit], many=True, context={"request": request})
         return Response({"next": next_page(request, cursor=cursor), "results": page.data})

@@ -19,19 +19,22 @@ MIX_OPTIONS = {
 
 
 def check_sysbench(
-    parsed: sysbench.ParsedSysbench, *, workload: Workload, load_level: LoadLevel, warmup: float
-) -> None:
-    """Raises Refused when the description contradicts the output."""
+    parsed: sysbench.ParsedSysbench, *, workload: Workload, load_level: LoadLevel, warmup: float | None
+) -> float:
+    """The warm-up, by default until the output's last checkpoint. Raises Refused when the description contradicts the
+    output."""
     if parsed.threads is not None and parsed.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {parsed.threads}")
     if parsed.threads is not None and parsed.rate != load_level.rate:
         raise Refused("load_level.rate", f"is {load_level.rate}, but the output has {parsed.rate}")
+    begin = parsed.checkpoints[-1].second if parsed.checkpoints else warmup or 0.0
+    warmup = begin if warmup is None else warmup
     remedy = f"run sysbench with --report-checkpoints={warmup:g}, or give 0"
     cut = bool(parsed.checkpoints) or not parsed.complete
     require(warmup == 0 or cut, "warmup", f"is {warmup:g} s, but the totals cover it too: {remedy}")
-    begin = parsed.checkpoints[-1].second if parsed.checkpoints else warmup
     require(abs(begin - warmup) <= 1, "warmup", f"is {warmup:g} s, but the totals begin at the checkpoint at {begin} s")
     _check_mix(parsed, workload.parameters)
+    return warmup
 
 
 def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -> None:
@@ -50,7 +53,9 @@ def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -
     require(possible.get(test, True), "workload.parameters.test", f"{counts}: {remedy}")
 
 
-def check_foreign(submitted: SubmittedOutput, *, workload: Workload, load_level: LoadLevel, warmup: float) -> float:
+def check_foreign(
+    submitted: SubmittedOutput, *, workload: Workload, load_level: LoadLevel, warmup: float | None
+) -> float:
     """The warm-up stated in the output. Raises Refused when the description contradicts the output."""
     for name, stated in submitted.parameters.items():
         given = workload.parameters.get(name)
@@ -65,7 +70,7 @@ def check_foreign(submitted: SubmittedOutput, *, workload: Workload, load_level:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output has {submitted.threads}")
     stated = submitted.output.measured[0] if submitted.output.measured else 0.0
     text = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
-    require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {text}: omit it")
+    require(warmup in (None, 0, stated), "warmup", f"is {warmup or 0:g} s, but {text}: omit it")
     return stated
 
 

@@ -194,7 +194,7 @@ def submit(
     load_level: LoadLevel,
     output: bytes,
     started_at: datetime,
-    warmup: float,
+    warmup: float | None,
     repetition: int = 1,
     tags: Sequence[str] = (),
     session: str = "",
@@ -212,8 +212,9 @@ def submit(
     samples: Sequence[bytes] = (),
 ) -> Run:
     """Creates a finished run from the tool's raw output; the caller then seals it. A repeated call with the same `uid`
-    returns the same run. `reason`: of a failed run. `series`: the tool's separate file of series, if it writes one.
-    `samples`: batches of the run as agents send them, from number 0; they name `uid`.
+    returns the same run. `warmup`: s; None: as the output says. `reason`: of a failed run. `series`: the tool's
+    separate file of series, if it writes one. `samples`: batches of the run as agents send them, from number 0; they
+    name `uid`.
 
     Raises Refused, Invalid, or OSError when storage fails.
     """
@@ -230,7 +231,7 @@ def submit(
     _require(workload.tool == chosen.tool, "workload", f"is one of {workload.tool}, the output of {chosen.title}")
     if chosen.name in formats.FORMAT_OF.values():
         parsed = sysbench.parse(plain_text.of(output).content)
-        output_checks.check_sysbench(parsed, workload=workload, load_level=load_level, warmup=warmup)
+        warmup = output_checks.check_sysbench(parsed, workload=workload, load_level=load_level, warmup=warmup)
     else:
         warmup = output_checks.check_foreign(submitted, workload=workload, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)

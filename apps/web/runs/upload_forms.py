@@ -177,7 +177,7 @@ class Upload(PageForm):
             **what,
             chosen=chosen,
             series=data["series"],
-            warmup=data["warmup"] or 0.0,
+            warmup=data["warmup"],
             tags=data["tags"],
             server_version=data["server_version"],
             outcome=outcome,

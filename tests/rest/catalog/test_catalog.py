@@ -89,6 +89,7 @@ def test_metrics_can_be_narrowed_to_those_described(anyone: APIClient) -> None:
     [
         ("platforms/?nmae=x", "nmae"),
         ("releases/?platform=%00", "platform"),
+        ("releases/?platform=maraidb", "platform"),
         ("metrics/?limit=0", "limit"),
         ("metrics/?limit=1000000000000000000000000", "limit"),
         ("metrics/?cursor=xyz", "cursor"),

@@ -31,6 +31,21 @@ def test_a_failover_that_was_submitted_is_a_trial_on_failovers(
     assert group["counts"]["lost"] is None, "no table was read back"
 
 
+def test_a_report_whose_check_failed_may_be_sent_again(
+    engineer: APIClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    attempts = a_csv(tmp_path, RECORDED["mha_kill9_source_run1"])
+    assert main(["report", "failover", str(attempts), "--fault", "kill_writer", "--fault-at", "0", "--node", "r1"]) == 0
+    check = b'{"kind":"check","check":"rows","label":"rows","held":false}\n'
+    *before, last = capsys.readouterr().out.encode().splitlines(keepends=True)
+    description = a_description(workload={"parameters": {"fault": "kill_writer", "rate": 20}}, format="failover-report")
+    first, again = (send(engineer, description, b"".join(before) + check + last) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 200), again.content
+    assert again.json()["id"] == first.json()["id"]
+    run = engineer.get(f"/api/v1/runs/{first.json()['id']}/").json()
+    assert (run["outcome"], run["reason"]) == ("failed", "a check failed: rows")
+
+
 def test_an_alter_that_was_submitted_stands_on_schema_changes(
     engineer: APIClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,7 +17,7 @@ from apps.core.server import space
 from apps.runs.ingest import accept
 from apps.runs.models import Run
 from apps.runs.storage import artifacts
-from tests.rest.submissions import NO_TABLE, POINT_SELECT, RATE_200, a_description, a_file, fields_of, send
+from tests.rest.submissions import CHECKPOINTS, NO_TABLE, POINT_SELECT, RATE_200, a_description, a_file, fields_of, send
 from tests.support.builders import a_system, a_user, a_workload
 from workers import tasks
 
@@ -105,6 +105,16 @@ def test_conflict_names_what_differs_and_no_uid_that_nobody_gave(engineer: APICl
         f"tags, session: not as in run {run}, which has the same system, workload, load level, start, repetition and "
         "output (runs do not change: to store another run, give a uid of your own)"
     )
+
+
+def test_a_warm_up_that_nobody_states_ends_at_the_outputs_checkpoint(engineer: APIClient) -> None:
+    workload = {"parameters": {"test": "oltp_read_write", "tables": 4, "table_size": 100000}}
+    description = a_description(workload=workload)
+    sent = [send(engineer, description, CHECKPOINTS.read_bytes()) for _ in range(2)]
+    assert [each.status_code for each in sent] == [201, 200], sent[0].content
+    assert engineer.get(sent[0].json()["api"]).json()["warmup"] == 5
+    stated = send(engineer, description | {"warmup": 0}, CHECKPOINTS.read_bytes())
+    assert (stated.status_code, fields_of(stated)) == (409, ["warmup"])
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from apps.catalog.models import Release
 from apps.regressions.models import SignOff
 from apps.regressions.releases import stored_checks
 from tests.regressions.releases.released import NEW, OLD, SLOWER, measure, two_releases
@@ -86,3 +87,23 @@ def test_the_api_signs_off_lists_and_withdraws(engineer: Client) -> None:
     assert [each["field"] for each in unknown.json()["errors"]] == ["hardware"]
     begun = engineer.post("/api/v1/sign-offs/", {**body, "release": f"{NEW}-x"}, content_type="application/json")
     assert begun.json()["errors"][0]["remedy"] == f"there are: {NEW}, {OLD}"
+
+
+@pytest.mark.parametrize("address", ["/api/v1/checked-releases/", "/api/v1/sign-offs/"])
+def test_lists_of_releases_take_the_beginning_of_a_version_and_refuse_what_is_not_there(
+    engineer: Client, address: str
+) -> None:
+    two_releases()
+    checked()
+    body = {"platform": "mariadb", "release": NEW, "hardware": "small"}
+    engineer.post("/api/v1/sign-offs/", body, content_type="application/json")
+    Release.objects.filter(version=NEW).update(version=f"{NEW}-MariaDB-log")
+    for query in (f"release={NEW}", f"platform=mariadb&release={NEW}&hardware=small"):
+        assert len(engineer.get(f"{address}?{query}").json()["results"]) == 1
+    for query, field in (
+        ("platform=maraidb", "platform"),
+        ("hardware=smal", "hardware"),
+        ("release=9.9", "release"),
+    ):
+        answer = engineer.get(f"{address}?{query}")
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
