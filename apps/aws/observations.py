@@ -47,6 +47,16 @@ def look(*, system_id: int, now: datetime) -> bool:
     problems: list[str] = []
     costs = _prices(found, place, known.prices, now=now, problems=problems)
     _describe_classes(found, place, problems=problems)
+    System.objects.filter(pk=system_id).update(
+        aws_prices={
+            name: {
+                "usd_per_hour": cost["usd_per_hour"],
+                "source": cost["source"] or cost["kind"],
+                "date": cost["asked_at"][:10],
+            }
+            for name, cost in costs.items()
+        }
+    )
     kept.update(
         seen_at=now,
         problem="; ".join(dict.fromkeys(problems)),

@@ -9,6 +9,7 @@ from typing import Any
 
 from apps.aws.clients import client
 from apps.aws.topology import IO_OPTIMIZED, Topology
+from apps.catalog.api import prices as catalog_prices
 
 # One of the few regions that serve the price list; it covers all regions.
 SERVED_IN = "us-east-1"
@@ -20,7 +21,6 @@ ENGINES = {
     "mariadb": "MariaDB",
     "postgres": "PostgreSQL",
 }
-SOURCE = "AWS price list, on demand"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def kind_of(topology: Topology, *, region: str) -> str:
     """The kind of price in the list that applies to a system."""
     engine = ENGINES.get(topology.engine, topology.engine)
     storage = ", I/O-Optimized" if topology.storage == IO_OPTIMIZED else ""
-    return f"{SOURCE}: {engine}{storage}, {_deployment(topology)}, {region}"
+    return f"{catalog_prices.AWS_LIST}: {engine}{storage}, {_deployment(topology)}, {region}"
 
 
 def _deployment(topology: Topology) -> str:

@@ -90,7 +90,8 @@ class System(models.Model):
 
     `short_name`: shown in tables and charts. `settings`: server variables set on purpose. `hardware_class`: that of the
     writer. `labels`: required of an agent that serves the system. `aws_region`, `aws_kind`, `aws_identifier`: its
-    cluster or instance; empty: not at AWS.
+    cluster or instance; empty: not at AWS. `aws_prices`: of AWS's list, which has another price for each engine,
+    storage, deployment and region: class -> {"usd_per_hour": text, null where the list has none, "source", "date"}.
     """
 
     class AwsKind(models.TextChoices):
@@ -109,6 +110,7 @@ class System(models.Model):
     aws_region = models.CharField(max_length=40, blank=True, db_default="")
     aws_kind = models.CharField(max_length=10, choices=AwsKind.choices, blank=True, db_default="")
     aws_identifier = models.CharField(max_length=63, blank=True, db_default="")
+    aws_prices = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 

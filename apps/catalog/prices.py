@@ -1,17 +1,39 @@
-"""Hardware prices, entered by hand with source and date."""
+"""Hardware prices: entered by hand with source and date, or of AWS's list, which has several for one class."""
 
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
 from django.db import transaction
 
-from apps.catalog.models import HardwareClass
+from apps.catalog.models import HardwareClass, System
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 
 MOST_PER_HOUR = Decimal(100_000)
 STEP = Decimal("0.00001")
 LONGEST_SOURCE = 200
+# Prices whose source begins so were not entered by hand.
+AWS_LIST = "AWS price list, on demand"
+
+
+@dataclass(frozen=True)
+class HourlyPrice:
+    """`usd`: None: not known."""
+
+    usd: Decimal | None
+    source: str
+    date: date | None
+
+
+def price_of(hardware: HardwareClass, system: System) -> HourlyPrice:
+    """Of a machine of the class in the system: as entered by hand, else of the system's own engine, storage, deployment
+    and region in AWS's list, else as the class has it."""
+    own = system.aws_prices.get(hardware.instance_type) or system.aws_prices.get(hardware.slug)
+    if own and (hardware.price_per_hour is None or hardware.price_source.startswith(AWS_LIST)):
+        usd = own["usd_per_hour"]
+        return HourlyPrice(None if usd is None else Decimal(usd), own["source"], date.fromisoformat(own["date"]))
+    return HourlyPrice(hardware.price_per_hour, hardware.price_source, hardware.price_date)
 
 
 def set_price(*, slug: str, usd_per_hour: Decimal | None, source: str, stated_on: date | None, today: date) -> bool:

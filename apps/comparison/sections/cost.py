@@ -9,6 +9,7 @@ from typing import Annotated
 
 from django.db.models import Exists, OuterRef
 
+from apps.catalog.api import prices as catalog_prices
 from apps.catalog.models import HardwareClass, Node, System
 from apps.comparison.sections import scaleup, verdicts
 from apps.comparison.sections.scaleup import SideSize, StepUp
@@ -174,17 +175,22 @@ def _sides(comparison: Comparison, systems: Mapping[str, System]) -> tuple[SideC
     for node in rows.select_related("hardware_class", "system"):
         nodes[node.system.slug].append((node.hardware_class, node.role))
     return tuple(
-        # A system without nodes is one machine.
-        _side(side.slug, nodes[side.system] or [(systems[side.system].hardware_class, Node.Role.WRITER.value)])
+        _side(
+            side.slug,
+            systems[side.system],
+            # A system without nodes is one machine.
+            nodes[side.system] or [(systems[side.system].hardware_class, Node.Role.WRITER.value)],
+        )
         for side in comparison.sides
     )
 
 
-def _side(side: str, nodes: Sequence[tuple[HardwareClass, str]]) -> SideCost:
+def _side(side: str, system: System, nodes: Sequence[tuple[HardwareClass, str]]) -> SideCost:
     classes = {hardware.slug: hardware for hardware, _ in nodes}
     roles = {slug: [role for hardware, role in nodes if hardware.slug == slug] for slug in classes}
-    machines = tuple(_machines(hardware, roles[slug]) for slug, hardware in classes.items())
-    prices = [hardware.price_per_hour for hardware, _ in nodes]
+    priced = {slug: catalog_prices.price_of(hardware, system) for slug, hardware in classes.items()}
+    machines = tuple(_machines(hardware, roles[slug], priced[slug]) for slug, hardware in classes.items())
+    prices = [priced[hardware.slug].usd for hardware, _ in nodes]
     return SideCost(
         side=side,
         machines=machines,
@@ -198,8 +204,7 @@ def _side(side: str, nodes: Sequence[tuple[HardwareClass, str]]) -> SideCost:
     )
 
 
-def _machines(hardware: HardwareClass, roles: Sequence[str]) -> Machines:
-    price = hardware.price_per_hour
+def _machines(hardware: HardwareClass, roles: Sequence[str], price: catalog_prices.HourlyPrice) -> Machines:
     return Machines(
         count=len(roles),
         roles=tuple(dict.fromkeys(roles)),
@@ -207,9 +212,9 @@ def _machines(hardware: HardwareClass, roles: Sequence[str]) -> Machines:
         name=hardware.name,
         label=hardware.label,
         vcpu=hardware.vcpu,
-        usd_per_hour=None if price is None else float(price),
-        price_source=hardware.price_source,
-        price_date=hardware.price_date,
+        usd_per_hour=None if price.usd is None else float(price.usd),
+        price_source=price.source,
+        price_date=price.date,
     )
 
 

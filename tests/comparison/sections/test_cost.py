@@ -117,6 +117,28 @@ def test_every_node_is_paid_for_but_the_load_generator(boxes: tuple[System, Syst
     ]
 
 
+def test_systems_at_aws_on_one_class_have_each_the_price_of_its_own_engine_and_deployment(
+    boxes: tuple[System, System],
+) -> None:
+    listed = "AWS price list, on demand: "
+    shared = a_box("r6g", price="0.26", source=f"{listed}Aurora MySQL, Single-AZ, eu-west-1")
+    HardwareClass.objects.filter(pk=shared.pk).update(instance_type="db.r6g.large")
+    System.objects.update(hardware_class=shared)
+    Node.objects.update(hardware_class=shared)
+    for system, price in zip(boxes, ("0.26", "0.41"), strict=True):
+        own = {"usd_per_hour": price, "source": f"{listed}{system.slug}", "date": "2026-11-20"}
+        System.objects.filter(pk=system.pk).update(aws_prices={"db.r6g.large": own})
+    first, second = costs().sides
+    assert (first.usd_per_hour, second.usd_per_hour) == (0.26, 0.41)
+    assert second.machines[0].price_source == f"{listed}large-box"
+    System.objects.filter(pk=boxes[1].pk).update(
+        aws_prices={"db.r6g.large": {"usd_per_hour": None, "source": listed, "date": "2026-11-20"}}
+    )
+    assert costs().sides[1].usd_per_hour is None, "that of another deployment is not its price"
+    HardwareClass.objects.update(price_per_hour="0.2", price_source="our contract")
+    assert [side.usd_per_hour for side in costs().sides] == [0.2, 0.2], "by hand"
+
+
 def test_one_machine_without_a_price_leaves_the_side_without_a_cost_and_is_named(boxes: tuple[System, System]) -> None:
     Node.objects.create(system=boxes[1], name="proxy", role="proxy", hardware_class=a_box("p", price=None, vcpu=None))
     found = costs()
